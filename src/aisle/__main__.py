@@ -1,0 +1,8 @@
+"""`python -m aisle` is `aisle`."""
+
+import sys
+
+from aisle.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

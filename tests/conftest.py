@@ -1,0 +1,80 @@
+"""What every test can ask for: a home of its own, a lifeline for what it starts, a terminal, the real data."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests.terminal.harness import Terminal
+from tests.terminal.lifeline import Lifeline, foreign_names, left_over
+
+_untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no defect."""
+settings.register_profile("steady", _untimed, derandomize=True)
+settings.register_profile("searching", _untimed, derandomize=False)
+settings.load_profile("searching" if os.environ.get("AISLE_FULL") else "steady")
+"""The default run tries the same examples each time; the long runs look for new ones."""
+
+TEST_DATA = os.environ.get("AISLE_TEST_DATA")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leaves out what is marked `full`, unless AISLE_FULL=1 asks for it (`python -m tests.full`)."""
+    if os.environ.get("AISLE_FULL") == "1":
+        return
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker(pytest.mark.skip(reason="a long run; AISLE_FULL=1 asks for it"))
+
+
+@pytest.fixture
+def _guarded_home(tmp_path: Path) -> Iterator[Path]:
+    """The folder for AISLE_HOME; fails the test when a process of it, or of another home beside it, lives on."""
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    yield home
+    if alive := left_over(tmp_path):
+        pytest.fail(f"these processes outlived their test: {alive}")
+
+
+@pytest.fixture
+def lifeline(_guarded_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lifeline]:
+    """The line that courier and service of this test hang on; cut at the test's end, or earlier by the test."""
+    line = Lifeline()
+    monkeypatch.setenv("AISLE_LIFELINE_FD", str(line.fd))
+    yield line
+    line.close()
+
+
+@pytest.fixture
+def aisle_home(_guarded_home: Path, lifeline: Lifeline, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty AISLE_HOME of this test's own, in an environment that tells the program nothing else."""
+    for name in foreign_names():
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AISLE_HOME", str(_guarded_home))
+    monkeypatch.setenv("AISLE_ALLOW_VOLATILE", "1")
+    monkeypatch.setenv("AISLE_LIFELINE_FD", str(lifeline.fd))
+    return _guarded_home
+
+
+@pytest.fixture
+def terminal(aisle_home: Path) -> Iterator[Callable[..., Terminal]]:
+    """Opens terminals (arguments as `Terminal`'s) that are closed with the test."""
+    with contextlib.ExitStack() as opened:
+
+        def start(*arguments: Any, **options: Any) -> Terminal:
+            return opened.enter_context(Terminal(*arguments, **options))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def test_data() -> Path:
+    """The folder with the real datasets; a test that needs it is skipped where it is absent."""
+    if not TEST_DATA or not Path(TEST_DATA).is_dir():
+        pytest.skip("AISLE_TEST_DATA names no folder with the datasets")
+    return Path(TEST_DATA)
