@@ -1,0 +1,1 @@
+"""The interface as code: one table of operations, wire names, models."""

@@ -1,0 +1,68 @@
+"""The resources and bodies of the interface as pydantic models, one module per area.
+
+Import a model from its area: `from aisle.contract.models.stores import StoreCreate`. Areas are imported, and models
+built, when they are first used, so who reads one resource does not pay for all. A session imports none of them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter
+
+from aisle.contract.models._base import AnswerModel, Exact, RequestModel
+from aisle.contract.operation import Operation
+from aisle.errors import ContractError
+
+__all__ = ["AnswerModel", "Exact", "RequestModel", "body_adapter", "body_model", "result_adapter", "result_model"]
+
+# Where the models of an area of the document live; what several areas share comes last.
+_MODULES = {
+    "Customer orders": ("customer_orders", "common"),
+    "Store products": ("store_products", "common"),
+    "Deliveries": ("deliveries", "common"),
+    "Receipts": ("receipts",),
+    "Locations": ("locations",),
+    "Store product logs": ("logs",),
+    "Stores": ("stores", "common"),
+    "Products": ("products", "product_writes", "common"),
+    "Movement": ("movement", "common"),
+}
+
+
+def result_model(op: Operation) -> type[BaseModel]:
+    """The model of the operation's result, or of each of its items when the result is a bare array."""
+    return _model(op.area, op.result)
+
+
+def body_model(op: Operation) -> type[BaseModel]:
+    """The model of the operation's body, or of each of its items. Raises ContractError when it has no body."""
+    if op.body is None:
+        raise ContractError(f"{op.name} has no body.")
+    return _model(op.area, op.body)
+
+
+@cache
+def result_adapter(op: Operation) -> TypeAdapter[Any]:
+    """Reads and writes the operation's whole result: a model, or a list of models."""
+    return _adapter(result_model(op), op.result_array)
+
+
+@cache
+def body_adapter(op: Operation) -> TypeAdapter[Any]:
+    """Reads the operation's whole body: a model, or a list of models. Raises ContractError when it has no body."""
+    return _adapter(body_model(op), op.body_array)
+
+
+def _adapter(model: Any, array: bool) -> TypeAdapter[Any]:
+    return TypeAdapter(list[model] if array else model)
+
+
+def _model(area: str, name: str) -> type[BaseModel]:
+    for module in _MODULES[area]:
+        found = getattr(import_module(f"{__name__}.{module}"), name, None)
+        if isinstance(found, type) and issubclass(found, BaseModel):
+            return found
+    raise ContractError(f"The contract has no model {name!r} for {area}.")

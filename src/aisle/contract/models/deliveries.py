@@ -1,0 +1,141 @@
+"""Deliveries: goods on their way to a store (interface: Delivery order, Deliveries)."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from aisle.contract.models._base import AnswerModel, Exact, Number, RequestModel
+from aisle.contract.models.common import PageEnvelope
+
+
+class DeliveryLine(AnswerModel):
+    """One line of a delivery, as listed (interface: Delivery order)."""
+
+    barcode: str | None = None
+    base_unit: str | None = None
+    category_code: str | None = None
+    container_barcode: str | None = None
+    customer_order_number: str | None = None
+    customer_order_shipment_number: str | None = None
+    customer_order_shipment_number_line_number: Number | None = None
+    description: str | None = None
+    group_code: str | None = None
+    line_number: Number | None = None
+    product_number: str | None = None
+    purchase_unit_barcode: str | None = None
+    purchase_unit_product_number: str | None = None
+    purchase_unit_quantity: Number | None = None
+    quantity: Number | None = None
+    received_quantity: Number | None = None
+    target_stock_pool: Number | None = None
+
+
+class Delivery(AnswerModel):
+    """One delivery order, as listed (interface: Delivery order)."""
+
+    datetime_created: str | None = None
+    datetime_expected: str | None = None
+    external_reference_number: str | None = None
+    import_id: Number | None = None
+    is_downloaded: bool | None = None
+    no_of_containers: Number | None = None
+    order_lines: list[DeliveryLine] | None = None
+    order_number: str | None = None
+    order_type: str | None = None
+    status: str | None = None
+    store_gln: str | None = None
+    store_number: str | None = None
+    store_origin: Number | None = None
+    supplier_code: str | None = None
+    supplier_name: str | None = None
+    tracing_url: str | None = None
+    updated_on: str | None = None
+
+
+class DeliveryList(PageEnvelope):
+    """A page of deliveries."""
+
+    rows: list[Delivery] = Field(alias="list")
+
+
+class StoreDeliveryLineCreate(RequestModel):
+    """A line of a delivery to create for one store (interface: Create store deliveries)."""
+
+    product_number: str
+    quantity: Exact
+    barcode: str | None = None
+    container_barcode: str | None = None
+    customer_order_line_number: Exact | None = None
+    customer_order_number: str | None = None
+    customer_order_shipment_number: str | None = None
+    customer_order_shipment_number_line_number: Exact | None = None
+    description: str | None = None
+    line_number: Exact | None = None
+    purchase_price: Exact | None = None
+    secondary_order_line_number: Exact | None = None
+    secondary_order_number: str | None = None
+    target_stock_pool: Exact | None = None
+
+
+class StoreDeliveryCreate(RequestModel):
+    """A delivery to create for one store (interface: Create store deliveries)."""
+
+    no_of_containers: Exact
+    order_number: str
+    datetime_created: str | None = None
+    datetime_expected: str | None = None
+    description: str | None = None
+    order_lines: list[StoreDeliveryLineCreate] | None = None
+    order_type: Exact | None = None
+    reason_code: Exact | None = None
+    store_origin: Exact | None = None
+    supplier_code: str | None = None
+    supplier_name: str | None = None
+    tracing_url: str | None = None
+
+
+class StoreDeliveriesRequest(RequestModel):
+    """The body that creates deliveries for one store."""
+
+    orders: list[StoreDeliveryCreate] | None = None
+
+
+class MultiStoreDeliveryLineCreate(RequestModel):
+    """A line of a delivery to create for any store (interface: Create multi store deliveries)."""
+
+    quantity: Exact
+    barcode: str | None = None
+    container_barcode: str | None = None
+    customer_order_line_number: Exact | None = None
+    customer_order_number: str | None = None
+    customer_order_shipment_number: str | None = None
+    customer_order_shipment_number_line_number: Exact | None = None
+    description: str | None = None
+    line_number: Exact | None = None
+    product_number: str | None = None
+    secondary_order_line_number: Exact | None = None
+    secondary_order_number: str | None = None
+    target_stock_pool: Exact | None = None
+
+
+class MultiStoreDeliveryCreate(RequestModel):
+    """A delivery that names its own store (interface: Create multi store deliveries)."""
+
+    no_of_containers: Exact
+    order_number: str
+    store_number: str
+    supplier_name: str
+    datetime_created: str | None = None
+    datetime_expected: str | None = None
+    description: str | None = None
+    order_lines: list[MultiStoreDeliveryLineCreate] | None = None
+    order_type: Exact | None = None
+    reason_code: Exact | None = None
+    supplier_code: str | None = None
+    tracing_url: str | None = None
+
+
+class MultiStoreDeliveriesRequest(RequestModel):
+    """The body that creates deliveries for several stores."""
+
+    orders: list[MultiStoreDeliveryCreate] | None = None
