@@ -1,0 +1,15 @@
+"""What typed calls take: models, or plain data that is sent as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import TypeAlias, TypeVar
+
+from aisle.contract.models import RequestModel
+
+R = TypeVar("R", bound=RequestModel)
+
+Body: TypeAlias = Mapping[str, object] | R
+Items: TypeAlias = Sequence[Mapping[str, object] | R]
+QueryNumber: TypeAlias = int | float | Decimal

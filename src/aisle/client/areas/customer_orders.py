@@ -1,0 +1,101 @@
+"""Customer orders: typed calls. Each raises the errors drawn in `client.errors`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aisle.client.core import Core
+
+if TYPE_CHECKING:
+    from aisle.client.areas.bodies import Body, QueryNumber
+    from aisle.contract.models.common import StandardResult
+    from aisle.contract.models.customer_orders import (
+        ClearanceRequest,
+        CustomerOrderList,
+        CustomerOrdersRequest,
+        CustomerOrderUpdateRequest,
+        MultiStoreCustomerOrdersRequest,
+    )
+
+
+class CustomerOrderCalls(Core):
+    """Customer orders (interface: Endpoints)."""
+
+    async def list_customer_orders(
+        self,
+        store_number: str,
+        *,
+        fulfillment_status: str | None = None,
+        include_locations: bool | None = None,
+        is_active: bool | None = None,
+        is_picked: bool | None = None,
+        order_number: str | None = None,
+        page_size: QueryNumber | None = None,
+        page_start: QueryNumber | None = None,
+        pickup_offset: QueryNumber | None = None,
+        reference: str | None = None,
+        search_text: str | None = None,
+        show_lines: bool | None = None,
+    ) -> CustomerOrderList:
+        """One page of a store's orders; lines only with `show_lines` (interface: List customer orders)."""
+        result: CustomerOrderList = await self._read(
+            "list-customer-orders",
+            {"store_number": store_number},
+            {
+                "fulfillment_status": fulfillment_status,
+                "include_locations": include_locations,
+                "is_active": is_active,
+                "is_picked": is_picked,
+                "order_number": order_number,
+                "page_size": page_size,
+                "page_start": page_start,
+                "pickup_offset": pickup_offset,
+                "reference": reference,
+                "search_text": search_text,
+                "show_lines": show_lines,
+            },
+        )
+        return result
+
+    async def create_customer_orders_one_store(
+        self,
+        store_number: str,
+        body: Body[CustomerOrdersRequest],
+    ) -> StandardResult:
+        """Creates orders in one store; an unknown product refuses them all (interface: Create customer orders)."""
+        result: StandardResult = await self._write(
+            "create-customer-orders-one-store", {"store_number": store_number}, {}, body
+        )
+        return result
+
+    async def create_customer_orders_several_stores(
+        self,
+        body: Body[MultiStoreCustomerOrdersRequest],
+    ) -> StandardResult:
+        """Creates orders that each name their own store (interface: Create customer orders)."""
+        result: StandardResult = await self._write("create-customer-orders-several-stores", {}, {}, body)
+        return result
+
+    async def update_customer_order(
+        self,
+        store_number: str,
+        body: Body[CustomerOrderUpdateRequest],
+    ) -> StandardResult:
+        """Sets new values of one order and of the lines that are named (interface: Update customer order)."""
+        result: StandardResult = await self._write("update-customer-order", {"store_number": store_number}, {}, body)
+        return result
+
+    async def create_customer_order_clearance(
+        self,
+        body: Body[ClearanceRequest],
+        *,
+        location_code_tag: str,
+    ) -> StandardResult:
+        """Makes movement assignments that clear held goods; may touch every store, so it is never repeated in doubt.
+
+        (interface: Create customer order clearance)
+        """
+        result: StandardResult = await self._write(
+            "create-customer-order-clearance", {}, {"location_code_tag": location_code_tag}, body
+        )
+        return result

@@ -1,0 +1,301 @@
+"""What every call goes through: one request, judged; reads with a bounded retry, writes once."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Literal, Self, TypeVar
+from urllib.parse import quote
+
+from pydantic import BaseModel, ValidationError
+
+from aisle import __version__
+from aisle.client.answer import Answer
+from aisle.client.errors import AnswerError, ClientError, Endless, Rejected, status_error
+from aisle.client.http import Http, Timeouts, Transport
+from aisle.client.paging import IdWalk, PageWalk, Row, Walk, rows_of
+from aisle.client.retry import RetryPolicy, read_retry_after, wait_before_retry
+from aisle.contract.models import RequestModel, result_adapter
+from aisle.contract.wire import (
+    Operation,
+    QueryValue,
+    build_path,
+    encode_body,
+    encode_headers,
+    encode_json,
+    encode_query,
+    operation,
+)
+from aisle.errors import ContractError, SettingsError
+from aisle.text import clean
+
+M = TypeVar("M", bound=BaseModel)
+Query = Mapping[str, QueryValue]
+EXTENSIONS = "/aisle/v1/"
+
+
+class Core:
+    """The client's machinery; the operations themselves are methods of its subclasses in `client.areas`."""
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | Callable[[], str] = "",
+        *,
+        token_header: str = "Bearer {token}",  # noqa: S107 - a template, not a secret
+        transport: Transport | None = None,
+        timeouts: Timeouts = Timeouts(),  # noqa: B008 - a tuple
+        retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a tuple
+        ca_file: str = "",
+        allow_plain_http: bool = False,
+        observe: Callable[[Answer], None] | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        roll: Callable[[], float] = random.random,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """`token_header` is the Authorization value with `{token}` in it; `observe` is shown every answer.
+
+        Raises SettingsError for an address or a template that cannot be used.
+        """
+        if "{token}" not in token_header:
+            raise SettingsError(f"token_header {token_header!r} has no {{token}} in it.")
+        self._http = Http(
+            base_url, timeouts=timeouts, transport=transport, ca_file=ca_file, allow_plain_http=allow_plain_http
+        )
+        self._token = token
+        self._token_header = token_header
+        self._retry = retry
+        self._observe = observe
+        self._sleep = sleep
+        self._roll = roll
+        self._now = now
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._http.base_url!r}, token=***)"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._http.aclose()
+
+    # --- raw ---------------------------------------------------------------------------------------------------------
+
+    async def request(
+        self,
+        name: str,
+        *,
+        path: Mapping[str, str] | None = None,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        token: str | None = None,
+    ) -> Answer:
+        """One operation, sent once, with exactly these bytes; whatever the service answers is handed back.
+
+        `path` and `query` hold wire names; `headers` may hold others than the documented ones; `token` replaces the
+        client's own. Raises ContractError before anything is sent, NotSent or Ambiguous after. `fate.classify` judges.
+        """
+        op = operation(name)
+        target = _target(op, path or {}, query or {})
+        return await self._send(op.method, target, _documented(op, headers or {}), body, op.write, token)
+
+    async def extension(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: object = None,
+        token: str | None = None,
+    ) -> Answer:
+        """A call that only our own service knows, below /aisle/v1/; sent once, and handed back whatever it answers.
+
+        `path` is already encoded (`wire.encode_segment`); `body` is anything `wire.encode_json` takes, or bytes.
+        """
+        parts = path.split("/")
+        if not path.startswith(EXTENSIONS) or "?" in path or "#" in path or not {".", ".."}.isdisjoint(parts):
+            raise ContractError(f"{path!r} is no path of an extension.")
+        pairs = [f"{quote(key, safe='')}={quote(_text(value), safe='')}" for key, value in (query or {}).items()]
+        target = f"{path}?{'&'.join(pairs)}" if pairs else path
+        data = body if body is None or isinstance(body, bytes) else encode_json(plain(body))
+        return await self._send(method, target, headers or {}, data, method != "GET", token)
+
+    # --- pages -------------------------------------------------------------------------------------------------------
+
+    async def pages(
+        self,
+        name: str,
+        *,
+        path: Mapping[str, str] | None = None,
+        query: Query | None = None,
+        headers: Mapping[str, str] | None = None,
+        by: Literal["page", "id"] = "page",
+        scroll: bool = False,
+    ) -> AsyncGenerator[tuple[list[Row], dict[str, Any]], None]:
+        """Each page of a list as its raw rows and its whole envelope, until the last one.
+
+        `by="id"` walks with `from_id`, where the list has it. With `scroll` the `scroll_id` of a page is sent beside
+        the next one's number: a service that knows it repeats and leaves out no row, another one does not mind. Raises
+        Endless for pages that do not end, after the last of them, and AnswerError for one that cannot be read.
+        """
+        op = operation(name)
+        if op.paging is None or (by == "id" and not any(param.name == "from_id" for param in op.params)):
+            raise ContractError(f"{name} cannot be paged by {by}.")
+        walk: Walk = IdWalk(op, query or {}) if by == "id" else PageWalk(op, query or {})
+        more = True
+        while more:
+            answer = await self._try(op, path or {}, walk.query, headers or {}, walk.scroll_id if scroll else None)
+            try:
+                envelope = answer.json()
+            except (ValueError, RecursionError) as error:
+                raise AnswerError(f"The answer to {name} is not JSON: {clean(str(error))}.") from error
+            rows = rows_of(op, envelope)
+            try:
+                more = walk.advance(rows, envelope)
+            except Endless:
+                yield rows, envelope  # what was read is not lost to what comes after it
+                raise
+            yield rows, envelope
+
+    async def items(
+        self,
+        name: str,
+        model: type[M],
+        *,
+        path: Mapping[str, str] | None = None,
+        query: Query | None = None,
+        by: Literal["page", "id"] = "page",
+    ) -> AsyncIterator[M]:
+        """All rows of a list as models, page by page: `client.items("list-stores", Store)`."""
+        async for rows, _ in self.pages(name, path=path, query=query, by=by):
+            for row in rows:
+                try:
+                    item = model.model_validate(row)
+                except ValidationError as error:
+                    raise AnswerError(f"A row of {name} does not fit the interface: {_first(error)}.") from error
+                yield item
+
+    # --- typed -------------------------------------------------------------------------------------------------------
+
+    async def _read(self, name: str, path: Mapping[str, str], query: Query, headers: Query | None = None) -> Any:
+        op = operation(name)
+        return _result(op, await self._try(op, path, query, encode_headers(op, headers or {})))
+
+    async def _write(
+        self, name: str, path: Mapping[str, str], query: Query, body: object, headers: Query | None = None
+    ) -> Any:
+        op = operation(name)
+        target = _target(op, path, query)
+        data = encode_body(op, plain(body))
+        answer = await self._send(op.method, target, encode_headers(op, headers or {}), data, True, None)
+        return _result(op, self._judged(op.name, answer))
+
+    async def _try(
+        self,
+        op: Operation,
+        path: Mapping[str, str],
+        query: Query,
+        headers: Mapping[str, str],
+        scroll_id: str | None = None,
+    ) -> Answer:
+        """A read, tried again where that may help. Raises the last try's error."""
+        target = _target(op, path, query)
+        if scroll_id:
+            target += f"{'&' if '?' in target else '?'}scroll_id={quote(scroll_id, safe='')}"
+        documented = _documented(op, headers)
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return self._judged(op.name, await self._send(op.method, target, documented, None, False, None))
+            except ClientError as error:
+                wait = wait_before_retry(error, tries, self._roll(), self._retry)
+                if wait is None:
+                    raise
+            await self._sleep(wait)
+
+    def _judged(self, what: str, answer: Answer) -> Answer:
+        if answer.is_success:
+            return answer
+        raise status_error(what, answer, read_retry_after(answer.headers.get("retry-after"), self._now()))
+
+    async def _send(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes | None, write: bool, token: str | None
+    ) -> Answer:
+        sent = {"Accept": "application/json", "User-Agent": f"aisle/{__version__}"}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        sent.update(self._authorization(token))
+        for name, value in headers.items():
+            if not (name.isascii() and name.isprintable() and value.isprintable()):
+                raise ContractError(f"The header {name!r} cannot be sent: it has to be printable.")
+            sent[name] = value
+        answer = await self._http.send(method, target, headers=sent, body=body, write=write)
+        if self._observe is not None:
+            self._observe(answer)
+        return answer
+
+    def _authorization(self, token: str | None) -> dict[str, str]:
+        if token is None:
+            token = self._token if isinstance(self._token, str) else self._token()
+        if not token:
+            return {}
+        value = self._token_header.replace("{token}", token)
+        if not (value.isascii() and value.isprintable()):
+            raise SettingsError("The token cannot be sent: it holds characters other than printable ASCII.")
+        return {"Authorization": value}
+
+
+def plain(value: object) -> object:
+    """A body with its models turned into what was set in them; everything else as it is."""
+    if isinstance(value, RequestModel):
+        return value.wire()
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def _target(op: Operation, path: Mapping[str, str], query: Query) -> str:
+    text = encode_query(op, query)
+    return f"{build_path(op, path)}?{text}" if text else build_path(op, path)
+
+
+def _documented(op: Operation, headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers, those that the document names checked as it says."""
+    known = {param.name for param in op.of("header")}
+    named = {name: value for name, value in headers.items() if name in known}
+    return {**headers, **encode_headers(op, named)}
+
+
+def _result(op: Operation, answer: Answer) -> Any:
+    """The answer as the operation's model. A missing `success` is accepted, `false` is Rejected."""
+    if op.success_required:
+        op = op._replace(result="StandardResult")
+    content = b"{}" if answer.status == 204 else answer.content
+    try:
+        result = result_adapter(op).validate_json(content)
+    except ValidationError as error:
+        raise AnswerError(f"The answer to {op.name} does not fit the interface: {_first(error)}.") from error
+    if getattr(result, "success", None) is False:
+        raise Rejected(op.name, answer)
+    return result
+
+
+def _first(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in fault["loc"])
+    return clean(f"{place}: {fault['msg']}" if place else fault["msg"])
+
+
+def _text(value: QueryValue) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,193 @@
+"""The one place that speaks HTTP, and the only module that imports httpx.
+
+Reads and writes have connections of their own: a write never takes one that the service may be closing at this moment,
+because a write that dies with its connection is a write in doubt. Redirects are not followed, the environment is not
+consulted, and every call ends by a total time.
+"""
+
+# ruff: noqa: E402 - something has to be said before httpx is imported
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+import sys
+from collections.abc import Mapping
+from importlib.util import find_spec
+from ipaddress import ip_address
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
+
+# httpx would load its own command line, and with it click, rich and pygments where they are installed: 7 MB and 70 ms.
+cast(dict[str, Any], sys.modules).setdefault("httpx._main", None)
+# httpcore asks for this one several times in every request, and each time it is looked for all along the path.
+if find_spec("sniffio") is None:
+    cast(dict[str, Any], sys.modules)["sniffio"] = None
+
+import httpx
+
+from aisle.client.answer import Answer
+from aisle.client.errors import Ambiguous, NotSent
+from aisle.errors import SettingsError
+from aisle.text import clean
+
+Transport = httpx.AsyncBaseTransport
+
+for _name in ("httpx", "httpcore"):
+    logging.getLogger(_name).setLevel(logging.WARNING)  # at INFO they log whole URLs: order numbers, names, searches
+
+_NEVER_LEFT = (
+    httpx.InvalidURL,
+    httpx.UnsupportedProtocol,
+    httpx.LocalProtocolError,
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+)
+
+
+class Timeouts(NamedTuple):
+    """Seconds. All but `total` are per socket operation; `total` ends a call whose answer drips in for ever."""
+
+    connect: float = 3.0
+    read: float = 10.0
+    write: float = 10.0
+    pool: float = 2.0
+    total: float = 30.0
+
+
+def load_all() -> None:
+    """Loads what the first request would load, which takes it 40 ms: for whoever has the time before."""
+    import anyio._backends._asyncio  # noqa: F401
+    import httpcore  # noqa: F401
+
+
+def asgi_transport(app: Any) -> Transport:
+    """Calls an ASGI app in this process; its lifespan is the caller's to run. An exception in the app is a 500."""
+    return httpx.ASGITransport(app=app, raise_app_exceptions=False)
+
+
+class _Lane:
+    """A connection pool and a gate before it, so that nobody waits inside the pool until a timeout."""
+
+    def __init__(self, size: int, keepalive: float) -> None:
+        self._limits = httpx.Limits(max_connections=size, max_keepalive_connections=size, keepalive_expiry=keepalive)
+        self.gate = asyncio.Semaphore(size)
+        self._client: httpx.AsyncClient | None = None
+
+    def client(self, http: Http) -> httpx.AsyncClient:
+        if self._client is None:
+            timeouts = http.timeouts
+            self._client = httpx.AsyncClient(
+                transport=http.transport,
+                verify=http.tls(),
+                limits=self._limits,
+                timeout=httpx.Timeout(
+                    connect=timeouts.connect, read=timeouts.read, write=timeouts.write, pool=timeouts.pool
+                ),
+                trust_env=False,
+                follow_redirects=False,
+            )
+        return self._client
+
+    async def aclose(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+
+class Http:
+    """Sends requests to one service and hands back its answers, whatever their status."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        timeouts: Timeouts,
+        transport: Transport | None = None,
+        ca_file: str = "",
+        allow_plain_http: bool = False,
+    ) -> None:
+        self.base_url = _checked(base_url, allow_plain_http)
+        self.timeouts = timeouts
+        self.transport = transport
+        self._ca_file = ca_file
+        self._tls: ssl.SSLContext | None = None
+        self._reads = _Lane(8, 30.0)
+        self._writes = _Lane(4, 2.0)
+
+    def tls(self) -> ssl.SSLContext:
+        """Trust in the usual authorities, or in those of `ca_file` alone; nothing is loaded where TLS is not spoken."""
+        if self._tls is None:
+            if not self.base_url.startswith("https:") or self.transport is not None:
+                self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            elif self._ca_file:
+                self._tls = _trust(self._ca_file)
+            else:
+                self._tls = httpx.create_ssl_context(trust_env=False)
+        return self._tls
+
+    async def send(
+        self, method: str, target: str, *, headers: Mapping[str, str], body: bytes | None, write: bool
+    ) -> Answer:
+        """One request, once. Raises NotSent or Ambiguous; a cancelled call stays cancelled."""
+        lane = self._writes if write else self._reads
+        async with lane.gate:
+            try:
+                async with asyncio.timeout(self.timeouts.total):
+                    client = lane.client(self)
+                    raw = [(name.encode(), value.encode()) for name, value in headers.items()]  # UTF-8, for names
+                    response = await client.request(method, self.base_url + target, headers=raw, content=body)
+            except _NEVER_LEFT as error:
+                raise NotSent(
+                    f"The service at {self.base_url} cannot be reached: {_said(error)}. Check base_url."
+                ) from error
+            except (httpx.HTTPError, OSError) as error:
+                raise Ambiguous(f"No answer came from the service at {self.base_url}: {_said(error)}.") from error
+        return Answer(response.status_code, _lowered(response.headers), response.content)
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._reads.aclose()
+        await self._writes.aclose()
+
+
+def _lowered(headers: httpx.Headers) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _said(error: BaseException) -> str:
+    kind = type(error).__name__
+    return f"{kind} ({clean(str(error))})" if str(error) else kind
+
+
+def _checked(base_url: str, allow_plain_http: bool) -> str:
+    try:
+        parts = urlsplit(base_url)
+        host = parts.hostname or ""
+    except ValueError as error:
+        raise SettingsError(f"base_url {base_url!r} is no address: {error}.") from error
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or parts.username:
+        raise SettingsError(f"base_url {base_url!r} has to look like https://service.example or https://host/prefix.")
+    if parts.scheme == "http" and not allow_plain_http and not _is_loopback(host):
+        raise SettingsError(
+            f"base_url {base_url!r} would send the token unencrypted. Use https://, or set allow_plain_http = true."
+        )
+    return base_url.rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _trust(ca_file: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:  # ssl.SSLError is one
+        raise SettingsError(f"The certificates in ca_file {ca_file!r} cannot be read: {error}.") from error

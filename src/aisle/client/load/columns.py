@@ -1,0 +1,243 @@
+"""The columns of the files: the fields of the interface's create bodies, read from the contract's models.
+
+A cell holds a value, several of them with bars between, or, where the interface has objects, JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, NamedTuple, get_args, get_origin
+
+from pydantic import BaseModel
+
+from aisle.contract.models.customer_orders import CustomerOrderCreate, CustomerOrderLineCreate
+from aisle.contract.models.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
+from aisle.contract.models.product_writes import (
+    ProductAttributes,
+    ProductDiscountPrice,
+    ProductFreeFieldCreate,
+    ProductPrice,
+    ProductWrite,
+)
+from aisle.contract.models.store_products import StoreProductCreate
+from aisle.contract.models.stores import StoreCreate
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
+
+Parser = Callable[[str], Any]
+
+
+class Column(NamedTuple):
+    """A column that a file may have. `parse` raises ValueError with the reason; an empty cell is never parsed."""
+
+    name: str
+    parse: Parser
+    required: bool = False
+
+
+class Layout(NamedTuple):
+    """A file that a load reads: its columns.
+
+    Rows with the same `key` become one record. Where they are the lines of it, `lines` says which column is which field
+    of a line, and `array` what the record calls its lines.
+    """
+
+    file: str
+    columns: Mapping[str, Column]
+    key: tuple[str, ...] = ()
+    lines: Mapping[str, str] = MappingProxyType({})
+    array: str = ""
+
+
+def text(cell: str) -> str:
+    """Any text. Bytes that were no UTF-8 arrive as lone surrogates and are refused here."""
+    if not cell.isascii() and any("\ud800" <= letter <= "\udfff" for letter in cell):
+        raise ValueError("is not UTF-8; save the file in that encoding")
+    return cell
+
+
+def number(cell: str) -> int | Decimal:
+    """An integer or an exact decimal, written with a point."""
+    if _NUMBER.fullmatch(cell) is None:
+        raise ValueError(f"{cell!r} is no number; write digits and, where needed, a point")
+    return Decimal(cell) if "." in cell else int(cell)
+
+
+def boolean(cell: str) -> bool:
+    """true, false, 1 or 0."""
+    try:
+        return _FLAGS[cell.lower()]
+    except KeyError:
+        raise ValueError(f"{cell!r} is neither true nor false; write true, false, 1 or 0") from None
+
+
+def array(cell: str) -> list[str]:
+    """Several texts with bars between them: `a|b`."""
+    return [text(part) for part in cell.split("|") if part]
+
+
+def numbers(cell: str) -> list[int | Decimal]:
+    """Several numbers with bars between them: `1|2.5`."""
+    return [number(part) for part in cell.split("|") if part]
+
+
+def objects(cell: str) -> list[dict[str, Any]]:
+    """JSON: an array of objects."""
+    try:
+        found = json.loads(text(cell), parse_float=Decimal)
+    except (ValueError, RecursionError) as problem:
+        raise ValueError(f"is no JSON ({problem}); write an array of objects") from None
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise ValueError("is no array of objects in JSON")
+    return found
+
+
+def pool(cell: str) -> int:
+    """A stock pool, 1 to 10."""
+    if cell.isascii() and cell.isdigit() and 1 <= int(cell) <= 10:
+        return int(cell)
+    raise ValueError(f"{cell!r} is no stock pool; write 1 to 10")
+
+
+def _pool_text(cell: str) -> str:
+    return str(pool(cell))
+
+
+def _parser_of(annotation: Any) -> Parser:
+    """What reads a field of this type from a cell."""
+    kinds = set(_kinds(annotation))
+    for kind, parse in _PARSERS.items():
+        if kind in kinds:
+            return parse
+    return text
+
+
+_PARSERS: dict[Any, Parser] = {"texts": array, "numbers": numbers, "objects": objects, bool: boolean, Decimal: number}
+
+
+def _kinds(annotation: Any) -> Iterable[Any]:
+    if get_origin(annotation) is list:
+        (item,) = get_args(annotation)
+        inner = set(_kinds(item))
+        yield "texts" if item is str else "numbers" if Decimal in inner else "objects"
+        return
+    parts = get_args(annotation)
+    if not parts:
+        yield annotation
+    for part in parts:
+        yield from _kinds(part)
+
+
+def _columns(model: type[BaseModel], required: Iterable[str], *more: Column) -> dict[str, Column]:
+    needed = set(required)
+    columns = {
+        name: Column(name, _parser_of(field.annotation), name in needed) for name, field in model.model_fields.items()
+    }
+    return columns | {column.name: column for column in more}
+
+
+def _with_lines(
+    file: str, array: str, head: dict[str, Column], line: type[BaseModel], required: Iterable[str], *key: str
+) -> Layout:
+    """Fields of the head and fields of its lines in one row; where both have a name, it is the head's."""
+    columns = {name: column for name, column in head.items() if name != array}
+    of_line = _columns(line, required)
+    names = {f"{array}.{field}" if field in columns else field: field for field in of_line}
+    lines = {name: of_line[field]._replace(name=name) for name, field in names.items()}
+    return Layout(file, columns | lines, key, names, array)
+
+
+_STORE = Column("store_number", text, True)
+
+STORES = Layout("stores.csv", _columns(StoreCreate, ("store_number", "store_name", "is_warehouse")))
+PRODUCTS = Layout("products.csv", _columns(ProductWrite, ("product_number",)))
+ATTRIBUTES = Layout("attributes.csv", _columns(ProductAttributes, ("product_number",)))
+FREE_FIELDS = _with_lines(
+    "free_fields.csv",
+    "free_fields",
+    {"product_number": Column("product_number", text, True)},
+    ProductFreeFieldCreate,
+    ("sort_order", "key"),
+    "product_number",
+)
+PRICES = Layout("prices.csv", _columns(ProductPrice, ("product_number", "price")))
+DISCOUNT_PRICES = Layout("discount_prices.csv", _columns(ProductDiscountPrice, ("product_number", "discount_price")))
+LOCATIONS = Layout(
+    "locations.csv",
+    {
+        column.name: column
+        for column in (
+            _STORE,
+            Column("location_code", text, True),
+            Column("location_order", number),
+            Column("default_stock_pool", _pool_text),
+            Column("tags", array),
+        )
+    },
+)
+PEOPLE = Layout(
+    "people.csv",
+    {
+        column.name: column
+        for column in (
+            _STORE,
+            Column("badge", text, True),
+            Column("user", text, True),
+            Column("name", text, True),
+            Column("role", text),
+        )
+    },
+)
+STORE_PRODUCTS = Layout("store_products.csv", _columns(StoreProductCreate, ("product_number",), _STORE))
+STOCK = Layout(
+    "stock.csv",
+    {
+        column.name: column
+        for column in (
+            _STORE,
+            Column("product_number", text, True),
+            Column("location_code", text),
+            Column("stock_pool", pool),
+            Column("quantity", number, True),
+        )
+    },
+    ("store_number", "product_number", "location_code"),
+)
+ORDERS = _with_lines(
+    "orders.csv",
+    "order_lines",
+    _columns(CustomerOrderCreate, ("order_number",), _STORE),
+    CustomerOrderLineCreate,
+    ("line_number", "product_number", "quantity"),
+    "store_number",
+    "order_number",
+)
+DELIVERIES = _with_lines(
+    "deliveries.csv",
+    "order_lines",
+    _columns(StoreDeliveryCreate, ("order_number", "no_of_containers"), _STORE),
+    StoreDeliveryLineCreate,
+    ("line_number", "product_number", "quantity"),
+    "store_number",
+    "order_number",
+)
+LAYOUTS = (
+    STORES,
+    PRODUCTS,
+    ATTRIBUTES,
+    FREE_FIELDS,
+    PRICES,
+    DISCOUNT_PRICES,
+    LOCATIONS,
+    PEOPLE,
+    STORE_PRODUCTS,
+    STOCK,
+    ORDERS,
+    DELIVERIES,
+)
+"""In the order in which they are loaded: each file may name what stands in those before it."""

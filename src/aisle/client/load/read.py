@@ -1,0 +1,195 @@
+"""The files of a load as records: what one entry of a create body says, and which rows of the file it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aisle.client.load.columns import (
+    ATTRIBUTES,
+    DELIVERIES,
+    DISCOUNT_PRICES,
+    FREE_FIELDS,
+    LAYOUTS,
+    LOCATIONS,
+    ORDERS,
+    PEOPLE,
+    PRICES,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+    STORES,
+    Layout,
+)
+from aisle.client.load.report import BadRow, LoadError
+from aisle.client.load.table import Row, Table, Values, grouped
+
+
+class Record(NamedTuple):
+    """One entry of a create body.
+
+    `store` is the store of the path, empty where the operation names none; `what` says to a person what it is;
+    `line` is its first row in the file, `rows` how many rows it has.
+    """
+
+    store: str
+    what: str
+    body: dict[str, Any]
+    line: int
+    rows: int
+
+
+class Left(NamedTuple):
+    """Rows that make no record, each with its reason; `rows` counts those that are left out because of them too."""
+
+    bad: tuple[BadRow, ...]
+    rows: int
+
+
+Reader = Callable[[Table], Iterator[Record | Left]]
+
+
+def tables(directory: Path) -> list[Table]:
+    """The files of a load that are there, in the order to load them, every header checked before anything is sent.
+
+    Raises LoadError when the directory is none, holds no such file, or a header is wrong.
+    """
+    if not directory.is_dir():
+        raise LoadError(f"{directory} is no directory; name the one that holds the CSV files.")
+    found = []
+    for layout in LAYOUTS:
+        path = directory / layout.file
+        if path.is_file():
+            found.append(Table(path, layout, layout.key))
+    if not found:
+        names = ", ".join(layout.file for layout in LAYOUTS)
+        raise LoadError(f"{directory} holds nothing to load; put at least one of these there: {names}.")
+    return found
+
+
+def unknown_files(directory: Path) -> tuple[str, ...]:
+    """The CSV files of the directory that no load reads; a misspelt name would otherwise go unnoticed."""
+    known = {layout.file for layout in LAYOUTS}
+    return tuple(sorted(path.name for path in directory.glob("*.csv") if path.name not in known))
+
+
+def records(table: Table) -> Iterator[Record | Left]:
+    """The records of a file in its order, and the rows that make none."""
+    yield from _READERS[table.name](table)
+
+
+def _one_by_one(what: str, name: str, defaults: Values | None = None, *, path: bool = False) -> Reader:
+    """Each row is a record; with `path` its store is the path's and not said again."""
+
+    def read(table: Table) -> Iterator[Record | Left]:
+        for row in table.rows():
+            if row.reason:
+                yield Left((BadRow(table.name, row.line, row.reason),), 1)
+            else:
+                body = (defaults or {}) | row.values
+                store = body.pop("store_number") if path else ""
+                yield Record(store, f"{what} {row.values[name]}", body, row.line, 1)
+
+    return read
+
+
+def _counts(table: Table) -> Iterator[Record | Left]:
+    """Rows of the same product and place become one count, which names each of their pools."""
+    for rows in grouped(table.rows(), table.scattered()):
+        merged: dict[str, Any] = {}
+        good = 0
+        for row in rows:
+            reason = row.reason or _count_into(merged, row.values)
+            if reason:
+                yield Left((BadRow(table.name, row.line, reason),), 1)
+            else:
+                good += 1
+        if good:
+            first = next(row for row in rows if not row.reason)
+            store, product = first.values["store_number"], first.values["product_number"]
+            where = {name: value for name, value in first.values.items() if name in ("product_number", "location_code")}
+            yield Record(store, f"the count of product {product}", where | merged, first.line, good)
+
+
+def _count_into(merged: dict[str, Any], values: Values) -> str:
+    """Adds a row's quantity to the count; answers with the reason when that cannot be."""
+    pool = values.get("stock_pool")
+    name = f"stock_pool_{pool}" if pool else "counted_quantity"
+    if name in merged:
+        pool_name = f"stock pool {pool}" if pool else "no stock pool"
+        return f"counts {pool_name} of the same product and place a second time; write one row with their sum"
+    if merged and (pool is None or "counted_quantity" in merged):
+        return "has no stock pool, as another row of the same product and place has; name the pool in both"
+    merged[name] = values["quantity"]
+    return ""
+
+
+def _by_lines(what: str, layout: Layout, *, numbered: bool = True) -> Reader:
+    """Rows with the same key become one record with its lines, whole or not at all."""
+
+    def read(table: Table) -> Iterator[Record | Left]:
+        for rows in grouped(table.rows(), table.scattered()):
+            record: dict[str, Any] = {}
+            seen: dict[Any, int] = {}
+            bad = []
+            for row in rows:
+                reason = row.reason or _line_into(layout, record, row)
+                reason = reason or (_numbered_once(record[layout.array][-1], seen, row) if numbered else "")
+                if reason:
+                    bad.append(BadRow(table.name, row.line, reason))
+            if bad:
+                yield Left(tuple(_with_whole_left_out(what, bad, rows)), len(rows))
+            else:
+                store = rows[0].values.get("store_number", "")
+                yield Record(store, f"{what} {record[layout.key[-1]]}", record, rows[0].line, len(rows))
+
+    return read
+
+
+def _line_into(layout: Layout, record: dict[str, Any], row: Row) -> str:
+    """Adds a row to its record; answers with the reason when the two do not go together."""
+    line: dict[str, Any] = {}
+    for name, value in row.values.items():
+        if name == "store_number":
+            continue
+        if name in layout.lines:
+            line[layout.lines[name]] = value
+        elif record.setdefault(name, value) != value:
+            return f"{name} is {value!r}, but {record[name]!r} in an earlier row of the same one; make them the same"
+    record.setdefault(layout.array, []).append(line)
+    return ""
+
+
+def _numbered_once(line: dict[str, Any], seen: dict[Any, int], row: Row) -> str:
+    earlier = seen.setdefault(line["line_number"], row.line)
+    if earlier != row.line:
+        return f"line_number {line['line_number']} was given to line {earlier} of this file; number the lines apart"
+    return ""
+
+
+def _with_whole_left_out(what: str, bad: list[BadRow], rows: list[Row]) -> Iterator[BadRow]:
+    others = len(rows) - len(bad)
+    name = rows[0].key[-1] if rows[0].key else ""
+    for row in bad:
+        if others and name:
+            kept = f"{what} {name} is left out whole, so that nobody takes it for complete"
+            yield row._replace(reason=f"{row.reason}; {kept}")
+        else:
+            yield row
+
+
+_READERS: dict[str, Reader] = {
+    STORES.file: _one_by_one("store", "store_number", {"is_active": True, "is_active_data_exchange": True}),
+    PRODUCTS.file: _one_by_one("product", "product_number"),
+    ATTRIBUTES.file: _one_by_one("the attributes of product", "product_number"),
+    FREE_FIELDS.file: _by_lines("the free fields of product", FREE_FIELDS, numbered=False),
+    PRICES.file: _one_by_one("the price of product", "product_number"),
+    DISCOUNT_PRICES.file: _one_by_one("the discount price of product", "product_number"),
+    LOCATIONS.file: _one_by_one("location", "location_code"),
+    PEOPLE.file: _one_by_one("badge", "badge", path=True),
+    STORE_PRODUCTS.file: _one_by_one("product", "product_number", path=True),
+    STOCK.file: _counts,
+    ORDERS.file: _by_lines("order", ORDERS),
+    DELIVERIES.file: _by_lines("delivery", DELIVERIES),
+}

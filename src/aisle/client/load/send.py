@@ -1,0 +1,279 @@
+"""A load: the files of a directory sent through the service's own interface, in batches that can be sent again.
+
+Every batch goes under an `Idempotency-Key` made from what it says, so a load that is repeated, after a loss of power
+or because somebody was not sure, changes nothing twice. A batch that is refused is halved until the rows are found that
+the service does not take; the others are loaded.
+
+A service may keep a refusal under its key too. What was refused once may be right now, because another file was mended:
+a refusal that comes out of that memory is asked for again under a key of this load alone. It changed nothing then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import secrets
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from aisle.client.answer import Answer
+from aisle.client.core import Core
+from aisle.client.errors import TransportError, message_of
+from aisle.client.fate import Fate, classify
+from aisle.client.load.columns import (
+    ATTRIBUTES,
+    DELIVERIES,
+    DISCOUNT_PRICES,
+    FREE_FIELDS,
+    LOCATIONS,
+    ORDERS,
+    PEOPLE,
+    PRICES,
+    PRODUCTS,
+    STOCK,
+    STORE_PRODUCTS,
+    STORES,
+)
+from aisle.client.load.read import Left, Record, records, tables, unknown_files
+from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport, Progress
+from aisle.client.load.table import Table
+from aisle.client.retry import read_retry_after
+from aisle.contract.wire import QueryValue, encode_json, encode_segment
+from aisle.errors import ContractError
+from aisle.text import clean
+
+TRIES = 6
+FIRST_WAIT = 0.5
+LONGEST_WAIT = 30.0
+PENDING_ROWS = 20_000
+"""Rows that may wait for their store's batch to fill, in files that go from store to store."""
+
+EXTENSIONS = "/aisle/v1/"
+LOCATIONS_PATH = f"{EXTENSIONS}locations"
+PEOPLE_PATH = f"{EXTENSIONS}stores/{{store_number}}/people"
+
+
+class Target(NamedTuple):
+    """Where the records of a file go: an operation of the interface (or our own path), its array, rows in one batch."""
+
+    operation: str
+    array: str
+    rows: int
+    query: Mapping[str, QueryValue] = {}
+
+
+TARGETS = {
+    STORES.file: Target("create-stores", "stores", 200),
+    PRODUCTS.file: Target("create-or-update-products", "products", 500),
+    LOCATIONS.file: Target(LOCATIONS_PATH, "locations", 500),
+    STOCK.file: Target("create-store-product-logs", "storeproductlog", 500, {"is_counted_quantity": True}),
+    ORDERS.file: Target("create-customer-orders-one-store", "orders", 1000),
+    ATTRIBUTES.file: Target("update-product-attributes", "products", 500),
+    FREE_FIELDS.file: Target("create-product-free-fields", "products", 500),
+    PRICES.file: Target("create-prices", "products", 500),
+    DISCOUNT_PRICES.file: Target("create-discount-prices", "products", 500),
+    PEOPLE.file: Target(PEOPLE_PATH, "people", 200),
+    STORE_PRODUCTS.file: Target("create-store-products", "store_products", 500),
+    DELIVERIES.file: Target("create-store-deliveries", "orders", 1000),
+}
+
+
+class _Stop(Exception):
+    """No error: a strict load has found its bad row."""
+
+
+async def load(
+    directory: Path,
+    client: Core,
+    *,
+    strict: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> LoadReport:
+    """Loads all that the interface can create from the CSV files of a directory, each of them optional.
+
+    Stock rows are loaded as counts. A strict load stops at the first bad row; otherwise the good rows of every file are
+    loaded, and the report names the bad ones. `progress` is told after each batch. Raises LoadError when a file cannot
+    be used at all (before anything is sent), or when the service does not answer, or takes nothing from this token.
+
+    interface: the creating operations; locations and people, which it has none for, go to `/aisle/v1/`.
+    """
+    files: list[FileReport] = []
+    bad: list[BadRow] = []
+    stopped = False
+    for table in tables(directory):
+        run = _File(table, client, strict, progress or _nothing, sleep)
+        try:
+            await run.send_all()
+        except _Stop:
+            stopped = True
+        files.append(run.report())
+        bad += sorted(run.bad, key=lambda row: row.line)
+        if stopped:
+            break
+    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), stopped)
+
+
+def _nothing(_: Progress) -> None:
+    """Nobody asked to be told."""
+
+
+class _File:
+    """One file on its way to the service."""
+
+    def __init__(
+        self,
+        table: Table,
+        client: Core,
+        strict: bool,
+        progress: Callable[[Progress], None],
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self.bad: list[BadRow] = []
+        self._table = table
+        self._target = TARGETS[table.name]
+        self._client = client
+        self._strict = strict
+        self._progress = progress
+        self._sleep = sleep
+        self._closed_stores: dict[str, str] = {}
+        self._own_key = secrets.token_hex(8)
+        self._rows = self._loaded_rows = self._loaded_records = self._earlier_rows = 0
+
+    def report(self) -> FileReport:
+        loaded = self._loaded_rows, self._loaded_records, self._earlier_rows
+        return FileReport(self._table.name, self._rows, *loaded)
+
+    async def send_all(self) -> None:
+        for found in self._batches():
+            if isinstance(found, Left):
+                self._refuse(found.rows, *found.bad)
+            else:
+                await self._send(found)
+                self._tell()
+        self._tell()
+
+    def _batches(self) -> Iterator[list[Record] | Left]:
+        """Records of the same store together, as many as make a batch, and the rows that make no record."""
+        pending: dict[str, list[Record]] = {}
+        filled: dict[str, int] = {}
+        for found in records(self._table):
+            if isinstance(found, Left):
+                yield found
+                continue
+            store = found.store
+            if filled.get(store, 0) + found.rows > self._target.rows and store in pending:
+                del filled[store]
+                yield pending.pop(store)
+            pending.setdefault(store, []).append(found)
+            filled[store] = filled.get(store, 0) + found.rows
+            if sum(filled.values()) > PENDING_ROWS:
+                fullest = max(filled, key=lambda name: filled[name])
+                del filled[fullest]
+                yield pending.pop(fullest)
+        yield from pending.values()
+
+    async def _send(self, batch: Sequence[Record]) -> None:
+        """Sends a batch; halves it when it is refused, first half first, until the records are found that are."""
+        reason = self._closed_stores.get(batch[0].store) or await self._refusal(batch)
+        if not reason:
+            self._rows += sum(record.rows for record in batch)
+            self._loaded_rows += sum(record.rows for record in batch)
+            self._loaded_records += len(batch)
+        elif len(batch) == 1 or batch[0].store in self._closed_stores:
+            for record in batch:
+                self._refuse(record.rows, BadRow(self._table.name, record.line, _refused(record, reason)))
+        else:
+            middle = len(batch) // 2
+            await self._send(batch[:middle])
+            await self._send(batch[middle:])
+
+    async def _refusal(self, batch: Sequence[Record]) -> str:
+        """Why the service does not take the batch; empty when it did, now or in an earlier load."""
+        try:
+            answer = await self._answer(batch)
+            if _is_replayed(answer) and classify(answer) is Fate.REFUSED:
+                answer = await self._answer(batch, self._own_key)
+        except ContractError as error:
+            return str(error)
+        if classify(answer) is Fate.ACCEPTED or _was_carried_out(answer):
+            earlier = _is_replayed(answer) or _was_carried_out(answer)
+            self._earlier_rows += earlier * sum(record.rows for record in batch)
+            return ""
+        said = clean(message_of(answer)) or f"status {answer.status}"
+        self._raise_hopeless(answer.status, said, batch[0])
+        if answer.status == 403:
+            self._closed_stores[batch[0].store] = said
+        return said
+
+    def _raise_hopeless(self, status: int, said: str, record: Record) -> None:
+        """Raises LoadError for a refusal that no row can mend."""
+        file = self._table.name
+        if status == 401:
+            raise LoadError(f"The service does not accept the token: {said}. Give a valid one and load again.")
+        if self._target.operation.startswith(EXTENSIONS) and status in (404, 405, 501):
+            what = self._target.array
+            raise LoadError(
+                f"The service cannot create {what}: {said}. Remove {file}, or load into aisle's own service."
+            )
+        if status == 403 and not record.store:
+            raise LoadError(f"The token may not load {file}: {said}. Use one that may, and load again.")
+
+    async def _answer(self, batch: Sequence[Record], own_key: str = "") -> Answer:
+        """The service's yes or no, asked for again under the same key while it has none."""
+        body = encode_json({self._target.array: [record.body for record in batch]})
+        problem, wait = "", 0.0
+        for attempt in range(TRIES):
+            if attempt:
+                await self._sleep(wait)
+            wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
+            try:
+                answer = await self._post(batch[0].store, body, own_key)
+            except TransportError as error:
+                problem = str(error)
+            else:
+                if answer.status == 401 or classify(answer) in (Fate.ACCEPTED, Fate.REFUSED):
+                    return answer
+                problem = f"The service answered {answer.status}: {clean(message_of(answer))}"
+                wait = max(wait, min(LONGEST_WAIT, read_retry_after(answer.headers.get("retry-after"), 0.0) or 0.0))
+        where = f"{self._table.name}:{batch[0].line}"
+        raise LoadError(f"{problem} Stopped at {where}. Load again later: what is loaded already is not loaded twice.")
+
+    async def _post(self, store: str, body: bytes, own_key: str) -> Answer:
+        target = self._target
+        parts = (target.operation.encode(), store.encode(), own_key.encode(), body)
+        headers = {"Idempotency-Key": f"load-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:48]}"}
+        if target.operation.startswith(EXTENSIONS):
+            path = target.operation.replace("{store_number}", encode_segment(store) if store else "")
+            return await self._client.extension("POST", path, headers=headers, body=body)
+        values = {"store_number": store} if store else {}
+        return await self._client.request(target.operation, path=values, query=target.query, headers=headers, body=body)
+
+    def _refuse(self, rows: int, *bad: BadRow) -> None:
+        self._rows += rows
+        self.bad.extend(bad[:1] if self._strict else bad)
+        if self._strict:
+            raise _Stop
+
+    def _tell(self) -> None:
+        self._progress(Progress(self._table.name, self._rows, self._table.position, self._table.size))
+
+
+def _is_replayed(answer: Answer) -> bool:
+    return answer.headers.get("idempotency-replayed") == "true"
+
+
+def _was_carried_out(answer: Answer) -> bool:
+    """Whether the service knows the key, but no longer what it answered: the batch was loaded long ago."""
+    if answer.status != 409:
+        return False
+    try:
+        return bool(answer.json()["errors"][0]["field"] == "Idempotency-Key")
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
+def _refused(record: Record, reason: str) -> str:
+    rows = f" with its {record.rows} rows" if record.rows > 1 else ""
+    return f"the service refused {record.what}{rows}: {reason}"

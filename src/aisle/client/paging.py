@@ -1,0 +1,125 @@
+"""Walking through the pages of a list: pure cursors, fed with each page, that say what to ask next.
+
+An answer is never trusted to end: a page that was already asked for, or a run of empty pages, is an error, and not a
+quiet end, because a walk that ends too early makes rows look deleted (interface: Paged list envelope, Limits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from aisle.client.errors import AnswerError, Endless
+from aisle.contract.wire import Operation, QueryValue
+
+Row = dict[str, Any]
+_EMPTY_PAGES = 3
+
+
+class Walk(Protocol):
+    """A walk in progress: the query of the next request."""
+
+    query: dict[str, QueryValue]
+    scroll_id: str | None
+    """What the service said of the next page, if it did (interface: Paged list envelope)."""
+
+    def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
+        """Takes in a page and sets the next query. Returns whether there is one to ask."""
+
+
+class PageWalk:
+    """By page number: follows `next_page` where it is given, else counts, else goes on until a page is not full."""
+
+    def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
+        self._op = op
+        self._param = "page_number" if op.paging == "products" else "page_start"
+        self._page = _whole(query.get(self._param)) or 1
+        self._empty = 0
+        self._last: Sequence[Row] = ()
+        self.scroll_id: str | None = None
+        self.query: dict[str, QueryValue] = {**query, self._param: self._page}
+
+    def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
+        """See Walk. Raises Endless when the pages run in a circle or never end."""
+        following = self._following(rows, envelope)
+        if following is None:
+            return False
+        told = envelope.get("scroll_id")
+        self.scroll_id = told if isinstance(told, str) and told else None
+        repeated = bool(rows) and rows == self._last
+        self._last = rows
+        self._empty = 0 if rows else self._empty + 1
+        if repeated or following <= self._page or self._empty >= _EMPTY_PAGES:
+            where = f"page {self._page} leads to page {following}"
+            raise Endless(f"The pages of {self._op.name} do not end: {where}.", rows)
+        self._page = following
+        self.query = {**self.query, self._param: following}
+        return True
+
+    def _following(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> int | None:
+        if "next_page" in envelope:
+            told = envelope["next_page"]
+            if told is not None and _whole(told) is None:
+                raise Endless(f"{self._op.name} names {told!r} as its next page.", rows)
+            return _whole(told)
+        if not rows:
+            return None
+        size = _whole(envelope.get("page_size")) or _whole(self.query.get("page_size"))
+        total = _whole(envelope.get("total_record_count", envelope.get("total_count")))
+        if total is not None and size:
+            return self._page + 1 if self._page * size < total else None
+        return self._page + 1 if len(rows) == size else None  # more than a page: the service does not page
+
+
+class IdWalk:
+    """By id: each request asks for what lies above the last id, so rows that come or go do not shift the pages.
+
+    Only for lists with `from_id` whose rows have an `id`; rows that are not in ascending order are an error.
+    """
+
+    def __init__(self, op: Operation, query: Mapping[str, QueryValue]) -> None:
+        self._op = op
+        self._from = _whole(query.get("from_id"))
+        self.scroll_id: str | None = None
+        self.query: dict[str, QueryValue] = dict(query)
+
+    def advance(self, rows: Sequence[Row], envelope: Mapping[str, Any]) -> bool:
+        """See Walk. Raises AnswerError when ids are missing, unordered or below what was asked for."""
+        if not rows:
+            return False
+        last = self._from - 1 if self._from is not None else None
+        for row in rows:
+            number = _whole(row.get("id"))
+            if number is None or (last is not None and number <= last):
+                raise AnswerError(f"{self._op.name} cannot be read by id: {row.get('id')!r} follows {last}.")
+            last = number
+        self._from = (last or 0) + 1
+        self.query = {**self.query, "from_id": self._from}
+        if "next_page" in envelope:
+            return envelope["next_page"] is not None
+        size = _whole(self.query.get("page_size"))
+        return size is None or len(rows) >= size
+
+
+def rows_of(op: Operation, body: Any) -> list[Row]:
+    """The rows of a page. Raises AnswerError when the body is no page: an empty store must not be read out of it."""
+    name = "records" if op.paging == "products" else "list"
+    rows = body.get(name) if isinstance(body, dict) else None
+    if rows is None and isinstance(body, dict) and _may_lack_rows(op, body):
+        return []
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise AnswerError(f"The answer to {op.name} is no page: {name} has to be an array of objects.")
+    return rows
+
+
+def _may_lack_rows(op: Operation, body: Mapping[str, Any]) -> bool:
+    """Rows are optional in the order list and in the catalogue; there a count of 0 tells that there are none."""
+    counted = body.get("total_record_count" if op.paging == "products" else "total_count")
+    return op.name in ("list-customer-orders", "list-products") and type(counted) is int and counted == 0
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        return None if value is None or isinstance(value, bool) else int(value)
+    except (ValueError, TypeError, OverflowError):
+        return None
