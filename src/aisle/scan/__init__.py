@@ -1,0 +1,1 @@
+"""Pure: bytes and times to inputs, codes to meanings."""

@@ -1,0 +1,256 @@
+"""Bytes from a terminal to inputs, in order: lines that a scanner or a person ended, keys, and escape sequences.
+
+Pure: no clock, no terminal. A line is ended by what a scanner sends at its end and by nothing else, least of all by
+time. How the bytes are cut into reads changes no line.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from aisle.scan.escapes import KEYPAD, MORE, WHOLE, Sequence
+from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
+
+LONGEST_LINE: Final = 4096
+"""Characters of a line that are kept; a line of that length was cut and is to be refused."""
+MOST_DROPPED: Final = 16
+"""Control characters without a meaning that are remembered of a line."""
+SUFFIX_S: Final = 0.25
+"""A second, different terminator within this time belongs to the first (a scanner that sends TAB and CR)."""
+LATE_S: Final = 3.0
+"""How long the rest of an escape sequence may lag behind an ESC that was taken for the Esc key."""
+PASTE_S: Final = 2.0
+"""A paste that is silent for so long has lost its end; Enter on an empty line is a key again."""
+
+_PLAIN = re.compile(rb"[\x04\x1d\x1e\x20-\x7e]+")
+"""Data: printable ASCII and the separators of GS1 and ISO 15434 messages (EOT, GS, RS)."""
+_HIGH = re.compile(rb"[\x80-\xff]+")
+_ENDS: Final = {0x0D: "cr", 0x0A: "lf", 0x09: "tab", 0x03: "etx"}
+_ESC: Final = 0x1B
+_BRACKET: Final = 0x5B
+_ERASE: Final = (0x08, 0x7F)
+_IGNORED: Final = frozenset(range(0x20)) - {0x04, 0x1D, 0x1E, _ESC, 0x08, *_ENDS}
+_PASTE_START, _PASTE_END = "\x1b[200~", "\x1b[201~"
+_LATE_CSI = re.compile(r"\x1b\[(?:[\d;]*[A-HPQRSu~]|[IOZ]|\[[A-E])")
+_LATE_SS3 = re.compile(rb"O(?:[A-DFHMP-SXj-y])")
+
+
+class Decoder:
+    """Turns reads into `Decoded`s. It outlives resizes and screens; one per terminal, never rebuilt."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._dropped = ""
+        self._shown = ""
+        self._high = b""
+        self._first = self._seen = self._gap = 0.0
+        self._end = ""
+        self._ended = 0.0
+        self._sequence: Sequence | None = None
+        self._late_until = 0.0
+        self._paste = False
+        self._out: list[Decoded] = []
+
+    @property
+    def waiting(self) -> bool:
+        """Whether `tick` could settle something: an escape sequence is open."""
+        return self._sequence is not None
+
+    def feed(self, data: bytes, t: float) -> list[Decoded]:
+        """What a read at `t` (monotonic seconds) says; at most one `Typed`, and that at the end."""
+        if self._is_late_ss3(data, t):
+            self._late_until = 0.0
+        else:
+            self._take(data, t)
+        return self._flush()
+
+    def tick(self, t: float) -> list[Decoded]:
+        """Nothing was read for a while (0.1 s): an ESC that stands alone is the Esc key."""
+        sequence = self._sequence
+        if sequence is not None and sequence.lone:
+            self._sequence = None
+            self._escape_key()
+            self._late_until = t + LATE_S
+        elif sequence is not None and t - sequence.at > LATE_S:
+            self._sequence = None
+            if sequence.is_string or sequence.late:
+                self._take(self._replayed(sequence), t)
+        return self._flush()
+
+    # The ground: data, terminators, Backspace
+
+    def _take(self, data: bytes, t: float) -> None:
+        pos = 0
+        while pos < len(data):
+            if self._sequence is not None:
+                data, pos = self._in_sequence(data, pos, t)
+                continue
+            byte = data[pos]
+            if self._late_until and self._is_late(byte, t):
+                pos += 1
+            elif run := _PLAIN.match(data, pos):
+                self._add(run.group().decode("ascii"), t)
+                pos = run.end()
+            elif high := _HIGH.match(data, pos):
+                self._add_high(high.group(), t)
+                pos = high.end()
+            else:
+                self._control(byte, t)
+                pos += 1
+
+    def _add(self, text: str, t: float) -> None:
+        if self._high:
+            self._settle_high()
+        self._mark(t)
+        self._text = (self._text + text)[:LONGEST_LINE]
+
+    def _mark(self, t: float) -> None:
+        """Keeps the times of the line that is open, or opens one."""
+        if not self._text and not self._high:
+            self._first, self._gap = t, 0.0
+        else:
+            self._gap = max(self._gap, t - self._seen)
+        self._seen = t
+        self._end = ""
+
+    def _add_high(self, data: bytes, t: float) -> None:
+        """UTF-8, also in pieces; a byte that cannot be UTF-8 is read as Latin-1."""
+        self._mark(t)
+        pending, self._high = self._high + data, b""
+        while pending:
+            try:
+                self._append(pending.decode())
+                return
+            except UnicodeDecodeError as error:
+                self._append(pending[: error.start].decode())
+                rest = pending[error.start :]
+                if error.reason == "unexpected end of data":
+                    self._high = rest
+                    return
+                self._append(chr(rest[0]))
+                pending = rest[1:]
+
+    def _settle_high(self) -> None:
+        """The character that was open gets no more bytes."""
+        pending, self._high = self._high, b""
+        self._append(pending.decode("latin-1"))
+
+    def _append(self, text: str) -> None:
+        kept = "".join(char for char in text if not "\x80" <= char <= "\x9f")
+        self._text = (self._text + kept)[:LONGEST_LINE]
+
+    def _control(self, byte: int, t: float) -> None:
+        if byte in _IGNORED:
+            self._dropped = (self._dropped + chr(byte))[:MOST_DROPPED]
+            return
+        if self._high:
+            self._settle_high()
+        if byte in _ENDS:
+            self._terminate(_ENDS[byte], t)
+        elif byte == _ESC:
+            self._sequence = Sequence(t)
+        else:
+            self._erase(t)
+
+    def _terminate(self, end: str, t: float) -> None:
+        last, self._end = self._end, end
+        ended, self._ended = self._ended, t
+        dropped, self._dropped = self._dropped, ""
+        if self._text:
+            gap = max(self._gap, t - self._seen)
+            self._out.append(Line(self._text, end, self._first, t, gap, dropped))
+            self._text = self._shown = ""
+            self._seen = t
+            return
+        if end == "lf" and last == "cr":
+            return
+        if last and last != end and t - ended <= SUFFIX_S:
+            return
+        if self._paste and t - self._seen <= PASTE_S:
+            return
+        self._paste = False
+        if end in ("cr", "lf"):
+            self._out.append(Key("enter"))
+
+    def _erase(self, t: float) -> None:
+        if self._text:
+            self._mark(t)
+            self._text = self._text[:-1]
+        elif not self._paste:
+            self._key_back()
+
+    def _key_back(self) -> None:
+        self._end = ""
+        self._out.append(Key("back"))
+
+    # Escape sequences
+
+    def _in_sequence(self, data: bytes, pos: int, t: float) -> tuple[bytes, int]:
+        """Takes one byte of the open sequence; what is left to read, which is more when the sequence was none."""
+        sequence = self._sequence
+        assert sequence is not None
+        byte = data[pos]
+        if byte in _IGNORED and not (byte == 0x07 and sequence.is_string):
+            return data, pos + 1
+        progress = sequence.add(chr(byte))
+        if progress is MORE:
+            return data, pos + 1
+        self._sequence = None
+        again, rest = (self._whole(sequence, t), pos + 1) if progress is WHOLE else (self._replayed(sequence), pos)
+        return (again + data[rest:], 0) if again else (data, rest)
+
+    def _replayed(self, sequence: Sequence) -> bytes:
+        """What stood after the ESC, to be read as data. An ESC glued to a scan is dirt: it must not leave the order."""
+        return sequence.text[1:].encode("latin-1")
+
+    def _whole(self, sequence: Sequence, t: float) -> bytes:
+        """Says a sequence that is complete; answers with the bytes that it stands for, if it stands for some."""
+        text = sequence.text
+        if sequence.late:
+            return b"" if _LATE_CSI.fullmatch(text) else self._replayed(sequence)
+        if text == _PASTE_START:
+            self._paste = True
+            self._seen = t
+        elif text == _PASTE_END:
+            self._end_paste(t)
+        elif len(text) == 3 and text[1] == "O" and text[2] in KEYPAD:
+            return KEYPAD[text[2]].encode()
+        else:
+            self._out.append(Escape(text))
+        return b""
+
+    def _end_paste(self, t: float) -> None:
+        if self._text:
+            self._terminate("paste", t)
+        self._paste = False
+        self._end, self._ended = "paste", t
+
+    def _escape_key(self) -> None:
+        """Esc alone: undoes the typing, or goes back where there is none."""
+        if self._text:
+            self._text = ""
+        else:
+            self._key_back()
+
+    def _is_late(self, byte: int, t: float) -> bool:
+        """Whether this is a `[` that may be the rest of an ESC that came before; if it is not, nothing later is."""
+        if byte in _IGNORED:
+            return False
+        late, self._late_until = t <= self._late_until, 0.0
+        if late and byte == _BRACKET:
+            self._sequence = Sequence(t, late=True)
+            self._sequence.add("[")
+            return True
+        return False
+
+    def _is_late_ss3(self, data: bytes, t: float) -> bool:
+        """The rest of an `ESC O P` that came late, alone in its read: `ORD-12` scanned after Esc must stay whole."""
+        return 0 < t <= self._late_until and not self._text and _LATE_SS3.fullmatch(data) is not None
+
+    def _flush(self) -> list[Decoded]:
+        if self._text != self._shown:
+            self._shown = self._text
+            self._out.append(Typed(self._text))
+        out, self._out = self._out, []
+        return out

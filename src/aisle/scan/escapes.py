@@ -1,0 +1,101 @@
+"""Where an escape sequence ends, character by character: CSI, SS3, OSC and DCS, as terminals send them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MORE: Final = "more"
+"""So far it can be a sequence."""
+WHOLE: Final = "whole"
+"""With this character it is one."""
+BROKEN: Final = "broken"
+"""It never was one: what looked like its start is ordinary input."""
+
+LONGEST: Final = 256
+"""No answer that is ever asked for is longer; whatever is, was no sequence."""
+
+KEYPAD: Final = {
+    **{letter: str(digit) for digit, letter in enumerate("pqrstuvwxy")},
+    **dict(zip("jklmnoX", "*+,-./=", strict=True)),
+    "M": "\r",
+}
+"""What the keys of a numeric keypad in application mode stand for, by the last letter of their `ESC O x`."""
+
+
+class Sequence:
+    """One escape sequence as it comes in; `text` holds all of it so far, ESC included."""
+
+    def __init__(self, at: float, late: bool = False) -> None:
+        self.text = "\x1b"
+        self.at = at
+        """When its ESC was read."""
+        self.late = late
+        """The ESC was taken for the Esc key already; this may be the rest of it."""
+        self._step = self._after_escape
+
+    @property
+    def lone(self) -> bool:
+        """Nothing but the ESC has come."""
+        return len(self.text) == 1 and not self.late
+
+    @property
+    def is_string(self) -> bool:
+        """It looks like an OSC or a DCS, whose text could as well be a code that was scanned."""
+        return self.text[1:2] in ("]", "P")
+
+    def add(self, char: str) -> str:
+        """Takes the next character: MORE, WHOLE or BROKEN; a character that broke it does not belong to it."""
+        progress = self._step(char) if len(self.text) < LONGEST else BROKEN
+        if progress is not BROKEN:
+            self.text += char
+        return progress
+
+    def _after_escape(self, char: str) -> str:
+        step = {"[": self._csi_start, "O": self._ss3, "]": self._string_start, "P": self._string_start}.get(char)
+        if step is None:
+            return BROKEN
+        self._step = step
+        return MORE
+
+    def _csi_start(self, char: str) -> str:
+        if char in "[M":  # ESC [ [ A is F1 of the Linux console; ESC [ M a mouse report with three bytes after it.
+            self._left = 1 if char == "[" else 3
+            self._step = self._counted
+            return MORE
+        self._step = self._csi
+        return self._csi(char)
+
+    def _csi(self, char: str) -> str:
+        if " " <= char <= "?":
+            return MORE
+        return WHOLE if "@" <= char <= "~" else BROKEN
+
+    def _counted(self, char: str) -> str:
+        if char < " ":
+            return BROKEN
+        self._left -= 1
+        return MORE if self._left else WHOLE
+
+    def _ss3(self, char: str) -> str:
+        if "0" <= char <= "9":  # ESC O 5 P: a modifier before the letter
+            self._step = self._ss3_end
+            return MORE
+        return self._ss3_end(char)
+
+    def _ss3_end(self, char: str) -> str:
+        return WHOLE if char.isascii() and char.isalpha() else BROKEN
+
+    def _string_start(self, char: str) -> str:
+        self._step = self._string
+        return MORE if char in "0123456789>!$+" else BROKEN  # ESC ] C 1 is the Esc key and then an AIM prefix
+
+    def _string(self, char: str) -> str:
+        if char == "\x07":
+            return WHOLE
+        if char == "\x1b":
+            self._step = self._string_end
+            return MORE
+        return MORE if char >= " " else BROKEN
+
+    def _string_end(self, char: str) -> str:
+        return WHOLE if char == "\\" else BROKEN

@@ -1,0 +1,302 @@
+"""The one grammar: what a line says at every step (DESIGN §3), and how it could be read as a code.
+
+Pure. What needs no look-up is answered at once as a `Said`; otherwise the answer is an ordered tuple of `Reading`s, for
+which somebody looks up `keys_of(readings)`, and `aisle.scan.resolve` makes the `Said` of what was found.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from aisle.scan.codes import checks, lookup_keys
+from aisle.scan.decoder import LONGEST_LINE
+from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Move, Open, Quantity, Reading, Refused, Said, Times
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from aisle.scan.restricted import Pattern
+
+COMMANDS: Final[dict[str, Said]] = {
+    "AISLE:BACK": Back(),
+    "AISLE:NEXT": Command("n"),
+    "AISLE:UNDO": Command("u"),
+    "AISLE:DONE": Command("d"),
+    "AISLE:SHORT": Command("s"),
+    "AISLE:HELP": Command("h"),
+    "AISLE:SIGNOFF": Command("o"),
+    "AISLE:QUIT": Command("q"),
+    "AISLE:OK": Move("enter"),
+    **{f"AISLE:{number}": Choice(number) for number in range(1, 10)},
+}
+"""Printed command barcodes, in upper case; read in any case."""
+
+LONGEST_QUANTITY: Final = 7
+"""Digits; more of them are a code, never a quantity."""
+DECIMALS: Final = 3
+"""Places after the point that a quantity may have."""
+
+_AIM: Final = re.compile(r"(?P<typed>\d{0,4})\](?P<symbol>[A-Za-z][0-9A-Za-z])(?P<code>.+)", re.DOTALL | re.ASCII)
+_GS1_SYMBOLS: Final = ("C1", "d2", "Q3", "e0", "J1")
+_EAN_ADD_ON: Final = "E3"
+_SHORTEST_MESSAGE: Final = 16
+"""Characters of the shortest GS1 message without an AIM prefix: `01` and a GTIN."""
+_NUMBER: Final = re.compile(r"\d+|\d+[.,]\d*|[.,]\d+", re.ASCII)
+_TIMES: Final = re.compile(r"([\d.,]+)\*(.*)", re.DOTALL | re.ASCII)
+_FACTORS: Final = re.compile(r"[\d.,]+(?:[*xX×][\d.,]+)+", re.ASCII)
+_FEW: Final = re.compile(r"[\d.,]+(?:\*(?:\d{1,2}|\d*[.,]\d+))+", re.ASCII)
+"""Factors of which no one thinks as a code: `3*4`, `2*0,5`."""
+_SIGNED: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
+_CARRIED, _WHOLE, _BARE, _CONTENT, _SPLIT, _NOISY = range(6)
+
+
+def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | tuple[Reading, ...]:
+    """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
+
+    Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.times.
+    """
+    if len(text) >= LONGEST_LINE:
+        return Refused("input.long", text[:40])
+    text = text.strip(" ")
+    if not text.strip():  # separators alone are no code
+        return Move("enter")
+    aim = _AIM.fullmatch(text)
+    command = COMMANDS.get((aim["code"] if aim and not aim["typed"] else text).upper())
+    if command is not None:
+        return _command(command, text, open_)
+    if aim:
+        return _scanned(aim, table)
+    if len(text) > 1 and text[0] == "?":
+        return _code(text[1:].strip(" "), table)
+    if _NUMBER.fullmatch(text):
+        return _number(text, open_, table)
+    if open_.quantity and _FEW.fullmatch(text) and (said := reckoned(text, open_.decimals)):
+        return said
+    if times := _TIMES.fullmatch(text):
+        return _multiplied(times[1], times[2].strip(" "), table)
+    if len(text) == 1:
+        return _letter(text, open_, table)
+    if open_.quantity and _SIGNED.fullmatch(text):
+        return Refused("input.quantity", text)
+    return _codes(text, table)
+
+
+def are_readings(answer: Said | tuple[Reading, ...]) -> TypeIs[tuple[Reading, ...]]:
+    """Whether an answer of `readings` has to be looked up first; every `Said` is a tuple too, but not a plain one."""
+    return type(answer) is tuple
+
+
+def keys_of(ways: tuple[Reading, ...]) -> tuple[str, ...]:
+    """Every key to look up for these readings, once each, best first."""
+    return tuple(dict.fromkeys(key for way in ways for key in way.keys))
+
+
+def is_lookup(text: str) -> bool:
+    """Whether a `?` asks to look the code up instead of letting the job take it."""
+    text = text.strip(" ")
+    return len(text) > 1 and text[0] == "?"
+
+
+def is_words(text: str) -> bool:
+    """Whether an unknown text is a search (two or more letters) and not a code that nobody knows."""
+    return not _AIM.fullmatch(text.strip(" ?")) and sum(char.isalpha() for char in text) >= 2
+
+
+class Aim(NamedTuple):
+    """What the AIM prefix of a text says: symbology and modifier (`C1`), and whether the code is GS1 data."""
+
+    symbol: str
+    gs1: bool
+    code: str
+    """What stands behind the prefix; all of the text where there is none."""
+
+
+def aim_of(text: str) -> Aim:
+    """The AIM prefix of a text and what it stands before; an empty `symbol` where there is none."""
+    aim = _AIM.fullmatch(text.strip(" "))
+    return Aim(aim["symbol"], aim["symbol"] in _GS1_SYMBOLS, aim["code"]) if aim else Aim("", False, text)
+
+
+# What is answered at once
+
+
+def _number(text: str, open_: Open, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
+    """A number that is shown chooses; any other says how many, where that is asked."""
+    if text.isdigit() and open_.choices and 1 <= int(text) <= open_.choices and text[0] != "0":
+        return Choice(int(text))
+    if open_.quantity and sum(char.isdigit() for char in text) <= LONGEST_QUANTITY:
+        code = text if len(text) > 1 and text[0] == "0" and text.isdigit() else ""
+        return _quantity(_decimal(text), text, open_.decimals, code)
+    if text == "0":
+        return Refused("input.choice", text) if open_.choices else Back()
+    return _codes(text, table)
+
+
+def reckoned(text: str, decimals: bool) -> Said | None:
+    """The quantity that `3*4` or `3x4` comes to; None where that is no multiplication of numbers.
+
+    Message ids of a `Refused`: input.decimal, input.quantity.
+    """
+    text = text.replace(" ", "")
+    factors = re.split("[*xX×]", text) if _FACTORS.fullmatch(text) else ()
+    if not factors or not all(_NUMBER.fullmatch(each) and len(each) <= LONGEST_QUANTITY + 1 for each in factors):
+        return None
+    value = math.prod((_decimal(each) for each in factors), start=Decimal(1))
+    if value >= 10**LONGEST_QUANTITY:
+        return Refused("input.quantity", text)
+    return _quantity(value if value % 1 else value.quantize(Decimal(1)), text, decimals, code=text)
+
+
+def _quantity(value: Decimal, text: str, decimals: bool, code: str = "") -> Said:
+    exponent = value.as_tuple().exponent
+    places = -exponent if isinstance(exponent, int) else 0
+    if places > 0 and (not decimals or places > DECIMALS):
+        return Refused("input.decimal", text)
+    return Quantity(value, code)
+
+
+def _decimal(text: str) -> Decimal:
+    """A number with a point or a comma; one that ends or begins with it too (`1,` and `,5`)."""
+    return Decimal(text.replace(",", ".").rstrip(".") or "0")
+
+
+def _letter(text: str, open_: Open, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
+    letter = text.lower()
+    if letter == "b":
+        return Back()
+    if letter in open_.letters:
+        return Command(letter)
+    return _codes(text, table) if open_.text else Refused("input.letter", text)
+
+
+def _command(command: Said, text: str, open_: Open) -> Said:
+    """A printed command says what its letter or number would; it never means more than the step knows."""
+    if isinstance(command, Command) and command.letter not in open_.letters:
+        return Refused("input.letter", text)
+    if isinstance(command, Choice) and command.number > open_.choices:
+        return Refused("input.choice", text)
+    return command
+
+
+# What may be a code
+
+
+def _code(text: str, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
+    """What stands after `?` or a star."""
+    aim = _AIM.fullmatch(text)
+    return _scanned(aim, table) if aim else _codes(text, table, splits=False)
+
+
+def _scanned(aim: re.Match[str], table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
+    """A scanner that says what it read: a code for certain, and digits before it were typed."""
+    code = aim["code"][:13] if aim["symbol"] == _EAN_ADD_ON else aim["code"]
+    ways = _codes(code, table, sure=aim["symbol"] in _GS1_SYMBOLS, splits=False)
+    return _times(aim["typed"], ways) if aim["typed"] else ways
+
+
+def _multiplied(number: str, rest: str, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
+    ways = _code(rest, table) if rest else ()
+    multiplied = _times(number, ways) if are_readings(ways) else ways
+    return multiplied if rest or not are_readings(multiplied) else Times(number)
+
+
+def _times(number: str, ways: tuple[Reading, ...]) -> Said | tuple[Reading, ...]:
+    if not _NUMBER.fullmatch(number) or sum(char.isdigit() for char in number) > LONGEST_QUANTITY:
+        return Refused("input.times", number + "*")
+    times = _decimal(number)
+    if not times:
+        return Refused("input.times", number + "*")
+    return tuple(
+        way._replace(
+            times=way.times * times,
+            explicit=True,
+            measure=None if way.measure is None else way.measure * times,
+            price=None if way.price is None else way.price * times,
+        )
+        for way in ways
+    )
+
+
+def _codes(code: str, table: tuple[Pattern, ...], *, sure: bool = False, splits: bool = True) -> tuple[Reading, ...]:
+    """Every way to read a code, in the order of their ranks."""
+    ways = [Reading(lookup_keys(code), code, rank=_WHOLE)]
+    if table:
+        ways += _restricted(code, table)
+    if sure or len(code) >= _SHORTEST_MESSAGE:
+        ways += _element_strings(code, sure)
+    if splits:
+        ways += _split(code)
+    if not code.isascii():
+        ways += _noisy(code)
+    return tuple(sorted(ways, key=lambda way: way.rank))
+
+
+def _restricted(code: str, table: tuple[Pattern, ...]) -> list[Reading]:
+    """What the shop's own scale printed: always a product."""
+    from aisle.scan.restricted import restricted
+
+    own = restricted(code, table)
+    if own is None:
+        return []
+    times = own.pieces or Decimal(1)
+    carried = own.pieces is not None
+    return [Reading(own.keys, code, times, carried, measure=own.weight, kind=PRODUCT, rank=_CARRIED, price=own.price)]
+
+
+def _element_strings(code: str, sure: bool) -> list[Reading]:
+    """GS1: the logistic unit first, then what it holds or the thing itself."""
+    from aisle.scan import gs1
+
+    carried = gs1.carried(code, sure) if sure or gs1.looks_like(code) else None
+    if carried is None:
+        return []
+    ways = []
+    rank = _CARRIED if sure else _BARE
+    if carried.sscc:
+        ways.append(Reading((carried.sscc, "00" + carried.sscc), carried.sscc, rank=rank))
+        rank = _CONTENT
+    if carried.gtin:
+        ways.append(
+            Reading(
+                lookup_keys(carried.gtin),
+                carried.gtin[1:] if carried.gtin[0] == "0" else carried.gtin,
+                carried.pieces or Decimal(1),
+                carried.pieces is not None,
+                carried.batch,
+                carried.expiry,
+                carried.measure,
+                rank=rank,
+                price=carried.price,
+            )
+        )
+    return ways
+
+
+def _split(code: str) -> list[Reading]:
+    """A quantity typed right before a scan: 1 to 4 digits and a code whose check digit is right."""
+    if not (code.isascii() and code.isdigit()) or code[0] == "0":
+        return []
+    return [
+        Reading(lookup_keys(code[digits:]), code[digits:], Decimal(code[:digits]), True, rank=_SPLIT)
+        for digits in range(1, 5)
+        if checks(code[digits:]) and not _padded(code, digits)
+    ]
+
+
+def _noisy(code: str) -> list[Reading]:
+    """A right code with what a bad line or a mistaken character set put before it, into it or behind it."""
+    bare = "".join(char for char in code if char.isascii())
+    return [Reading(lookup_keys(bare), bare, rank=_NOISY)] if checks(bare) else []
+
+
+def _padded(code: str, digits: int) -> bool:
+    """Whether `10` and an EAN would be read as `1` and the same EAN with a zero before it.
+
+    Where scanners do send such a zero (12 digits of a UPC-A as 13), both readings stay and the person is asked; but
+    nobody types a 1.
+    """
+    rest = code[digits:]
+    return rest[0] == "0" and checks(rest[1:]) and digits < 4 and (len(rest) == 14 or code[:digits] == "1")

@@ -1,0 +1,45 @@
+"""What comes out of the decoder, in the order in which the bytes came in."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Line(NamedTuple):
+    """One ended input: a scan, or what a person typed and ended with Enter."""
+
+    text: str
+    """The characters between two terminators; GS, RS and EOT are kept, an AIM prefix too."""
+    end: str
+    """What ended it: `cr`, `lf`, `tab`, `etx` or `paste`."""
+    first: float
+    """Seconds (monotonic) at which its first byte was read."""
+    last: float
+    """Seconds (monotonic) at which its terminator was read."""
+    gap: float
+    """The longest pause inside it, in seconds; evidence for the doctor, never a terminator."""
+    dropped: str = ""
+    """The control characters without a meaning that came with it (NUL, STX), evidence too."""
+
+
+class Typed(NamedTuple):
+    """The open line as it stands after a read: what a person sees of his typing."""
+
+    text: str
+
+
+class Key(NamedTuple):
+    """A key that is not text: `back`, `enter` (on an empty line), `up`, `down`, `pageup`, `pagedown`, `home`, `end`,
+    `left`, `right`, `f1` to `f12`, `other`."""
+
+    name: str
+
+
+class Escape(NamedTuple):
+    """A whole escape sequence, left for Textual's parser; holds its place in the order."""
+
+    data: str
+
+
+Decoded = Line | Typed | Key | Escape
+"""Everything the decoder says."""

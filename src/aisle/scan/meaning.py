@@ -1,0 +1,165 @@
+"""What a code can mean, and what an input turns out to be.
+
+`readings` (aisle.scan.grammar) says what an input could be, `Candidate`s come from whoever knows the store
+(aisle.local), and `resolve` (aisle.scan.resolve) makes one `Said` of them. All three are pure.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NamedTuple
+
+PRODUCT, LOCATION, ORDER, REFERENCE, PERSON, COMMAND = "product", "location", "order", "reference", "person", "command"
+DELIVERY = "delivery"
+"""The kinds of a candidate and of a meaning; a container means the delivery that it comes with."""
+
+
+class Candidate(NamedTuple):
+    """One thing that the store's data knows under a code."""
+
+    code: str
+    """The look-up key it was found under (see `Reading.keys`)."""
+    kind: str
+    key: str
+    """product_number, location_code, order_number, app user or command letter."""
+    label: str = ""
+    """Its name for a person, raw."""
+    factor: Decimal = Decimal(1)
+    """Base units that the code stands for: 12 for a case barcode of twelve."""
+    allow_decimal: bool = False
+    price: Decimal | None = None
+    """Of one base unit, where there is one that is in force without doubt; asked for only where a label has a price."""
+
+
+class Meaning(NamedTuple):
+    """One thing that an input means; `quantity` is in base units, with multiplication and what the code carries."""
+
+    kind: str
+    key: str
+    label: str = ""
+    quantity: Decimal = Decimal(1)
+    explicit: bool = False
+    """True when the quantity was typed or carried by the code, not just the 1 of a plain scan."""
+    code: str = ""
+    """The code without AIM prefix and multiplication, for messages."""
+    batch: str = ""
+    expiry: str = ""
+    price: Decimal | None = None
+    """What the label costs, where the quantity could not be told from it."""
+
+
+class Open(NamedTuple):
+    """What the step on the screen can take besides a code (DESIGN §3: one grammar)."""
+
+    quantity: bool = False
+    """How many is asked; a number that is none of the choices answers it."""
+    decimals: bool = False
+    choices: int = 0
+    """How many numbered choices are open; 0 for none."""
+    text: bool = False
+    """The step asks for free text (a name at the sign-in)."""
+    letters: str = ""
+    """The command letters that the step knows."""
+    search: bool = False
+    """What nobody knows is a search here, digits too."""
+
+
+class Reading(NamedTuple):
+    """One way to read an input as a code."""
+
+    keys: tuple[str, ...]
+    """Exact look-up keys, best first: as scanned, and canonical forms (GTIN without leading zeros)."""
+    code: str
+    times: Decimal = Decimal(1)
+    explicit: bool = False
+    batch: str = ""
+    expiry: str = ""
+    measure: Decimal | None = None
+    """Weight, length or volume that the code carries, times included: the quantity of what is sold by it."""
+    kind: str = ""
+    """Only candidates of this kind count; empty for all."""
+    rank: int = 0
+    """Known readings of the lowest rank are left."""
+    price: Decimal | None = None
+    """Price that the code carries, times included: what is sold by measure has a quantity by it and its own price."""
+
+
+class Thing(NamedTuple):
+    """A code that means one thing, or several of which the job prefers the first it can use."""
+
+    meanings: tuple[Meaning, ...]
+    lookup: bool = False
+    """`?` stood before it: look it up instead of letting the job take it."""
+
+
+class Unknown(NamedTuple):
+    """A code that nothing here knows."""
+
+    code: str
+
+
+class Either(NamedTuple):
+    """Two readings are left (`128712…`): the person chooses 1 or 2."""
+
+    ways: tuple[Thing, ...]
+
+
+class Times(NamedTuple):
+    """`12*` and nothing behind it: the next scan is meant twelve times."""
+
+    number: str
+    """As it was typed."""
+
+
+class Quantity(NamedTuple):
+    """The quantity of what is open becomes this."""
+
+    value: Decimal
+    code: str = ""
+    """As it was typed or scanned, where that says more than the value: it begins with a zero, and may be the number of
+    something, or it was multiplied (`3*4`), and is none."""
+
+
+class Choice(NamedTuple):
+    """A numbered choice, counted from 1."""
+
+    number: int
+
+
+class Command(NamedTuple):
+    """One letter and Enter, an F-key, or a printed command barcode."""
+
+    letter: str
+
+
+class Text(NamedTuple):
+    """Words: a search, or a name where the step asks for text."""
+
+    text: str
+
+
+class Refused(NamedTuple):
+    """An input that no rule takes; `why` is a message id of the catalogue (`input.…`)."""
+
+    why: str
+    text: str
+
+
+class Back(NamedTuple):
+    """`0` where neither quantity nor choice is open, Backspace on an empty line, Esc, `b`."""
+
+
+class Move(NamedTuple):
+    """A cursor key in a list: `up`, `down`, `pageup`, `pagedown`, `home`, `end`; `enter` opens where the cursor is."""
+
+    key: str
+
+
+class Echo(NamedTuple):
+    """The open line, for find-as-you-type; never an event of the journal."""
+
+    text: str
+
+
+Said = Thing | Unknown | Either | Times | Quantity | Choice | Command | Text | Refused | Back | Move | Echo
+"""What a person said, once it is understood."""

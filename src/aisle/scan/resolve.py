@@ -1,0 +1,95 @@
+"""From what an input could be and what the store knows to what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Decimal
+
+from aisle.scan.grammar import DECIMALS, is_lookup, is_words, reckoned
+from aisle.scan.meaning import PRODUCT, Candidate, Either, Meaning, Open, Reading, Refused, Said, Text, Thing, Unknown
+
+
+def resolve(
+    text: str, open_: Open, ways: tuple[Reading, ...], candidates: Iterable[Candidate], prefers: tuple[str, ...]
+) -> Said:
+    """What a line says, once its readings (`readings`) were looked up.
+
+    `candidates` are what was found under any of the readings' keys, in any order; `prefers` the kinds that the step can
+    use, best first: other kinds follow. Readings that nobody knows fall away; of the rest those of the lowest rank are
+    left, and where two are left the person is asked. What nobody knows is a quantity where it is one multiplied.
+    Message ids of a `Refused`: input.decimal, input.choice, input.quantity.
+    """
+    found: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        found.setdefault(candidate.code, []).append(candidate)
+    known = [(way, chosen) for way in ways if (chosen := _chosen(way, found, prefers))]
+    if not known:
+        return _unknown(text, open_, ways)
+    best = known[0][0].rank
+    lookup = is_lookup(text)
+    things = [thing for way, chosen in known if way.rank == best and (thing := _thing(way, chosen, lookup))]
+    if not things:
+        return Refused("input.decimal", text)
+    return things[0] if len(things) == 1 else Either(tuple(things))
+
+
+def _chosen(way: Reading, found: dict[str, list[Candidate]], prefers: tuple[str, ...]) -> list[Candidate]:
+    """The candidates of a reading, preferred kinds first; of each kind those under the best key alone."""
+    chosen: list[Candidate] = []
+    for key in way.keys:
+        kinds = {candidate.kind for candidate in chosen}
+        for candidate in found.get(key, ()):
+            if candidate.kind not in kinds and way.kind in ("", candidate.kind):
+                chosen.append(candidate)
+    return sorted(chosen, key=lambda candidate: _place(candidate.kind, prefers))
+
+
+def _place(kind: str, prefers: tuple[str, ...]) -> int:
+    return prefers.index(kind) if kind in prefers else len(prefers)
+
+
+def _thing(way: Reading, chosen: list[Candidate], lookup: bool) -> Thing | None:
+    """None when none of them can have such a quantity."""
+    meanings = tuple(meaning for candidate in chosen if (meaning := _meaning(way, candidate)))
+    return Thing(meanings, lookup) if meanings else None
+
+
+def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
+    """Measure where it is sold by measure; otherwise times x base units of the code, which has to be whole."""
+    measure = _measure(way, candidate) if candidate.allow_decimal else None
+    quantity = way.times * candidate.factor if measure is None else measure
+    if quantity != quantity.to_integral_value() and not candidate.allow_decimal:
+        return None
+    return Meaning(
+        candidate.kind,
+        candidate.key,
+        candidate.label,
+        quantity,
+        way.explicit or measure is not None or candidate.factor != Decimal(1),
+        way.code,
+        way.batch,
+        way.expiry,
+        way.price if measure is None and candidate.kind == PRODUCT else None,
+    )
+
+
+def _measure(way: Reading, candidate: Candidate) -> Decimal | None:
+    """What the code carries of it, as it is or as its price says. None where it carries neither, or has no price."""
+    if way.measure is not None or way.price is None or not candidate.price or candidate.price <= 0:
+        return way.measure
+    try:
+        return (way.price / candidate.price).quantize(Decimal(1).scaleb(-DECIMALS), ROUND_HALF_UP) or None
+    except ArithmeticError:  # digits without end: no label costs that
+        return None
+
+
+def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
+    code = ways[0].code
+    if open_.quantity and (said := reckoned(text, open_.decimals)):
+        return said
+    if open_.choices and code.isdigit() and len(code) < 3 and not open_.search:
+        return Refused("input.choice", text)
+    multiplied = ways[0].explicit
+    if not multiplied and (is_words(text) or (open_.text and not code.isdigit())):
+        return Text(code)
+    return Unknown(code)

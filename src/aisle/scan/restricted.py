@@ -1,0 +1,92 @@
+"""Restricted-circulation numbers: EANs that a shop's own scale prints, with a weight, a price or a count inside.
+
+Their layout is national, even the shop's own, so it is a table in the settings, empty at first: until somebody says
+what `28…` means, such a code is a plain barcode.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from aisle.scan.codes import check_digit, checks, lookup_keys
+
+_DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
+"""Digits after the point where a pattern states none: grams to kg, cents, pieces."""
+_SHAPE: Final = re.compile(r"(\d+[\dIWPNX]*C)(?::(\d))?")
+
+
+class Pattern(NamedTuple):
+    """One layout, made by `patterns`."""
+
+    places: str
+    """One character a digit of the code: a digit for itself, or I, W, P, N, X, C."""
+    amount: str
+    """Which of W, P, N it has."""
+    decimals: int
+
+
+class Restricted(NamedTuple):
+    """What such a number says; an amount of zero says nothing (a shelf's label)."""
+
+    keys: tuple[str, ...]
+    """Look-up keys of the product, best first: the number with its amount zeroed, prefix and item, item alone."""
+    item: str
+    weight: Decimal | None = None
+    price: Decimal | None = None
+    pieces: Decimal | None = None
+
+
+def patterns(texts: tuple[str, ...]) -> tuple[Pattern, ...]:
+    """Compiles the settings' patterns, such as `28IIIIIWWWWWC` or `21IIIIIPPPPPC:2`.
+
+    8, 12, 13 or 14 places: digits that stand for themselves, I for the item, one of W (weight), P (price) or N (pieces)
+    for the amount, X for digits without a meaning (an inner check digit), C for the check digit at the end; after a
+    colon the amount's digits after the point (3, 2 and 0 if not stated). Raises ValueError with the pattern's text.
+    """
+    return tuple(_compiled(text) for text in texts)
+
+
+def _compiled(text: str) -> Pattern:
+    shape = _SHAPE.fullmatch(text)
+    amounts = [letter for letter in _DECIMALS if letter in text]
+    if shape is None or len(shape[1]) not in (8, 12, 13, 14) or "I" not in text or len(amounts) != 1:
+        raise ValueError(f"{text!r} is no pattern of a restricted code, such as 28IIIIIWWWWWC or 21IIIIIPPPPPC:2")
+    return Pattern(shape[1], amounts[0], _DECIMALS[amounts[0]] if shape[2] is None else int(shape[2]))
+
+
+def restricted(code: str, table: tuple[Pattern, ...]) -> Restricted | None:
+    """What a code says by the first pattern that it fits; None when it fits none or its check digit is wrong."""
+    for pattern in table:
+        if _fits(code, pattern.places) and checks(code):
+            return _said(code, pattern)
+    return None
+
+
+def _fits(code: str, places: str) -> bool:
+    return len(code) == len(places) and all(
+        place == digit for digit, place in zip(code, places, strict=True) if place.isdigit()
+    )
+
+
+def _said(code: str, pattern: Pattern) -> Restricted:
+    def digits(kinds: str) -> str:
+        return "".join(digit for digit, place in zip(code, pattern.places, strict=True) if place in kinds)
+
+    item, letter = digits("I"), pattern.amount
+    amount = Decimal(digits(letter)).scaleb(-pattern.decimals) or None
+    zeroed = "".join("0" if place in "WPNX" else digit for digit, place in zip(code[:-1], pattern.places, strict=False))
+    keys = (
+        *lookup_keys(zeroed + check_digit(zeroed)),
+        *lookup_keys(digits("0123456789I")),
+        item,
+        item.lstrip("0") or "0",
+    )
+    return Restricted(
+        keys=tuple(dict.fromkeys(keys)),
+        item=item,
+        weight=amount if letter == "W" else None,
+        price=amount if letter == "P" else None,
+        pieces=amount if letter == "N" else None,
+    )
