@@ -1,0 +1,291 @@
+"""What a job is: `(state, event) -> Turn(state, effects, verdict)`, without input or output of its own.
+
+A job never asks the world: it says what it wants by an effect and gets the answer as an event. So a job runs the same
+in a test, in a terminal, and when a journal is replayed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from aisle.jobs.view import Verdict, View
+from aisle.scan.meaning import Open, Said, Thing
+from aisle.settings import REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORT_REASONS, STUCK_MINUTES
+
+Json = Any
+"""A value made of dict, list, str, int, float, bool, None and Decimal."""
+
+
+class Query(NamedTuple):
+    """The job needs rows of the store's data; the answer comes as `Rows` with the same id."""
+
+    id: str
+    name: str
+    """A named read of aisle.local.reads: `orders`, `order`, `people`, …"""
+    args: Mapping[str, Json]
+    live: bool = False
+    """Its answer is a window on data that anyone may change: asked again on resume, never part of the journal. What
+    follows in the journal must make sense without it."""
+
+
+class Write(NamedTuple):
+    """One operation for the outbox."""
+
+    operation: str
+    """Name in the table of operations (aisle.contract.wire)."""
+    lanes: tuple[str, ...]
+    """What it must stay in order with: `order/<number>`, `product/<number>`."""
+    path: Mapping[str, str]
+    query: Mapping[str, Json]
+    body: Json
+    merge: str = ""
+    """Writes of one lane with the same merge key become one while none of them is sent; empty: never merged.
+    Merging an `update-customer-order` lays its lines over the earlier ones by `line_number`."""
+    user: str = ""
+    """The app user in whose name it is, where that is another one than who is signed in; it has no terminal then."""
+
+
+class Wish(NamedTuple):
+    """The job would like the courier to refresh something soon: topic `order`, `orders`, `product`."""
+
+    topic: str
+    key: str = ""
+
+
+ARRIVED, AGAIN, BY_HAND = "arrived", "again", "by_hand"
+"""What a person can say of an operation that nobody else can settle."""
+
+OVERAGE, DIFFERENCE = "overage", "difference"
+"""What can be sent in its place: a movement that the books have too little for; what a count found more or less."""
+
+
+class Settle(NamedTuple):
+    """A person settles an operation of the outbox; without effect where somebody else did so meanwhile."""
+
+    op_id: str
+    how: str
+    """`arrived`: the service has it. `again`: it has not, so that it is sent once more. `by_hand`: it is closed.
+    `overage`, `difference`: it is closed, and that is sent in its place."""
+    note: str = ""
+    """What was said about it."""
+
+
+class Remark(NamedTuple):
+    """Something that this host keeps for everybody who works on it; the service never hears of it."""
+
+    topic: str
+    """`claim`, `review`, `recount` or `view`."""
+    key: str
+    text: str
+    """Empty takes it away again."""
+
+
+class Export(NamedTuple):
+    """Rows of a named read as a CSV file. The answer are `Rows` with the same id, one row: `file`, `count`, and `why`,
+    a message's id, empty where it was written; it is no part of the journal. The query `file` (file) says the same of
+    a name before anything is written, with the whole path."""
+
+    id: str
+    file: str
+    """As a person named it."""
+    name: str
+    """A named read of aisle.local.reads."""
+    args: Mapping[str, Json]
+    columns: tuple[str, ...]
+    """Fields of its rows, which are the heads of the columns too."""
+
+
+class Start(NamedTuple):
+    """Open another job on top of this one."""
+
+    job: str
+    args: Mapping[str, Json]
+
+
+class Close(NamedTuple):
+    """This job is over; the one below it gets `Closed`."""
+
+    verdict: Verdict | None = None
+    start: Start | None = None
+    """The job below is asked to open this next."""
+    said: Thing | None = None
+    """Handed to the job below, as if it had been scanned there."""
+    answer: Mapping[str, Json] | None = None
+    """What the job below wanted to know; it comes with `Closed`."""
+
+
+class SignIn(NamedTuple):
+    """From here on this terminal belongs to this app user."""
+
+    user: str
+    name: str
+
+
+class SignOut(NamedTuple):
+    """The terminal is free again."""
+
+
+class Quit(NamedTuple):
+    """Leave the program; all is saved."""
+
+
+Effect = Query | Export | Write | Wish | Settle | Remark | Start | Close | SignIn | SignOut | Quit
+
+
+class Rows(NamedTuple):
+    """The answer to a Query. `rows` are plain mappings; `total` counts all that match."""
+
+    id: str
+    rows: tuple[Mapping[str, Json], ...]
+    total: int
+
+
+class Changed(NamedTuple):
+    """Something that this job shows has changed in the cache: topic and key as in the change feed, or `outbox` where
+    somebody else has brought operations on: sent, confirmed or refused."""
+
+    topic: str
+    key: str
+
+
+class Closed(NamedTuple):
+    """The job above this one is over."""
+
+    job: str
+    answer: Mapping[str, Json] | None = None
+    """What it was opened to find out; None when it was left without an answer."""
+
+
+class Opened(NamedTuple):
+    """The first event of a job."""
+
+    args: Mapping[str, Json]
+
+
+class Resumed(NamedTuple):
+    """The job stands where it was left, perhaps on another terminal: time to look at what has changed since."""
+
+
+class Heard(NamedTuple):
+    """An input as it came, and nothing done with it yet; only for jobs that listen."""
+
+    text: str = ""
+    """As `aisle.scan.inputs.Line` has it, and the three below."""
+    end: str = ""
+    gap_ms: int = 0
+    dropped: str = ""
+    said: Said | None = None
+    """What it would mean on this page."""
+    key: str = ""
+    """The name of a key that is no text; then all else is empty."""
+
+
+Event = Said | Rows | Changed | Closed | Opened | Resumed | Heard
+
+S = TypeVar("S")
+
+
+class Turn(NamedTuple, Generic[S]):
+    """The outcome of one event."""
+
+    state: S
+    effects: tuple[Effect, ...] = ()
+    verdict: Verdict | None = None
+    """None leaves the verdict on the screen as it is."""
+
+
+class Policy(NamedTuple):
+    """How a store wants its jobs done, from the settings."""
+
+    verified: bool = False
+    """Places are verified by a scan while picking."""
+    blind: bool = False
+    """A count does not show what the books expect until it is done."""
+    recount_units: Decimal = RECOUNT_UNITS
+    """A difference of more units than this has to be counted again; 0 for no such threshold, here and below."""
+    recount_share: Decimal = Decimal(0)
+    """The same, in per cent of what was expected."""
+    recount_value: Decimal = RECOUNT_VALUE
+    """The same, in money at the price of the product."""
+    stuck_minutes: Decimal = STUCK_MINUTES
+    """An order that somebody has begun and of which nothing was heard for so many minutes is stuck."""
+    reasons: tuple[str, ...] = REASONS
+    """Why goods are lost or found: `code - words` or `code + words`."""
+    short_reasons: tuple[str, ...] = SHORT_REASONS
+    """Why something cannot be picked: `code words`, or `code 0 words` where nothing is left at the place."""
+    receiving_place: str = ""
+    """Where goods go that come in and that nobody brings anywhere else; empty: to no place."""
+
+
+class Context(NamedTuple):
+    """What every job may know of its surroundings; part of the facts of an event."""
+
+    store: str = ""
+    user: str = ""
+    name: str = ""
+    now: str = ""
+    """The moment of the event, ISO 8601 UTC."""
+    policy: Policy = Policy()
+    rows: int = 12
+    """How many list rows a window may ask for."""
+    terminal: str = ""
+
+
+class Job(Protocol[S]):
+    """One job of the floor. `version` changes when a state of an older program cannot be read any more, and
+    when an event that is in a journal would come to something else now: it would be replayed to another state."""
+
+    name: str
+    steps: tuple[str, ...]
+    """The names of all its steps, as `at` and the views say them; each is in the screen registry."""
+    version: int
+    journalled: bool
+    """False for pages that hold nothing worth resuming at the very row (home, sign-in)."""
+
+    def begin(self) -> S:
+        """The state before `Opened`."""
+        ...
+
+    def step(self, state: S, event: Event, context: Context) -> Turn[S]:
+        """The next state, and what has to happen."""
+        ...
+
+    def open(self, state: S) -> Open:
+        """What the grammar may read an input as."""
+        ...
+
+    def prefers(self, state: S) -> tuple[str, ...]:
+        """Kinds of meanings that this step can use, best first; see `resolve`."""
+        ...
+
+    def at(self, state: S) -> str:
+        """The name of the step that the state stands at, as in its view, without drawing one."""
+        ...
+
+    def view(self, state: S) -> View:
+        """What is on the screen."""
+        ...
+
+
+def money(value: Decimal) -> str:
+    """A price as people write it: at least two decimals."""
+    return f"{value:.2f}" if value == round(value, 2) else whole(value)
+
+
+def listens(job: Job[Any]) -> bool:
+    """Whether a job gets every input as it came (`Heard`), instead of what it means; those that say nothing do not."""
+    return bool(getattr(job, "listens", False))
+
+
+def holds(job: Job[Any], state: Any) -> tuple[str, ...]:
+    """The orders that a job works on, so that others can be told; those that say nothing work on none."""
+    said = getattr(job, "holds", None)
+    return tuple(said(state)) if said else ()
+
+
+def whole(value: Decimal) -> str:
+    """A quantity as people write it: no exponent, no trailing zeros."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,99 @@
+"""States and events as JSON and back, by the type hints of their NamedTuples: one codec for journal and snapshot."""
+
+from __future__ import annotations
+
+import json
+import types
+from decimal import Decimal
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def dump(value: Any) -> Any:
+    """Plain JSON data: a NamedTuple becomes an object with its class in `@`, a Decimal `{"@": "n", "v": text}`.
+
+    A mapping that holds the key `@` itself, as rows from outside may, becomes `{"@": "m", "v": mapping}`.
+    Fields that stand at their default are left out; a job whose defaults change gets a new version.
+    """
+    if isinstance(value, Decimal):
+        return {"@": "n", "v": str(value)}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        usual: dict[str, Any] = getattr(value, "_field_defaults", {})
+        fields = zip(value._fields, value, strict=True)
+        said = {name: dump(item) for name, item in fields if name not in usual or usual[name] != item}
+        return {"@": type(value).__name__, **said}
+    if isinstance(value, list | tuple):
+        return [dump(item) for item in value]
+    if isinstance(value, dict):
+        said = {str(key): dump(item) for key, item in value.items()}
+        return {"@": "m", "v": said} if "@" in said else said
+    if isinstance(value, _PLAIN):
+        return value
+    raise TypeError(f"{type(value).__name__} cannot be kept in the journal")
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    if get_origin(hint) in (Union, types.UnionType):
+        return tuple(member for part in get_args(hint) for member in _members(part))
+    return (hint,)
+
+
+def load(hint: Any, data: Any) -> Any:
+    """The value of type `hint` that `dump` made `data` of. Fields that are missing take their defaults.
+
+    Raises ValueError where data does not fit the hint (a journal of another version).
+    """
+    if isinstance(data, dict) and data.get("@") == "n":
+        return _number(data.get("v"))
+    if isinstance(data, dict) and data.get("@") == "m":
+        return {key: load(Any, item) for key, item in data["v"].items()}
+    if isinstance(data, dict) and "@" in data:
+        return _record(hint, data)
+    if isinstance(data, list):
+        return _sequence(hint, data)
+    if isinstance(data, dict):
+        return {key: load(Any, item) for key, item in data.items()}
+    return data
+
+
+def _number(text: Any) -> Decimal:
+    try:
+        return Decimal(text)
+    except (ArithmeticError, TypeError, ValueError):
+        raise ValueError(f"{text!r} is no number") from None
+
+
+def _record(hint: Any, data: dict[str, Any]) -> Any:
+    for member in _members(hint):
+        kind = get_origin(member) or member
+        if getattr(kind, "__name__", "") == data["@"] and hasattr(kind, "_fields"):
+            hints = _hints(kind)
+            return kind(**{name: load(hints[name], item) for name, item in data.items() if name in kind._fields})
+    raise ValueError(f"{data['@']} is not expected here")
+
+
+def _sequence(hint: Any, data: list[Any]) -> Any:
+    for member in _members(hint):
+        if get_origin(member) is tuple:
+            parts = get_args(member)
+            if len(parts) == 2 and parts[1] is Ellipsis:
+                return tuple(load(parts[0], item) for item in data)
+            return tuple(load(part, item) for part, item in zip(parts, data, strict=True))
+    return [load(Any, item) for item in data]
+
+
+def to_text(value: Any) -> str:
+    """Compact JSON text of `dump(value)`."""
+    return json.dumps(dump(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def from_text(hint: Any, text: str) -> Any:
+    """The value of type `hint` in a text made by `to_text`."""
+    return load(hint, json.loads(text))

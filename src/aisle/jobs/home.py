@@ -1,0 +1,283 @@
+"""Home: one scan box, the open orders by pickup date, numbered commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from aisle.jobs import window
+from aisle.jobs.base import (
+    Changed,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Quit,
+    Resumed,
+    Rows,
+    SignIn,
+    SignOut,
+    Start,
+    Turn,
+)
+from aisle.jobs.claim import claim_of
+from aisle.jobs.sheet import due
+from aisle.jobs.view import ASK, GOOD, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.walk import number
+from aisle.scan.meaning import (
+    DELIVERY,
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    Echo,
+    Meaning,
+    Move,
+    Open,
+    Text,
+    Thing,
+    Unknown,
+)
+
+MENU = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "home.walk", "home.more")
+"""The numbered commands; the last turns over to those of `MORE`."""
+
+JOBS = {2: "lookup", 3: "browse", 4: "count", 5: "move", 6: "walk"}
+"""The jobs of the menu by their number; 1 picks the order at the cursor, or the first."""
+
+MORE: tuple[tuple[Msg, Effect], ...] = (
+    (msg("home.doubts"), Start("doubts", {})),
+    (msg("home.receive"), Start("receive", {})),
+    (msg("home.orders"), Start("orders", {})),
+    (msg("home.exceptions"), Start("exceptions", {})),
+    (msg("home.logs"), Start("logs", {})),
+    (msg("home.doctor"), Start("doctor", {})),
+    (msg("home.sign_out"), SignOut()),
+    (msg("home.quit"), Quit()),
+)
+"""What is not needed every hour."""
+
+
+class Listed(NamedTuple):
+    """One open order as home shows it."""
+
+    number: str
+    who: str
+    due: Msg
+    lines: int
+    of: Decimal
+    picked: Decimal
+    taken: bool = False
+    """Somebody else picks it."""
+    by: str = ""
+    """Who, if anybody says."""
+
+
+class Home(NamedTuple):
+    """The window on the open orders; `typed` filters while it is typed, `search` stays."""
+
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Listed, ...] = ()
+    total: int = 0
+    more: bool = False
+    """The numbers are those of `MORE`."""
+    opening: bool = False
+    """A search was ended with Enter: a single hit opens at once."""
+    doubts: int = 0
+    """Operations that somebody has to look at."""
+
+
+Result = Turn[Home]
+
+
+class HomeJob:
+    """The page that everything starts from."""
+
+    name = "home"
+    steps: tuple[str, ...] = ("home",)
+    version = 1
+    journalled = False
+
+    def begin(self) -> Home:
+        """All open orders, nothing marked."""
+        return Home()
+
+    def open(self, state: Home) -> Open:
+        """Numbered commands; what is neither of them nor a code finds orders."""
+        return Open(choices=len(MORE if state.more else MENU), letters="dnopq", search=True)
+
+    def prefers(self, state: Home) -> tuple[str, ...]:
+        """Orders first: they are what home is for."""
+        return (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION, DELIVERY)
+
+    def step(self, state: Home, event: Event, context: Context) -> Result:
+        """A scan opens, words search, the cursor marks."""
+        match event:
+            case Thing(meanings) if meanings[0].kind == DELIVERY:
+                return Turn(Home(), (receives(meanings),))
+            case Thing(meanings):
+                return self._thing(state, meanings[0], context)
+            case Rows("orders", rows, total):
+                return self._rows(state, rows, total, context)
+            case Rows("products", _, total):
+                return self._products(state, total, context)
+            case Rows("trouble", _, total):
+                return Turn(state._replace(doubts=total))
+            case Opened() | Closed() | Changed("order" | "outbox") | Resumed():
+                return Turn(state, (_query(state, context.rows), Query("trouble", "trouble", {}, live=True)))
+            case Echo(text):
+                listed = window.typing(state, text, "doq", len(MENU))
+                return Turn(state) if listed is None else self._look(listed, context)
+            case Text(text) | Unknown(text):
+                return self._look(Home(search=text, opening=True, doubts=state.doubts), context)
+            case Back():
+                return self._look(Home(doubts=state.doubts), context)
+            case Move(key):
+                return self._move(state, key, context)
+            case Command("n" | "p" as letter):
+                return self._look(window.paged(state, letter, context.rows), context)
+            case Choice(number):
+                return self._chosen(state, number)
+            case Command("d"):
+                return _does(state, Start("doubts", {}))
+            case Command("o"):
+                return _does(state, SignOut())
+            case Command("q"):
+                return _does(state, Quit())
+        return Turn(state)
+
+    def _thing(self, state: Home, meaning: Meaning, context: Context) -> Result:
+        if meaning.kind in (ORDER, REFERENCE):
+            return Turn(Home(), (Start("pick", {"order_number": meaning.key}),))
+        if meaning.kind == PERSON:
+            name = meaning.label or meaning.key
+            return Turn(Home(), (SignIn(meaning.key, name),), Verdict(GOOD, msg("sign_in.done", name=name)))
+        if meaning.kind == PRODUCT:
+            return Turn(Home(), (Start("lookup", {"product_number": meaning.key, "label": meaning.label}),))
+        return Turn(Home(), (Start("browse", {"location_code": meaning.key}),))
+
+    def _look(self, state: Home, context: Context) -> Result:
+        return Turn(state, (_query(state, context.rows),))
+
+    def _rows(self, state: Home, rows: tuple[Mapping[str, Any], ...], total: int, context: Context) -> Result:
+        listed = tuple(_listed(row, context) for row in rows)
+        asked, state = state, window.arrived(state, listed, total)
+        if window.is_behind(asked, Rows("orders", rows, total)):
+            return self._look(state, context)
+        if not state.opening:
+            return Turn(state)
+        state = state._replace(opening=False)
+        if total == 1 and listed:
+            return Turn(Home(), (Start("pick", {"order_number": listed[0].number}),))
+        if total:
+            return Turn(state, (), Verdict(ASK, msg("home.found", text=state.search, count=total)))
+        return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, live=True),))
+
+    def _products(self, state: Home, total: int, context: Context) -> Result:
+        """What is no order may be a product."""
+        if not total:
+            told = Verdict(WRONG, msg("home.not_found", text=state.search))
+            # The open orders are on the screen again: the first number picks the next of them.
+            return self._look(Home(doubts=state.doubts), context)._replace(verdict=told)
+        return Turn(Home(), (Start("lookup", {"search": state.search}),))
+
+    def _move(self, state: Home, key: str, context: Context) -> Result:
+        if key == "enter":
+            listed = window.at_cursor(state)
+            return _start(listed) if listed else Turn(state)
+        return self._look(window.moved(state, key, context.rows), context) if state.total else Turn(state)
+
+    def _chosen(self, state: Home, number: int) -> Result:
+        if state.more:
+            return _does(state, MORE[number - 1][1])
+        if number == len(MENU):
+            return Turn(state._replace(more=True))
+        return _does(state, Start(JOBS[number], {})) if number in JOBS else self._pick_next(state)
+
+    def _pick_next(self, state: Home) -> Result:
+        if not state.rows:
+            return Turn(state, (), Verdict(WRONG, msg("home.nothing")))
+        free = [listed for listed in state.rows if not listed.taken]
+        return _start(window.at_cursor(state) or (free or state.rows)[0])
+
+    def at(self, state: Home) -> str:
+        """There is one page."""
+        return self.name
+
+    def view(self, state: Home) -> ListWindow:
+        """The orders, and what can be done."""
+        return ListWindow(
+            name=self.name,
+            title=msg("home.title"),
+            prompt=msg("home.prompt"),
+            heads=(msg("head.order"), msg("head.pickup"), msg("head.customer"), msg("head.progress")),
+            rows=tuple(_row(listed) for listed in state.rows),
+            first=state.first,
+            total=state.total,
+            cursor=state.cursor,
+            empty=msg("home.no_match", text=state.typed or state.search)
+            if state.typed or state.search
+            else msg("home.empty"),
+            choices=tuple(text for text, _ in MORE) if state.more else tuple(msg(id_) for id_ in MENU),
+            hints=_hints(state),
+        )
+
+
+def receives(meanings: tuple[Meaning, ...]) -> Start:
+    """A delivery was scanned, or a container, which may belong to several."""
+    keys = [each.key for each in meanings if each.kind == DELIVERY]
+    return Start("receive", {"deliveries": keys, "code": meanings[0].code or keys[0]})
+
+
+def _does(state: Home, effect: Effect) -> Result:
+    return Turn(state if isinstance(effect, Quit) else Home(), (effect,))
+
+
+def _hints(state: Home) -> tuple[Hint, ...]:
+    """Letters beside the menu: those that lead through a long list, and back."""
+    back = (Hint("b", msg("hint.back")),) if state.search or state.more else ()
+    doubts = (Hint("d", msg("home.doubts")),) if state.doubts else ()
+    return (*window.page_hints(state), *doubts, *back)
+
+
+def _query(state: Home, rows: int) -> Query:
+    args = {"search": state.typed or state.search, "first": state.first, "size": rows}
+    return Query("orders", "orders", args, live=True)
+
+
+def _start(listed: Listed) -> Result:
+    return Turn(Home(), (Start("pick", {"order_number": listed.number}),))
+
+
+def _listed(row: Mapping[str, Any], context: Context) -> Listed:
+    claim = claim_of(row, context)
+    return Listed(
+        number=str(row["order_number"]),
+        who=str(row.get("customer_name") or row.get("reference") or ""),
+        due=due(str(row.get("pickup_date") or ""), context.now),
+        lines=int(number(row.get("total_lines"))),
+        of=number(row.get("total_quantity")),
+        picked=number(row.get("picked_quantity")),
+        taken=claim is not None,
+        by=claim.who if claim else "",
+    )
+
+
+def _row(listed: Listed) -> Row:
+    share = listed.picked / listed.of if listed.of > 0 else Decimal(0)
+    progress = msg("progress.of", done=listed.picked, total=listed.of)
+    when = listed.due
+    if listed.taken:
+        when = msg("home.taken_by", who=listed.by) if listed.by else msg("home.taken")
+    cells = (msg("raw", text=listed.number), when, msg("raw", text=listed.who), progress)
+    return Row(listed.number, cells, min(Decimal(1), share))

@@ -1,0 +1,40 @@
+"""Digits where a quantity is open may be the number of something: what they are the number of is asked about.
+
+Codes of up to seven digits are typed and scanned like quantities. A place or an order of just that code is meant as
+likely as so many pieces, and a product too, unless its number is as short as most quantities are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.base import Query
+from aisle.jobs.view import Msg, msg
+from aisle.scan.meaning import PRODUCT, Meaning
+
+SHORTEST = 3
+"""Digits of a product number that is asked about."""
+
+LIKELY = Decimal(9999)
+"""More than this is rather the number of something than a quantity."""
+
+
+def asked(value: Decimal, code: str) -> Query | None:
+    """The question what these digits are the number of; None where they can only be a quantity."""
+    if value != value.to_integral_value() or not value or not (code or "0").isdigit():
+        return None
+    return Query("named", "named", {"code": code or f"{value:f}"})
+
+
+def meant(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Meaning | None:
+    """What the digits are the number of, of these kinds, best first; rows of the read `named`."""
+    found = [Meaning(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
+    usable = [each for each in found if each.kind in kinds and (each.kind != PRODUCT or value >= 10 ** (SHORTEST - 1))]
+    return min(usable, key=lambda each: kinds.index(each.kind), default=None)
+
+
+def prompt(choices: int) -> Msg:
+    """What is asked where numbers choose and any other number says how many."""
+    return msg("prompt.choose_or_many", numbers=f"1-{choices}" if choices > 1 else "1")

@@ -1,0 +1,215 @@
+"""What the store knows of one product, from the rows of the reads `product`, `surrounding` and `holders`.
+
+Interface: Product, Store product stock entry, Surrounding stock entry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from aisle.jobs.base import Json, whole
+from aisle.jobs.view import Msg, msg
+from aisle.jobs.walk import number
+
+UNKNOWN = Decimal(-1)
+"""An age that nobody knows."""
+
+
+class Pool(NamedTuple):
+    """A stock pool by the name that the store gave it, and about how much is in it."""
+
+    pool: int
+    name: str
+    quantity: Decimal
+
+
+class Spot(NamedTuple):
+    """A place where the product lies; `pools` names them with their quantities, where there are several."""
+
+    place: str
+    quantity: Decimal
+    pools: str = ""
+
+
+class Unit(NamedTuple):
+    """A handling unit: its name, how many base units it holds, its barcode."""
+
+    name: str
+    quantity: Decimal
+    code: str
+
+
+class Near(NamedTuple):
+    """A store around, or a warehouse."""
+
+    name: str
+    quantity: Decimal
+    is_warehouse: bool = False
+
+
+class Around(NamedTuple):
+    """What the stores around have, and how old that is in seconds."""
+
+    stores: tuple[Near, ...] = ()
+    age: Decimal = UNKNOWN
+    refused: bool = False
+
+
+class Holder(NamedTuple):
+    """An open order with this product."""
+
+    order: str
+    who: str
+    pickup: str
+    needed: Decimal
+    held: Decimal
+
+
+class Sheet(NamedTuple):
+    """One product. Empty fields are not known."""
+
+    name: str
+    brand: str = ""
+    price: Decimal = Decimal(0)
+    unit: str = ""
+    decimal: bool = False
+    attention: str = ""
+    stock: Decimal = Decimal(0)
+    is_stocked: bool = False
+    """The store's stock list has it."""
+    age: Decimal = UNKNOWN
+    """Seconds since the estimate of its stock was made."""
+    counted: str = ""
+    delivery: str = ""
+    ordering: str = ""
+    gone: bool = False
+    """No longer sold."""
+    gone_since: str = ""
+    referral: str = ""
+    """The product that takes its place."""
+    pools: tuple[Pool, ...] = ()
+    spots: tuple[Spot, ...] = ()
+    codes: tuple[str, ...] = ()
+    units: tuple[Unit, ...] = ()
+
+
+def sheet(row: Mapping[str, Any], now: str) -> Sheet:
+    """A row of the read `product`."""
+    named = tuple(
+        Pool(int(pool["pool"]), str(pool["name"] or ""), number(pool["quantity"])) for pool in row.get("pools") or ()
+    )
+    names = {str(pool.pool): pool.name for pool in named}
+    deprecated = str(row.get("deprecation_date") or "")
+    is_past = bool(deprecated) and _day(deprecated) <= now[:10]
+    stock = row.get("most_likely_quantity")
+    return Sheet(
+        name=str(row.get("product_name") or row.get("product_description") or row.get("product_number") or ""),
+        brand=str(row.get("brand_description") or ""),
+        price=number(row.get("price")),
+        unit=str(row.get("unit") or ""),
+        decimal=bool(row.get("allow_decimal")),
+        attention=str(row.get("attention_codes") or row.get("attention_code") or ""),
+        stock=number(stock),
+        is_stocked=stock is not None,
+        age=age_of(row.get("most_likely_datetime"), now),
+        counted=str(row.get("last_counted_datetime") or ""),
+        delivery=str(row.get("next_delivery_datetime") or ""),
+        ordering=str(row.get("next_ordering_datetime") or ""),
+        gone=row.get("is_active") is False or is_past,
+        gone_since=_day(deprecated),
+        referral=str(row.get("referral_product") or row.get("referral_product_id") or ""),
+        pools=named,
+        spots=tuple(_spot(place, names) for place in row.get("places") or ()),
+        codes=_codes(row),
+        units=tuple(_units(row)),
+    )
+
+
+def _day(text: str) -> str:
+    """yyyyMMdd as people and calendars write it; anything else as it is."""
+    return f"{text[:4]}-{text[4:6]}-{text[6:]}" if re.fullmatch(r"\d{8}", text) else text
+
+
+def _spot(place: Mapping[str, Any], names: Mapping[str, str]) -> Spot:
+    pools = {str(pool): number(quantity) for pool, quantity in (place.get("pools") or {}).items()}
+    texts = [f"{names.get(pool) or pool} {whole(quantity)}" for pool, quantity in pools.items()]
+    alone = [names.get(pool) or pool for pool in pools]
+    said = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
+    return Spot(str(place["location_code"]), number(place.get("quantity")), said)
+
+
+def _codes(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The product's own barcode first, then the further ones, each once."""
+    further = row.get("barcodes_array")
+    more = further if isinstance(further, list) else re.split(r"[^0-9A-Za-z]+", str(further or ""))
+    found = dict.fromkeys(str(code) for code in (row.get("barcode"), *more) if code)
+    return tuple(found)
+
+
+def _units(row: Mapping[str, Any]) -> Iterable[Unit]:
+    units = row.get("units")
+    for unit in units if isinstance(units, list) else ():
+        if isinstance(unit, Mapping):
+            yield Unit(
+                str(unit.get("unit_name") or ""), number(unit.get("unit_quantity")), str(unit.get("unit_barcode") or "")
+            )
+    if row.get("purchase_unit_quantity"):
+        yield Unit(
+            str(row.get("purchase_unit_name") or ""),
+            number(row["purchase_unit_quantity"]),
+            str(row.get("purchase_unit_barcode") or ""),
+        )
+
+
+def around(rows: tuple[Mapping[str, Any], ...], now: str) -> Around:
+    """The answer of the read `surrounding`; nothing is known while it has no row."""
+    if not rows:
+        return Around()
+    row = rows[0]
+    stores = tuple(
+        Near(str(store["store_name"]), number(store["quantity"]), bool(store["is_warehouse"]))
+        for store in row["stores"]
+    )
+    return Around(stores, age_of(row.get("read_at"), now), bool(row.get("refused")))
+
+
+def holders(rows: Iterable[Mapping[str, Any]]) -> tuple[Holder, ...]:
+    """The answer of the read `holders`."""
+    return tuple(
+        Holder(
+            str(row["order_number"]),
+            str(row.get("customer_name") or ""),
+            str(row.get("pickup_date") or ""),
+            number(row.get("needed")),
+            number(row.get("held")),
+        )
+        for row in rows
+    )
+
+
+def due(at: str, now: str) -> Msg:
+    """When something is due, in the time of this host: marked where that is past, with the year where it is another."""
+    try:
+        moment, present = datetime.fromisoformat(at), datetime.fromisoformat(now).astimezone()
+    except ValueError:
+        return msg("moment", at=at)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=present.tzinfo)
+    is_late = moment < present if len(at) > len("2026-11-20") else moment.date() < present.date()
+    if moment.year != present.year:
+        return msg("moment.late_year" if is_late else "moment.year", at=at)
+    return msg("moment.late" if is_late else "moment", at=at)
+
+
+def age_of(moment: Json, now: str) -> Decimal:
+    """Seconds between two moments (ISO 8601), never below 0; UNKNOWN where one of them is none."""
+    try:
+        then, present = (datetime.fromisoformat(str(text)) for text in (moment, now))
+    except ValueError:
+        return UNKNOWN
+    then, present = (each if each.tzinfo else each.replace(tzinfo=UTC) for each in (then, present))
+    return Decimal(max(0, int((present - then).total_seconds())))

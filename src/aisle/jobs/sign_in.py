@@ -1,0 +1,134 @@
+"""Sign-in: scan a badge or type a name. Whoever the store does not know may still go on under the name typed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from aisle.jobs.base import Changed, Context, Event, Opened, Query, Quit, Rows, SignIn, Turn
+from aisle.jobs.view import ASK, GOOD, WRONG, Hint, Line, Step, Verdict, msg
+from aisle.scan.meaning import PERSON, Back, Choice, Command, Open, Text, Thing, Unknown
+
+MOST = 8
+"""People offered as numbered choices at most."""
+
+
+class Person(NamedTuple):
+    """One app user of the store."""
+
+    user: str
+    name: str
+
+
+class SigningIn(NamedTuple):
+    """What was typed, and who it could be."""
+
+    asked: str = ""
+    people: tuple[Person, ...] = ()
+    unknown: bool = False
+    """Nobody of that name is known: going on under it is the one choice."""
+
+
+Result = Turn[SigningIn]
+
+
+class SignInJob:
+    """The first page of a terminal that belongs to nobody."""
+
+    name = "sign_in"
+    steps: tuple[str, ...] = ("sign_in",)
+    version = 1
+    journalled = False
+
+    def begin(self) -> SigningIn:
+        """Nothing asked yet."""
+        return SigningIn()
+
+    def open(self, state: SigningIn) -> Open:
+        """Names and choices."""
+        return Open(text=True, choices=len(state.people), letters="q")
+
+    def prefers(self, state: SigningIn) -> tuple[str, ...]:
+        """A badge is all that counts here."""
+        return (PERSON,)
+
+    def step(self, state: SigningIn, event: Event, context: Context) -> Result:
+        """A badge signs in; a name is looked up first."""
+        match event:
+            case Thing(meanings) if meanings[0].kind == PERSON:
+                return _enter(Person(meanings[0].key, meanings[0].label or meanings[0].key))
+            case Thing(meanings):
+                return self._ask(meanings[0].code)
+            case Text(text) | Unknown(text):
+                return self._ask(text)
+            case Rows("people", rows, _):
+                people = tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows)
+                return self._answer(state, people)
+            case Changed("person") if state.unknown:  # the store's people have only now arrived
+                return Turn(state, (_people(state.asked),))
+            case Choice(number) if number <= len(state.people):
+                return _enter(state.people[number - 1])
+            case Back():
+                return Turn(SigningIn())
+            case Command("q"):
+                return Turn(state, (Quit(),))
+            case Opened():
+                return Turn(SigningIn())
+        return Turn(state)
+
+    def _ask(self, text: str) -> Result:
+        return Turn(SigningIn(asked=text), (_people(text),))
+
+    def _answer(self, state: SigningIn, people: tuple[Person, ...]) -> Result:
+        asked = state.asked
+        exact = [person for person in people if _is_called(person, asked, whole=True)]
+        if len(exact) == 1:
+            return _enter(exact[0])
+        if len(people) == 1:
+            return self._one(people[0], asked)
+        if people:
+            return Turn(SigningIn(asked, people), (), Verdict(ASK, msg("sign_in.which", asked=asked)))
+        if state.unknown:
+            return Turn(state)
+        if len(asked.strip()) < 2:
+            return Turn(SigningIn(), (), Verdict(WRONG, msg("sign_in.short", asked=asked)))
+        myself = Person(asked.strip(), asked.strip())
+        return Turn(SigningIn(asked, (myself,), unknown=True), (), Verdict(ASK, msg("sign_in.unknown", asked=asked)))
+
+    def _one(self, person: Person, asked: str) -> Result:
+        """A part in the middle of somebody's name may be the whole name of somebody else."""
+        if _is_called(person, asked):
+            return _enter(person)
+        return Turn(SigningIn(asked, (person,)), (), Verdict(ASK, msg("sign_in.is_it", asked=asked)))
+
+    def at(self, state: SigningIn) -> str:
+        """There is one page."""
+        return self.name
+
+    def view(self, state: SigningIn) -> Step:
+        """One prompt, and choices where a name fits several people."""
+        label = "sign_in.as" if state.unknown else "sign_in.person"
+        choices = tuple(msg(label, name=person.name) for person in state.people)
+        return Step(
+            name=self.name,
+            title=msg("sign_in.title"),
+            prompt=msg("sign_in.choose") if state.people else msg("sign_in.prompt"),
+            lines=() if state.people else (Line("note", msg("sign_in.note")),),
+            choices=choices,
+            hints=(Hint("q", msg("hint.quit")),),
+        )
+
+
+def _is_called(person: Person, asked: str, *, whole: bool = False) -> bool:
+    """Whether that is a person's id or name, or the first word of the name."""
+    names = {person.user.casefold(), person.name.casefold()}
+    first = () if whole else person.name.casefold().split()[:1]
+    return asked.strip().casefold() in names.union(first)
+
+
+def _people(search: str) -> Query:
+    return Query("people", "people", {"search": search, "size": MOST}, live=True)
+
+
+def _enter(person: Person) -> Result:
+    told = Verdict(GOOD, msg("sign_in.done", name=person.name))
+    return Turn(SigningIn(), (SignIn(person.user, person.name),), told)

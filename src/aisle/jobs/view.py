@@ -1,0 +1,227 @@
+"""What a job shows: message ids and arguments in a closed union of small shapes; `tui` makes sentences of them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NamedTuple
+
+
+class Msg(NamedTuple):
+    """A message of the catalogue by its id, with its arguments.
+
+    Strings among the arguments are raw: they pass `aisle.text` where they are drawn.
+    """
+
+    id: str
+    args: tuple[tuple[str, str | int | Decimal | Msg], ...] = ()
+
+
+def msg(id_: str, **args: str | int | Decimal | Msg) -> Msg:
+    """A message with named arguments."""
+    return Msg(id_, tuple(args.items()))
+
+
+GOOD, WRONG, INFO, ASK = "good", "wrong", "info", "ask"
+"""The kinds of a verdict: accepted, not accepted (with why and a way on), told, a choice is open."""
+
+
+class Verdict(NamedTuple):
+    """The answer to the last input."""
+
+    kind: str
+    text: Msg
+
+
+class Line(NamedTuple):
+    """One important line of a step; `role` decides its place and weight on every size of screen.
+
+    Roles: `place`, `product`, `quantity`, `who`, `note`, `tote`.
+    """
+
+    role: str
+    text: Msg
+
+
+class Fact(NamedTuple):
+    """A label and a value, shown where there is room, first things first."""
+
+    label: Msg
+    value: Msg
+
+
+class Stop(NamedTuple):
+    """One stop to come: where, what, how many."""
+
+    place: str
+    label: str
+    quantity: Decimal
+
+
+class Hint(NamedTuple):
+    """A command of the step: its letter and what it does."""
+
+    letter: str
+    text: Msg
+    stays: bool = False
+    """It leads on from this page too, where all of it is on the screen."""
+
+
+class Step(NamedTuple):
+    """One thing to do now."""
+
+    name: str
+    """`job.step`, the name in the screen registry, the trace and the journal."""
+    title: Msg
+    prompt: Msg
+    lines: tuple[Line, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    coming: tuple[Stop, ...] = ()
+    choices: tuple[Msg, ...] = ()
+    """Numbered from 1."""
+    hints: tuple[Hint, ...] = ()
+    done: Decimal = Decimal(0)
+    total: Decimal = Decimal(0)
+    """Progress in base units; total 0 shows none."""
+    ahead: Msg = Msg("coming.title")
+    """What stands over `coming`."""
+
+
+class Row(NamedTuple):
+    """One row of a list. Cells are in the order of their importance; the last that do not fit are left out."""
+
+    key: str
+    cells: tuple[Msg, ...]
+    share: Decimal = Decimal(-1)
+    """Progress from 0 to 1, drawn as a bar where there is room; below 0: none."""
+
+
+class ListWindow(NamedTuple):
+    """A window on a list of any length."""
+
+    name: str
+    title: Msg
+    prompt: Msg
+    heads: tuple[Msg, ...]
+    """Column heads, one for each cell."""
+    rows: tuple[Row, ...]
+    first: int
+    """Index of `rows[0]` in the whole list."""
+    total: int
+    cursor: int = -1
+    """Index in the whole list; -1 while nobody has moved it."""
+    numbered: int = 0
+    """So many rows from the first of the window are choices, numbered from 1."""
+    empty: Msg = Msg("list.empty")
+    choices: tuple[Msg, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    bars: bool = False
+    """Its rows show how far they are: columns give way to the bars where there is some room."""
+
+
+class Block(NamedTuple):
+    """A titled part of a detail: rows of cells, the first cell of each the most important."""
+
+    title: Msg
+    rows: tuple[tuple[Msg, ...], ...]
+    numbered: int = 0
+    """So many of the rows are choices, numbered from 1."""
+    tight: bool = False
+    """On a small screen it goes without its title, and a row that fits into one line stays on one."""
+    looks: tuple[str, ...] = ()
+    """How the cells of a row are drawn, where that is what they are there to show: kinds of a verdict, `accent`,
+    `bold`, `dim`, `reversed`."""
+    telling: bool = False
+    """The title says what the rows do not: where it is left out, each row says it."""
+
+
+class Mark(NamedTuple):
+    """One place on a map, and how full it is."""
+
+    place: str
+    share: Decimal
+    """From 0 (empty) to 1."""
+    here: bool = False
+
+
+class Detail(NamedTuple):
+    """Everything about one thing, to be read; page by page where it does not fit."""
+
+    name: str
+    title: Msg
+    prompt: Msg
+    lines: tuple[Line, ...] = ()
+    """What it is, in a few important lines."""
+    blocks: tuple[Block, ...] = ()
+    page: int = 0
+    """Which page of the blocks is shown; the screen decides how many there are, and counts on from the last to the
+    first."""
+    marks: tuple[Mark, ...] = ()
+    """The places around in the order of feet, drawn as a map where there is room."""
+    choices: tuple[Msg, ...] = ()
+    hints: tuple[Hint, ...] = ()
+
+
+class Series(NamedTuple):
+    """One row of bars."""
+
+    label: Msg
+    values: tuple[Decimal, ...]
+    """From 0 on, one for each place on the axis."""
+    total: Decimal = Decimal(0)
+
+
+class Chart(NamedTuple):
+    """Figures drawn as bars, one row of them under the other on one scale; page by page where they do not fit."""
+
+    name: str
+    title: Msg
+    prompt: Msg
+    series: tuple[Series, ...]
+    axis: tuple[Msg, ...]
+    """What stands under the bars, short."""
+    lines: tuple[Line, ...] = ()
+    """What it says in words."""
+    page: int = 0
+    empty: Msg = Msg("list.empty")
+    choices: tuple[Msg, ...] = ()
+    hints: tuple[Hint, ...] = ()
+
+
+View = Step | ListWindow | Detail | Chart
+"""Everything a job can show."""
+
+
+class Link(NamedTuple):
+    """The state of the link, shown on every screen."""
+
+    state: str
+    """`live`, `partial`, `offline`, `syncing`, `none` (no courier yet), `refused` (token) or `unkept` (nothing can
+    be noted on this host)."""
+    age: float = -1.0
+    """Seconds since the cache was last confirmed by the service; below 0: never."""
+    waiting: int = 0
+    """Operations not yet confirmed."""
+    doubtful: int = 0
+    """Operations that need a person."""
+    done: int = 0
+    total: int = 0
+    """Progress of a running full sync in rows; total 0: unknown."""
+    without: tuple[str, ...] = ()
+    """Where the link is `partial`: the lists that do not come."""
+
+
+class Frame(NamedTuple):
+    """All that is on the screen."""
+
+    view: View
+    link: Link
+    verdict: Verdict | None = None
+    typed: str = ""
+    store: str = ""
+    user: str = ""
+    serial: int = 0
+    """Number of the last scan of this session, so that two equal verdicts can be told apart."""
+
+
+TRUE_COLOUR = 1 << 24
+"""Colours of a terminal that says it has them all."""

@@ -1,0 +1,172 @@
+"""What lists and pages have in common: a window on a list of any length, its pages, numbers and cursor, and what of a
+person's typing is a search.
+
+The state of a job with a list is a `Window`: it has the fields that are named there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeVar
+
+from aisle.jobs.base import Close, Context, Query, Rows
+from aisle.jobs.view import Hint, msg
+from aisle.scan.meaning import ORDER, Meaning, Thing
+
+LONGEST_TAIL = 8
+"""Digits of a barcode that somebody types; more of them come from a scanner."""
+
+NUMBERED = 99
+"""Rows that are numbered choices at most."""
+
+LETTERS = "np"
+"""The letters that turn the pages of a list."""
+
+
+class Window(Protocol):
+    """A window on a list, and what is looked for in it."""
+
+    @property
+    def search(self) -> str:
+        """Words that were ended with Enter."""
+
+    @property
+    def typed(self) -> str:
+        """What is being typed, as far as it is a search."""
+
+    @property
+    def first(self) -> int:
+        """Index of `rows[0]` in the whole list."""
+
+    @property
+    def cursor(self) -> int:
+        """Index in the whole list; -1 while nobody has moved it."""
+
+    @property
+    def rows(self) -> tuple[Any, ...]:
+        """The rows of the window."""
+
+    @property
+    def total(self) -> int:
+        """How many rows the whole list has."""
+
+    def _replace(self, *args: Any, **fields: Any) -> Any:
+        """As every NamedTuple has it."""
+
+
+W = TypeVar("W", bound=Window)
+
+
+def room(context: Context) -> int:
+    """How many rows a window may ask for where no menu stands under the list."""
+    return context.rows + (1 if context.rows > 1 else 0)
+
+
+def arrived(state: W, rows: tuple[Any, ...], total: int) -> W:
+    """The window with the answer to its query; one that lay behind the end of a list that has become shorter stands
+    at its beginning, without rows."""
+    first = state.first if rows or not total else 0
+    shown: W = state._replace(rows=rows, total=total, first=first, cursor=min(state.cursor, total - 1))
+    return shown
+
+
+def is_behind(asked: Window, answer: Rows) -> bool:
+    """Whether the window that was asked for lies behind the end of its list, and has to be asked for again; one at its
+    beginning does not, whatever the answer says: that would be asked for without end."""
+    return asked.first > 0 and answer.total > 0 and not answer.rows
+
+
+def typing(state: W, text: str, letters: str = "", numbered: int | None = None) -> W | None:
+    """Find as you type: the window on what is being typed, or None where that changes nothing. What may become a number
+    of the list or a command is no search yet, so that the page stays; `letters` beside those of every list."""
+    choices = numbered_rows(state) if numbered is None else numbered
+    typed = "" if is_command(text, f"b{LETTERS}{letters}", choices) else text
+    if typed == state.typed:
+        return None
+    listed: W = state._replace(typed=typed, first=0, cursor=-1)
+    return listed
+
+
+def paged(state: W, letter: str, size: int) -> W:
+    """The next page or the one before; from the last on to the first, and the other way round."""
+    size = max(1, size)
+    first = state.first + (size if letter == "n" else -size)
+    if first >= state.total:
+        first = 0
+    elif first < 0:
+        first = (state.total - 1) // size * size if state.first == 0 and state.total else 0
+    leafed: W = state._replace(first=first, cursor=-1)
+    return leafed
+
+
+def moved(state: W, key: str, size: int) -> W:
+    """The window after a cursor key."""
+    cursor, first = windowed(state.cursor, state.first, state.total, size, key)
+    after: W = state._replace(cursor=cursor, first=first)
+    return after
+
+
+def at_cursor(state: Window) -> Any | None:
+    """The row under the cursor, where it is in the window."""
+    inside = state.first <= state.cursor < state.first + len(state.rows)
+    return state.rows[state.cursor - state.first] if inside else None
+
+
+def numbered_rows(state: Window) -> int:
+    """So many rows of the window are choices."""
+    return min(NUMBERED, len(state.rows))
+
+
+def chosen(state: Window, number: int) -> Any | None:
+    """The row of that number."""
+    return state.rows[number - 1] if 1 <= number <= numbered_rows(state) else None
+
+
+def letters(state: Window) -> str:
+    """The letters that turn pages, where there is more than one."""
+    return LETTERS if state.total > len(state.rows) else ""
+
+
+def page_hints(state: Window) -> tuple[Hint, ...]:
+    """What is said of these letters."""
+    return (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back"))) if letters(state) else ()
+
+
+def search(id_: str, name: str, args: Mapping[str, Any], first: int, size: int) -> Query:
+    """A window of a named read. Under the id `found` it was ended with Enter and is part of the journal; under any
+    other id it is only a window."""
+    return Query(id_, name, {**args, "first": first, "size": size}, live=id_ != "found")
+
+
+def handed(order: str) -> Close:
+    """The look is over: the job below gets the order, as if it had been scanned there."""
+    return Close(said=Thing((Meaning(ORDER, order, order, code=order),)))
+
+
+def windowed(cursor: int, first: int, total: int, size: int, key: str) -> tuple[int, int]:
+    """(cursor, first row) of a list window after a cursor key; a cursor of -1 stands before the first row seen."""
+    size = max(1, size)
+    jump = {"up": -1, "down": 1, "pageup": -size, "pagedown": size, "home": -total, "end": total}.get(key, 0)
+    if not jump or not total:
+        return cursor, first
+    start = cursor if cursor >= 0 else (first - 1 if jump > 0 else first)
+    cursor = max(0, min(total - 1, start + jump))
+    return cursor, max(0, min(max(first, cursor - size + 1), cursor))
+
+
+def leafed(page: int, key: str) -> int:
+    """The page of a detail after a cursor key or the letter that turns it."""
+    return (
+        0
+        if key == "home"
+        else page + {"pagedown": 1, "down": 1, "n": 1, "pageup": -1, "up": -1, "p": -1, "end": -page - 1}.get(key, 0)
+    )
+
+
+def is_command(text: str, letters: str, choices: int = 0) -> bool:
+    """Digits that choose, letters that command, and codes that a scanner is still sending are no words."""
+    if len(text) < 2:
+        return not text.isalpha() or text.lower() in letters
+    if text.isdecimal() and (len(text) > LONGEST_TAIL or int(text) <= choices):
+        return True
+    return text[0] == "?" or "*" in text

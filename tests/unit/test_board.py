@@ -1,0 +1,540 @@
+"""The supervisor's pages: what each input does, and that no sequence of them raises or leaves a page without a way."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aisle.jobs import JOBS
+from aisle.jobs.base import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Remark,
+    Resumed,
+    Rows,
+    Start,
+    Write,
+)
+from aisle.jobs.orders_filter import BUILT_IN, FIELDS, Filter, args_of, changed, filter_of, options
+from aisle.jobs.view import Detail, ListWindow, Step, Verdict
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    Echo,
+    Meaning,
+    Move,
+    Text,
+    Thing,
+    Unknown,
+)
+from tests.lengths import tries
+
+NOW = Context("0001", "U1", "Anna", "2026-11-20T10:00:00.000Z", rows=4, terminal="desk")
+
+MOMENT = "2026-11-20T08:00:00Z"
+
+
+def order_row(number: int, **fields: Any) -> dict[str, Any]:
+    usual = {"is_active": True, "is_claimed": False, "is_picked": False, "is_rejected": False, "status": "open"}
+    line = {"line_number": 1, "product_number": "P1", "quantity": 3, "picked_quantity": 1, "is_picked": False}
+    known = {"total_quantity": 6, "picked_quantity": Decimal(1), "short": 0, "seen_at": MOMENT, "silent_since": ""}
+    return {
+        "order_number": f"O{number}", "customer_name": "Ms Okafor", "pickup_date": MOMENT, "position": number,
+        "lines": [line], "lines_known": True, **usual, **known, **fields,
+    }  # fmt: skip
+
+
+class World:
+    """Ten orders, and whatever else the pages ask for."""
+
+    def __init__(self, orders: list[dict[str, Any]] | None = None) -> None:
+        self.orders = [order_row(n) for n in range(10)] if orders is None else orders
+
+    def answer(self, query: Query) -> Rows:
+        args = query.args
+        rows: list[dict[str, Any]] = []
+        total = -1
+        match query.name:
+            case "board":
+                at = next((n for n, row in enumerate(self.orders) if row["order_number"] == args.get("anchor")), None)
+                first = args.get("first", 0) if at is None else max(0, at - args["row"])
+                rows = [{**row, "position": n} for n, row in enumerate(self.orders)][first:][: args["size"]]
+                total = len(self.orders)
+            case "orders_by_number":
+                rows = [row for row in self.orders if row["order_number"] in args["orders"]]
+            case "order":
+                rows = [row for row in self.orders if row["order_number"] == args["order_number"]]
+            case "outcomes":
+                rows = [{"order_number": number, "word": "sent", "why": ""} for number in args["orders"]]
+            case "people":
+                known = [{"user": "U2", "name": "Ben Okafor"}, {"user": "U3", "name": "Carla Fernandes"}]
+                rows = [row for row in known if str(args.get("search") or "").lower() in row["name"].lower()]
+            case "history":
+                rows = [
+                    {"at": MOMENT, "who": "Ben", "what": "pick", "label": "P1", "quantity": 1, "why": "", "word": ""}
+                ]
+            case "exceptions":
+                kinds = ("doubts", "differences", "impossible", "stuck", "late", "recounts")
+                rows = [{**dict.fromkeys(kinds, 3), "value": Decimal(9)}]
+            case "features":
+                rows = [{"features": ["reviews", "recounts"]}]
+            case "stuck":
+                rows = self.orders[:3]
+            case "differences" | "impossible" | "recounts":
+                rows = [self._exception(n, query.name) for n in range(3)]
+                rows = [row for row in rows if row["key"] in args.get("keys", [row["key"]])]
+            case "views":
+                rows = [{"name": "mine", "filter": {"state": "picked", "due": "never", "more": 1}}]
+        return Rows(query.id, tuple(rows), len(rows) if total < 0 else total)
+
+    def _exception(self, number: int, name: str) -> dict[str, Any]:
+        said = {"key": str(900 + number), "label": "Milk", "product_number": "P1", "location_code": "A-1", "who": "Ben"}
+        if name == "impossible":
+            return {**said, "kind": "below", "quantity": Decimal(-1), "of": Decimal(0), "order_number": "O1" * number}
+        said["kind"] = "kept"
+        known = {"difference": Decimal(-2), "counted": Decimal(3), "value": Decimal(-4), "known": number != 1}
+        return {**said, **known, "review_status": "1" if number else "0", "at": MOMENT}
+
+
+class Hand:
+    """A supervisor at one page; what the page asks for is answered at once."""
+
+    def __init__(self, job: str, args: dict[str, Any] | None = None, world: World | None = None) -> None:
+        self.job = JOBS[job]
+        self.world = world or World()
+        self.state = self.job.begin()
+        self.effects: list[Effect] = []
+        self.verdict: Verdict | None = None
+        self.does(Opened(args or {}))
+
+    def does(self, *events: Event) -> Hand:
+        for event in events:
+            self.effects = []
+            self._step(event, 9)
+        return self
+
+    def _step(self, event: Event, deep: int) -> None:
+        turn = self.job.step(self.state, event, NOW)
+        self.state, self.verdict = turn.state, turn.verdict or self.verdict
+        for effect in turn.effects:
+            if isinstance(effect, Query):
+                assert deep, "it asks without end"
+                self._step(self.world.answer(effect), deep - 1)
+            else:
+                self.effects.append(effect)
+
+    @property
+    def at(self) -> str:
+        view = self.job.view(self.state)
+        assert view.name == self.job.at(self.state)
+        assert view.name in self.job.steps
+        return view.name
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [effect for effect in self.effects if isinstance(effect, kind)]
+
+    @property
+    def numbers(self) -> list[str]:
+        view = self.job.view(self.state)
+        assert isinstance(view, ListWindow)
+        return [row.key for row in view.rows]
+
+    @property
+    def told(self) -> str:
+        return self.verdict.text.id if self.verdict else ""
+
+
+# The board
+
+
+def test_a_number_opens_an_order_and_words_search() -> None:
+    hand = Hand("orders").does(Choice(2))
+    assert hand.of(Start) == [Start("order", {"order_number": "O1"})]
+    hand.does(Text("bakery"))
+    assert hand.state.search == "bakery"
+    hand.does(Back())
+    assert hand.state.search == ""
+    hand.does(Back())
+    assert hand.of(Close) == [Close()]
+
+
+def test_the_title_says_what_is_looked_for_and_what_is_marked_by_scan_is_in_sight() -> None:
+    hand = Hand("orders").does(Text("40"))
+    view = hand.job.view(hand.state)
+    assert (view.title.id, dict(view.title.args)["text"]) == ("orders.title_sought", "40")
+    hand.does(Command("m"))
+    assert hand.job.view(hand.state).title.id == "orders.title_marked_sought"
+    assert "O7" not in hand.numbers
+    hand.does(Thing((Meaning(ORDER, "O7"),)))
+    assert (hand.state.search, hand.state.marked, hand.told) == ("", ("O7",), "orders.marked")
+    assert hand.numbers[0] == "O7"
+    assert hand.job.view(hand.state).title.id == "orders.title_marked"
+
+
+def test_the_list_moves_under_the_cursor_and_the_cursor_stays_on_its_order() -> None:
+    hand = Hand("orders").does(Move("down"), Move("down"))
+    assert hand.numbers[hand.state.cursor - hand.state.first] == "O1"
+    hand.world.orders.insert(0, order_row(90))
+    hand.does(Changed("order", "O90"))
+    assert hand.numbers[hand.state.cursor - hand.state.first] == "O1"
+    assert hand.state.first == 1, "it stands where it stood on the screen"
+    hand.world.orders = [row for row in hand.world.orders if row["order_number"] != "O1"]
+    hand.does(Changed("order", ""))
+    assert hand.at == "orders"
+
+
+def test_pages_and_cursor_lead_through_all_of_it() -> None:
+    hand = Hand("orders")
+    seen = set(hand.numbers)
+    for _ in range(3):
+        seen |= set(hand.does(Command("n")).numbers)
+    assert len(seen) == 10
+    hand.does(Move("end"))
+    assert "O9" in hand.numbers
+    assert hand.state.rows[hand.state.cursor - hand.state.first].number == "O9"
+    assert hand.does(Move("enter")).of(Start) == [Start("order", {"order_number": "O9"})]
+
+
+def test_marked_orders_are_what_something_is_done_to() -> None:
+    hand = Hand("orders").does(Command("m"), Choice(1), Choice(3), Choice(1))
+    assert hand.state.marked == ("O2",)
+    hand.does(Thing((Meaning(ORDER, "O7"),)), Command("d"))
+    assert hand.of(Start) == [Start("act", {"orders": ["O2", "O7"]})]
+    hand.does(Closed("act", None))
+    assert hand.state.marked == ("O2", "O7"), "nothing was done"
+    hand.does(Closed("act", {"undo": []}))
+    assert hand.state.marked == ()
+    hand.does(Command("a"))
+    assert len(hand.state.marked) == 10
+    hand.does(Command("a"))
+    assert hand.state.marked == ()
+    assert Hand("orders").does(Command("d")).state.marking, "what for has to be said first"
+
+
+def test_filter_views_and_what_is_kept() -> None:
+    hand = Hand("orders").does(Command("f"), Choice(1))
+    assert hand.at == "orders.field"
+    hand.does(Choice(2))
+    assert (hand.at, hand.state.filter) == ("orders.filter", Filter("to_pick"))
+    hand.does(Back(), Command("v"), Command("k"), Text("mine too"))
+    (kept,) = hand.of(Remark)
+    assert (kept.topic, kept.key) == ("view", "U1/mine too")
+    assert [view.name for view in hand.state.views] == ["mine", "mine too"]
+    hand.does(Command("v"), Command("x"))
+    assert hand.of(Remark) == [Remark("view", "U1/mine too", "")]
+    hand.does(Back(), Thing((Meaning(REFERENCE, "O1", code="W1"), Meaning(REFERENCE, "O2", code="W1"))))
+    assert hand.state.filter.reference == "W1"
+
+
+def test_every_word_of_a_filter_is_an_argument_and_what_is_unknown_is_left_out() -> None:
+    for field in FIELDS:
+        for word in options(field):
+            args = args_of(changed(Filter(), field, word))
+            assert set(args["status"]) <= {"open", "partial", "picked", "rejected", "finished"}
+    assert args_of(Filter(due="tomorrow"))["pickup_offset"] == 1
+    assert filter_of({"state": "picked", "due": "never", "sort": "age", "more": 1}) == Filter("picked", sort="age")
+    assert len({filter_ for _, filter_ in BUILT_IN}) == len(BUILT_IN)
+
+
+# One order
+
+
+def test_the_page_offers_what_fits_the_state() -> None:
+    def ways(**fields: Any) -> list[str]:
+        view = Hand("order", {"order_number": "O1"}, World([order_row(1, **fields)])).job
+        hand = Hand("order", {"order_number": "O1"}, World([order_row(1, **fields)]))
+        page = view.view(hand.state)
+        assert isinstance(page, Detail)
+        return [choice.id for choice in page.choices]
+
+    assert ways() == ["order.pick", "act.claim", "act.reject", "act.finish"]
+    assert ways(is_claimed=True) == ["order.pick", "act.claim", "act.reject", "act.finish", "act.release"]
+    assert ways(is_rejected=True, status="rejected") == ["act.take_back"]
+    assert ways(is_active=False, status="finished") == []
+    assert Hand("order", {"order_number": "O1"}, World([])).state.order is None
+
+
+@pytest.mark.parametrize("rejected", [True, False])
+def test_why_it_was_rejected_is_told_while_it_is(rejected: bool) -> None:
+    fields = {"is_rejected": rejected, "status": "rejected" if rejected else "open"}
+    world = World([order_row(1, rejection_reason_code_description="Damaged", **fields)])
+    board, page = Hand("orders", None, world), Hand("order", {"order_number": "O1"}, world)
+    for told in (str(board.job.view(board.state)), str(page.job.view(page.state))):
+        assert ("Damaged" in told) is rejected
+
+
+@pytest.mark.parametrize(("status", "works"), [("open", True), ("partial", True), ("picked", False)])
+def test_somebody_works_on_an_order_that_is_to_be_picked(status: str, works: bool) -> None:
+    world = World([order_row(1, status=status, is_claimed=True, claimed_name="Ben")])
+    page = JOBS["order"].view(Hand("order", {"order_number": "O1"}, world).state)
+    assert isinstance(page, Detail)
+    assert ("order.claimed_by" in [line.text.id for line in page.lines]) is works
+
+
+def test_a_line_is_closed_opened_or_looked_up() -> None:
+    line = order_row(1)["lines"][0]
+    full, closed = {**line, "picked_quantity": 3}, {**line, "is_picked": True}
+    for said, kind in ((line, "close_line"), (closed, "open_line")):
+        hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[said])])).does(Command("l"), Choice(1))
+        (start,) = hand.of(Start)
+        assert (start.job, start.args["kind"], start.args["line"]) == ("act", kind, 1)
+    hand = Hand("order", {"order_number": "O1"}, World([order_row(1, lines=[full])])).does(Command("l"), Choice(1))
+    assert hand.of(Start)[0].job == "lookup"
+
+
+def test_what_was_done_from_the_page_is_undone_from_it() -> None:
+    hand = Hand("order", {"order_number": "O1"}).does(Closed("act", {"undo": [{"order": "O1", "kind": "take_back"}]}))
+    hand.does(Command("u"))
+    assert hand.of(Start) == [Start("act", {"undo": [{"order": "O1", "kind": "take_back"}]})]
+
+
+# What is done
+
+
+def bodies(hand: Hand) -> list[dict[str, Any]]:
+    return [write.body["orders"] for write in hand.of(Write)]
+
+
+def test_one_order_leads_straight_back() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "reject"})
+    assert hand.at == "act.why"
+    hand.does(Text("asked for it"))
+    assert (hand.at, bodies(hand)) == ("act.sure", [])
+    hand.does(Choice(1))
+    assert bodies(hand) == [
+        {"order_number": "O1", "is_rejected": True, "rejection_reason_code_description": "asked for it"}
+    ]
+    (close,) = hand.of(Close)
+    assert close.verdict.text.id == "act.told_reject"
+    assert close.answer["undo"][0]["kind"] == "take_back"
+    late = Hand("act", {"orders": ["O1"], "kind": "release"})
+    assert (bodies(late), late.of(Close)[0].verdict.text.id) == ([], "deed.not_claimed")
+
+
+def test_many_are_asked_about_and_each_says_what_came_of_it() -> None:
+    world = World([order_row(1), order_row(2, is_active=False), order_row(3)])
+    hand = Hand("act", {"orders": ["O1", "O2", "O3", "O9"]}, world).does(Choice(3), Choice(1))
+    assert (hand.at, bodies(hand)) == ("act.sure", [])
+    hand.does(Choice(1))
+    assert [body["order_number"] for body in bodies(hand)] == ["O1", "O3"]
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListWindow)
+    assert [row.cells[1].id for row in view.rows] == ["word.noted", "act.not_done", "word.noted", "act.not_done"]
+    hand.does(Changed("outbox", ""))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListWindow)
+    assert [row.cells[1].id for row in view.rows] == ["word.sent", "act.not_done", "word.sent", "act.not_done"]
+    for row in world.orders:
+        row["is_rejected"] = True
+    hand.does(Command("u"))
+    assert bodies(hand) == [{"order_number": number, "is_rejected": False} for number in ("O1", "O3")]
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListWindow)
+    assert (hand.told, view.title.id) == ("act.done_take_back", "act.results_undone")
+    assert [(row.key, row.cells[1].id) for row in view.rows] == [("O1", "word.noted"), ("O3", "word.noted")]
+    assert [hint.letter for hint in view.hints] == ["b"], "what is undone is not undone once more"
+    assert "u" not in hand.job.open(hand.state).letters
+    assert hand.state.done_at == NOW.now
+
+
+def test_somebody_is_named_by_number_badge_or_name() -> None:
+    for said in (Choice(1), Text("ben"), Text("Ben Okafor"), Thing((Meaning(PERSON, "U2", "Ben Okafor"),))):
+        hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(said)
+        assert [write.user for write in hand.of(Write)] == ["U2"], said
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Text("Zed"))
+    assert (hand.told, bodies(hand)) == ("act.unknown_name", [])
+    assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["Zed"]
+
+
+def test_a_rejection_is_taken_back_when_that_is_sure_or_as_what_undoes_it() -> None:
+    world = World([order_row(1, is_rejected=True, status="rejected")])
+    back = [{"order_number": "O1", "is_rejected": False}]
+    hand = Hand("act", {"orders": ["O1"], "kind": "take_back"}, world)
+    assert (hand.at, bodies(hand)) == ("act.sure", [])
+    assert bodies(hand.does(Choice(1))) == back
+    assert bodies(Hand("act", {"undo": [{"order": "O1", "kind": "take_back"}]}, world)) == back
+
+
+def test_the_question_names_what_is_done_to_which_orders_and_for_whom() -> None:
+    hand = Hand("act", {"orders": ["O1", "O2"]}).does(Choice(1), Text("ben"))
+    page = hand.job.view(hand.state)
+    assert isinstance(page, Step)
+    told = str(page.lines[0].text)
+    assert "Ben Okafor" in told
+    assert "O1" in told
+    hand = Hand("act", {"orders": ["O1", "O2"]}).does(Choice(3), Choice(1))
+    page = hand.job.view(hand.state)
+    assert isinstance(page, Step)
+    assert "act.reject" in str(page.lines[0].text)
+    assert "quantity" not in [line.role for line in page.lines], "a figure that fills the screen says of what"
+
+
+def test_handing_over_is_always_asked_about() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "finish"})
+    assert hand.at == "act.sure"
+    assert isinstance(hand.job.view(hand.state), Step)
+    assert hand.does(Choice(2)).of(Close)
+    assert bodies(Hand("act", {"orders": ["O1"], "kind": "finish"}).does(Choice(1))) == [
+        {"order_number": "O1", "is_active": False}
+    ]
+
+
+# Exceptions
+
+
+def test_each_kind_opens_where_it_is_settled() -> None:
+    hand = Hand("exceptions")
+    assert hand.does(Choice(1)).of(Start) == [Start("doubts", {})]
+    assert hand.does(Choice(5)).of(Start)[0].job == "orders"
+    assert hand.does(Choice(4), Choice(1)).of(Start) == [Start("order", {"order_number": "O0"})]
+    hand.does(Back(), Choice(3), Choice(1))
+    assert hand.of(Start)[0] == Start("count", {"location_code": "A-1", "product_number": "P1", "label": "Milk"})
+    assert hand.does(Choice(2)).of(Start)[0].job == "order"
+    hand.does(Back(), Command("n"), Choice(1), Choice(1))
+    assert hand.of(Start)[0].job == "count"
+
+
+def test_what_the_lists_do_not_speak_of_is_not_read_again() -> None:
+    job, state = JOBS["exceptions"], Hand("exceptions").does(Choice(2)).state
+    asked = [effect.name for effect in job.step(state, Changed("log", ""), NOW).effects if isinstance(effect, Query)]
+    assert asked == ["exceptions", "features", "differences"]
+    for topic in ("location", "store", "surrounding", "delivery"):
+        assert job.step(state, Changed(topic, ""), NOW).effects == (), topic
+
+
+def test_differences_are_approved_where_the_service_keeps_that_and_on_this_host() -> None:
+    hand = Hand("exceptions").does(Choice(2), Command("a"), Command("e"))
+    assert hand.at == "exceptions.many"
+    hand.does(Choice(1))
+    assert {remark.key for remark in hand.of(Remark)} == {"900", "901", "902"}
+    (write,) = hand.of(Write)
+    assert write.operation == "review-logs"
+    assert [each["id"] for each in write.body["reviews"]] == [901, 902], "of the first there is nothing to review"
+    assert hand.verdict is not None
+    assert (hand.told, dict(hand.verdict.text.args)) == ("exceptions.approved_here", {"count": 3, "here": 1})
+    hand.does(Command("u"))
+    assert hand.of(Remark) == [Remark("review", key, "") for key in ("900", "901", "902")]
+    (write,) = hand.of(Write)
+    assert write.body["reviews"] == [{"id": 901, "review_status": 1}, {"id": 902, "review_status": 1}]
+    assert hand.told == "exceptions.unapproved"
+    assert hand.does(Command("u")).effects == [], "once"
+
+
+@pytest.mark.parametrize(("number", "kept"), [(1, False), (2, True)])
+def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, kept: bool) -> None:
+    page = JOBS["exceptions"].view(Hand("exceptions").does(Choice(2), Choice(number)).state)
+    assert isinstance(page, Step)
+    assert ("exceptions.kept_here" in [line.text.id for line in page.lines]) is not kept
+    done = Hand("exceptions").does(Choice(2), Choice(number), Choice(1))
+    assert (done.told, len(done.of(Write))) == (("exceptions.approved", 1) if kept else ("exceptions.approved_here", 0))
+
+
+def test_marking_differences_names_the_letters_that_are_heard_there() -> None:
+    hand = Hand("exceptions").does(Choice(2), Command("m"))
+    assert hand.job.view(hand.state).prompt.id == "exceptions.prompt_marking"
+    assert {"e", "r"} <= set(hand.job.open(hand.state).letters)
+
+
+def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
+    hand = Hand("exceptions").does(Choice(2), Choice(1), Choice(2))
+    assert hand.of(Remark) == [Remark("review", "900", "recount")]
+    assert hand.of(Write)[0].body == {"recounts": [{"log_id": 900}]}
+    hand = Hand("exceptions").does(Choice(2), Rows("features", ({"features": []},), 1), Choice(1), Choice(2))
+    assert Remark("recount", "P1/A-1", "Milk") in hand.of(Remark)
+    assert hand.of(Write) == []
+    hand = Hand("exceptions").does(Choice(2), Choice(1), Choice(3))
+    assert hand.of(Start)[0].job == "count"
+    hand = Hand("exceptions").does(Choice(2), Command("m"), Choice(1), Choice(2), Choice(1), Command("r"), Choice(1))
+    assert [remark.key for remark in hand.of(Remark) if remark.topic == "review"] == ["901"]
+
+
+@pytest.mark.parametrize("kind", ["kept", "noted", "here"])
+def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
+    hand = Hand("exceptions").does(Command("n"), Choice(1))
+    assert hand.at == "exceptions.recounts"
+    hand.state = hand.state._replace(rows=tuple(row._replace(kind=kind) for row in hand.state.rows), cursor=1)
+    hand.does(Command("x"))
+    gone = [Remark("recount", "P1/A-1", "")]
+    assert hand.of(Remark) == ([] if kind == "noted" else gone)
+    bodies = [write.body["recounts"] for write in hand.of(Write)]
+    assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "kept" else [])
+    assert len(hand.numbers) == (3 if kind == "noted" else 2)
+    assert hand.told == ("exceptions.not_yet_there" if kind == "noted" else "exceptions.withdrawn")
+
+
+def test_a_service_without_extensions_is_told_nothing() -> None:
+    hand = Hand("exceptions").does(Choice(2), Rows("features", (), 0), Command("a"), Command("e"))
+    hand.does(Rows("features", ({"features": []},), 1), Choice(1))
+    assert hand.of(Remark)
+    assert hand.of(Write) == []
+
+
+# No sequence whatever
+
+KINDS = (ORDER, REFERENCE, PRODUCT, LOCATION, PERSON)
+
+EVENTS = st.one_of(
+    st.integers(1, 12).map(Choice),
+    st.sampled_from("nplufvmadkxer").map(Command),
+    st.sampled_from(["up", "down", "pageup", "pagedown", "home", "end", "enter"]).map(Move),
+    st.sampled_from(["ben", "O1", "W1", "why not", "7"]).map(Text),
+    st.sampled_from(["o", "ba", "12", ""]).map(Echo),
+    st.just(Unknown("123456789")),
+    st.tuples(st.sampled_from(KINDS), st.sampled_from(["O1", "O5", "P1", "A-1", "U2"])).map(
+        lambda said: Thing((Meaning(said[0], said[1], "", code=said[1]),))
+    ),
+    st.sampled_from([Changed("order", "O1"), Changed("outbox", ""), Changed("log", ""), Resumed(), Back()]),
+    st.sampled_from(
+        [Closed("act", None), Closed("act", {"undo": [{"order": "O1", "kind": "release"}]}), Closed("pick")]
+    ),
+)
+
+OPENINGS: list[tuple[str, dict[str, Any]]] = [
+    ("orders", {}),
+    ("orders", {"filter": {"state": "to_pick", "due": "late"}}),
+    ("order", {"order_number": "O1"}),
+    ("order", {"order_number": "gone"}),
+    ("act", {"orders": ["O1", "O2", "O3", "O4", "O5", "O6"]}),
+    ("act", {"orders": ["O1"], "kind": "close_line", "line": 1, "label": "Milk"}),
+    ("act", {"undo": [{"order": "O1", "kind": "claim", "user": "U2"}, {"order": "gone", "kind": "reject"}]}),
+    ("exceptions", {}),
+]
+
+
+@pytest.mark.parametrize("opening", OPENINGS, ids=lambda each: "-".join((each[0], *each[1])))
+@given(events=st.lists(EVENTS, max_size=25), count=st.integers(0, 10))
+@settings(max_examples=tries(25, 400), deadline=None)
+def test_no_sequence_raises_or_leaves_a_page_without_a_way_back(
+    opening: tuple[str, dict[str, Any]], events: list[Event], count: int
+) -> None:
+    hand = Hand(opening[0], opening[1], World([order_row(n) for n in range(count)]))
+    for event in events:
+        if hand.of(Close):
+            return
+        hand.does(event)
+        assert hand.at
+        open_ = hand.job.open(hand.state)
+        view = hand.job.view(hand.state)
+        assert {hint.letter for hint in view.hints} - {"b"} <= set(open_.letters) | {"n", "p"}
+        assert any(hint.letter == "b" for hint in view.hints)
+    for _ in range(8):
+        if hand.of(Close):
+            return
+        hand.does(Back())
+    assert hand.of(Close), f"no way out of {hand.at}"

@@ -1,0 +1,120 @@
+"""What can be done to an order in every state that it may be in; too late is said, and each deed has its opposite."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.base import Remark, Write
+from aisle.jobs.deeds import (
+    CLAIM,
+    CLOSE_LINE,
+    FINISH,
+    OF_LINES,
+    OF_ORDERS,
+    OPEN_LINE,
+    REJECT,
+    RELEASE,
+    TAKE_BACK,
+    Deed,
+    decide,
+)
+
+
+def row(**fields: Any) -> dict[str, Any]:
+    lines = [
+        {"line_number": 1, "product_number": "P1", "quantity": 3, "picked_quantity": 3, "is_picked": True},
+        {"line_number": 2, "product_number": "P2", "quantity": 4, "picked_quantity": 1, "is_picked": False},
+        {"line_number": 3, "product_number": "P3", "quantity": 2, "picked_quantity": 0, "is_picked": True},
+    ]
+    usual = {"is_active": True, "is_claimed": False, "is_picked": False, "is_rejected": False, "lines": lines}
+    return {"order_number": "O1", "picked_quantity": Decimal(4), **usual, **fields}
+
+
+def said(deed: Deed, now: dict[str, Any] | None = None) -> dict[str, Any]:
+    done = decide("O1", row() if now is None else now, deed, "0001")
+    assert done.why is None
+    (write,) = (each for each in done.writes if isinstance(each, Write))
+    assert (write.operation, write.lanes, write.path) == (
+        "update-customer-order", ("order/O1",), {"store_number": "0001"},
+    )  # fmt: skip
+    body: dict[str, Any] = write.body["orders"]
+    return body
+
+
+FINISHED, REJECTED = row(is_active=False), row(is_rejected=True)
+
+
+@pytest.mark.parametrize("kind", [*OF_ORDERS, *OF_LINES])
+def test_a_finished_order_is_too_late_for_everything(kind: str) -> None:
+    done = decide("O1", FINISHED, Deed(kind, "U1", line=2), "0001")
+    assert (done.writes, done.why and done.why.id) == ((), "deed.is_finished")
+    assert decide("O1", None, Deed(kind), "0001").why is not None
+
+
+@pytest.mark.parametrize("kind", [CLAIM, RELEASE, REJECT, FINISH, *OF_LINES])
+def test_of_a_rejected_order_only_the_rejection_is_taken_back(kind: str) -> None:
+    assert not decide("O1", REJECTED, Deed(kind, "U1", line=2), "0001").writes
+    assert said(Deed(TAKE_BACK), REJECTED) == {"order_number": "O1", "is_rejected": False}
+
+
+def test_reject_says_why_and_is_taken_back() -> None:
+    body = said(Deed(REJECT, code="31", words="Customer cancelled"))
+    assert body == {
+        "order_number": "O1",
+        "is_rejected": True,
+        "rejection_reason_code": "31",
+        "rejection_reason_code_description": "Customer cancelled",
+    }
+    assert decide("O1", row(), Deed(REJECT), "0001").undo == Deed(TAKE_BACK)
+    why = {"rejection_reason_code": "31", "rejection_reason_code_description": "Customer cancelled"}
+    before = decide("O1", row(is_rejected=True, **why), Deed(TAKE_BACK), "0001").undo
+    assert before == Deed(REJECT, code="31", words="Customer cancelled")
+
+
+def test_a_claim_is_in_the_name_of_whom_it_is_for_and_this_host_remembers() -> None:
+    done = decide("O1", row(), Deed(CLAIM, "U2", "Ben"), "0001")
+    write, remark = done.writes
+    assert isinstance(write, Write)
+    assert write.user == "U2"
+    assert remark == Remark("claim", "O1", "U2")
+    assert done.undo == Deed(RELEASE)
+    taken = row(is_claimed=True, claimed_by="U3", claimed_name="Carla")
+    assert decide("O1", taken, Deed(CLAIM, "U2"), "0001").undo == Deed(CLAIM, "U3", "Carla")
+    assert decide("O1", taken, Deed(RELEASE), "0001").undo == Deed(CLAIM, "U3", "Carla")
+    assert not decide("O1", taken, Deed(CLAIM, "U3"), "0001").writes
+    assert not decide("O1", row(), Deed(RELEASE), "0001").writes
+
+
+def test_handing_over_needs_goods_and_leads_nowhere_back() -> None:
+    assert said(Deed(FINISH)) == {"order_number": "O1", "is_active": False}
+    assert decide("O1", row(), Deed(FINISH), "0001").undo is None
+    done = decide("O1", row(picked_quantity=Decimal(0)), Deed(FINISH), "0001")
+    assert done.why is not None
+    assert done.why.id == "deed.nothing_picked"
+
+
+def test_a_line_is_closed_with_what_is_picked_of_it() -> None:
+    (line,) = said(Deed(CLOSE_LINE, code="24", words="Not enough", line=2))["order_lines"]
+    assert line == {
+        "line_number": 2, "product_number": "P2", "base_picked_quantity": 1, "picked_quantity": 1, "is_picked": True,
+        "rejection_reason_code": "24", "rejection_reason_code_description": "Not enough",
+    }  # fmt: skip
+    (line,) = said(Deed(OPEN_LINE, line=3))["order_lines"]
+    assert (line["picked_quantity"], line["is_picked"]) == (0, False)
+    assert decide("O1", row(), Deed(CLOSE_LINE, line=2), "0001").undo == Deed(OPEN_LINE, line=2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "why"),
+    [
+        (CLOSE_LINE, 1, "deed.line_full"),
+        (OPEN_LINE, 1, "deed.line_full"),
+        (CLOSE_LINE, 3, "deed.line_closed"),
+        (OPEN_LINE, 2, "deed.line_open"),
+        (CLOSE_LINE, 9, "deed.no_line"),
+    ],
+)
+def test_a_line_that_it_cannot_be_done_to(kind: str, line: int, why: str) -> None:
+    done = decide("O1", row(), Deed(kind, line=line), "0001")
+    assert (done.writes, done.why and done.why.id) == ((), why)

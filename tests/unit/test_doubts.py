@@ -1,0 +1,169 @@
+"""The list of what is not settled: each entry with its ways out, and nothing decided without a person saying so."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.base import (
+    AGAIN,
+    ARRIVED,
+    BY_HAND,
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Rows,
+    Settle,
+    Start,
+    Wish,
+)
+from aisle.jobs.doubts import Doubts, DoubtsJob
+from aisle.jobs.doubts_view import HOW
+from aisle.jobs.view import ASK, GOOD, INFO, Detail, ListWindow, Step, Verdict
+from aisle.scan.meaning import ORDER, PRODUCT, Back, Choice, Meaning, Text, Thing
+
+JOB = DoubtsJob()
+
+
+def row(op_id: str, word: str = "unclear", **fields: Any) -> dict[str, Any]:
+    item = {"product_number": "P1", "label": "Cola", "quantity": Decimal(2), "line": None, "from": "A-1", "to": "B-1"}
+    side = {"of": "P1", "place": "A-1", "before": "12", "ours": "-2", "after": "10"}
+    told: dict[str, Any] = {
+        "op_id": op_id, "word": word, "asked": word in ("unclear", "refused"), "operation": "create-movement",
+        "kind": "move", "who": "U1", "terminal": "t", "at": "2026-11-20T09:41:00Z", "why": "no", "tries": 1,
+        "settles_at": 0.0, "verdict": "unreadable", "items": [item], "sides": [side], "looks": "there",
+        "ways": [ARRIVED, AGAIN, BY_HAND] if word == "unclear" else [BY_HAND] if word == "refused" else [],
+        "order": "", "place": "A-1", "product": "P1", "waits_for": "",
+    }  # fmt: skip
+    return {**told, **fields}
+
+
+class Hand:
+    """A person at the list."""
+
+    def __init__(self, *rows: dict[str, Any]) -> None:
+        self.rows = rows
+        self.state: Doubts = JOB.begin()
+        self.effects: tuple[Effect, ...] = ()
+        self.verdict: Verdict | None = None
+        self.does(Opened({}))
+        self.does(Rows("doubts", rows, len(rows)))
+
+    def does(self, *events: Event) -> "Hand":
+        for event in events:
+            turn = JOB.step(self.state, event, Context())
+            self.state, self.effects = turn.state, turn.effects
+            self.verdict = turn.verdict or self.verdict
+            for asked in [each for each in turn.effects if isinstance(each, Query) and each.id == "chosen"]:
+                self.does(Rows("chosen", tuple(row for row in self.rows if row["op_id"] == asked.args["op_id"]), 1))
+        return self
+
+    @property
+    def at(self) -> str:
+        assert JOB.view(self.state).name == JOB.at(self.state)
+        return JOB.at(self.state)
+
+    def asked(self) -> list[str]:
+        return [effect.name for effect in self.effects if isinstance(effect, Query)]
+
+    def settles(self) -> list[Settle]:
+        return [effect for effect in self.effects if isinstance(effect, Settle)]
+
+
+def test_it_asks_for_the_list_and_shows_it() -> None:
+    hand = Hand(row("A"), row("B", "refused"), row("C", "noted"))
+    view = JOB.view(hand.state)
+    assert isinstance(view, ListWindow)
+    assert [cells.cells[0].id for cells in view.rows] == ["word.unclear", "word.refused", "word.noted"]
+    hand.does(Changed("outbox", ""))
+    assert hand.asked() == ["doubts"]
+
+
+def test_an_entry_says_what_both_sides_say_and_its_ways_out() -> None:
+    hand = Hand(row("A")).does(Choice(1))
+    view = JOB.view(hand.state)
+    assert isinstance(view, Detail)
+    assert hand.at == "doubts.entry"
+    assert [choice.id for choice in view.choices] == [
+        "doubts.way_arrived", "doubts.way_again", "doubts.way_by_hand", "doubts.way_count",
+    ]  # fmt: skip
+    assert dict(view.blocks[0].rows[0][1].args) == {"before": "12", "after": "10"}
+    assert "doubts.looks_there" in [line.text.id for line in view.lines]
+    assert not hand.settles(), "looking settles nothing"
+
+
+def test_it_arrived() -> None:
+    hand = Hand(row("A"), row("B")).does(Choice(1), Choice(1))
+    assert hand.settles() == [Settle("A", ARRIVED)]
+    assert Wish("product", "P1") in hand.effects
+    assert [doubt.op_id for doubt in hand.state.rows] == ["B"], "it is off the list at once"
+    assert (hand.at, hand.verdict and hand.verdict.kind) == ("doubts", GOOD)
+
+
+def test_sending_again_is_asked_about() -> None:
+    hand = Hand(row("A")).does(Choice(1), Choice(2))
+    assert (hand.at, hand.settles(), hand.verdict and hand.verdict.kind) == ("doubts.again", [], ASK)
+    hand.does(Choice(2))
+    assert (hand.at, hand.settles()) == ("doubts.entry", [])
+    hand.does(Choice(2), Back())
+    assert (hand.at, hand.settles()) == ("doubts.entry", [])
+    hand.does(Choice(2), Choice(1))
+    assert hand.settles() == [Settle("A", AGAIN)]
+
+
+@pytest.mark.parametrize(("said", "note"), [(Choice(1), HOW[0]), (Choice(3), HOW[2]), (Text("asked Ben"), "asked Ben")])
+def test_what_is_settled_by_hand_says_how(said: Event, note: str) -> None:
+    hand = Hand(row("A", "refused")).does(Choice(1), Choice(1))
+    assert hand.at == "doubts.by_hand"
+    assert isinstance(JOB.view(hand.state), Step)
+    hand.does(said)
+    assert hand.settles() == [Settle("A", BY_HAND, note)]
+
+
+def test_the_place_can_be_counted_and_the_order_opened() -> None:
+    hand = Hand(row("A", "refused", order="O1")).does(Choice(1), Choice(2))
+    assert hand.effects == (Start("count", {"location_code": "A-1"}),)
+    hand.does(Choice(3))
+    assert hand.effects == (Start("pick", {"order_number": "O1", "looks": True}),)
+    hand.does(Closed("pick"))
+    assert hand.asked() == ["doubts", "doubts"]
+    assert hand.at == "doubts.entry", "back where it was"
+
+
+@pytest.mark.parametrize("word", ["noted", "sent", "confirmed"])
+def test_what_goes_on_by_itself_offers_nothing(word: str) -> None:
+    hand = Hand(row("A", word)).does(Choice(1))
+    view = JOB.view(hand.state)
+    assert isinstance(view, Detail)
+    assert view.choices == ()
+    hand.does(Choice(1))
+    assert not hand.effects
+
+
+def test_an_entry_that_goes_on_meanwhile_is_told() -> None:
+    hand = Hand(row("A")).does(Choice(1), Choice(2))
+    hand.does(Rows("doubt", (row("A", "confirmed"),), 1))
+    assert (hand.at, hand.verdict and hand.verdict.text.id) == ("doubts.entry", "doubts.went_on")
+    hand.does(Rows("doubt", (), 0))
+    assert (hand.at, hand.verdict and hand.verdict.kind) == ("doubts", INFO)
+
+
+def test_a_scan_finds_the_entry_that_speaks_of_it() -> None:
+    hand = Hand(row("A", "refused", items=[], order="O1"), row("B"))
+    hand.does(Thing((Meaning(PRODUCT, "P1", "Cola"),)))
+    assert hand.state.entry is not None
+    assert hand.state.entry.op_id == "B"
+    hand.does(Back(), Thing((Meaning(ORDER, "O1", ""),)))
+    assert hand.state.entry.op_id == "A"
+    hand.does(Back(), Thing((Meaning(PRODUCT, "P9", "Tea"),)))
+    assert (hand.at, hand.verdict and hand.verdict.text.id) == ("doubts", "doubts.none_of")
+
+
+def test_back_leads_out() -> None:
+    hand = Hand(row("A")).does(Choice(1), Back(), Back())
+    assert hand.effects == (Close(),)

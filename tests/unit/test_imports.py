@@ -1,0 +1,83 @@
+"""What a room pulls in when it is imported for real; the static contracts are checked by lint-imports."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import aisle
+
+NETWORK = ("httpx", "httpcore", "pydantic", "fastapi", "starlette", "uvicorn", "ssl", "http.client")
+
+
+def loaded(*modules: str) -> set[str]:
+    """The modules that are there after importing these, in a fresh interpreter."""
+    lines = [f"import {module}" for module in modules]
+    program = "\n".join([*lines, "import sys, json", "print(json.dumps(sorted(sys.modules)))"])
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["aisle.scan.decoder", "aisle.scan.resolve", "aisle.jobs", "aisle.local.session", "aisle.tui.app", "aisle.cli.app"],
+)
+def test_a_session_has_no_network_and_no_models(module: str) -> None:
+    assert not loaded(module) & set(NETWORK) - ({"ssl"} if module in ("aisle.tui.app", "aisle.cli.app") else set())
+
+
+@pytest.mark.parametrize("module", ["aisle.jobs", "aisle.local.session", "aisle.service.factory"])
+def test_only_the_screen_knows_textual_and_rich(module: str) -> None:
+    assert not loaded(module) & {"textual", "rich"}
+
+
+@pytest.mark.parametrize("module", ["aisle.courier.run", "aisle.client"])
+def test_the_network_side_knows_no_screen(module: str) -> None:
+    assert not loaded(module) & {"textual", "rich", "click", "pygments"}
+
+
+def test_a_session_does_not_read_gs1_codes_before_it_meets_one() -> None:
+    assert "biip" not in loaded("aisle.local.session", "aisle.tui.app")
+
+
+def test_a_courier_without_the_embedded_service_leaves_fastapi_alone() -> None:
+    assert not loaded("aisle.courier.run", "aisle.client") & {"fastapi", "uvicorn", "starlette"}
+
+
+LEAN = """
+from aisle.tui.lean import leave_out_tls, no_palette
+leave_out_tls()
+with no_palette():
+    import aisle.local.opening, aisle.tui.app
+import sys
+print(sorted({"ssl", "_ssl", "textual.command", "textual.widgets._option_list"} & set(sys.modules)))
+import asyncio, ssl, textual.command
+print(textual.command.CommandPalette.is_open.__name__, ssl.create_default_context().check_hostname)
+"""
+
+
+def test_what_a_session_never_uses_is_left_out_and_there_for_whoever_asks_later() -> None:
+    done = subprocess.run([sys.executable, "-W", "error", "-c", LEAN], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "is_open True"]
+
+
+def test_one_module_alone_speaks_http() -> None:
+    source = Path(aisle.__file__).parent
+    names = {str(path.relative_to(source)): _imported(path) for path in source.rglob("*.py")}
+    assert [file for file, modules in names.items() if "httpx" in modules] == ["client/http.py"]
+
+
+def _imported(path: Path) -> set[str]:
+    """The packages that a file imports anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found

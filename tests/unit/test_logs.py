@@ -1,0 +1,272 @@
+"""The page of the store's log by itself: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+from aisle.jobs import codec
+from aisle.jobs.base import Changed, Close, Closed, Context, Event, Export, Opened, Query, Resumed, Rows, Wish
+from aisle.jobs.logs import COLUMNS, Logs, LogsJob
+from aisle.jobs.logs_filter import FIELDS, Filter, values_of
+from aisle.jobs.view import Chart, Detail, ListWindow, Step, Verdict
+from aisle.scan.meaning import (
+    LOCATION,
+    PERSON,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Echo,
+    Meaning,
+    Move,
+    Text,
+    Thing,
+    Unknown,
+)
+from aisle.service.stock import reason
+from tests.unit.test_move_any import complete
+
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
+WALKS, STEPS, REACHED = 460, 30, 100
+
+Row = dict[str, Any]
+
+
+def row(number: int) -> Row:
+    """An entry as the read has it."""
+    return {
+        "key": str(number),
+        "at": f"2026-11-{20 - number % 9:02}T09:00:00Z",
+        "product_number": f"P{number % 3}",
+        "description": f"Product {number % 3}",
+        "app_user_name": "ann" if number % 2 else "ben",
+        "difference": Decimal(-number),
+        "counted_quantity": Decimal(3) if number == 4 else None,
+        "expected_quantity": Decimal(7) if number == 4 else None,
+        "reason_code": 1 if number < 3 else None,
+        "review_status": str(number % 3),
+        "source": "count",
+    }
+
+
+class Hand:
+    """Somebody at the log, with thirty entries."""
+
+    def __init__(self, **args: Any) -> None:
+        self.job = LogsJob()
+        self.state: Logs = self.job.begin()
+        self.asked: list[Mapping[str, Any]] = []
+        self.effects: list[Any] = []
+        self.verdicts: list[Verdict] = []
+        self.named: list[str] = []
+        self.why = self.no = ""
+        self.feed(Opened(args))
+
+    def answer(self, query: Query | Export) -> Rows:
+        """As the session does."""
+        if isinstance(query, Export):
+            return Rows(query.id, ({"file": query.file, "count": 30, "why": self.why},), 1)
+        if query.name == "file":
+            self.named.append(query.args["file"])
+            return Rows(query.id, ({"file": f"/home/ann/{query.args['file']}", "count": 0, "why": self.no},), 1)
+        rows = [row(number) for number in range(1, 31)]
+        if query.name == "logs" and query.args.get("key"):
+            rows = [each for each in rows if each["key"] == query.args["key"]]
+        elif query.name == "logs":
+            self.asked.append(query.args)
+            rows = [each for each in rows if query.args["product_number"] in ("", each["product_number"])]
+        elif query.name == "losses":
+            weeks = [Decimal(0), Decimal(3)]
+            rows = [{"reason_code": "1", "description": "", "weeks": weeks, "total": Decimal(3)}]
+        else:
+            rows = [{"reason_code": 77, "reason_code_description": "Mice", "adds": False}]
+        first, size = int(query.args.get("first") or 0), int(query.args.get("size") or 99)
+        return Rows(query.id, tuple(rows[first : first + size]), len(rows))
+
+    def feed(self, event: Event) -> str:
+        """One event and its answers; the last verdict."""
+        self.effects = []
+        queue: deque[Event] = deque([event])
+        while queue:
+            turn = self.job.step(self.state, queue.popleft(), CONTEXT)
+            self.state = turn.state
+            self.verdicts += [turn.verdict] if turn.verdict else []
+            for effect in turn.effects:
+                self.effects.append(effect)
+                if isinstance(effect, Query | Export):
+                    queue.append(self.answer(effect))
+        return self.verdicts[-1].text.id if self.verdicts else ""
+
+    @property
+    def view(self) -> Any:
+        """The page."""
+        return self.job.view(self.state)
+
+
+def test_it_opens_with_the_last_week_and_asks_for_new_entries_and_losses() -> None:
+    hand = Hand()
+    assert hand.asked[-1]["since"].startswith("2026-11-13T00:00:00")
+    wishes = [effect for effect in hand.effects if isinstance(effect, Wish)]
+    assert wishes == [Wish("logs"), Wish("logs", "losses/1,2,3,4,5")]
+    assert hand.view.total == 30
+
+
+def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:
+    said: dict[str, Event] = {
+        "days": Choice(4),
+        "reason": Choice(2),
+        "review": Choice(2),
+        "product": Thing((Meaning(PRODUCT, "P1", "Product 1"),)),
+        "user": Choice(2),
+        "reference": Text("PO-77"),
+        "source": Choice(3),
+        "ids": Unknown("4-9"),
+    }
+    hand = Hand()
+    for number, field in enumerate(FIELDS, 1):
+        hand.feed(Command("f"))
+        assert hand.job.at(hand.state) == "logs.filter"
+        hand.feed(Choice(number))
+        assert (hand.job.at(hand.state), hand.state.field) == ("logs.value", field)
+        assert hand.feed(said[field]) in ("logs.filtered", "logs.unfiltered")
+        assert any(isinstance(effect, Wish) for effect in hand.effects)
+    assert hand.state.filter == Filter("weeks", "1", "1", "P1", "ann", "PO-77", "change", "4-9")
+    args = hand.asked[-1]
+    assert (args["reason_code"], args["review_status"], args["from_id"], args["to_id"]) == ("1", "1", "4", "9")
+    assert Wish("logs", "since/2026-09-25") in hand.effects
+    hand.feed(Command("f"))
+    assert hand.feed(Command("x")) == "logs.unfiltered"
+    assert hand.state.filter == Filter()
+
+
+def test_each_source_that_our_service_writes_of_a_line_can_be_chosen() -> None:
+    assert {reason.SOURCE, reason.REJECTED} <= set(values_of("source", ()))
+
+
+def test_a_file_is_named_and_what_became_of_it_is_said() -> None:
+    hand = Hand()
+    hand.feed(Command("e"))
+    hand.no = "logs.why_there"
+    assert hand.feed(Text("mine.csv")) == "logs.not_exported"
+    assert hand.job.at(hand.state) == "logs.export"
+    hand.no = ""
+    hand.feed(Choice(1))
+    assert hand.job.at(hand.state) == "logs.sure"
+    assert [dict(line.text.args)["text"] for line in hand.view.lines] == ["/home/ann/aisle-log-2026-11-20.csv"]
+    assert not [effect for effect in hand.effects if isinstance(effect, Export)], "nothing before somebody said so"
+    hand.why = "logs.why_full"
+    assert hand.feed(Choice(1)) == "logs.not_exported"
+    assert hand.job.at(hand.state) == "logs.export"
+    hand.why = ""
+    hand.feed(Choice(1))
+    assert hand.feed(Choice(1)) == "logs.exported"
+    (asked,) = [effect for effect in hand.effects if isinstance(effect, Export)]
+    assert (asked.file, asked.name, asked.columns) == ("/home/ann/aisle-log-2026-11-20.csv", "logs", COLUMNS)
+    assert "first" not in asked.args
+    assert hand.job.at(hand.state) == "logs"
+
+
+def test_what_is_no_name_of_a_file_becomes_none() -> None:
+    hand = Hand()
+    hand.feed(Command("e"))
+    for text in ("g", "ab", "4", "4006381333931", "a1b2", "-"):
+        assert hand.feed(Text(text)) == "logs.no_name", text
+    assert hand.named == []
+    for text in ("log", "a.b", "./g", "~/g", "été", " week 7 "):
+        hand.feed(Text(text))
+        assert hand.job.at(hand.state) == "logs.sure", text
+        hand.feed(Back())
+        assert hand.job.at(hand.state) == "logs.export"
+    assert hand.named == ["log", "a.b", "./g", "~/g", "été", "week 7"]
+
+
+def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
+    hand = Hand()
+    hand.feed(Choice(4))
+    assert isinstance(hand.view, Detail)
+    assert ("number", Decimal(7)) in [(cell.id, dict(cell.args).get("value")) for _, cell in hand.view.blocks[0].rows]
+    hand.feed(Back())
+    hand.feed(Command("g"))
+    assert isinstance(hand.view, Chart)
+    assert hand.view.series[0].values == (Decimal(0), Decimal(3))
+    assert len(hand.view.axis) == 2
+
+
+def test_back_clears_the_filter_before_it_leaves() -> None:
+    hand = Hand(product_number="P1")
+    assert hand.view.total == 10
+    assert hand.feed(Back()) == "logs.unfiltered"
+    assert hand.view.total == 30
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+
+
+def an_event(random: Random, hand: Hand) -> Event:
+    """What somebody might do next."""
+    open_ = hand.job.open(hand.state)
+    if open_.choices and random.random() < 0.3:
+        return Choice(random.randint(1, open_.choices))
+    things = [Thing((Meaning(kind, "P1", "P1"),)) for kind in (PRODUCT, PERSON, LOCATION)]
+    events: list[Event] = [
+        *(Command(letter) for letter in open_.letters * 2),
+        *(Move(key) for key in ("down", "enter", "pagedown", "end")),
+        *(Echo("pro"), Text("words"), Unknown("999"), Unknown("4-9"), Back(), Back(), Choice(9)),
+        *(Resumed(), Closed("lookup"), Changed("log", ""), Changed("outbox", ""), random.choice(things)),
+    ]
+    return random.choice(events)
+
+
+def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
+    random, seen = Random(20261120), Counter[str]()
+    for walk in range(WALKS):
+        hand, script = Hand(), list[Event]()
+        for step in range(STEPS):
+            if not script and hand.state.phase == "list" and random.random() < 0.12:
+                scripts: list[list[Event]] = [[Command("f"), Choice(8), Text("words")]]
+                scripts += [[Command("e"), Text("g"), Choice(1), Choice(1)]] * 2
+                script = random.choice(scripts).copy()
+            count = len(hand.verdicts)
+            hand.why, hand.no = random.choice(["", "logs.why_full"]), random.choice(["", "logs.why_many"])
+            hand.feed(script.pop(0) if script else an_event(random, hand))
+            view, open_ = hand.view, hand.job.open(hand.state)
+            assert view.name == hand.job.at(hand.state)
+            assert (view.numbered if isinstance(view, ListWindow) else len(view.choices)) == open_.choices
+            assert all(hint.letter == "b" or hint.letter in open_.letters for hint in view.hints)
+            assert all(complete(verdict.text) for verdict in hand.verdicts[count:])
+            seen.update([view.name, *(verdict.text.id for verdict in hand.verdicts[count:])])
+            if (walk + step) % 7 == 0:
+                said = [view.title, view.prompt, *view.choices]
+                said += [line.text for line in view.lines] if isinstance(view, Step | Chart) else []
+                assert all(complete(message) for message in said)
+                assert codec.from_text(Logs, codec.to_text(hand.state)) == hand.state
+            if any(isinstance(effect, Close) for effect in hand.effects):
+                break
+        for _ in range(5):
+            hand.feed(Back())
+        assert isinstance(hand.effects[-1], Close)
+    wanted = {*LogsJob.steps, "logs.filtered", "logs.unfiltered", "logs.exported", "logs.not_exported", "logs.no_name"}
+    wanted |= {"logs.not_this", "logs.unknown", "logs.no_ids"}
+    assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
+
+
+def test_a_row_of_the_log_says_who_why_when_and_of_what_in_words_of_people() -> None:
+    said = {**row(1), "reason_code": None, "user_name": "Ann Berg", "reference": "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+    rows = (
+        {**said, "key": "9", "at": "2026-11-20T09:00:00Z", "source": "aisle/2"},
+        {**said, "key": "8", "source": "movement", "reference": "undo-7"},
+        {**said, "key": "7", "source": "aisle", "counted_quantity": Decimal(3), "customer_order_number": "4106"},
+        {**said, "key": "6", "source": "till", "reference": "D900"},
+    )
+    hand = Hand()
+    hand.state = hand.job.step(hand.state, Rows("logs", rows, 4), CONTEXT).state
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListWindow)
+    cells = [each.cells for each in view.rows]
+    assert [each[2].id for each in cells] == ["logs.kind_aisle", "logs.kind_movement", "logs.kind_count", "raw"]
+    assert [each[3].id for each in cells] == ["logs.at_time", "logs.at", "logs.at", "logs.at"]
+    assert {dict(each[4].args)["text"] for each in cells} == {"Ann Berg"}
+    assert [dict(each[6].args)["text"] for each in cells] == ["", "", "4106", "D900"]

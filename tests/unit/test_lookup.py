@@ -1,0 +1,595 @@
+"""The lookup and the browse job by themselves: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.jobs import browse, codec, lookup
+from aisle.jobs.base import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Job,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Wish,
+    Write,
+)
+from aisle.jobs.browse import Browse, BrowseJob, Held, Lying, Place
+from aisle.jobs.lookup import LookupJob
+from aisle.jobs.sheet import UNKNOWN, age_of, around, due, sheet
+from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Msg, Verdict
+from aisle.jobs.window import typing, windowed
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    Echo,
+    Meaning,
+    Move,
+    Text,
+    Thing,
+    Unknown,
+)
+
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", rows=4)
+
+PRODUCTS: list[dict[str, Any]] = [
+    {"product_number": f"P{n}", "product_name": f"Tea {n}", "brand_description": "Leaf", "most_likely_quantity": n}
+    for n in range(1, 13)
+]
+SHEET: dict[str, Any] = {
+    **PRODUCTS[0],
+    "price": Decimal("1.5"),
+    "unit": "kg",
+    "allow_decimal": True,
+    "attention_codes": "A2",
+    "most_likely_datetime": "2026-11-20T09:58:00Z",
+    "last_counted_datetime": "2026-11-18T09:00:00",
+    "next_delivery_datetime": "2026-11-21T07:00:00",
+    "referral_product": "P2",
+    "deprecation_date": "20261101",
+    "barcodes_array": "111, 222",
+    "barcode": "111",
+    "units": [{"unit_name": "Box of 6", "unit_quantity": 6, "unit_barcode": "666"}],
+    "purchase_unit_quantity": 12,
+    "pools": [{"pool": 1, "name": "Floor", "quantity": 3}, {"pool": 4, "name": "", "quantity": 2}],
+    "places": [
+        {"location_code": "A-1", "quantity": 3, "pools": {"1": 1, "4": 2}},
+        {"location_code": "A-2", "quantity": 2, "pools": {"1": 2}},
+    ],
+}
+AROUND: dict[str, Any] = {
+    "stores": [{"store_name": "Fernhill", "quantity": 4, "is_warehouse": False}],
+    "read_at": "2026-11-20T09:00:00Z",
+    "refused": "",
+}
+HOLDERS: list[dict[str, Any]] = [
+    {"order_number": number, "customer_name": "Ada", "pickup_date": "2026-11-20", "needed": need, "held": 1}
+    for number, need in (("41", 2), ("42", 1), ("43", 1), ("44", 1), ("45", 0))
+]
+PLACES: list[dict[str, Any]] = [
+    {"location_code": f"A-{n}", "products": n % 3, "quantity": Decimal(n), "tags": ["cold"] if n == 1 else []}
+    for n in range(1, 13)
+]
+
+
+def place(code: str, *products: str) -> dict[str, Any]:
+    """A row of the read `place`."""
+    at = int(code[2:])
+    return {
+        "location_code": code,
+        "location_order": at,
+        "default_stock_pool": 1,
+        "tags": ["cold"],
+        "products": [
+            {
+                "product_number": number,
+                "description": f"Tea {number}",
+                "quantity": Decimal(3),
+                "pools": {"1": Decimal(1), "4": Decimal(2)},
+                "held": [{"order_number": "41", "line_number": 1, "quantity": Decimal(2)}],
+                "allow_decimal": True,
+                "unit": "kg",
+                "price": Decimal(1),
+            }
+            for number in products
+        ],
+        "before": f"A-{at - 1}" if at > 1 else "",
+        "after": f"A-{at + 1}" if at < 12 else "",
+    }
+
+
+def answer(query: Query) -> Rows:
+    """The store that these tests play."""
+    args = query.args
+    words = str(args.get("search") or "").casefold()
+    if query.name == "search":
+        found = [
+            row for row in PRODUCTS if words and words in f"{row['product_name']} {row['product_number']}".casefold()
+        ]
+    elif query.name == "places":
+        found = [row for row in PLACES if words in row["location_code"].casefold()]
+    elif query.name == "product":
+        found = [{**SHEET, **row} for row in PRODUCTS if row["product_number"] == args["product_number"]]
+    elif query.name == "place":
+        known = [row["location_code"] for row in PLACES]
+        found = [place(args["location_code"], "P1", "P2")] if args["location_code"] in known else []
+    else:
+        found = {"surrounding": [AROUND], "holders": HOLDERS, "store": [{"pools": {"1": "Floor"}}]}[query.name]
+    first, size = int(args.get("first") or 0), int(args.get("size") or 50)
+    return Rows(query.id, tuple(found[first : first + size]), len(found))
+
+
+class Hand:
+    """Runs a job as a session does: questions are answered at once, and journalled events are kept."""
+
+    def __init__(self, job: Job[Any], **args: Any) -> None:
+        self.job = job
+        self.state = job.begin()
+        self.effects: list[Any] = []
+        self.journal: list[Event] = []
+        self.verdict: Verdict | None = None
+        self.feed(Opened(args))
+
+    def feed(self, event: Event, live: bool = False) -> str:
+        """The message id of the verdict to one event."""
+        before = self.state
+        turn = self.job.step(before, event, CONTEXT)
+        self.state = turn.state
+        if not live and not isinstance(event, Echo | Move):
+            self.journal.append(event)
+        told = turn.verdict
+        for effect in turn.effects:
+            self.effects.append(effect)
+            if isinstance(effect, Query):
+                self.feed(answer(effect), effect.live)
+                told = self.verdict if self.verdict is not None else told
+        self.verdict = turn.verdict or self.verdict
+        return told.text.id if told else ""
+
+    def say(self, event: Event) -> str:
+        """What somebody says, and the answer; a line that is ended is not being typed any more."""
+        if self.state.typed and not isinstance(event, Echo | Move):
+            self.feed(Echo(""))
+        self.verdict = None
+        self.effects = []
+        return self.feed(event)
+
+    def scan(self, key: str, kind: str = PRODUCT) -> str:
+        """A code that means one thing."""
+        return self.say(Thing((Meaning(kind, key, f"Thing {key}", code=key),)))
+
+    def replayed(self) -> Hand:
+        """The job as another session finds it."""
+        again = Hand(self.job)
+        again.state = self.job.begin()
+        for event in self.journal:
+            again.state = again.job.step(again.state, event, CONTEXT).state
+        again.feed(Resumed())
+        return again
+
+    @property
+    def view(self) -> Any:
+        """What is on the screen."""
+        return self.job.view(self.state)
+
+    def did(self, kind: type) -> list[Any]:
+        """The effects of a kind since the last thing that was said."""
+        return [effect for effect in self.effects if isinstance(effect, kind)]
+
+
+def texts(view: Detail) -> str:
+    """All ids and arguments of a page."""
+    return repr(view)
+
+
+# Look up
+
+
+def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
+    hand = Hand(LookupJob(), product_number="P1")
+    assert hand.view.name == "lookup.product"
+    assert hand.did(Wish) == [Wish("product", "P1"), Wish("surrounding", "P1")]
+    ids = [block.title.id for block in hand.view.blocks]
+    assert ids == [*["lookup.aged"] * 3, "lookup.orders", "lookup.coming", "lookup.about_it", "lookup.codes"]
+    shown = texts(hand.view)
+    for text in (
+        "Tea 1",
+        "1.50",
+        "A2",
+        "Floor",
+        "A-1",
+        "Floor 1, 4 2",
+        "Fernhill",
+        "41",
+        "P2",
+        "222",
+        "Box of 6",
+        "kg",
+    ):
+        assert f"'{text}'" in shown, text
+    assert all(query.live for query in hand.did(Query))
+
+
+def test_ages_are_those_of_the_data() -> None:
+    known = sheet(SHEET, CONTEXT.now)
+    assert (known.age, known.gone, known.gone_since) == (Decimal(120), True, "2026-11-01")
+    assert around((AROUND,), CONTEXT.now).age == 3600
+    assert around((), CONTEXT.now).age == UNKNOWN
+    assert age_of("2026-11-20T10:00:05Z", CONTEXT.now) == 0
+    assert age_of("nonsense", CONTEXT.now) == age_of(None, CONTEXT.now) == UNKNOWN
+    later = sheet({**SHEET, "deprecation_date": "20991231"}, CONTEXT.now)
+    assert (later.gone, later.gone_since) == (False, "2099-12-31")
+
+
+def test_what_is_due_is_marked_when_it_is_past_and_says_another_year() -> None:
+    now = "2026-11-20T12:00:00+00:00"
+    assert [due(at, now).id for at in (
+        "2026-11-19", "2026-11-20", "2026-11-18T10:00:00", "2026-11-22T09:00:00+02:00", "2025-11-20", "2027-01-02", "",
+    )] == ["moment.late", "moment", "moment.late", "moment", "moment.late_year", "moment.year", "moment"]  # fmt: skip
+
+
+def test_a_service_that_does_not_tell_what_is_around_is_named_as_such() -> None:
+    hand = Hand(LookupJob(), product_number="P1")
+    for rows, told in (
+        ((), "asked"),
+        (({**AROUND, "refused": "404"},), "refused"),
+        (({**AROUND, "stores": []},), "none"),
+    ):
+        hand.feed(Rows("around", rows, len(rows)), live=True)
+        assert f"lookup.around_{told}" in texts(hand.view)
+
+
+def test_a_product_that_the_cache_does_not_know_says_so() -> None:
+    hand = Hand(LookupJob(), product_number="X9")
+    assert "lookup.unknown" in texts(hand.view)
+    assert hand.say(Back()) == ""
+    assert hand.did(Close)
+
+
+def test_words_find_and_numbers_choose() -> None:
+    hand = Hand(LookupJob())
+    assert hand.say(Text("tea")) == "lookup.found"
+    assert (hand.view.numbered, hand.view.total) == (5, 12)
+    hand.say(Choice(3))
+    assert hand.view.title == Msg("lookup.title_product", (("number", "P3"),))
+    hand.say(Back())
+    assert hand.view.name == "lookup.list"
+    hand.say(Back())
+    assert hand.did(Close)
+
+
+def test_a_single_hit_opens_and_no_hit_changes_nothing() -> None:
+    hand = Hand(LookupJob())
+    hand.say(Text("tea 12"))
+    assert hand.state.number == "P12"
+    before = hand.view
+    assert hand.say(Unknown("0815")) == "lookup.not_found"
+    assert hand.verdict is not None
+    assert hand.verdict.kind == WRONG
+    assert hand.view == before
+
+
+def test_typing_lists_at_once_and_what_is_no_word_does_not() -> None:
+    hand = Hand(LookupJob(), product_number="P1")
+    for text, name in (
+        ("t", "list"),
+        ("te", "list"),
+        ("", "product"),
+        ("n", "product"),
+        ("3", "product"),
+        ("33", "list"),
+    ):
+        hand.say(Echo(text))
+        assert hand.view.name == f"lookup.{name}", text
+    hand.say(Echo("tea"))
+    hand.say(Move("down"))
+    hand.say(Move("down"))
+    hand.say(Move("enter"))
+    assert hand.state.number == "P2"
+
+
+def test_orders_that_need_it_are_choices_for_the_job_below() -> None:
+    hand = Hand(LookupJob(), product_number="P1")
+    assert [dict(choice.args)["key"] for choice in hand.view.choices] == ["P2", "41", "42"]
+    hand.say(Choice(2))
+    (close,) = hand.did(Close)
+    assert (close.said.meanings[0].kind, close.said.meanings[0].key) == (ORDER, "41")
+    hand = Hand(LookupJob(), product_number="P1")
+    hand.say(Choice(1))
+    assert hand.state.number == "P2"
+
+
+@pytest.mark.parametrize("kind", [ORDER, REFERENCE])
+def test_an_order_says_what_it_is_and_opens_by_its_number(kind: str) -> None:
+    hand = Hand(LookupJob(), product_number="P1")
+    assert hand.scan("77", kind) == "lookup.is_order"
+    assert not hand.did(Start)
+    assert len(hand.view.choices) == hand.job.open(hand.state).choices == 1
+    hand.say(Back())
+    assert not hand.did(Close)
+    hand.scan("77", kind)
+    hand.say(Choice(1))
+    assert hand.did(Close)[0].said.meanings[0].key == "77"
+
+
+def test_a_place_opens_browse_and_a_badge_is_named() -> None:
+    hand = Hand(LookupJob(), product_number="P1")
+    hand.scan("A-1", LOCATION)
+    assert hand.did(Start) == [Start("browse", {"location_code": "A-1"})]
+    assert hand.scan("ann", PERSON) == "lookup.is_person"
+
+
+# Browse
+
+
+def test_a_place_shows_what_lies_there_and_for_whom() -> None:
+    hand = Hand(BrowseJob(), location_code="A-2")
+    shown = texts(hand.view)
+    for text in ("Tea P1", "Floor 1, 4 2", "41", "cold", "Floor"):
+        assert f"'{text}'" in shown, text
+    assert [mark.place for mark in hand.view.marks if mark.here] == ["A-2"]
+    assert len(hand.view.marks) == 12
+    assert hand.did(Wish) == [Wish("location", "A-2")]
+    hand.say(Choice(2))
+    assert hand.did(Start)[0].args["product_number"] == "P2"
+
+
+def test_the_neighbours_are_a_letter_away() -> None:
+    hand = Hand(BrowseJob(), location_code="A-11")
+    hand.say(Command("n"))
+    assert hand.state.code == "A-12"
+    assert hand.say(Command("n")) == "browse.last"
+    hand.scan("A-1", LOCATION)
+    assert hand.say(Command("p")) == "browse.first"
+
+
+def test_a_product_that_is_scanned_lies_here_or_not() -> None:
+    hand = Hand(BrowseJob(), location_code="A-2")
+    assert hand.scan("P2") == "browse.here"
+    assert hand.scan("P9") == "browse.not_here"
+    assert hand.verdict is not None
+    assert hand.verdict.kind == ASK
+    hand.say(Choice(1))
+    assert hand.did(Start) == [Start("lookup", {"product_number": "P9"})]
+
+
+def test_the_list_is_searched_and_scrolled() -> None:
+    hand = Hand(BrowseJob())
+    assert (hand.view.total, hand.view.numbered) == (12, 5)
+    hand.say(Move("pagedown"))
+    hand.say(Move("pagedown"))
+    assert hand.view.first <= hand.view.cursor < hand.view.first + len(hand.view.rows)
+    hand.say(Choice(1))
+    assert hand.state.code == hand.state.rows[0].code
+    hand.say(Back())
+    assert hand.view.name == "browse.list"
+    assert hand.say(Text("a-1")) == "browse.found"
+    assert hand.say(Text("zzz")) == "browse.not_found"
+    assert hand.view.total == 4
+
+
+# The window
+
+
+@given(st.integers(-1, 30), st.integers(0, 30), st.integers(0, 30), st.integers(0, 12), st.sampled_from(
+    ["up", "down", "pageup", "pagedown", "home", "end", "enter", "left"]
+))  # fmt: skip
+def test_the_cursor_stays_in_the_window(cursor: int, first: int, total: int, size: int, key: str) -> None:
+    cursor = min(cursor, total - 1)
+    first = max(0, min(first, total - 1))
+    after, top = windowed(cursor, first, total, size, key)
+    if key in ("enter", "left") or not total:
+        assert (after, top) == (cursor, first)
+    else:
+        assert 0 <= after < total
+        assert top <= after < top + max(1, size)
+
+
+@pytest.mark.parametrize("job", [LookupJob(), BrowseJob()], ids=["lookup", "browse"])
+def test_letters_turn_pages_and_numbers_count_from_the_top_of_each(job: Job[Any]) -> None:
+    hand = Hand(job, search="-1" if isinstance(job, BrowseJob) else "tea")
+    whole = hand.view.total
+    seen = [row.key for row in hand.view.rows]
+    while len(seen) < whole:
+        hand.say(Echo("n"))
+        hand.say(Command("n"))
+        assert hand.view.first == len(seen)
+        assert hand.view.numbered == len(hand.view.rows)
+        seen += [row.key for row in hand.view.rows]
+    assert len(set(seen)) == whole
+    last = hand.view.rows[-1].key
+    hand.say(Command("n"))
+    assert hand.view.rows[0].key == seen[0]
+    hand.say(Command("p"))
+    assert hand.view.rows[-1].key == last
+    hand.say(Echo(str(len(hand.view.rows))))
+    hand.say(Choice(len(hand.view.rows)))
+    assert last in texts(hand.view)
+
+
+def test_a_number_of_two_digits_is_no_search_while_so_many_rows_are_numbered() -> None:
+    hand = Hand(LookupJob())
+    hand.say(Text("tea"))
+    state = hand.state._replace(rows=hand.state.rows * 3, total=30)
+    assert typing(state, "15") is None
+    assert (typed := typing(state, "16")) is not None
+    assert typed.typed == "16"
+
+
+def test_a_window_behind_the_end_of_a_list_that_has_become_shorter_is_asked_for_again() -> None:
+    hand = Hand(LookupJob())
+    hand.say(Text("tea"))
+    hand.say(Command("n"))
+    hand.effects = []
+    hand.feed(Rows("hits", (), 3), live=True)
+    assert [query.args["first"] for query in hand.did(Query)] == [0]
+    assert hand.view.first == 0
+    assert hand.view.rows
+
+
+# Everything at once
+
+KINDS = (PRODUCT, PRODUCT, PRODUCT, LOCATION, LOCATION, ORDER, REFERENCE, PERSON)
+KEYS = ("P1", "P2", "P2", "X9", "A-1", "A-2", "A-12", "41")
+TYPED = ("", "t", "tea", "a-1", "3", "n", "zz")
+WORDS = ("tea", "tea 12", "a-1", "zz", "a-12")
+OPENINGS: tuple[dict[str, Any], ...] = (
+    {}, {"product_number": "P1", "location_code": "A-2"}, {"search": "tea"}, {"location_code": "A-12"},
+    {"location_code": "A-1"},
+)  # fmt: skip
+TOLD: tuple[Event, ...] = (
+    Unknown("0815"), Changed("product", "P1"), Changed("surrounding", "P1"), Closed("browse"), Resumed(), *[Back()] * 3,
+)  # fmt: skip
+
+
+def thing(kind: str, key: str) -> Thing:
+    """A scan of something."""
+    return Thing((Meaning(kind, key, key, code=key),))
+
+
+def any_event(pick: Callable[[Sequence[Any]], Any]) -> Event:
+    """One event of all that can happen, scans most often."""
+    make: Callable[[], Event] = pick(
+        (
+            lambda: thing(pick(KINDS), pick(KEYS)),
+            lambda: thing(pick(KINDS), pick(KEYS)),
+            lambda: Choice(pick(range(1, 11))),
+            lambda: Command(pick("npprz")),
+            lambda: Command(pick("np")),
+            lambda: Move(pick(("up", "down", "pagedown", "home", "end", "enter"))),
+            lambda: Echo(pick(TYPED)),
+            lambda: Text(pick(WORDS)),
+            lambda: pick(TOLD),
+        )
+    )
+    return make()
+
+
+def check(hand: Hand) -> None:
+    """What holds wherever the job stands."""
+    view, open_ = hand.view, hand.job.open(hand.state)
+    assert view.name == hand.job.at(hand.state)
+    assert view.name in hand.job.steps
+    assert view.prompt.id
+    assert not hand.did(Write)
+    numbered = view.numbered if isinstance(view, ListWindow) else sum(block.numbered for block in view.blocks)
+    assert open_.choices == (len(view.choices) or numbered)
+    # At the first place and the last one these letters say so, and no hint offers them.
+    silent = set("np") if view.name == "browse.place" else set()
+    shown = {hint.letter for hint in view.hints} - {"b"}
+    assert shown | silent == set(open_.letters) | silent
+    assert codec.from_text(type(hand.state), codec.to_text(hand.state)) == hand.state
+
+
+def verdicts(job: ModuleType) -> set[str]:
+    """The ids of all that a job answers, as they stand in its source."""
+    ids = re.findall(r'"((?:lookup|browse|session)\.\w+)"', inspect.getsource(job))
+    return set(ids) - set(LookupJob.steps) - set(BrowseJob.steps)
+
+
+def leave(hand: Hand) -> None:
+    """However deep somebody has gone, three times back leads out."""
+    hand.effects = []
+    for _ in range(3):
+        if not hand.did(Close):
+            hand.say(Back())
+    assert hand.did(Close)
+
+
+def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None:
+    """Each step and each answer is met a hundred times; `hypothesis` below looks for the rare."""
+    pick = random.Random(7).choice
+    reached: Counter[str] = Counter()
+    for _ in range(900):
+        job, args = pick((LookupJob(), BrowseJob())), pick(OPENINGS)
+        hand = Hand(job, **args)
+        for _ in range(20):
+            told = hand.say(any_event(pick))
+            reached.update([hand.job.at(hand.state), told])
+            check(hand)
+            if hand.did(Close):
+                hand = Hand(job, **args)
+        leave(hand)
+    wanted = {*LookupJob.steps, *BrowseJob.steps, *verdicts(lookup), *verdicts(browse)}
+    assert set(reached) <= {*wanted, ""}
+    assert {name: reached[name] for name in wanted if reached[name] < 100} == {}
+
+
+@st.composite
+def sequences(draw: st.DrawFn) -> list[Event]:
+    """Some events in a row."""
+    return [any_event(lambda these: draw(st.sampled_from(list(these)))) for _ in range(draw(st.integers(0, 12)))]
+
+
+@given(st.sampled_from([LookupJob(), BrowseJob()]), st.sampled_from(OPENINGS), sequences())
+def test_a_resume_stands_on_the_same_page(job: Job[Any], args: dict[str, Any], sequence: list[Event]) -> None:
+    hand = Hand(job, **args)
+    for event in sequence:
+        hand.say(event)
+        check(hand)
+        if hand.did(Close):
+            return
+    if hand.state.typed:
+        hand.say(Echo(""))
+    again = hand.replayed()
+    assert again.job.at(again.state) == hand.job.at(hand.state)
+    if isinstance(hand.view, Detail):
+        assert again.view._replace(page=0) == hand.view._replace(page=0)
+    else:
+        assert again.view.total == hand.view.total
+
+
+def test_verdicts_of_a_look_never_claim_that_work_was_done() -> None:
+    """GOOD is what tells the stack that a job below a look takes a scan."""
+    for job, args in ((LookupJob(), {"product_number": "P1"}), (BrowseJob(), {"location_code": "A-1"})):
+        hand = Hand(job, **args)
+        for kind, key in ((PRODUCT, "P1"), (LOCATION, "A-2"), (ORDER, "41"), (PERSON, "ann")):
+            hand.scan(key, kind)
+            assert hand.verdict is None or hand.verdict.kind in (INFO, ASK)
+
+
+@pytest.mark.parametrize(("before", "after"), [("", "A-2"), ("A-0", ""), ("", ""), ("A-0", "A-2")])
+def test_a_neighbour_is_offered_where_there_is_one(before: str, after: str) -> None:
+    state = Browse(code="A-1", place=Place("A-1", 0, (), (), before, after))
+    letters = {hint.letter for hint in BrowseJob().view(state).hints}
+    assert letters & set("np") == {*("p" if before else ""), *("n" if after else "")}
+
+
+def test_what_is_held_on_a_place_stands_under_its_order() -> None:
+    lying = (
+        Lying("P1", "Tea", Decimal(5), "", (), (Held("41", 1, Decimal(2)), Held("42", 1, Decimal(1)))),
+        Lying("P2", "Jam", Decimal(9), "", (), (Held("41", 2, Decimal(3)), Held("41", 3, Decimal(1)))),
+    )
+    view = BrowseJob().view(Browse(code="A-1", place=Place("A-1", 0, (), lying, "", "")))
+    assert isinstance(view, Detail)
+    shown = [
+        (
+            dict(block.title.args)["order"],
+            [(dict(name.args)["text"], dict(held.args)["quantity"]) for name, held in block.rows],
+        )
+        for block in view.blocks[1:]
+    ]
+    assert shown == [("41", [("Tea", Decimal(2)), ("Jam", Decimal(4))]), ("42", [("Tea", Decimal(1))])]

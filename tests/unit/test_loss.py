@@ -1,0 +1,358 @@
+"""The loss job by itself: no terminal, no file, no network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+from aisle.jobs import codec
+from aisle.jobs.base import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
+from aisle.jobs.losing import Losing, Reason, reasons
+from aisle.jobs.loss import LossJob
+from aisle.jobs.view import ListWindow, Verdict
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Meaning,
+    Quantity,
+    Thing,
+    Unknown,
+)
+
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
+
+Row = dict[str, Any]
+
+
+def product(number: str, places: dict[str, int], **more: Any) -> Row:
+    """A product as the read `product` gives it."""
+    total = Decimal(sum(places.values()))
+    spots = [{"location_code": code, "quantity": have, "pools": {"2": have}} for code, have in places.items() if code]
+    return {
+        "product_number": number,
+        "product_name": f"Product {number}",
+        "places": spots,
+        "pools": [{"pool": 2, "name": "Shop", "quantity": total}],
+        **more,
+    }
+
+
+PRODUCTS = {
+    "P1": product("P1", {"A-1": 5}),
+    "P2": product("P2", {"A-1": 5, "A-2": 3, "": 4}),
+    "P3": product("P3", {"": 4}, allow_decimal=True, unit="kg"),
+    "P4": {"product_number": "P4"},
+}
+
+
+NUMBERS = [(LOCATION, "7"), (PRODUCT, "305"), (PRODUCT, "110002"), (ORDER, "1")]
+"""What is known by digits alone."""
+
+
+class Hand:
+    """Runs the job as a session does: its questions about the store are answered at once, the last one first."""
+
+    def __init__(self, learnt: tuple[Row, ...] = (), policy: Policy | None = None, rows: int = 12, **args: Any) -> None:
+        self.job = LossJob()
+        self.state: Losing = self.job.begin()
+        self.context = CONTEXT._replace(policy=policy or Policy(), rows=rows)
+        self.learnt = learnt
+        self.effects: list[Any] = []
+        self.verdict: Verdict | None = None
+        self.feed(Opened(args))
+
+    def feed(self, event: Event) -> str:
+        """The message id of the last verdict that one event leads to."""
+        told = ""
+        events: list[Event] = [event]
+        while events:
+            turn = self.job.step(self.state, events.pop(), self.context)
+            self.state = turn.state
+            self.effects += turn.effects
+            self.verdict = turn.verdict or self.verdict
+            told = turn.verdict.text.id if turn.verdict else told
+            events += [self._answer(effect) for effect in turn.effects if isinstance(effect, Query)]
+        return told
+
+    def _answer(self, query: Query) -> Rows:
+        if query.name == "named":
+            rows = tuple({"kind": kind, "key": key, "label": key} for kind, key in NUMBERS if key == query.args["code"])
+            return Rows(query.id, rows, len(rows))
+        if query.name == "reasons":
+            return Rows(query.id, self.learnt, len(self.learnt))
+        if query.name == "place":
+            return Rows(query.id, ({**query.args, "default_stock_pool": 2, "products": []},), 1)
+        known = PRODUCTS.get(query.args["product_number"])
+        return Rows(query.id, (known,), 1) if known else Rows(query.id, (), 0)
+
+    def scan(self, key: str, quantity: str = "1", kind: str = PRODUCT) -> str:
+        """A code that means one thing."""
+        return self.feed(Thing((Meaning(kind, key, key, Decimal(quantity), quantity != "1", key),)))
+
+    @property
+    def entries(self) -> list[Row]:
+        """All entries that were sent."""
+        writes = [effect for effect in self.effects if isinstance(effect, Write)]
+        return [entry for write in writes for entry in write.body["storeproductlog"]]
+
+
+def test_product_quantity_reason_is_all_there_is_to_a_loss() -> None:
+    hand = Hand()
+    assert hand.scan("P1") == "loss.how_many"
+    assert hand.feed(Quantity(Decimal(3))) == "loss.why"
+    assert hand.feed(Choice(1)) == "loss.lost"
+    write = next(effect for effect in hand.effects if isinstance(effect, Write))
+    assert write.operation == "create-store-product-logs"
+    assert write.query == {"appUserName": "ann", "is_counted_quantity": False}
+    assert (write.lanes, write.merge) == (("product/P1",), "")
+    assert hand.entries == [
+        {
+            "product_number": "P1",
+            "location_code": "A-1",
+            "stock_pool_2": Decimal(-3),
+            "reason_code": 1,
+            "loss_comment": "Damaged",
+            "scanned_datetime": "2026-11-20T10:00:00Z",
+            "app_user_name": "ann",
+            "source": "aisle",
+        }
+    ]
+    assert hand.job.at(hand.state) == "loss.product"
+
+
+def test_where_it_lay_is_asked_only_where_that_is_not_plain() -> None:
+    hand = Hand()
+    assert hand.scan("P2") == "loss.where"
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListWindow)
+    assert view.numbered == 3
+    assert hand.feed(Choice(2)) == "loss.how_many"
+    hand.feed(Command("d"))
+    hand.feed(Choice(2))
+    assert hand.entries[-1]["location_code"] == "A-2"
+    assert hand.scan("A-1", kind=LOCATION) == "loss.at_place"
+    assert hand.scan("P2") == "loss.how_many"
+    hand.scan("P2", "2")
+    hand.feed(Command("d"))
+    hand.feed(Choice(1))
+    assert (hand.entries[-1]["location_code"], hand.entries[-1]["stock_pool_2"]) == ("A-1", -3)
+    hand = Hand()
+    hand.scan("P2")
+    assert hand.scan("A-9", kind=LOCATION) == "loss.how_many"
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(1)) == "loss.over"
+    assert hand.feed(Choice(1)) == "loss.lost"
+    assert (hand.entries[-1]["location_code"], hand.entries[-1]["quantity"]) == ("A-9", -1)
+
+
+def test_what_was_found_adds_and_what_nobody_knows_can_be_lost() -> None:
+    hand = Hand()
+    hand.scan("P3", "1.5")
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(5)) == "loss.found"
+    assert hand.entries[-1]["stock_pool_2"] == Decimal("1.5")
+    assert "location_code" not in hand.entries[-1]
+    for number in ("P4", "P404"):
+        hand.scan(number)
+        hand.feed(Command("d"))
+        assert hand.feed(Choice(4)) == "loss.lost"
+        assert (hand.entries[-1]["quantity"], hand.entries[-1]["reason_code"]) == (-1, 4)
+
+
+def test_after_too_many_any_other_number_is_how_many_for_the_same_reason() -> None:
+    hand = Hand()
+    hand.scan("P1", "9")
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(1)) == "loss.over"
+    assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_many"
+    assert hand.feed(Quantity(Decimal(0))) == "loss.none"
+    hand.scan("P1", "9")
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(1)) == "loss.over"
+    assert hand.feed(Quantity(Decimal(8))) == "loss.over"
+    assert hand.feed(Quantity(Decimal(4))) == "loss.lost"
+    assert (hand.entries[-1]["stock_pool_2"], hand.entries[-1]["reason_code"]) == (-4, 1)
+
+
+def test_reasons_come_from_the_table_and_from_the_logs() -> None:
+    learnt = (
+        {"reason_code": 7, "reason_code_description": "Broken glass", "adds": False},
+        {"reason_code": 11, "reason_code_description": "Chewed", "adds": False},
+        {"reason_code": 12, "reason_code_description": "Late delivery", "adds": True},
+    )
+    table = ("11 - Damaged", "nonsense", " 12+Found ")
+    found = (Reason(11, -1, "Damaged"), Reason(12, 1, "Found"), Reason(7, -1, "Broken glass"))
+    assert reasons(table, learnt) == found
+    assert reasons(()) == reasons(Policy().reasons)
+    hand = Hand(learnt, Policy(reasons=table), rows=2)
+    hand.scan("P1")
+    hand.feed(Command("d"))
+    assert hand.job.open(hand.state).choices == 2
+    hand.feed(Command("n"))
+    assert hand.job.open(hand.state).choices == 1
+    hand.feed(Choice(1))
+    assert hand.entries[-1]["reason_code"] == 7
+
+
+def test_the_last_losses_are_taken_back_by_their_opposites() -> None:
+    hand = Hand()
+    for number, reason in (("P1", 1), ("P3", 5), ("P1", 1)):
+        hand.scan(number, "2")
+        hand.feed(Command("d"))
+        hand.feed(Choice(reason))
+    assert hand.feed(Command("u")) == "loss.undone"
+    assert hand.feed(Command("u")) == "loss.undone"
+    assert hand.feed(Command("u")) == "loss.undone"
+    assert hand.feed(Command("u")) == "count.nothing_to_undo"
+    assert [entry["stock_pool_2"] for entry in hand.entries] == [-2, 2, -2, 2, -2, 2]
+    assert [entry.get("reason_code") for entry in hand.entries] == [1, 5, 1, None, None, None]
+    assert [entry.get("reference") for entry in hand.entries] == [None] * 3 + ["undo-2026-11-20T10:00:00Z"] * 3
+
+
+def test_more_lost_than_the_books_have_is_asked() -> None:
+    def lose(number: str, quantity: int) -> Hand:
+        hand = Hand()
+        hand.scan(number)
+        hand.feed(Quantity(Decimal(quantity)))
+        return hand
+
+    hand = lose("P1", 500)
+    assert hand.feed(Choice(1)) == "loss.over"
+    assert not hand.entries
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == [
+        "loss.way_fit",
+        "loss.way_over",
+        "loss.way_count",
+    ]
+    assert hand.feed(Back()) == "count.dropped"
+    assert hand.feed(Quantity(Decimal(500))) == "loss.why"
+    hand.feed(Choice(1))
+    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.entries[-1]["stock_pool_2"] == -5
+    hand = lose("P1", 500)
+    hand.feed(Choice(1))
+    assert hand.feed(Choice(2)) == "loss.lost"
+    assert hand.entries[-1]["stock_pool_2"] == -500
+    assert lose("P1", 5).feed(Choice(1)) == "loss.lost"
+    assert lose("P1", 500).feed(Choice(5)) == "loss.found"
+    assert lose("P4", 500).feed(Choice(1)) == "loss.lost"  # nobody knows how many there are
+
+
+def test_what_the_books_do_not_have_can_be_counted_before_it_is_lost() -> None:
+    hand = Hand(location_code="A-3")
+    hand.scan("P1", "2")
+    hand.feed(Command("d"))
+    assert hand.feed(Choice(1)) == "loss.over"
+    hand.feed(Choice(2))
+    assert hand.effects[-1] == Start("count", {"location_code": "A-3", "product_number": "P1", "label": "Product P1"})
+    assert hand.feed(Closed("count")) == "loss.how_many"
+    assert (hand.state.quantity, hand.state.place) == (Decimal(2), "A-3")
+
+
+def test_from_a_count_it_begins_at_the_place_with_the_product_and_goes_back() -> None:
+    hand = Hand(location_code="A-2", product_number="P2")
+    assert hand.job.at(hand.state) == "loss.quantity"
+    hand.feed(Quantity(Decimal(1)))
+    hand.feed(Choice(3))
+    assert (hand.entries[-1]["location_code"], hand.entries[-1]["stock_pool_2"]) == ("A-2", -1)
+    assert isinstance(hand.effects[-1], Close)
+
+
+def test_nothing_is_no_loss_and_one_thing_is_said_at_a_time() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(0))) == "loss.none"
+    assert hand.scan("P2") == "loss.one_at_a_time"
+    assert hand.scan("P1", "0.5") == "count.whole"
+    assert hand.scan("X", kind=ORDER) == "count.not_this"
+    assert hand.feed(Back()) == "loss.dropped"
+    assert hand.scan("P1", "0.5") == "count.whole"
+    assert hand.job.at(hand.state) == "loss.product"
+    assert not hand.entries
+
+
+def test_digits_of_a_place_or_a_product_are_asked_about() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place"
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.way_quantity", "count.way_place"]
+    assert hand.feed(Back()) == "count.dropped"
+    hand.feed(Quantity(Decimal(7)))
+    assert hand.feed(Choice(2)) == "loss.how_many"
+    assert hand.state.item is not None
+    assert hand.state.item.place == "7"
+    assert hand.feed(Quantity(Decimal(305))) == "count.number_of_product"
+    assert hand.feed(Choice(2)) == "loss.one_at_a_time"
+    hand.feed(Quantity(Decimal(305)))
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.state.quantity == 305
+
+
+def anything(hand: Hand, random: Random) -> Event:
+    """Something that the grammar could make of an input at the step on the screen."""
+    open_ = hand.job.open(hand.state)
+    kind, key = random.choice(
+        [(PRODUCT, "P1"), (PRODUCT, "P2"), (PRODUCT, "P2"), (PRODUCT, "P3"), (PRODUCT, "P404"), (LOCATION, "A-1")]
+    )
+    quantity = Decimal(random.choice(["1", "2", "0.5"]))
+    scan: Event = Thing((Meaning(kind, key, key, quantity, quantity != 1, key),))
+    ways = [scan] * 3
+    others: list[Event] = [Resumed(), Unknown("?"), Back(), Thing((Meaning(ORDER, "X"),))]
+    ways += [random.choice(others)]
+    if open_.quantity:
+        ways += [Quantity(Decimal(random.choice(["0", "1", "7", "305", "110002"])))] * 2
+    if hand.state.number:
+        ways += [Back()] * 2
+    if open_.choices:
+        ways += [Choice(random.randint(1, open_.choices))] * 3
+    if open_.letters:
+        ways += [Command(random.choice(open_.letters))]
+    return random.choice(ways)
+
+
+def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
+    reached: Counter[str] = Counter()
+    for seed in range(220):
+        random = Random(seed)
+        hand = Hand(rows=random.choice([3, 12]))
+        for _ in range(100):
+            before, quantity, item = len(hand.entries), hand.state.quantity, hand.state.item
+            event = anything(hand, random)
+            told = hand.feed(event)
+            reached[told] += 1
+            reached[hand.job.at(hand.state)] += 1
+            view, open_ = hand.job.view(hand.state), hand.job.open(hand.state)
+            assert view.name == hand.job.at(hand.state)
+            assert {hint.letter for hint in view.hints} <= {*open_.letters, "b"}
+            assert (view.prompt.id == "prompt.choose_or_many") == bool(open_.quantity and open_.choices)
+            assert (len(hand.entries) > before) == (told in ("loss.lost", "loss.found", "loss.undone"))
+            if told in ("loss.lost", "loss.found"):
+                entry = hand.entries[-1]
+                sent = next(entry[name] for name in ("quantity", "stock_pool_2") if name in entry)
+                assert item is not None
+                typed = event.value if isinstance(event, Quantity) else quantity
+                assert abs(sent) in (quantity, typed, item.expected)
+            assert codec.from_text(Losing, codec.to_text(hand.state)) == hand.state
+        del hand.effects[:]
+        for _ in range(3):
+            if not hand.effects:
+                hand.feed(Back())
+        assert isinstance(hand.effects[-1], Close)
+    answers = "at_place dropped found how_many lost none one_at_a_time over undone where why"
+    wanted = [*LossJob.steps, *(f"loss.{answer}" for answer in answers.split())]
+    wanted += ["count.answer_first", "count.dropped", "loss.go_on", "count.not_this", "count.nothing_to_undo"]
+    wanted += ["count.number_of_place", "count.number_of_product", "count.unknown", "count.whole"]
+    assert {name: reached[name] for name in wanted if reached[name] < 100} == {}
+
+
+def test_digits_that_are_too_many_to_be_a_quantity_are_the_number_at_once() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(110002))) == "loss.one_at_a_time"
+    assert (hand.state.phase, hand.state.quantity) == ("quantity", Decimal(1))

@@ -1,0 +1,320 @@
+"""Gathering the orders of a round, without a terminal, a file or a network."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.jobs import codec
+from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start
+from aisle.jobs.gather import Gathering, WalkJob
+from aisle.jobs.picking import MOST
+from aisle.jobs.view import ASK, GOOD, WRONG, Detail, Verdict
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    Meaning,
+    Move,
+    Text,
+    Thing,
+    Unknown,
+)
+from tests.unit.picks import line
+
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
+
+
+def book(count: int = 30) -> dict[str, dict[str, Any]]:
+    """Open orders by number; the first wants things at A-1 and A-2, the second at A-2 and A-3, and so on."""
+    return {
+        f"{4101 + n}": {
+            "order_number": f"{4101 + n}",
+            "customer_name": f"Customer {n}",
+            "pickup_date": f"2026-11-{20 + n // 8}",
+            "is_active": True,
+            "lines_known": True,
+            "total_lines": 2,
+            "lines": [
+                line(1, f"P{n}", 1 + n % 3, preferred_location_code=f"A-{n + 1}"),
+                line(2, f"P{n + 1}", 2, preferred_location_code=f"A-{n + 2}"),
+            ],
+        }
+        for n in range(count)
+    }
+
+
+class Hand:
+    """Runs the job and answers what it asks, last asked first, as a session does."""
+
+    def __init__(self, orders: dict[str, dict[str, Any]] | None = None) -> None:
+        self.job = WalkJob()
+        self.orders = book() if orders is None else orders
+        self.state: Gathering = self.job.begin()
+        self.effects: list[Any] = []
+        self.verdict: Verdict | None = None
+        self.feed(Opened({}))
+
+    def feed(self, event: Event) -> str:
+        """The message id of the last verdict to one event and to all answers that follow from it."""
+        told, self.verdict = "", None
+        waiting = [event]
+        while waiting:
+            turn = self.job.step(self.state, waiting.pop(0), CONTEXT)
+            self.state = turn.state
+            self.effects += turn.effects
+            self.verdict = turn.verdict or self.verdict
+            for effect in turn.effects:
+                if isinstance(effect, Query):
+                    waiting.insert(0, self._answer(effect))
+        if self.verdict:
+            told = self.verdict.text.id
+        return told
+
+    def _answer(self, query: Query) -> Rows:
+        if query.name == "orders":
+            heads = [{**row, "lines": None} for row in self.orders.values()]
+            first, size = query.args["first"], query.args["size"]
+            return Rows(query.id, tuple(heads[first : first + size]), len(heads))
+        row = self.orders.get(query.args["order_number"])
+        return Rows(query.id, (row,) if row else (), 1)
+
+    def scan(self, key: str, kind: str = ORDER) -> str:
+        """A code that means one thing."""
+        return self.feed(Thing((Meaning(kind, key, key, code=key),)))
+
+    @property
+    def gathered(self) -> list[str]:
+        """The orders of the round, in the order of their totes."""
+        return [each.order for each in self.state.chosen]
+
+    @property
+    def view(self) -> Detail:
+        """What is on the screen."""
+        return self.job.view(self.state)
+
+    @property
+    def start(self) -> Any:
+        """What the job below is asked to open, once the job has closed."""
+        close = self.effects[-1]
+        assert isinstance(close, Close)
+        return close.start
+
+
+def test_orders_are_scanned_one_after_the_other_and_get_their_totes() -> None:
+    hand = Hand()
+    assert hand.scan("4101") == "walk.added"
+    assert hand.verdict is not None
+    assert dict(hand.verdict.text.args)["tote"] == "A"
+    assert hand.scan("4102", REFERENCE) == "walk.added"
+    assert dict(hand.verdict.text.args) == {
+        "tote": "B",
+        "order": "4102",
+        "lines": 2,
+        "pickup": "2026-11-20",
+        "saved": 1,
+    }
+    assert hand.gathered == ["4101", "4102"]
+    assert hand.state.spots == (3, 4)
+    hand.feed(Command("g"))
+    assert hand.start == Start("pick", {"orders": ["4101", "4102"], "totes": {}, "sure": []})
+
+
+@pytest.mark.parametrize("said", [Unknown("5"), Thing((Meaning(PRODUCT, "5", "Five", code="5"),))])
+def test_a_number_takes_the_next_open_orders_that_nobody_else_works_on(said: Event) -> None:
+    orders = book()
+    orders["4102"].update(is_claimed=True, claimed_by="bob")
+    orders["4103"].update(is_claimed=True, claimed_by="ann")
+    orders["4104"].update(is_claimed=True)
+    hand = Hand(orders)
+    hand.scan("4106")
+    assert hand.feed(said) == "walk.added"
+    assert hand.gathered == ["4106", "4101", "4103", "4105", "4107", "4108"]
+
+
+def test_a_round_has_twenty_orders_at_most() -> None:
+    hand = Hand()
+    hand.feed(Unknown("99"))
+    assert len(hand.gathered) == MOST
+    assert hand.feed(Unknown("1")) == "walk.full"
+    assert hand.scan("4130") == "walk.full"
+    assert hand.gathered == list(book())[:MOST]
+
+
+def test_nothing_is_left_to_take() -> None:
+    hand = Hand(book(2))
+    hand.feed(Unknown("2"))
+    assert hand.feed(Unknown("3")) == "walk.none_left"
+
+
+def test_one_is_taken_out_again_by_its_number_by_scanning_it_or_by_undo() -> None:
+    hand = Hand()
+    hand.feed(Unknown("4"))
+    assert hand.feed(Command("t")) == "walk.which_out"
+    assert hand.job.open(hand.state).choices == 4
+    assert [row[0].args[0][1] for row in hand.view.blocks[0].rows] == ["A", "B", "C", "D"]
+    assert hand.feed(Choice(2)) == "walk.out"
+    assert hand.gathered == ["4101", "4103", "4104"]
+    assert hand.scan("4103") == "walk.already"
+    assert hand.feed(Choice(1)) == "walk.out"
+    assert hand.feed(Command("u")) == "walk.out"
+    assert hand.gathered == ["4101"]
+    hand.feed(Command("t"))
+    assert hand.feed(Back()) == "session.dropped"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"is_rejected": True}, "walk.rejected"),
+        ({"is_active": False}, "walk.finished"),
+        ({"lines": []}, "walk.empty"),
+        ({"lines": [line(1, "P1", 1, picked_quantity=1)]}, "walk.picked"),
+        ({"is_claimed": True, "claimed_by": "bob"}, "walk.claimed"),
+        ({"is_claimed": True}, "walk.claimed_plain"),
+    ],
+)
+def test_orders_that_cannot_be_picked_stay_out_and_say_why(change: dict[str, Any], told: str) -> None:
+    orders = book(3)
+    orders["4102"].update(change)
+    hand = Hand(orders)
+    hand.scan("4101")
+    assert hand.scan("4102") == told
+    assert hand.gathered == ["4101"]
+    assert hand.scan("4999") == "walk.no_order"
+
+
+def test_an_order_of_somebody_else_comes_in_when_that_is_meant() -> None:
+    orders = book(3)
+    orders["4102"].update(is_claimed=True, claimed_by="bob")
+    hand = Hand(orders)
+    hand.scan("4102")
+    assert hand.feed(Choice(1)) == "walk.added"
+    hand.feed(Command("g"))
+    assert hand.start.args["sure"] == ["4102"]
+
+
+def test_several_orders_that_somebody_claims_at_once_are_asked_about_one_by_one() -> None:
+    orders = book(4)
+    hand = Hand(orders)
+    for number in orders:
+        hand.scan(number)
+    for number in ("4101", "4103", "4104"):
+        orders[number].update(is_claimed=True, claimed_by="bob")
+    assert hand.feed(Changed("order", "")) == "walk.claimed"
+    assert (hand.gathered, {way.key for way in hand.state.ways}) == (["4102"], {"4101", "4103", "4104"})
+    first, second, left = (way.key for way in hand.state.ways)
+    hand.feed(Choice(1))
+    hand.feed(Choice(1))
+    assert (hand.gathered, [way.key for way in hand.state.ways]) == (["4102", first, second], [left])
+    hand.feed(Back())
+    assert (hand.gathered, hand.state.ways) == (["4102", first, second], ())
+
+
+def test_a_code_after_an_order_is_that_of_its_tote() -> None:
+    hand = Hand()
+    assert hand.feed(Unknown("TOTE-1")) == "walk.unknown"
+    hand.scan("4101")
+    assert hand.feed(Unknown("TOTE-1")) == "walk.tote"
+    hand.scan("4102")
+    assert hand.feed(Text("TOTE-1")) == "walk.tote_twice"
+    hand.feed(Text("TOTE-2"))
+    hand.feed(Command("g"))
+    assert hand.start.args["totes"] == {"4101": "TOTE-1", "4102": "TOTE-2"}
+
+
+def test_a_code_that_looks_like_an_order_is_no_tote_unless_somebody_says_so() -> None:
+    hand = Hand()
+    hand.scan("4101")
+    assert hand.feed(Unknown("5000")) == "walk.like_an_order"
+    assert hand.state.chosen[0].code == ""
+    hand.feed(Back())
+    assert hand.state.ways == ()
+    hand.feed(Text("5000"))
+    assert hand.feed(Choice(1)) == "walk.tote"
+    assert hand.state.chosen[0].code == "5000"
+
+
+def test_other_things_say_what_they_are() -> None:
+    hand = Hand()
+    assert hand.scan("P1234", PRODUCT) == "walk.product"
+    hand.feed(Choice(1))
+    assert hand.effects[-1] == Start("lookup", {"product_number": "P1234"})
+    assert hand.scan("A-1", LOCATION) == "walk.place"
+    assert hand.scan("bob", PERSON) == "walk.person"
+
+
+def test_back_drops_several_orders_only_when_it_is_meant() -> None:
+    hand = Hand()
+    hand.feed(Unknown("3"))
+    assert hand.feed(Back()) == "walk.leave"
+    assert hand.feed(Back()) == "session.dropped"
+    hand.feed(Back())
+    hand.feed(Choice(1))
+    assert hand.start is None
+
+
+def test_an_order_that_comes_later_is_told_then_and_can_be_started_before() -> None:
+    orders = book(2)
+    orders["4101"].update(lines_known=False, lines=None)
+    hand = Hand(orders)
+    assert hand.scan("4101") == "walk.coming"
+    orders["4101"].update(book(2)["4101"])
+    assert hand.feed(Changed("order", "4101")) == "walk.added"
+    assert hand.feed(Resumed()) == ""
+    assert hand.feed(Closed("lookup")) == ""
+
+
+def test_pages_turn_by_letters_and_keys() -> None:
+    hand = Hand()
+    hand.feed(Command("n"))
+    hand.feed(Move("pagedown"))
+    hand.feed(Command("p"))
+    assert hand.view.page == 1
+
+
+said = st.one_of(
+    st.builds(
+        lambda kind, key: Thing((Meaning(kind, key, key, Decimal(1), False, key),)),
+        st.sampled_from([ORDER, REFERENCE, PRODUCT, LOCATION, PERSON]),
+        st.sampled_from(["4101", "4102", "4103", "4104", "4109", "7", "9"]),
+    ),
+    st.builds(Unknown, st.sampled_from(["1", "3", "20", "99", "0", "TOTE", "47110815"])),
+    st.builds(Choice, st.integers(1, 5)),
+    st.builds(Command, st.sampled_from("tunpz")),
+    st.builds(Changed, st.just("order"), st.sampled_from(["", "4101"])),
+    st.just(Resumed()),
+    st.just(Back()),
+)
+
+
+@given(st.lists(said, max_size=30))
+def test_no_sequence_raises_doubles_an_order_or_leaves_no_way_on(sequence: list[Event]) -> None:
+    orders = book(12)
+    orders["4103"].update(is_claimed=True, claimed_by="bob")
+    orders["4104"].update(is_rejected=True)
+    hand = Hand(orders)
+    for event in sequence:
+        if any(isinstance(effect, Close | Start) for effect in hand.effects):
+            break
+        hand.feed(event)
+        assert len(set(hand.gathered)) == len(hand.gathered) <= MOST
+        assert "4104" not in hand.gathered
+        assert hand.view.name == hand.job.at(hand.state)
+        stops, single = hand.state.spots
+        assert stops <= single
+        assert codec.from_text(Gathering, codec.to_text(hand.state)) == hand.state
+        assert hand.verdict is None or hand.verdict.kind in (GOOD, WRONG, ASK, "info")
+    for _ in range(3):
+        if not isinstance(hand.effects[-1] if hand.effects else None, Close):
+            hand.feed(Choice(1) if hand.state.ways and hand.state.ways[0].kind == "leave" else Back())
+    assert any(isinstance(effect, Close) for effect in hand.effects)

@@ -1,0 +1,157 @@
+"""Picking where there is too little: what is asked, and what becomes of the stop when it is answered."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs import codec
+from aisle.jobs.base import Closed, Start, Write
+from aisle.jobs.picking import Picking
+from aisle.scan.meaning import LOCATION, Back, Choice, Command, Unknown
+from aisle.tui.catalogue import Voice
+from tests.unit.picks import Hand, line
+from tests.unit.test_pick_round import three, totes
+
+
+def test_s_asks_about_the_stop_with_all_that_a_shortage_needs() -> None:
+    hand = Hand(orders=three())
+    hand.scan("P1", "4")
+    assert "s" in hand.job.open(hand.state).letters
+    hand.feed(Command("s"))
+    start = hand.effects[-1]
+    assert isinstance(start, Start)
+    assert start.job == "short"
+    assert start.args["orders"] == [
+        {"order_number": "O2", "line_number": 1, "tote": "B", "rest": Decimal(3)},
+        {"order_number": "O3", "line_number": 2, "tote": "C", "rest": Decimal(1)},
+    ]
+    kept = {"product_number", "place", "taken", "of", "rest", "decimal"}
+    assert {name: start.args[name] for name in kept} == {
+        "product_number": "P1",
+        "place": "A-1",
+        "taken": 4,
+        "of": 8,
+        "rest": 4,
+        "decimal": False,
+    }
+
+
+def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
+    hand = Hand(orders=three())
+    hand.scan("P1", "4")
+    answer = {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}
+    assert hand.feed(Closed("short", answer)) == "pick.comes"
+    assert hand.told == "A-5 comes later in the walk: the rest of Product P1"
+    assert hand.state.take is not None
+    assert hand.state.take.product == "P2"
+    open_ = [(take.place, take.product) for take in hand.state.takes if take.open]
+    assert open_ == [("A-2", "P2"), ("A-2", "P3"), ("A-5", "P1"), ("A-5", "P1"), ("A-9", "P4")]
+    hand.scan("P1", "4")
+    lines = [each for body in hand.updates[-2:] for each in body["order_lines"]]
+    assert {(each["preferred_location_code"], each["stock_pool"]) for each in lines} == {("A-5", 2)}
+    assert totes(hand) == {"A": 3, "B": 4, "C": 1}
+
+
+def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> None:
+    hand = Hand(orders=three())
+    hand.scan("P1", "4")
+    answer = {"kind": "short", "code": "2", "words": "Not found", "empty": True}
+    assert hand.feed(Closed("short", answer)) == "pick.short"
+    assert hand.told == "Short: 4 of 8 · Product P1"
+    bodies = hand.updates[-2:]
+    lines = [each for body in bodies for each in body["order_lines"]]
+    assert [(each["picked_quantity"], each["is_picked"]) for each in lines] == [(1, True), (0, True)]
+    assert {each["rejection_reason_code_description"] for each in lines} == {"Not found"}
+    assert hand.choices() == ["pick.way_count"]
+    hand.feed(Choice(1))
+    args = {"location_code": "A-1", "product_number": "P1", "label": "Product P1", "empty": True}
+    assert hand.effects[-1] == Start("count", args)
+    assert hand.scan("P1") == "pick.was_short"
+    assert hand.feed(Back()) == "pick.dropped"
+    assert hand.feed(Command("u")) == "pick.for_tote"
+    assert [each["is_picked"] for body in hand.updates[-2:] for each in body["order_lines"]] == [False, False]
+    assert hand.scan("P1") == "pick.taken_tote"
+
+
+def test_a_count_made_from_here_is_undone_before_the_shortage() -> None:
+    hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
+    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": True}))
+    change = {"product": "P1", "place": "A-1", "pool": 1, "quantity": Decimal(-7), "at": "2026-11-20T09:00:00Z"}
+    hand.feed(Closed("count", {"what": "A-1", "changes": [change]}))
+    assert codec.from_text(Picking, codec.to_text(hand.state)) == hand.state
+    assert hand.feed(Command("u")) == "count.taken_back"
+    write = hand.effects[-1]
+    assert isinstance(write, Write)
+    (entry,) = write.body["storeproductlog"]
+    assert (entry["product_number"], entry["location_code"], entry["stock_pool_1"]) == ("P1", "A-1", 7)
+    assert entry["reference"] == "undo-2026-11-20T09:00:00Z"
+    assert hand.feed(Command("u")) == "pick.reopened"
+    hand.feed(Closed("count", {"what": "A-1", "changes": []}))
+    assert hand.feed(Command("u")) == "count.none_to_take_back"
+    hand.feed(Closed("count", None))
+    assert hand.feed(Command("u")) == "pick.nothing_to_undo"
+
+
+def test_what_was_closed_short_can_be_picked_after_all() -> None:
+    hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
+    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    assert hand.scan("P1") == "pick.was_short"
+    assert hand.feed(Choice(1)) == "pick.reopened"
+    assert hand.scan("P1", "3") == "pick.taken"
+    assert hand.sent == {1: 3}
+
+
+def test_what_is_short_is_not_called_all_picked() -> None:
+    hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
+    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    assert hand.scan("P2") == "pick.all_but"
+    assert hand.told == "Order 1042: done, 1 line short"
+    note = next(each.text for each in hand.view.lines if each.role == "note")
+    assert Voice().say(note) == "1 of 2 lines complete, 1 of 4 picked."
+
+
+def test_a_number_after_all_is_put_down_is_no_place_of_theirs() -> None:
+    hand = Hand(line(1, "P1", 1))
+    hand.scan("P1")
+    assert hand.feed(Unknown("7")) == "pick.no_quantity_done"
+    hand.scan("PU-1", kind=LOCATION)
+    assert hand.feed(Unknown("7")) == "pick.no_quantity_over"
+
+
+def test_the_stop_that_is_next_at_the_other_place_is_gone_to_at_once() -> None:
+    hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
+    answer = {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}
+    assert hand.feed(Closed("short", answer)) == "pick.elsewhere"
+
+
+def test_the_last_line_closed_short_makes_the_order_picked() -> None:
+    hand = Hand(line(1, "P1", 3))
+    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    assert hand.view.name == "pick.done"
+    assert hand.updates[-1]["is_picked"] is True
+    hand.feed(Command("u"))
+    assert hand.view.name == "pick.product"
+    assert hand.updates[-1]["is_picked"] is False
+
+
+def test_a_rejected_order_leaves_and_is_told_to_the_service() -> None:
+    hand = Hand(orders=three())
+    hand.scan("P1", "4")
+    answer = {"kind": "reject", "code": "9", "words": "Customer called", "order_number": "O2"}
+    assert hand.feed(Closed("short", answer)) == "pick.out_hand"
+    assert hand.updates[-1] == {
+        "order_number": "O2",
+        "is_rejected": True,
+        "rejection_reason_code": "9",
+        "rejection_reason_code_description": "Customer called",
+    }
+    assert hand.view.name == "pick.back"
+    hand.feed(Choice(1))
+    assert [tote.order for tote in hand.state.totes] == ["O1", "O3"]
+
+
+def test_a_shortage_that_was_left_changes_nothing() -> None:
+    hand = Hand(orders=three())
+    before = hand.state
+    assert hand.feed(Closed("short", None)) == ""
+    assert hand.state == before

@@ -1,0 +1,216 @@
+"""Any sequence of scans and commands: nothing raises, no unit is lost or doubled, there is always a way on and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from re import findall
+from typing import Any
+
+import pytest
+
+import aisle.jobs.receive
+from aisle.jobs import codec
+from aisle.jobs.base import Changed, Close, Closed, Event, Resumed, Rows
+from aisle.jobs.receiving import Receiving
+from aisle.jobs.view import ListWindow
+from aisle.scan.meaning import (
+    PERSON,
+    Back,
+    Choice,
+    Command,
+    Echo,
+    Meaning,
+    Move,
+    Quantity,
+    Text,
+    Thing,
+    Unknown,
+)
+from tests.unit.receives import Hand, thing
+from tests.unit.test_move_any import complete
+
+CODES = ("P1", "P1", "P2", "P3", "P4", "P5", "P9", "D-1", "D-2", "D-9", "C-1", "C-2", "C-3", "A-1", "A-1", "A-2", "7")
+WALKS, STEPS = 1150, 40
+REACHED = 100
+
+
+def an_event(random: Random, hand: Hand) -> Event:
+    """What somebody might do next; what the step offers is likelier than what it does not."""
+    open_ = hand.job.open(hand.state)
+    if open_.choices and random.random() < (0.15 if hand.state.phase == "delivery" and not hand.state.ways else 0.5):
+        return Choice(random.randint(1, open_.choices))
+    roll = random.random()
+    if roll < 0.45:
+        return thing(random.choice(CODES), random.choice(["1", "1", "1", "2", "0.5", "6"]))
+    if roll < 0.60:
+        return Quantity(Decimal(random.choice(["0", "1", "2", "5", "7", "1.5", "12"]))) if open_.quantity else Back()
+    if roll < 0.80:
+        return Command(random.choice(open_.letters)) if open_.letters else Back()
+    if roll < 0.82:
+        return Back()
+    entries = [{"reference": hand.state.number, "scanned_datetime": "never"}]
+    refused = {"op_id": str(random.random()), "why": "No.", "label": "P1", "body": {"storeproductlog": entries}}
+    events: list[Event] = [
+        Unknown("999"),
+        Unknown("999"),
+        Text("of d-2"),
+        Text("supplier"),
+        Text("zzz"),
+        Echo("sup"),
+        Resumed(),
+        Closed("lookup"),
+        Changed("outbox", ""),
+        Changed("delivery", "D-1"),
+        Thing((Meaning(PERSON, "bob", "Bob"),)),
+        Command("z"),
+        Move("down"),
+        Move("enter"),
+        Move("pagedown"),
+        Choice(9),
+        Quantity(Decimal(1)),
+        Quantity(Decimal(7)),
+        Rows("refusals", (refused,), 1),
+        Rows("again", (), 0),
+    ]
+    return random.choice(events)
+
+
+SCRIPTS: tuple[tuple[Event, ...], ...] = (
+    (thing("D-3"), thing("P5", "3"), thing("A-1")),
+    (thing("D-3"), thing("P5", "3"), Command("d")),
+    (thing("D-1"), thing("P1"), Back(), Choice(1)),
+    (thing("D-1"), thing("P2"), Back(), Choice(2)),
+    (Unknown("999"),),
+    (Text("supplier"),),
+    (thing("P9"),),
+    (thing("C-3"),),
+)
+"""What is seldom come upon by chance."""
+
+
+def scripted(random: Random, hand: Hand, script: list[Event]) -> Event:
+    """The next event of the script, or of chance where there is none."""
+    if not script and not hand.state.number and not hand.state.ways and random.random() < 0.3:
+        script += random.choice(SCRIPTS)
+    return script.pop(0) if script else an_event(random, hand)
+
+
+def check(hand: Hand) -> None:
+    """What holds at every step."""
+    view, open_, state = hand.view, hand.job.open(hand.state), hand.state
+    assert view.name == hand.job.at(state)
+    assert view.name in hand.job.steps
+    offered = view.numbered if isinstance(view, ListWindow) and not view.choices else len(view.choices)
+    assert open_.choices == offered, (state, view)
+    assert all(hint.letter == "b" or hint.letter in open_.letters for hint in view.hints)
+    assert state.item is None or state.item.quantity >= 0
+    if state.number:
+        for product in {line.product for line in state.lines}:
+            mine = sum((line.received for line in state.lines if line.product == product), Decimal(0))
+            assert mine == hand.store.received(state.number, product), (product, state)
+
+
+def check_words(hand: Hand) -> None:
+    """Whatever is said has all that its sentences want."""
+    view = hand.view
+    said = [view.title, view.prompt, *view.choices, *(hint.text for hint in view.hints)]
+    if isinstance(view, ListWindow):
+        said += [cell for row in view.rows for cell in row.cells]
+    else:
+        said += [line.text for line in view.lines] + [text for fact in view.facts for text in fact]
+    assert all(complete(message) for message in said), said
+    assert all(complete(verdict.text) for verdict in hand.verdicts[-3:]), hand.verdicts[-3:]
+
+
+def is_closed(hand: Hand) -> bool:
+    """Whether the job is over."""
+    return any(isinstance(effect, Close) for effect in hand.effects)
+
+
+def leave(hand: Hand) -> None:
+    """Back is always a way out, within a few steps."""
+    for _ in range(12):
+        hand.feed(Choice(1) if hand.state.phase == "leave" else Back())
+        if is_closed(hand):
+            return
+    raise AssertionError(hand.state)
+
+
+def finish(hand: Hand) -> None:
+    """What is in hand can always be booked, and the delivery closed."""
+    for _ in range(12):
+        if not hand.state.number or is_closed(hand):
+            return
+        hand.feed(Choice(1) if hand.state.phase in ("check", "leave") else Back() if hand.state.ways else Command("d"))
+        if hand.state.phase == "lines":
+            hand.feed(Back())
+    raise AssertionError(hand.state)
+
+
+def in_hand(hand: Hand) -> Decimal:
+    """How much is counted and not booked."""
+    return hand.state.item.quantity if hand.state.item else Decimal(0)
+
+
+def booked(hand: Hand) -> Decimal:
+    """How much is booked in all deliveries."""
+    return sum((much for much in hand.store.booked.values()), Decimal(0))
+
+
+def one_walk(random: Random, seen: Counter[str], walk: int) -> None:
+    ways_in: tuple[dict[str, Any], ...] = (
+        {},
+        {},
+        {"deliveries": ["D-1"], "code": "C-1"},
+        {"deliveries": ["D-2", "D-3"], "code": "C-3"},
+    )
+    hand, script = Hand(**random.choice(ways_in)), list[Event]()
+    for step in range(STEPS):
+        before, count, sent = in_hand(hand) + booked(hand), len(hand.verdicts), len(hand.sent)
+        event = scripted(random, hand, script)
+        hand.feed(event)
+        check(hand)
+        if (walk + step) % 4 == 0:
+            check_words(hand)
+        after, new = in_hand(hand) + booked(hand), hand.verdicts[count:]
+        ids = {verdict.text.id for verdict in new}
+        if len(hand.sent) > sent and event != Command("u") and not ids & {"receive.taken", "receive.taken_extra"}:
+            assert after in (before, before - in_hand(hand)) or "receive.forgotten" in ids, (event, ids)
+        if isinstance(event, Thing) and ids & {"receive.taken", "receive.taken_extra"}:
+            assert after - before == event.meanings[0].quantity, (event, ids)
+        if not ids and not hand.sent[sent:]:
+            assert after == before or not hand.state.number, event
+        seen[hand.view.name] += 1
+        seen.update(verdict.text.id for verdict in new)
+        if (walk + step) % 9 == 0:
+            assert codec.from_text(Receiving, codec.to_text(hand.state)) == hand.state
+        if is_closed(hand):
+            return
+    (leave if walk % 2 else finish)(hand)
+
+
+@pytest.fixture(scope="module")
+def reached() -> Counter[str]:
+    """How often each step and each verdict was reached on all walks, each of them checked at every step."""
+    random = Random(20261120)
+    seen: Counter[str] = Counter()
+    for walk in range(WALKS):
+        one_walk(random, seen, walk)
+    return seen
+
+
+def test_no_walk_raises_loses_a_unit_or_stands_without_a_way(reached: Counter[str]) -> None:
+    assert sum(reached.values()) > WALKS
+
+
+def test_each_step_and_verdict_was_reached_often(reached: Counter[str]) -> None:
+    folder = Path(aisle.jobs.receive.__file__).parent
+    text = "".join((folder / f"{name}.py").read_text() for name in ("receive", "receive_which", "receive_take"))
+    told = set(findall(r'told\([^"]*"(receive\.\w+)"', text)) | set(findall(r'"(receive\.\w+)" (?:if|else)', text))
+    told |= set(findall(r'else "(receive\.\w+)"', text))
+    wanted = told | set(aisle.jobs.receive.ReceiveJob.steps)
+    assert len(wanted) > 35
+    assert {id_: reached[id_] for id_ in wanted if reached[id_] < REACHED} == {}

@@ -1,0 +1,300 @@
+"""Codes: spellings of the same GTIN meet, published examples are read, and nothing else is taken for them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.scan import gs1
+from aisle.scan.codes import (
+    canonical,
+    check_digit,
+    checks,
+    index_keys,
+    lookup_keys,
+    upc_a_shortened,
+    upc_e_expanded,
+)
+from aisle.scan.gs1 import Carried, carried, looks_like
+from aisle.scan.restricted import Restricted, patterns, restricted
+
+EAN = "4006381333931"
+DIGITS = st.text("0123456789", min_size=1, max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("code", "key"),
+    [
+        ("4006381333931", "4006381333931"),
+        ("0036000291452", "36000291452"),
+        ("036000291452", "36000291452"),
+        ("00036000291452", "36000291452"),
+        (" 96385074 ", "96385074"),
+        ("00012345", "12345"),
+        ("000000", "0"),
+        ("00123", "00123"),
+        ("012345678901234567", "012345678901234567"),
+        ("A-012", "a-012"),
+        ("STRASSE ß", "strasse ss"),
+        ("٠٠١٢٣٤", "٠٠١٢٣٤"),
+        ("", ""),
+    ],
+)
+def test_canonical(code: str, key: str) -> None:
+    assert canonical(code) == key
+
+
+@given(st.one_of(DIGITS, st.text(max_size=20)))
+def test_both_sides_agree(code: str) -> None:
+    """Whatever is stored, by all its keys or by the canonical one alone, is found by scanning it."""
+    assert canonical(canonical(code)) == canonical(code)
+    if code.strip():
+        assert set(index_keys(code)) & set(lookup_keys(code))
+        assert canonical(code) in lookup_keys(code)
+    else:
+        assert index_keys(code) == ()
+
+
+@given(st.text("0123456789", min_size=11, max_size=11))
+def test_upc_a_is_found_however_it_is_written(body: str) -> None:
+    upc = body + check_digit(body)
+    for stored in (upc, "0" + upc, "00" + upc):
+        for scanned in (upc, "0" + upc, "00" + upc):
+            assert set(index_keys(stored)) & set(lookup_keys(scanned))
+
+
+def test_check_digits_of_published_examples() -> None:
+    # EAN-13 and EAN-8 (Wikipedia), UPC-A, ITF-14, and the GTIN-8 of biip's manual.
+    for code in (EAN, "5901234123457", "73513537", "036000291452", "15400141288763", "96385074"):
+        assert checks(code)
+        assert not checks(code[:-1] + str((int(code[-1]) + 1) % 10))
+    assert not checks("12345")
+    assert not checks("400638133393x")
+
+
+@pytest.mark.parametrize(
+    ("upc_e", "upc_a"),
+    [
+        ("04252614", "042100005264"),  # the usual example (Wikipedia)
+        ("123450", "012000003455"),
+        ("123453", "012300000451"),
+        ("123454", "012340000053"),
+        ("0123456", "012345000065"),
+        ("01234565", "012345000065"),
+        ("01234566", ""),
+        ("21234565", ""),
+        ("1234", ""),
+    ],
+)
+def test_upc_e_expands(upc_e: str, upc_a: str) -> None:
+    assert upc_e_expanded(upc_e) == upc_a
+
+
+@given(st.sampled_from("01"), st.text("0123456789", min_size=6, max_size=6))
+def test_upc_e_and_upc_a_meet(system: str, body: str) -> None:
+    from biip.upc import Upc
+
+    upc_a = upc_e_expanded(system + body)
+    upc_e = upc_a_shortened(upc_a)
+    assert upc_a == Upc.parse(system + body).as_upc_a()
+    assert upc_e_expanded(upc_e) == upc_a
+    for stored, scanned in ((upc_a, upc_e), (upc_e, upc_a), (upc_e, "0" + upc_a)):
+        assert set(index_keys(stored)) & set(lookup_keys(scanned))
+    assert upc_a_shortened("036000291452") == ""
+
+
+def test_no_key_is_asked_for_twice() -> None:
+    assert lookup_keys(EAN) == (EAN,)
+    assert lookup_keys(" A-12 ") == ("A-12", "a-12")
+    assert lookup_keys("0042100005264") == ("0042100005264", "42100005264", "4252614")
+    assert index_keys("000123") == ("000123", "123")
+
+
+# GS1 element strings
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("01" + "0" + EAN, Carried(gtin="0" + EAN)),
+        # GS1 General Specifications and the manuals of scanner makers
+        (
+            "01095011015300031714070410AB-123",
+            Carried(gtin="09501101530003", batch="AB-123", expiry="2014-07-04"),
+        ),
+        (
+            "(01)09501101530003(17)140704(10)AB-123",
+            Carried(gtin="09501101530003", batch="AB-123", expiry="2014-07-04"),
+        ),
+        ("0109501101530003\x1d10AB\x1d3012", Carried(gtin="09501101530003", batch="AB", pieces=Decimal(12))),
+        (
+            "\x1d0109501101530003310300123415251200",
+            Carried("09501101530003", measure=Decimal("1.234"), expiry="2025-12-31"),
+        ),
+        (
+            "01095011015300033202000250392201999",
+            Carried("09501101530003", measure=Decimal("2.50"), price=Decimal("19.99")),
+        ),
+        ("0109501101530003393297801999", Carried("09501101530003", price=Decimal("19.99"))),
+        ("00340123450000000000", Carried(sscc="340123450000000000")),
+        ("00340123450000000000020950110153000337000048", Carried("09501101530003", "340123450000000000", Decimal(48))),
+        ("[)>\x1e05\x1d010950110153000310AB\x1e\x04", Carried("09501101530003", batch="AB")),
+        (
+            "https://id.gs1.org/01/09501101530003/10/ABC?17=261231",
+            Carried("09501101530003", batch="ABC", expiry="2026-12-31"),
+        ),
+        ("0109501101530003710123456\x1d10AB", Carried("09501101530003", batch="AB")),  # 710 is left to biip
+        ("010950110153000317251399", Carried("09501101530003")),  # month 13 is no date
+        ("(01)09501101530003(17)000229", Carried("09501101530003", expiry="2000-02-29")),
+    ],
+)
+def test_element_strings(text: str, expected: Carried) -> None:
+    assert looks_like(text)
+    assert carried(text) == expected
+    assert carried(text, sure=True) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        EAN,
+        "0109501101530004",  # check digit
+        "010950110153000399",  # an identifier without a value
+        "01095011015300031799",
+        "(01)09501101530003)",
+        "(Regal) 12",
+        "A\x1dB",
+        "https://example.com/01",
+        "http://[broken/01/1",
+        "20260101",
+        "340123450000000000",
+        "",
+    ],
+)
+def test_what_is_no_element_string(text: str) -> None:
+    assert carried(text) is None
+
+
+def test_what_the_scanner_calls_gs1_is_read_as_far_as_it_goes() -> None:
+    assert carried("0109501101530003ZZ", sure=True) == Carried("09501101530003")
+    assert carried("0109501101530004", sure=True) == Carried("09501101530004")
+    assert carried("10AB", sure=True) is None
+
+
+FIXED = {
+    "11": 6,
+    "13": 6,
+    "20": 2,
+    "3103": 6,
+    "3922": None,
+    "10": None,
+    "21": None,
+    "30": None,
+    "37": None,
+    "240": None,
+}
+
+
+@given(st.lists(st.tuples(st.sampled_from(sorted(FIXED)), DIGITS), max_size=5))
+def test_the_short_way_splits_as_biip_does(parts: list[tuple[str, str]]) -> None:
+    from biip import ParseConfig
+    from biip.gs1_messages import GS1Message
+
+    text = "0109501101530003"
+    for ai, digits in parts:
+        places = FIXED[ai]
+        value = digits[:8] if places is None else "010101010101"[:places]
+        text += f"{ai}{value}" + ("" if places else gs1.GS)
+    message = GS1Message.parse(text, config=ParseConfig(gs1_element_strings_verify_date=False))
+    values, whole = gs1._split(text)
+    assert whole
+    assert values == dict(reversed([(element.ai.ai, element.value) for element in message.element_strings]))
+
+
+@given(st.text("0123456789AB()\x1d\x1e]/:", max_size=60), st.booleans())
+def test_no_text_raises(text: str, sure: bool) -> None:
+    looks_like(text)
+    carried(text, sure)
+
+
+def test_everyday_codes_do_not_load_biip() -> None:
+    code = (
+        "import sys; from aisle.scan.gs1 import carried; from aisle.scan import grammar, resolve\n"
+        "assert carried('0109501101530003310300123410AB').batch == 'AB'\n"
+        "assert 'biip' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Restricted-circulation numbers
+
+
+def ean(body: str) -> str:
+    return body + check_digit(body)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code", "expected"),
+    [
+        ("28IIIIIWWWWWC", ean("281234501234"), (("2812345000007", "2812345", "12345"), Decimal("1.234"), None, None)),
+        ("28IIIIIWWWWWC:2", ean("281234501234"), (("2812345000007", "2812345", "12345"), Decimal("12.34"), None, None)),
+        (
+            "21IIIIIPPPPPC",
+            ean("210004200199"),
+            ((ean("210004200000"), "2100042", "00042", "42"), None, Decimal("1.99"), None),
+        ),
+        ("22IIIIXPPPPPC", ean("221234700500"), ((ean("221234000000"), "221234", "1234"), None, Decimal(5), None)),
+        (
+            "25NNNIIIIIIIC",
+            ean("250127654321"),
+            ((ean("250007654321"), "257654321", "7654321"), None, None, Decimal(12)),
+        ),
+        (
+            "02IIIIWWWWWC",
+            ean("02123401500"),
+            ((ean("02123400000"), "021234", "21234", "1234"), Decimal("1.5"), None, None),
+        ),
+    ],
+)
+def test_restricted_codes(pattern: str, code: str, expected: tuple[object, ...]) -> None:
+    found = restricted(code, patterns((pattern,)))
+    assert found is not None
+    keys, weight, price, pieces = expected
+    assert isinstance(keys, tuple)
+    assert [key for key in found.keys if key in keys] == list(keys)
+    assert found[2:] == (weight, price, pieces)
+    assert restricted(code[:-1] + str((int(code[-1]) + 1) % 10), patterns((pattern,))) is None
+
+
+def test_restricted_codes_are_plain_until_the_table_says_otherwise() -> None:
+    code = ean("281234501234")
+    assert restricted(code, ()) is None
+    assert restricted(code, patterns(("29IIIIIWWWWWC",))) is None
+    label = restricted(ean("281234500000"), patterns(("28IIIIIWWWWWC",)))
+    assert label is not None
+    assert label.weight is None
+    assert restricted("28ABC4501234X", patterns(("28IIIIIWWWWWC",))) is None
+    assert isinstance(restricted(code, patterns(("29IIIIIWWWWWC", "28IIIIIWWWWWC"))), Restricted)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "",
+        "28IIIIIWWWWW",
+        "28IIIIIWWWWWW",
+        "28IIIIIWWPPPC",
+        "28WWWWWWWWWWC",
+        "28IIIIIWWWWWC:x",
+        "IIIIIIIWWWWWC",
+        "28iiiiiwwwwwc",
+    ],
+)
+def test_a_wrong_pattern_is_named(pattern: str) -> None:
+    with pytest.raises(ValueError, match="is no pattern of a restricted code"):
+        patterns((pattern,))

@@ -1,0 +1,313 @@
+"""The decoder: whatever a scanner, a keyboard or a slow link sends, each scan comes out whole, once and in order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.scan.decoder import LATE_S, LONGEST_LINE, PASTE_S, SUFFIX_S, Decoder
+from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
+
+BACK, ENTER = Key("back"), Key("enter")
+EAN = "4006381333931"
+TERMINATORS = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n", "tab": b"\t", "etx": b"\x03", "tabcr": b"\t\r"}
+SEQUENCES = [
+    b"\x1b[A",
+    b"\x1b[20~",
+    b"\x1b[1;5C",
+    b"\x1b[[A",
+    b"\x1bOP",
+    b"\x1bO5P",
+    b"\x1b[I",
+    b"\x1b[48;24;80;0;0t",
+    b"\x1b[?2026;2$y",
+    b"\x1b[<0;3;4M",
+    b"\x1b[M !!",
+    b"\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
+    b"\x1b]11;rgb:0/0/0\x07",
+    b"\x1bP>|XTerm(390)\x1b\\",
+]
+
+
+def fed(*reads: bytes, t: float = 1.0) -> list[Decoded]:
+    """All that comes out of these reads, at one time."""
+    decoder = Decoder()
+    return [item for read in reads for item in decoder.feed(read, t)]
+
+
+def said(items: Iterable[Decoded]) -> list[Decoded | tuple[str, str]]:
+    """Without times and without echo."""
+    return [(item.text, item.end) if isinstance(item, Line) else item for item in items if not isinstance(item, Typed)]
+
+
+def lines(items: Iterable[Decoded]) -> list[str]:
+    return [item.text for item in items if isinstance(item, Line)]
+
+
+def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
+    edges = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
+    return [data[a:b] for a, b in pairwise(edges)]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"A\r", [("A", "cr")]),
+        (b"A\n", [("A", "lf")]),
+        (b"A\r\n", [("A", "cr")]),
+        (b"A\n\r", [("A", "lf")]),
+        (b"A\t", [("A", "tab")]),
+        (b"A\t\r\n", [("A", "tab")]),
+        (b"\x02A\x03", [("A", "etx")]),
+        (b"\x02A\x03\r", [("A", "etx")]),
+        (b"\r", [ENTER]),
+        (b"\n", [ENTER]),
+        (b"\t\x03\x02", []),
+        (b"A\r\r", [("A", "cr"), ENTER]),
+        (b"A\r\n\n", [("A", "cr"), ENTER]),
+        (b"]C10112\x1d10AB\x1e\x04\r", [("]C10112\x1d10AB\x1e\x04", "cr")]),
+        (b"\x00A\x00B\x07\x0b\x0c\x1c\x1f\r\x00\n", [("AB", "cr")]),
+        (b"AB\x08C\x7fD\r", [("AD", "cr")]),
+        (b"\x08\x7f", [BACK, BACK]),
+        (b"A\x7f\x7f\r", [BACK, ENTER]),
+        ("é€😀\r".encode(), [("é€😀", "cr")]),
+        (b"caf\xe9\r", [("café", "cr")]),
+        (b"\xe9A\xc3\xa9\r", [("éAé", "cr")]),
+        (b"\xe2\x82A\r", [("âA", "cr")]),
+        (b"\xe2\x82\xe9\r", [("âé", "cr")]),
+        (b"\x9bA\xc2\x85\x80\r", [("A", "cr")]),
+        (b"\xff\xfe\r", [("ÿþ", "cr")]),
+        (b"\xed\xa0\xbd\r", [("í\xa0½", "cr")]),
+        (b"\xe9\x7f\r", [ENTER]),
+        (b"\x1b8712\r", [("8712", "cr")]),
+        (b"12\x1b8\r", [("128", "cr")]),
+        (b"\x1b\xe9\r", [("é", "cr")]),
+        (b"\x1b]E04006381333931\r", [("]E04006381333931", "cr")]),
+        (b"\x1b]1\r", [("]1", "cr")]),
+        (b"\x1bP123\r", [("P123", "cr")]),
+        (b"\x1bPROD-1\r", [("PROD-1", "cr")]),
+        (b"\x1bO8712\r", [("O8712", "cr")]),
+        (b"\x1b[8712\r", [("[8712", "cr")]),
+        (b"\x1b\x1b8\r", [("8", "cr")]),
+        (b"\x1b[2\x1b[A8\r", [Escape("\x1b[A"), ("[28", "cr")]),
+        (b"\x1b\r", [ENTER]),
+        (b"\x1bOq\x1bOr\x1bOn\x1bOu\x1bOM", [("12.5", "cr")]),
+        (b"\x1bOq\x1bOr\x1bOj8712\r", [("12*8712", "cr")]),
+        (b"\x1b[200~A\x1b[201~", [("A", "paste")]),
+        (b"\x1b[200~A\rB\nC\tD\r\nE\x1b[201~", [("A", "cr"), ("B", "lf"), ("C", "tab"), ("D", "cr"), ("E", "paste")]),
+        (b"\x1b[200~\rA\r\r\r\n\nB\r\x1b[201~", [("A", "cr"), ("B", "cr")]),
+        (b"\x1b[200~\x1b[201~", []),
+        (b"\x1b[200~A\x1b[201~\rB\r", [("A", "paste"), ("B", "cr")]),
+        (b"\x1b[200~A\r\x1b[201~\r\r", [("A", "cr"), ENTER]),
+        (b"12*\x1b[200~A\x1b[201~", [("12*A", "paste")]),
+        (b"\x1b[200~\x7fA\x1b[201~", [("A", "paste")]),
+        (b"A\x1b[201~", [("A", "paste")]),
+    ],
+)
+def test_what_bytes_say(data: bytes, expected: list[object]) -> None:
+    assert said(fed(data)) == expected
+    assert said(fed(*(bytes([byte]) for byte in data))) == expected
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_sequences_keep_their_place_and_break_no_line(sequence: bytes) -> None:
+    whole = Escape(sequence.decode("latin-1"))
+    data = b"87" + sequence + b"12\r" + sequence + b"\n34\r"
+    for place in range(len(data) + 1):
+        assert said(fed(data[:place], data[place:])) == [whole, ("8712", "cr"), whole, ("34", "cr")]
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_sequences_wait_for_their_rest(sequence: bytes) -> None:
+    """A pause inside a sequence, but not right after its ESC, does no harm."""
+    for place in range(2, len(sequence) + 1):
+        decoder = Decoder()
+        items = decoder.feed(b"87" + sequence[:place], 1.0) + decoder.tick(1.1)
+        items += decoder.feed(sequence[place:] + b"12\r", 1.3)
+        assert said(items) == [Escape(sequence.decode("latin-1")), ("8712", "cr")]
+
+
+@pytest.mark.parametrize("tail", [b"[20~", b"[A", b"[1;2D", b"[[A", b"[I"])
+def test_a_late_tail_is_not_data(tail: bytes) -> None:
+    for place in range(len(tail) + 1):
+        decoder = Decoder()
+        items = decoder.feed(b"\x1b", 1.0) + decoder.tick(1.1) + decoder.feed(tail[:place], 1.3)
+        items += decoder.tick(1.4) + decoder.feed(tail[place:] + b"8712\r[A\r", 1.5)
+        assert said(items) == [BACK, ("8712", "cr"), ("[A", "cr")]
+
+
+def test_a_late_tail_of_two_letters_is_known_by_coming_alone() -> None:
+    decoder = Decoder()
+    items = decoder.feed(b"\x1b", 1.0) + decoder.tick(1.1) + decoder.feed(b"OP", 1.3) + decoder.feed(b"8712\r", 1.3)
+    items += decoder.feed(b"\x1b", 2.0) + decoder.tick(2.1) + decoder.feed(b"ORD-1\r", 2.2)
+    items += decoder.feed(b"OP", 2.3) + decoder.feed(b"-1\r", 2.3)
+    assert said(items) == [BACK, ("8712", "cr"), BACK, ("ORD-1", "cr"), ("OP-1", "cr")]
+
+
+@pytest.mark.parametrize("data", [b"[A8\r", b"[20~8\r", b"OP\r"])
+def test_a_tail_that_comes_after_its_time_is_data(data: bytes) -> None:
+    decoder = Decoder()
+    items = decoder.feed(b"\x1b", 1.0) + decoder.tick(1.1) + decoder.feed(data, 1.2 + LATE_S)
+    assert said(items) == [BACK, (data[:-1].decode(), "cr")]
+
+
+def test_what_only_looks_like_a_late_tail_is_data() -> None:
+    decoder = Decoder()
+    items = decoder.feed(b"\x1b", 1.0) + decoder.tick(1.1) + decoder.feed(b"[12]\r", 1.2)
+    items += decoder.feed(b"\x1b", 2.0) + decoder.tick(2.1) + decoder.feed(b"[k1\r", 2.2)
+    items += decoder.feed(b"\x1b", 3.0) + decoder.tick(3.1) + decoder.feed(b"[", 3.2) + decoder.tick(9.0)
+    assert said(items) == [BACK, ("[12]", "cr"), BACK, ("[k1", "cr"), BACK]
+    assert items[-1] == Typed("[")
+
+
+def test_esc_alone_goes_back_or_clears_the_line() -> None:
+    decoder = Decoder()
+    assert decoder.feed(b"\x1b", 1.0) == []
+    assert decoder.waiting
+    assert decoder.tick(1.1) == [BACK]
+    assert not decoder.waiting
+    assert decoder.tick(1.2) == []
+    assert decoder.feed(b"milk\x1b", 5.0) == [Typed("milk")]
+    assert decoder.tick(5.1) == [Typed("")]
+    assert lines(decoder.feed(b"8712\r", 9.0)) == ["8712"]
+
+
+def test_a_sequence_without_an_end_blocks_nothing() -> None:
+    for start, kept in ((b"\x1b[2", ""), (b"\x1bO", ""), (b"\x1b]1", "]1"), (b"\x1bP1", "P1")):
+        decoder = Decoder()
+        assert decoder.feed(start, 1.0) == []
+        assert decoder.tick(1.1) == []
+        assert said(decoder.tick(1.1 + LATE_S)) == []
+        assert not decoder.waiting
+        assert lines(decoder.feed(b"8712\r", 5.0)) == [kept + "8712"]
+    assert lines(fed(b"\x1b]1" + b"x" * 300 + b"\r"))[0].startswith("]1xxx")
+
+
+def test_a_second_terminator_belongs_to_the_first_only_for_a_moment() -> None:
+    decoder = Decoder()
+    decoder.feed(b"A\t", 1.0)
+    assert decoder.feed(b"\r", 1.0 + SUFFIX_S) == []
+    decoder.feed(b"A\t", 2.0)
+    assert decoder.feed(b"\r", 2.01 + SUFFIX_S) == [ENTER]
+    decoder.feed(b"A\r", 3.0)
+    assert decoder.feed(b"\n", 60.0) == []  # whatever the link did, this is the LF of CRLF
+
+
+def test_a_paste_that_lost_its_end_leaves_the_enter_key_alone() -> None:
+    decoder = Decoder()
+    decoder.feed(b"\x1b[200~A\r", 1.0)
+    assert decoder.feed(b"\r", 1.0 + PASTE_S) == []
+    assert decoder.feed(b"\r", 1.1 + PASTE_S) == [ENTER]
+
+
+def test_times_and_pauses_are_evidence() -> None:
+    decoder = Decoder()
+    decoder.feed(b"87", 10.0)
+    decoder.feed(b"1", 15.0)
+    decoder.feed(b"\xc3", 15.5)
+    decoder.feed(b"\xa9", 16.0)
+    (line,) = decoder.feed(b"\r", 18.0)
+    assert line == Line("871é", "cr", 10.0, 18.0, 5.0)
+    (line,) = decoder.feed(b"A\r", 99.0)
+    assert line == Line("A", "cr", 99.0, 99.0, 0.0)
+
+
+def test_echo_is_silent_inside_a_burst() -> None:
+    decoder = Decoder()
+    assert decoder.feed(b"8", 1.0) == [Typed("8")]
+    assert decoder.feed(b"7", 1.0) == [Typed("87")]
+    assert decoder.feed(b"\x1b[A", 1.0) == [Escape("\x1b[A")]
+    assert lines(decoder.feed(b"12\rA\rB\r", 1.0)) == ["8712", "A", "B"]
+    assert decoder.feed(b"C\rD", 1.0)[-1] == Typed("D")
+    assert decoder.feed(b"E\x7f", 1.0) == []
+    assert decoder.feed(b"\x7f", 1.0) == [Typed("")]
+    assert decoder.feed(b"\x7f", 1.0) == [BACK]
+
+
+def test_a_line_without_an_end_is_cut() -> None:
+    decoder = Decoder()
+    for _ in range(40):
+        decoder.feed(b"7" * 1000, 1.0)
+    assert lines(decoder.feed(b"7\r8712\r", 1.0)) == ["7" * LONGEST_LINE, "8712"]
+
+
+def scans(seed: int) -> list[str]:
+    chosen = random.Random(seed)
+    letters = "ABCDEFGHJKLMNPQRSTUVWXYZ0123456789-./"
+    return [
+        chosen.choice((f"{chosen.randrange(10**13):013d}", "".join(chosen.choices(letters, k=chosen.randint(2, 30)))))
+        for _ in range(100)
+    ]
+
+
+DECORATIONS = {
+    "plain": lambda code: code,
+    "aim": lambda code: b"]E0" + code,
+    "gs": lambda code: b"]C1" + code[:1] + b"\x1d" + code[1:],
+    "nul": lambda code: b"\x00" + code[:1] + b"\x00" + code[1:] + b"\x00",
+    "f9": lambda code: b"\x1b[20~" + code,
+    "resize": lambda code: code[:1] + b"\x1b[48;16;20;0;0t" + code[1:],
+    "stx": lambda code: b"\x02" + code,
+    "latin": lambda code: code + b"\xe9",
+}
+
+
+@pytest.mark.parametrize("terminator", TERMINATORS)
+@pytest.mark.parametrize("decoration", DECORATIONS)
+def test_a_hundred_scans_in_one_read(terminator: str, decoration: str) -> None:
+    codes = scans(7)
+    decorated = [DECORATIONS[decoration](code.encode()) for code in codes]
+    expected = [fed_plain(code) for code in decorated]
+    data = b"".join(code + TERMINATORS[terminator] for code in decorated)
+    assert lines(fed(data)) == expected
+    assert lines(fed(*cut(data, range(0, len(data), 5)))) == expected
+    assert ENTER not in fed(data)
+
+
+def fed_plain(code: bytes) -> str:
+    """What a decorated code is as text: sequences, NUL and STX gone, Latin-1 read."""
+    for junk in (b"\x1b[20~", b"\x1b[48;16;20;0;0t", b"\x00", b"\x02"):
+        code = code.replace(junk, b"")
+    return code.decode("latin-1")
+
+
+def test_a_hundred_scans_in_one_paste() -> None:
+    codes = scans(8)
+    data = b"\x1b[200~" + "\n".join(codes).encode() + b"\x1b[201~"
+    assert lines(fed(data)) == codes
+    assert lines(fed(*(bytes([byte]) for byte in data))) == codes
+
+
+BITS = st.sampled_from(
+    b"8712 A \r \n \t \x02 \x03 \x1d \x00 \x08 \x7f \xe9 \xc3\xa9 \xe2 \x9b \x1b [ O ] P \\ \x1b[200~ \x1b[201~".split(
+        b" "
+    )
+    + SEQUENCES
+)
+STREAM = st.one_of(st.binary(max_size=60), st.lists(BITS, max_size=30).map(b"".join))
+
+
+@given(STREAM, st.lists(st.integers(0, 1000), max_size=12))
+def test_reads_may_be_cut_anywhere(data: bytes, places: list[int]) -> None:
+    assert said(fed(*cut(data, places))) == said(fed(data))
+
+
+@given(st.lists(st.tuples(STREAM, st.floats(0, 5), st.booleans()), max_size=12))
+def test_no_bytes_raise_and_scans_after_them_are_whole(reads: list[tuple[bytes, float, bool]]) -> None:
+    decoder, now = Decoder(), 1.0
+    for data, pause, quiet in reads:
+        items = decoder.feed(data, now)
+        now += pause
+        items += decoder.tick(now) if quiet else []
+        for item in items:
+            assert isinstance(item, Line | Typed | Key | Escape)
+            assert not isinstance(item, Line) or (item.text and not set(item.text) & set(map(chr, range(0x80, 0xA0))))
+    decoder.feed(b"\r", now)
+    decoder.tick(now + 10)
+    decoder.feed(b"\r", now + 20)
+    assert lines(decoder.feed(EAN.encode() + b"\r", now + 30)) == [EAN]

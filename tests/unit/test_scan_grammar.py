@@ -1,0 +1,428 @@
+"""The one grammar: the same line means the same at every step, as far as the step has something open for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.scan.codes import check_digit, index_keys
+from aisle.scan.decoder import LONGEST_LINE
+from aisle.scan.grammar import COMMANDS, are_readings, keys_of, readings
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    Back,
+    Candidate,
+    Choice,
+    Command,
+    Either,
+    Meaning,
+    Move,
+    Open,
+    Quantity,
+    Refused,
+    Said,
+    Text,
+    Thing,
+    Times,
+    Unknown,
+)
+from aisle.scan.resolve import resolve
+from aisle.scan.restricted import Pattern, patterns
+
+EAN, OTHER = "4006381333931", "5901234123457"
+EAN8 = "73513537"
+OPENS = [
+    Open(quantity, decimals, choices, text, letters)
+    for quantity, decimals, choices, text, letters in product(
+        (False, True), (False, True), (0, 3), (False, True), ("", "nu")
+    )
+]
+NOTHING = Open()
+CODE = "to be looked up"
+Rule = Callable[[Open], Said | str]
+
+
+def amount(value: str, code: str = "") -> Rule:
+    """A quantity where one is open, else a code."""
+    return lambda open_: Quantity(Decimal(value), code) if open_.quantity else CODE
+
+
+def fraction(text: str, value: str) -> Rule:
+    """Only where decimals are allowed."""
+
+    def rule(open_: Open) -> Said | str:
+        if not open_.quantity:
+            return CODE
+        return Quantity(Decimal(value)) if open_.decimals else Refused("input.decimal", text)
+
+    return rule
+
+
+def number(value: int) -> Rule:
+    """A choice that is shown, else a quantity, else a code."""
+
+    def rule(open_: Open) -> Said | str:
+        if open_.choices:
+            return Choice(value)
+        return Quantity(Decimal(value)) if open_.quantity else CODE
+
+    return rule
+
+
+def zero(open_: Open) -> Said | str:
+    if open_.quantity:
+        return Quantity(Decimal(0))
+    return Refused("input.choice", "0") if open_.choices else Back()
+
+
+def letter(text: str) -> Rule:
+    def rule(open_: Open) -> Said | str:
+        if open_.letters:
+            return Command(text.lower())
+        return CODE if open_.text else Refused("input.letter", text)
+
+    return rule
+
+
+def no_letter(text: str) -> Rule:
+    return lambda open_: CODE if open_.text else Refused("input.letter", text)
+
+
+def always(said: Said | str) -> Rule:
+    return lambda open_: said
+
+
+def signed(text: str) -> Rule:
+    return lambda open_: Refused("input.quantity", text) if open_.quantity else CODE
+
+
+def printed(command: Said, text: str) -> Rule:
+    """A command barcode: no more than the step knows."""
+
+    def rule(open_: Open) -> Said | str:
+        if isinstance(command, Choice):
+            return command if command.number <= open_.choices else Refused("input.choice", text)
+        return command if open_.letters else Refused("input.letter", text)
+
+    return rule
+
+
+GRAMMAR: dict[str, Rule] = {
+    "": always(Move("enter")),
+    "   ": always(Move("enter")),
+    "0": zero,
+    "1": number(1),
+    "3": number(3),
+    " 3 ": number(3),
+    "4": amount("4"),
+    "03": amount("3", "03"),
+    "12": amount("12"),
+    "1234567": amount("1234567"),
+    "12345678": always(CODE),
+    "12.5": fraction("12.5", "12.5"),
+    "12,5": fraction("12,5", "12.5"),
+    ",5": fraction(",5", "0.5"),
+    "12,": amount("12"),
+    "1234.567": fraction("1234.567", "1234.567"),
+    "12345.678": always(CODE),
+    "1.2345": lambda open_: Refused("input.decimal", "1.2345") if open_.quantity else CODE,
+    "-1": signed("-1"),
+    "+3": signed("+3"),
+    "b": always(Back()),
+    "B": always(Back()),
+    "n": letter("n"),
+    "U": letter("U"),
+    "x": no_letter("x"),
+    "é": no_letter("é"),
+    "?": no_letter("?"),
+    "*": no_letter("*"),
+    "AISLE:BACK": always(Back()),
+    "aisle:back": always(Back()),
+    "AISLE:OK": always(Move("enter")),
+    "AISLE:NEXT": printed(Command("n"), "AISLE:NEXT"),
+    "AISLE:2": printed(Choice(2), "AISLE:2"),
+    "AISLE:9": printed(Choice(9), "AISLE:9"),
+    EAN: always(CODE),
+    f"]E0{EAN}": always(CODE),
+    "]A012": always(CODE),
+    "]A0AISLE:BACK": always(Back()),
+    "12]A0AISLE:BACK": always(CODE),
+    f"12*{EAN}": always(CODE),
+    f"1,5*{EAN}": always(CODE),
+    "3*4": lambda open_: Quantity(Decimal(12), "3*4") if open_.quantity else CODE,
+    "2*3*4": lambda open_: Quantity(Decimal(24), "2*3*4") if open_.quantity else CODE,
+    "2*0,5": lambda open_: Quantity(Decimal(1), "2*0,5") if open_.quantity else CODE,
+    "3*0.5": lambda open_: (
+        CODE
+        if not open_.quantity
+        else Quantity(Decimal("1.5"), "3*0.5")
+        if open_.decimals
+        else Refused("input.decimal", "3*0.5")
+    ),
+    "3*400": always(CODE),
+    "3x4": always(CODE),
+    "9999999*99": lambda open_: Refused("input.quantity", "9999999*99") if open_.quantity else CODE,
+    "12*": always(Times("12")),
+    " 1,5* ": always(Times("1,5")),
+    "0*": always(Refused("input.times", "0*")),
+    "1.2.3*": always(Refused("input.times", "1.2.3*")),
+    f"0*{EAN}": always(Refused("input.times", "0*")),
+    f"12345678*{EAN}": always(Refused("input.times", "12345678*")),
+    f"1.2.3*{EAN}": always(Refused("input.times", "1.2.3*")),
+    f"0]E0{EAN}": always(Refused("input.times", "0*")),
+    f"12]E0{EAN}": always(CODE),
+    f"?{EAN}": always(CODE),
+    "?12": always(CODE),
+    "?0": always(CODE),
+    "milk": always(CODE),
+    "A-01": always(CODE),
+    "٣": always(Refused("input.letter", "٣")),
+    "9" * LONGEST_LINE: always(Refused("input.long", "9" * 40)),
+}
+
+
+@pytest.mark.parametrize("open_", OPENS, ids=lambda open_: "-".join(map(str, open_)))
+def test_every_line_at_every_step(open_: Open) -> None:
+    for text, rule in GRAMMAR.items():
+        said = readings(text, open_)
+        expected = rule(open_)
+        if text == "٣" and open_.text:
+            expected = CODE
+        assert (CODE if are_readings(said) else said) == expected, text
+
+
+def test_every_printed_command_can_be_said() -> None:
+    letters = "".join(said.letter for said in COMMANDS.values() if isinstance(said, Command))
+    for text, said in COMMANDS.items():
+        assert readings(text, Open(choices=9, letters=letters)) == said
+
+
+@given(st.text(max_size=40), st.sampled_from(OPENS))
+def test_no_text_raises(text: str, open_: Open) -> None:
+    said = readings(text, open_, patterns(("28IIIIIWWWWWC",)))
+    if are_readings(said):
+        assert keys_of(said)
+        resolve(text, open_, said, (), ())
+
+
+# From readings to meanings
+
+
+def ean(body: str) -> str:
+    return body + check_digit(body)
+
+
+STORE = {
+    (EAN, PRODUCT, "P1", 1, False),
+    (OTHER, PRODUCT, "P2", 1, True),
+    ("15400141288763", PRODUCT, "P3", 12, False),
+    (EAN8, PRODUCT, "P8", 1, False),
+    ("12", LOCATION, "12", 1, False),
+    ("4711", PRODUCT, "4711", 1, False),
+    ("4711", ORDER, "4711", 1, False),
+    ("A-01", LOCATION, "A-01", 1, False),
+    ("000123", ORDER, "000123", 1, False),
+    ("123", ORDER, "123", 1, False),
+    ("123", PRODUCT, "123", 1, False),
+    ("2812345", PRODUCT, "CHEESE", 1, True),
+    ("2899999", PRODUCT, "PIE", 1, False),
+    ("12345", LOCATION, "12345", 1, False),
+    ("340123450000000000", ORDER, "PALLET", 1, False),
+    ("5" + EAN8, PRODUCT, "LONG", 1, False),
+}
+SHOP = [
+    Candidate(key, kind, number, number.title(), Decimal(factor), decimals)
+    for code, kind, number, factor, decimals in sorted(STORE)
+    for key in index_keys(code)
+]
+
+
+def said(
+    text: str,
+    open_: Open = NOTHING,
+    prefers: tuple[str, ...] = (PRODUCT, LOCATION, ORDER),
+    table: tuple[Pattern, ...] = (),
+) -> Said:
+    """The whole way, with the shop above as what the store knows."""
+    found = readings(text, open_, table)
+    if not are_readings(found):
+        return found
+    keys = keys_of(found)
+    return resolve(text, open_, found, [candidate for candidate in SHOP if candidate.code in keys], prefers)
+
+
+def brief(text: str, *arguments: object, **options: object) -> list[tuple[str, str, Decimal, bool]] | Said:
+    thing = said(text, *arguments, **options)  # type: ignore[arg-type]
+    if not isinstance(thing, Thing):
+        return thing
+    return [(meaning.kind, meaning.key, meaning.quantity, meaning.explicit) for meaning in thing.meanings]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "quantity", "explicit"),
+    [
+        (EAN, "P1", "1", False),
+        (f"]E0{EAN}", "P1", "1", False),
+        (f"]E3{EAN}12", "P1", "1", False),
+        (f"]E4{EAN8}", "P8", "1", False),
+        (f"12*{EAN}", "P1", "12", True),
+        (f"12{EAN}", "P1", "12", True),
+        (f"1234{EAN}", "P1", "1234", True),
+        (f"12]E0{EAN}", "P1", "12", True),
+        (f"12*]E0{EAN}", "P1", "12", True),
+        (f"1*{EAN}", "P1", "1", True),
+        (f"1,5*{OTHER}", "P2", "1.5", True),
+        ("15400141288763", "P3", "12", True),
+        ("2*15400141288763", "P3", "24", True),
+        (f"]C1010{EAN}3010", "P1", "10", True),
+        (f"]C1010{EAN}3103001234", "P1", "1", False),  # not sold by weight: the label is one of it
+        (f"]C1010{OTHER}3103001234", "P2", "1.234", True),
+        (f"2*]C1010{OTHER}3103001234", "P2", "2.468", True),
+        (f"010{OTHER}3103001234", "P2", "1.234", True),
+        (f"(01)0{EAN}(10)X", "P1", "1", False),
+        ("]d20034012345000000000102154001412887633702", "P3", "24", True),
+        ("5" + EAN8, "LONG", "1", False),  # the whole string comes before 5 times the rest
+    ],
+)
+def test_what_a_scan_means(text: str, key: str, quantity: str, explicit: bool) -> None:
+    assert brief(text) == [(PRODUCT, key, Decimal(quantity), explicit)]
+
+
+def test_a_right_code_is_found_in_the_noise_of_a_bad_line() -> None:
+    for noisy in (f"é{EAN}", f"{EAN[:5]}é{EAN[5:]}", f"{EAN}éÿ"):
+        assert said(noisy) == said(EAN)
+    assert said(f"é{EAN[:-1]}9") == Unknown(f"é{EAN[:-1]}9")
+
+
+def test_the_code_and_what_it_carries_come_along() -> None:
+    thing = said(f"]C1010{EAN}17261231" + "10B7")
+    assert thing == Thing((Meaning(PRODUCT, "P1", "P1", Decimal(1), False, EAN, "B7", "2026-12-31"),))
+    thing = said(f"12*]E0{EAN}")
+    assert isinstance(thing, Thing)
+    assert thing.meanings[0].code == EAN
+
+
+def test_the_step_prefers_and_the_exact_spelling_wins() -> None:
+    one = Decimal(1)
+    assert brief("4711") == [(PRODUCT, "4711", one, False), (ORDER, "4711", one, False)]
+    assert brief("4711", prefers=(ORDER,)) == [(ORDER, "4711", one, False), (PRODUCT, "4711", one, False)]
+    assert brief("000123") == [(PRODUCT, "123", one, False), (ORDER, "000123", one, False)]
+    assert brief("a-01") == [(LOCATION, "A-01", one, False)]
+
+
+def test_the_logistic_unit_comes_before_what_it_holds() -> None:
+    content = f"020{EAN}3748"
+    assert brief(f"]C100340123450000000000{content}") == [(ORDER, "PALLET", Decimal(1), False)]
+    assert brief(f"]C100{ean('34012345000000001')}{content}") == [(PRODUCT, "P1", Decimal(48), True)]
+
+
+def test_restricted_codes_carry_weight_price_and_count() -> None:
+    weight, price = ean("281234501234"), ean("289999901234")
+    table = patterns(("28IIIIIWWWWWC",))
+    assert brief(weight) == Unknown(weight)
+    assert brief(weight, table=table) == [(PRODUCT, "CHEESE", Decimal("1.234"), True)]
+    assert brief(f"2*{weight}", table=table) == [(PRODUCT, "CHEESE", Decimal("2.468"), True)]
+    assert brief(price, table=patterns(("28IIIIIPPPPPC",))) == [(PRODUCT, "PIE", Decimal(1), False)]
+    assert brief(price, table=patterns(("28IIIIINNNNNC",))) == [(PRODUCT, "PIE", Decimal(1234), True)]
+    # the item number alone would be a place: only products carry a weight
+    assert brief(ean("271234501234"), table=patterns(("27IIIIIWWWWWC",))) == Unknown(ean("271234501234"))
+
+
+def test_two_readings_are_asked() -> None:
+    """28 of an ITF-14, or 2879 of a UPC-A: both have a right check digit."""
+    text = "2879376027584619"
+    found = readings(text, Open())
+    assert are_readings(found)
+    case = Candidate("79376027584619", PRODUCT, "CASE")
+    piece = Candidate("376027584619", PRODUCT, "PIECE")
+    either = resolve(text, Open(), found, [piece, case], ())
+    assert isinstance(either, Either)
+    assert [(way.meanings[0].key, int(way.meanings[0].quantity)) for way in either.ways] == [
+        ("CASE", 28),
+        ("PIECE", 2879),
+    ]
+    for one, quantity in ((case, 28), (piece, 2879)):
+        thing = resolve(text, Open(), found, [one], ())
+        assert isinstance(thing, Thing)
+        assert thing.meanings[0].quantity == quantity
+
+
+@pytest.mark.parametrize(
+    ("text", "times"),
+    [
+        (f"10{EAN}", [10]),
+        (f"120{EAN}", [120]),
+        (f"1000{EAN}", [1000]),
+        (f"0{EAN}", []),
+        ("10036000291452", [10]),
+        ("50036000291452", [5, 50]),  # a UPC-A comes as 12 digits or as 13
+        ("12" + EAN8, [12]),
+        ("12345" + EAN, []),
+    ],
+)
+def test_a_quantity_right_before_a_code(text: str, times: list[int]) -> None:
+    found = readings(text, Open())
+    assert are_readings(found)
+    assert [way.times for way in found if way.explicit] == times
+    assert found[0].code == text
+
+
+def test_what_nobody_knows() -> None:
+    words, three = Open(text=True), Open(choices=3)
+    for text in ("5901234123440", "A1", "1-2", f"]A0ABC{EAN}", "]A0MILK", f"12{EAN[:-1]}0"):
+        assert said(text) == Unknown(text.removeprefix("]A0"))
+    assert said("12*milk") == Unknown("milk")
+    assert said("milk 3,5%") == Text("milk 3,5%")
+    assert said("?milk") == Text("milk")
+    assert said("a1", words) == Text("a1")
+    assert said("x", words) == Text("x")
+    assert said("4712", words) == Unknown("4712")
+    assert said("7", three) == Refused("input.choice", "7")
+    assert said("12", three) != Refused("input.choice", "12")  # a place that is known
+    assert said("77", three) == Refused("input.choice", "77")
+    assert said("777", three) == Unknown("777")
+
+
+def test_what_nobody_knows_is_multiplied_where_how_many_is_asked() -> None:
+    asked, loose = Open(quantity=True, choices=2), Open(quantity=True, decimals=True)
+    for text in ("3x4", "3X4", "3*4", "3 x 4", "3*004", "3×4"):
+        answer = said(text, asked)
+        assert isinstance(answer, Quantity), text
+        assert answer.value == 12
+        assert not isinstance(said(text), Quantity)
+    assert said("2x1,25", loose) == Quantity(Decimal("2.5"), "2x1,25")
+    assert said("2x1,25", asked) == Refused("input.decimal", "2x1,25")
+    assert brief("3*4711", asked) == [(PRODUCT, "4711", Decimal(3), True), (ORDER, "4711", Decimal(3), True)]
+    assert said("3*4712", asked) == Quantity(Decimal(14136), "3*4712")
+    assert said("99999x999", asked) == Refused("input.quantity", "99999x999")
+    assert said("1.2.3x4", asked) == Unknown("1.2.3x4")
+    for code in (f"3x{EAN}", f"3*{EAN[:-1]}0"):
+        assert not isinstance(said(code, asked), Quantity)
+
+
+def test_only_whole_ones_of_what_is_sold_by_the_piece() -> None:
+    assert said(f"1,5*{EAN}") == Refused("input.decimal", f"1,5*{EAN}")
+    assert brief("0,5*15400141288763") == [(PRODUCT, "P3", Decimal(6), True)]  # half a case of twelve
+
+
+def test_a_question_mark_looks_up() -> None:
+    for text in (f"?{EAN}", f"? {EAN}", f"?]E0{EAN}"):
+        thing = said(text, Open(quantity=True, choices=3))
+        assert isinstance(thing, Thing)
+        assert thing.lookup
+        assert thing.meanings[0].key == "P1"
+    plain = said(EAN)
+    assert isinstance(plain, Thing)
+    assert not plain.lookup
+
+
+def test_a_barcode_at_a_quantity_is_never_a_quantity() -> None:
+    for code in (EAN, EAN8, "036000291452", "04252614"):
+        assert not isinstance(said(code, Open(quantity=True, decimals=True)), Quantity)

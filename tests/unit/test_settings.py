@@ -1,0 +1,276 @@
+"""Where settings come from, and what is said when one is wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from aisle.errors import SettingsError, UsageError
+from aisle.settings import (
+    EMBEDDED,
+    Settings,
+    base_url,
+    data_root,
+    load,
+    pool_names,
+    read_token,
+    stamp_of,
+    terminal_name,
+)
+from aisle.settings.files import read
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with a settings file."""
+    (tmp_path / "settings.toml").write_text('store = "0042"\nverified = true\nrestricted_codes = ["28IIIIIWWWWWC"]\n')
+    return tmp_path
+
+
+def test_without_anything_the_embedded_store_is_used(tmp_path: Path) -> None:
+    loaded = load({}, {"AISLE_HOME": str(tmp_path)})
+    assert loaded.settings == Settings()
+    assert base_url(loaded.settings) == EMBEDDED
+    assert loaded.root == tmp_path
+
+
+def test_the_command_line_beats_variables_and_these_beat_the_file(home: Path) -> None:
+    environ = {"AISLE_HOME": str(home), "AISLE_USER": "ann", "AISLE_VERIFIED": "no"}
+    assert load({}, {"AISLE_HOME": str(home)}).settings[:1] == ("0042",)
+    settings = load({"user": "bob", "store": None}, environ).settings
+    assert (settings.store, settings.user, settings.verified) == ("0042", "bob", False)
+    assert settings.restricted_codes == ("28IIIIIWWWWWC",)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("stoer = '1'", "did you mean 'store'"),
+        ("store = 1", "it takes a text"),
+        ("verified = 'yes'", "it takes true or false"),
+        ("restricted_codes = 'x'", "it takes a list of texts"),
+        ("store = ", "cannot be read"),
+    ],
+)
+def test_a_wrong_settings_file_is_named_with_its_key(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "settings.toml").write_text(text)
+    with pytest.raises(SettingsError, match=says) as raised:
+        load({}, {"AISLE_HOME": str(tmp_path)})
+    assert str(tmp_path / "settings.toml") in str(raised.value)
+
+
+SECTIONS = """
+verified = false
+pools = ["1 Shop"]
+[store]
+number = "0042"
+[store."0042"]
+verified = true
+blind = true
+[store."0043"]
+recount_units = 3
+[device."handheld-*"]
+bell_good = true
+blind = false
+[device."handheld-7"]
+recount_units = 7
+[device."handheld-?"]
+recount_units = 1
+[device."till"]
+store = "0043"
+[device."ssh-10.1.*"]
+rich = true
+[terminals]
+"10.9.0.1" = "handheld-9"
+"""
+
+
+@pytest.fixture
+def sections(tmp_path: Path) -> Path:
+    """A folder with a settings file of all sections."""
+    (tmp_path / "settings.toml").write_text(SECTIONS)
+    return tmp_path
+
+
+def test_the_device_beats_the_store_and_the_store_the_top(sections: Path) -> None:
+    file, environ = sections / "settings.toml", {"AISLE_HOME": str(sections)}
+    loaded = load({"terminal": "handheld-7"}, environ)
+    settings = loaded.settings
+    assert (settings.store, settings.verified, settings.blind, settings.bell_good) == ("0042", True, False, True)
+    assert settings.recount_units == 7  # an exact name beats patterns, wherever it stands
+    assert settings.pools == ("1 Shop",)
+    assert loaded.sources == {
+        "terminal": "the command line",
+        "store": str(file),
+        "pools": str(file),
+        "verified": f'{file} [store."0042"]',
+        "bell_good": f'{file} [device."handheld-*"]',
+        "blind": f'{file} [device."handheld-*"]',
+        "recount_units": f'{file} [device."handheld-7"]',
+    }
+    assert load({"terminal": "handheld-8"}, environ).settings.recount_units == 1
+    assert load({"terminal": "dock"}, environ).settings.blind
+    beaten = load({"blind": False}, {**environ, "AISLE_VERIFIED": "no"})
+    assert (beaten.settings.blind, beaten.settings.verified) == (False, False)
+    assert beaten.sources["verified"] == "AISLE_VERIFIED"
+
+
+def test_a_device_may_say_its_store_and_then_has_that_stores_section(sections: Path) -> None:
+    settings = load({"terminal": "till"}, {"AISLE_HOME": str(sections)}).settings
+    assert (settings.store, settings.verified, settings.recount_units) == ("0043", False, Decimal(3))
+    settings = load({"terminal": "till", "store": "0042"}, {"AISLE_HOME": str(sections)}).settings
+    assert (settings.store, settings.verified) == ("0042", True)
+
+
+def test_terminals_are_known_by_the_address_of_their_client(sections: Path) -> None:
+    environ = {"AISLE_HOME": str(sections), "SSH_CLIENT": "10.9.0.1 5000 22"}
+    loaded = load({}, environ)
+    assert terminal_name(loaded.settings, environ) == "handheld-9"
+    assert loaded.sources["terminal"] == f"{sections / 'settings.toml'} [terminals]"
+    assert loaded.settings.bell_good
+    assert load({"terminal": "till"}, environ).settings.terminal == "till"
+    environ["SSH_CLIENT"] = "10.1.2.3 5000 22"
+    unnamed = load({}, environ)
+    assert (unnamed.settings.terminal, unnamed.settings.rich) == ("", True)
+
+
+def test_the_users_file_beats_the_sites_on_each_level(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site, user = tmp_path / "site.toml", tmp_path / "user.toml"
+    site.write_text('verified = true\n[store."0042"]\nblind = true\n')
+    user.write_text('store = "0042"\nverified = false\nblind = false\n')
+    monkeypatch.setattr("aisle.settings.settings_files", lambda environ: (site, user))
+    loaded = load({}, {})
+    assert (loaded.settings.verified, loaded.settings.blind) == (False, True)
+    assert loaded.sources == {"store": str(user), "verified": str(user), "blind": f'{site} [store."0042"]'}
+    with user.open("a") as stream:
+        stream.write('[device."x"]\nblind = false\n')
+    assert not load({"terminal": "x"}, {}).settings.blind
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            '[store."0042"]\nverifed = true',
+            r'\[store."0042"\] has the unknown key \'verifed\'; did you mean \'verified\'',
+        ),
+        ('[devise."x"]\nblind = true', "has the unknown section 'devise'; did you mean 'device'"),
+        ('[store."0042"]\nstore = "1"', "store cannot be set in"),
+        ('[device."x"]\nterminal = "y"', "terminal cannot be set in"),
+        ('[device."x"]\nbase_url = "https://y"', "base_url cannot be set in"),
+        ('[device."x"]\nblind = 1', r'blind in .*\[device."x"\] is 1; it takes true or false'),
+        ("[device]\nblind = true", r"has 'blind' in \[device\]"),
+        ("[store]\nblind = true", r"has 'blind' in \[store\]"),
+        ("[store]\nnumber = 42", "it takes a text"),
+        ('[terminals]\n"10.1.2.3" = 7', "it takes a name"),
+        ("terminals = 3", "it is a table"),
+        ('store = "1"\n[store."1"]\nblind = true', 'write number = "…" under'),
+        ("pools = ['Shop']", "pools in .* has 'Shop'; it takes texts such as '1 Shop'"),
+        ("pools = ['11 Shop']", "has '11 Shop'"),
+        ("reasons = ['1 - Broken', 'Lost']", "has 'Lost'; it takes texts such as '1 - Damaged'"),
+        ("blnd = true\nverifed = true", r"'blind'.*\(1 more: aisle doctor\)"),
+    ],
+)
+def test_what_is_wrong_in_a_section_is_named(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "settings.toml").write_text(text)
+    with pytest.raises(SettingsError, match=says) as raised:
+        load({}, {"AISLE_HOME": str(tmp_path)})
+    assert str(tmp_path / "settings.toml") in str(raised.value)
+
+
+def test_sections_of_others_are_checked_too_and_all_that_is_wrong_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('blind = true\nx = 1\n[store."7"]\ny = 1\n[device."7"]\nverified = 1\nrich = true\n')
+    found = read(file)
+    assert len(found.problems) == 3
+    assert found.top == {"blind": True}
+    assert found.devices == {"7": {"rich": True}}
+    assert read(tmp_path / "none.toml").problems[0].startswith(f"{tmp_path / 'none.toml'} cannot be read")
+
+
+def test_who_cannot_ask_goes_by_what_is_right(tmp_path: Path) -> None:
+    environ = {"AISLE_HOME": str(tmp_path)}
+    (tmp_path / "settings.toml").write_text('blnd = true\nverified = true\n[terminals]\n"1.2.3.4" = 5\n')
+    loaded = load({"store": "7"}, environ, strict=False)
+    assert (loaded.settings.verified, loaded.settings.store) == (True, "7")
+    (tmp_path / "settings.toml").write_text("verified = ")
+    assert not load({}, environ, strict=False).settings.verified
+    with pytest.raises(SettingsError, match="AISLE_RICH"):
+        load({}, {**environ, "AISLE_RICH": "maybe"}, strict=False)
+
+
+def test_pools_in_use() -> None:
+    assert pool_names(("1 Shop", " 10  Cold store")) == {1: "Shop", 10: "Cold store"}
+    assert pool_names(()) == {}
+
+
+def test_a_changed_file_is_seen_without_opening_it(tmp_path: Path) -> None:
+    environ = {"AISLE_HOME": str(tmp_path)}
+    loaded = load({}, environ)
+    assert loaded.stamp == stamp_of(loaded.files)
+    (tmp_path / "settings.toml").write_text("blind = true")
+    assert stamp_of(loaded.files) != loaded.stamp
+    assert load({}, environ).settings.blind
+
+
+def test_without_a_file_nothing_that_reads_one_is_loaded(tmp_path: Path) -> None:
+    program = (
+        "import sys; from aisle.settings import load; load({})\n"
+        "assert not {'tomllib', 'difflib', 'aisle.settings.files'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, env={"AISLE_HOME": str(tmp_path)})
+
+
+def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="AISLE_RICH is 'maybe'"):
+        load({}, {"AISLE_HOME": str(tmp_path), "AISLE_RICH": "maybe"})
+
+
+def test_a_token_is_read_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("secret\n")
+    path.chmod(0o600)
+    assert read_token(str(path)) == "secret"
+    path.chmod(0o640)
+    with pytest.raises(SettingsError, match="chmod 600"):
+        read_token(str(path))
+    path.chmod(0o600)
+    path.write_text("\n")
+    with pytest.raises(SettingsError, match="is empty"):
+        read_token(str(path))
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    with pytest.raises(SettingsError, match="cannot be opened"):
+        read_token(str(link))
+    path.write_bytes(b"sec\xffret\n")
+    with pytest.raises(SettingsError, match="no text"):
+        read_token(str(path))
+    with pytest.raises(SettingsError, match="cannot be read"):
+        read_token(str(tmp_path))
+
+
+def test_terminals_have_names() -> None:
+    def none() -> str:
+        raise OSError(25, "Inappropriate ioctl for device")
+
+    assert terminal_name(Settings(), {}, none) == "console"
+    assert terminal_name(Settings(), {}, lambda: "/dev/console") == "console"
+    assert terminal_name(Settings(), {}, lambda: "/dev/tty1") == "tty1"
+    assert terminal_name(Settings(), {}, lambda: "/dev/pts/3") == "pts-3"
+    assert terminal_name(Settings(), {"SSH_CLIENT": "10.0.0.7 51234 22"}) == "ssh-10.0.0.7"
+    assert terminal_name(Settings(terminal="dock 3"), {"SSH_CLIENT": "10.0.0.7 51234 22"}) == "dock 3"
+
+
+def test_an_address_without_a_scheme_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"service\.example"):
+        base_url(Settings(base_url="service.example"))
+    assert base_url(Settings(base_url="https://service.example/")) == "https://service.example"
+
+
+def test_data_lies_where_platformdirs_says_or_under_one_folder(tmp_path: Path) -> None:
+    assert data_root({"AISLE_HOME": str(tmp_path)}) == tmp_path
+    assert data_root({}).name == "aisle"

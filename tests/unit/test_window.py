@@ -1,0 +1,39 @@
+"""What all lists have in common: the end of a window, and what is being typed into one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from aisle.jobs import JOBS
+from aisle.jobs.base import Context, Query, Rows
+from aisle.jobs.window import is_command, leafed
+
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", rows=4)
+
+LISTS = {"home": "orders", "lookup": "hits", "browse": "places", "count_log": "count_log", "doubts": "doubts"}
+"""Jobs with a list, and the ids of its answers."""
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_that_says_it_has_rows_and_shows_none_is_not_asked_without_end(name: str) -> None:
+    job: Any = JOBS[name]
+    empty = Rows(LISTS[name], (), 3)
+    behind = job.step(job.begin()._replace(search="tea", first=20), empty, CONTEXT)
+    asked = [effect.args for effect in behind.effects if isinstance(effect, Query)]
+    assert [args["first"] for args in asked if "first" in args] == [0]
+    assert job.step(behind.state, empty, CONTEXT).effects == ()
+
+
+def test_what_is_a_word_and_what_is_not() -> None:
+    assert [text for text in ("", "1", "b", "q", "?x", "3*", "123456789", "1234", "te") if is_command(text, "bn")] == [
+        "", "1", "b", "?x", "3*", "123456789",
+    ]  # fmt: skip
+    assert [leafed(2, key) for key in ("pagedown", "up", "home", "end", "enter")] == [3, 1, 0, -1, 2]
+
+
+def test_what_is_typed_is_never_more_than_digits_can_be() -> None:
+    """Keyboards have digits that are no numbers, and scanners send long ones."""
+    assert not is_command("12²", "bn", 20)
+    assert is_command("1" * 5000, "bn", 20)
