@@ -1,0 +1,1 @@
+"""This host's SQLite: cache.db (disposable) and outbox.db (precious)."""

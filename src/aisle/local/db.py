@@ -1,0 +1,277 @@
+"""SQLite on this host: opened one way, changed in one kind of transaction, brought up to date by numbered migrations.
+
+apsw brings its own engine. SQLite before 3.51.3 can lose committed rows when several processes share one WAL file.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from aisle.errors import StorageError
+from aisle.local.disk import FileId, alone_in, file_id, private_folder, refuse_bad_disk
+
+FLOOR = (3, 51, 3)
+"""The first SQLite without the WAL-reset race."""
+
+BUSY_S = 5.0
+JOURNAL_BYTES = 64 << 20
+CACHE_KIB = 8000
+
+_WRITABLE = apsw.SQLITE_OPEN_READWRITE
+_UNUSABLE = (
+    apsw.FullError,
+    apsw.IOError,
+    apsw.ReadOnlyError,
+    apsw.BusyError,
+    apsw.CorruptError,
+    apsw.NotADBError,
+    apsw.CantOpenError,
+)
+
+
+class Gone(StorageError):
+    """What is at the place of a precious database is not the file that was opened: nobody would read what is written
+    to that one now. See aisle.local.rescue."""
+
+
+class Precious(apsw.Connection):
+    """A connection to a database that must not be written to once it has been deleted, or another put in its place."""
+
+    file: FileId = None
+    """What was opened; None for what no file system knows."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether something else, or nothing, is at its place now."""
+        return self.file is not None and file_id(Path(self.filename)) != self.file
+
+
+def is_gone(connection: apsw.Connection) -> bool:
+    """Whether this is a connection to a precious file that is not at its place any more."""
+    return isinstance(connection, Precious) and connection.is_gone
+
+
+def connect(path: Path, *, precious: bool = False, read_only: bool = False) -> apsw.Connection:
+    """A connection to the WAL database at `path`; file (0600) and folder (0700) are made when they are missing.
+
+    Precious: every commit is on the disk before it returns (synchronous=FULL). Nobody checkpoints by the way, neither
+    in a commit nor at the close: that is `checkpoint`, called by the courier alone. Raises StorageError.
+    """
+    refuse_old_engine(apsw.sqlite_lib_version())
+    with usable(path):
+        private_folder(path.parent)
+        refuse_bad_disk(path, precious=precious)
+        if precious:
+            with alone_in(path.parent):
+                return _opened_precious(path)
+        if not path.exists():
+            _create(path)
+        connection = apsw.Connection(os.fspath(path), flags=_WRITABLE)
+        _prepare(connection, precious=False, read_only=read_only)
+    return connection
+
+
+def _opened_precious(path: Path) -> Precious:
+    if not path.exists():
+        for log in ("-wal", "-shm"):  # of one that was deleted: it must not be read into the new one
+            path.with_name(path.name + log).unlink(missing_ok=True)
+        _create(path)
+    connection = Precious(os.fspath(path), flags=_WRITABLE)
+    _prepare(connection, precious=True, read_only=False)
+    version(connection)  # opens its log, too, while nobody can put another file there
+    connection.file = file_id(path)
+    return connection
+
+
+def refuse_old_engine(version: str) -> None:
+    """Raises StorageError for an SQLite that cannot share a WAL file between processes safely."""
+    if tuple(int(part) for part in version.split(".")[:3]) < FLOOR:
+        floor = ".".join(str(part) for part in FLOOR)
+        raise StorageError(
+            f"This apsw brings SQLite {version}, which can lose committed rows when several processes share a "
+            f"database. At least {floor} is needed: install a newer apsw."
+        )
+
+
+def _create(path: Path) -> None:
+    """Makes the file in a name of its own and links it, in WAL mode, so that nobody ever meets it half made.
+
+    No descriptor of the database file is opened besides SQLite's: closing one would drop this process's locks on it.
+    """
+    mine = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    try:
+        os.mknod(mine, stat.S_IFREG | 0o600)
+        with closing(apsw.Connection(os.fspath(mine), flags=_WRITABLE)) as connection:
+            connection.execute("PRAGMA journal_mode=WAL").fetchall()
+        with suppress(FileExistsError):
+            os.link(mine, path)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be made: {error.strerror}. Check the folder and its owner.") from error
+    finally:
+        mine.unlink(missing_ok=True)
+
+
+class _Patience:
+    """Waits for another writer: short sleeps of uneven length, for five seconds at most.
+
+    SQLite's own waits grow to 100 ms; beside a busy writer one that waits so rarely is never the first to find the
+    lock free: of four writers in a tight loop some stood for seconds, with these waits none longer than 40 ms.
+    """
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def __call__(self, tried: int) -> bool:
+        now = time.monotonic()
+        if tried == 0:
+            self._until = now + BUSY_S
+        longest_ns = 500_000 if tried < 40 else 4_000_000
+        time.sleep(time.monotonic_ns() % longest_ns / 1e9)
+        return now < self._until
+
+
+def _prepare(connection: apsw.Connection, *, precious: bool, read_only: bool) -> None:
+    connection.set_busy_handler(_Patience())
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_FKEY, 1)
+    connection.wal_autocheckpoint(0)
+    for pragma in (
+        f"synchronous={'FULL' if precious else 'NORMAL'}",
+        "mmap_size=0",
+        f"journal_size_limit={JOURNAL_BYTES}",
+        f"cache_size=-{CACHE_KIB}",
+        f"query_only={'ON' if read_only else 'OFF'}",
+    ):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+@contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """One write transaction: BEGIN IMMEDIATE, then COMMIT, or ROLLBACK when the block raises.
+
+    IMMEDIATE waits for other writers; a deferred one would fail at its first write without waiting.
+    Raises StorageError when the database cannot be written (disk full, busy beyond 5 s, damaged); Gone, and nothing is
+    written, when a precious one is not at its place any more.
+    """
+    with usable(Path(connection.filename)):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if is_gone(connection):
+                raise Gone(f"{connection.filename} was deleted, or another file was put in its place.")
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+
+@contextmanager
+def usable(path: Path) -> Iterator[None]:
+    """Makes a StorageError of what keeps a database from being used; it says what to do."""
+    try:
+        yield
+    except _UNUSABLE as error:
+        trouble = _trouble(error)
+        told = StorageError(f"{_ADVICE[trouble]} The database {path} cannot be used: {error}.")
+        told.trouble = trouble
+        raise told from error
+
+
+_ADVICE = {
+    "full": "The disk is full: free some space; nothing that was shown as done is lost.",
+    "busy": "Another process has kept it locked for five seconds: try again. `courier.log` beside it may say more.",
+    "damaged": "The file is damaged: keep a copy of it. `courier.log` beside it may say more.",
+    "shut": "Check that its folder can be written by this account.",
+}
+
+
+def _trouble(error: Exception) -> str:
+    if isinstance(error, apsw.FullError):
+        return "full"
+    if isinstance(error, apsw.BusyError):
+        return "busy"
+    return "damaged" if isinstance(error, apsw.CorruptError | apsw.NotADBError) else "shut"
+
+
+def fetch(connection: apsw.Connection, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+    """All rows of a query at once, so that no reader stands still in the way of a checkpoint."""
+    return connection.execute(sql, values).fetchall()
+
+
+def fetch_one(connection: apsw.Connection, sql: str, *values: Any) -> tuple[Any, ...] | None:
+    """The first row of a query, or None."""
+    cursor = connection.execute(sql, values)
+    row = cursor.fetchone()
+    cursor.close()
+    return row
+
+
+def migrate(connection: apsw.Connection, migrations: Sequence[str]) -> None:
+    """Brings the schema up to date; migration n (SQL text) leads to user_version n, all of them in one transaction.
+
+    Raises StorageError, naming the file, when a newer program has been there.
+    """
+    if version(connection) == len(migrations):
+        return
+    refuse_newer(connection, len(migrations))
+    with transaction(connection):
+        for number in range(version(connection), len(migrations)):
+            connection.execute(migrations[number]).fetchall()
+            connection.execute(f"PRAGMA user_version={number + 1}").fetchall()
+
+
+def version(connection: apsw.Connection) -> int:
+    """The number of migrations that this database has seen."""
+    row = fetch_one(connection, "PRAGMA user_version")
+    return int(row[0]) if row else 0
+
+
+def known(row: Sequence[Any], fields: Sequence[str]) -> Sequence[Any]:
+    """The columns of a whole row that this program knows: a newer one adds its own behind them."""
+    return row[: len(fields)]
+
+
+def refuse_newer(connection: apsw.Connection, known: int) -> None:
+    """Raises StorageError when the database is of a newer version than this program knows."""
+    found = version(connection)
+    if found > known:
+        raise StorageError(
+            f"{connection.filename} is of version {found}; this aisle knows {known} at most. A newer aisle has been "
+            "used on this host: start that one, nothing in the file is lost."
+        )
+
+
+def reset(path: Path) -> None:
+    """Empties a database in place, whatever state it is in; other connections to it see the empty one from then on.
+
+    Unlinking the file would leave them reading a ghost, and a newcomer could meet one file's log beside another.
+    """
+    with usable(path), closing(apsw.Connection(os.fspath(path), flags=_WRITABLE)) as connection:
+        connection.set_busy_handler(_Patience())
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)
+        connection.execute("VACUUM").fetchall()
+        connection.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 0)
+        connection.execute("PRAGMA journal_mode=WAL").fetchall()
+
+
+def checkpoint(connection: apsw.Connection, *, truncate: bool = False) -> tuple[int, int]:
+    """Moves the log into the database: (pages in the log, pages moved). Truncating waits for readers: only when alone.
+
+    Somebody else's lock is no error, it gives (-1, -1): the next call gets further.
+    """
+    mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if truncate else apsw.SQLITE_CHECKPOINT_PASSIVE
+    try:
+        return connection.wal_checkpoint(mode=mode)
+    except apsw.BusyError:
+        return (-1, -1)

@@ -1,0 +1,130 @@
+"""Where a database may lie: SQLite's WAL needs shared memory on one host, and what is precious needs a disk."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from aisle.errors import StorageError
+
+MOUNTS = Path("/proc/self/mountinfo")
+
+_SHARED = (
+    "nfs",
+    "cifs",
+    "smb",
+    "afs",
+    "ceph",
+    "lustre",
+    "gpfs",
+    "glusterfs",
+    "beegfs",
+    "davfs",
+    "ncpfs",
+    "gfs",
+    "ocfs",
+)
+FileId = tuple[int, int] | None
+"""What tells a file from any other, also from a later one of its name; None where there is none."""
+
+_FUSE_ON_THIS_HOST = ("fuse.fuse-overlayfs", "fuseblk")
+_VOLATILE = ("tmpfs", "ramfs")
+
+
+def file_id(path: Path) -> FileId:
+    """Which file lies there now."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Nobody else makes a precious file in this folder, or puts another in its place, meanwhile."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+READ_ONLY = "Nothing can be written to its file system, which is mounted read-only."
+MOUNT_AGAIN = "Mount it for writing (a disk with errors ends up so: ask your administrator), or set AISLE_HOME."
+
+
+def nearest(path: Path) -> Path:
+    """The path itself, or the nearest folder above it that is there."""
+    return next((part for part in (path, *path.parents) if part.exists()), Path("/"))
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether the file system that holds a path takes nothing from anybody."""
+    return bool(os.statvfs(nearest(path)).f_flag & os.ST_RDONLY)
+
+
+def private_folder(folder: Path) -> None:
+    """Makes a folder that is missing, and those above it, for this account alone (0700). Raises StorageError, also
+    where nothing can be written."""
+    if is_read_only(folder):
+        raise StorageError(f"{folder} cannot be used. {READ_ONLY} {MOUNT_AGAIN}")
+    try:
+        for missing in reversed([part for part in (folder, *folder.parents) if not part.exists()]):
+            missing.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"The folder {folder} cannot be made: {error.strerror}. Check AISLE_HOME and its owner."
+        ) from error
+
+
+def filesystem(folder: Path, mounts: str) -> str:
+    """The type of the file system that holds an absolute, resolved folder; empty when no mount is known.
+
+    `mounts` is the text of /proc/self/mountinfo. Of two mounts on one place the later lies on top.
+    """
+    best, kind = -1, ""
+    parts = folder.parts
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        fields = before.split(" ")
+        if len(fields) < 5 or not after:
+            continue
+        point = Path(_unescaped(fields[4])).parts
+        if len(point) >= best and parts[: len(point)] == point:
+            best, kind = len(point), after.split(" ", 1)[0]
+    return kind
+
+
+def _unescaped(field: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field) if "\\" in field else field
+
+
+def refuse_bad_disk(
+    path: Path, *, precious: bool, mounts: str | None = None, environ: Mapping[str, str] = os.environ
+) -> None:
+    """Raises StorageError when a database must not lie at `path`: on a network file system, or, if precious, in memory.
+
+    Where the mounts cannot be read (not Linux, no /proc) nothing is refused.
+    """
+    if mounts is None:
+        try:
+            mounts = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError:
+            return
+    kind = filesystem(path.parent.resolve(), mounts)
+    if kind.startswith(_SHARED) or (kind.startswith("fuse") and kind not in _FUSE_ON_THIS_HOST):
+        raise StorageError(
+            f"{path} lies on a network or user-space file system ({kind}). The sessions of a host share this database "
+            "through memory, which does not work there. Set AISLE_HOME to a folder on a local disk."
+        )
+    if precious and kind in _VOLATILE and environ.get("AISLE_ALLOW_VOLATILE") != "1":
+        raise StorageError(
+            f"{path} lies in memory ({kind}) and would be lost when the power goes. It holds work that the service has "
+            "not confirmed yet. Set AISLE_HOME to a folder on a disk; AISLE_ALLOW_VOLATILE=1 if nothing here matters."
+        )

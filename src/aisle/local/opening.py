@@ -1,0 +1,35 @@
+"""Opens what a session works with: this host's databases, its doorbell, its trace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from aisle.local.home import Home
+from aisle.local.journal import Journal
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.reads import Reads
+from aisle.local.session import Session
+from aisle.local.signals import Bell
+from aisle.local.terms import Rooms
+from aisle.local.trace import Trace
+from aisle.local.watch import Watch, terms_of
+from aisle.settings import Loaded, Settings
+
+
+def open_session(
+    home: Home, settings: Settings, call_courier: Callable[[], None] | None = None, loaded: Loaded | None = None
+) -> Session:
+    """The session of this terminal; `call_courier` starts one. Raises StorageError or SettingsError.
+
+    With `loaded`, where the settings come from, it goes along with changes of their files.
+    """
+    terms = terms_of(settings, loaded.sources if loaded else None)
+    trace = Trace(Path(settings.trace), time.monotonic()) if settings.trace else None
+    outbox = open_outbox(home.folder)
+    rooms = Rooms(Reads(home, outbox), Journal(outbox), Outbox(outbox), Bell(home))
+    watch = Watch(loaded) if loaded else None
+    if call_courier is None:
+        return Session(rooms, terms, trace=trace, watch=watch)
+    return Session(rooms, terms, trace=trace, watch=watch, call_courier=call_courier)

@@ -1,0 +1,129 @@
+"""The records of the outbox: an operation as it is kept, and what a session hands in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from aisle.jobs.base import Json, Write
+from aisle.jobs.codec import from_text
+
+FORMAT = 1
+"""Version of the bodies that this program writes."""
+
+
+UPDATE, LOGS, MOVEMENT = "update-customer-order", "create-store-product-logs", "create-movement"
+"""The operations whose effects are known here, by their names in the table of operations."""
+
+
+class Operation(NamedTuple):
+    """One row of the outbox. Times are seconds since 1970; `occurred_at` is ISO 8601 UTC."""
+
+    n: int
+    """Order of creation on this host."""
+    op_id: str
+    store: str
+    principal: str
+    """Name of the token that it is sent with; never the token."""
+    app_user: str
+    operation: str
+    """Name in the table of operations (aisle.contract.wire)."""
+    lanes: tuple[str, ...]
+    merge_key: str
+    path: Mapping[str, str]
+    query: Mapping[str, Json]
+    body: Json
+    """What is to be said; decimals are Decimal."""
+    frozen: bytes | None
+    """The bytes that were sent; None while it has never been sending."""
+    fingerprint: str
+    """SHA-256 of these bytes."""
+    state: str
+    live: int
+    """1 while somebody still waits for it: unfinished, rejected and not seen, or done and not read back."""
+    attempts: int
+    not_before: float
+    first_sent_at: float | None
+    last_error: str
+    created_at: float
+    occurred_at: str
+    depends_on: str
+    superseded_by: str
+    job_id: str
+    event_seq: int
+    answer: str
+    confirmed_at: float | None
+    read_back_at: float | None
+    closed_by: str
+    schema_version: int
+    keyed: int
+    """1 when it was last sent under its key, which the service said it keeps: then the same again is no risk."""
+    doubted_at: float | None
+    """When it was last seen that nobody knows whether it arrived."""
+    settles_at: float | None
+    """From then on it is believed that what is not there will not come any more."""
+    parts: tuple[int, ...]
+    """Which entries of what was first sent its body still holds, counted from 1; empty for all of them."""
+    evidence: Mapping[str, Json]
+    """What was read at the service about it: `before` it was sent, `after`, and what the last look said (`verdict`)."""
+    terminal: str
+    """Name of the terminal where it was written."""
+
+
+class Author(NamedTuple):
+    """In whose name something is written."""
+
+    store: str
+    app_user: str
+    principal: str = "store"
+    terminal: str = ""
+
+
+def author_of(write: Write, author: Author) -> Author:
+    """In whose name a write is: his who is signed in, or his whom it names, who is at no terminal then."""
+    if write.user in ("", author.app_user):
+        return author
+    return author._replace(app_user=write.user, terminal="")
+
+
+class Intent(NamedTuple):
+    """A write and where it comes from."""
+
+    write: Write
+    job_id: str = ""
+    event_seq: int = 0
+    occurred_at: str = ""
+    depends_on: str = ""
+    """op_id of an operation that has to be done first, where lanes do not say so."""
+
+
+def fingerprint(content: bytes) -> str:
+    """SHA-256 of the bytes of a request, in hexadecimal."""
+    from hashlib import sha256
+
+    return sha256(content).hexdigest()
+
+
+def as_operation(row: Sequence[Any]) -> Operation:
+    """The operation in a row of the table; the columns are the fields, in their order."""
+    raw = Operation(*row[: len(Operation._fields)])  # a newer program adds columns of its own behind them
+    return raw._replace(
+        lanes=tuple(from_text(Any, str(raw.lanes))),
+        path=from_text(Any, str(raw.path)),
+        query=from_text(Any, str(raw.query)),
+        body=from_text(Any, str(raw.body)),
+        parts=parts_of(raw.parts),
+        evidence=from_text(Any, str(raw.evidence)) if raw.evidence else {},
+    )
+
+
+def parts_of(text: Any) -> tuple[int, ...]:
+    """What the table says of the entries that a body still holds."""
+    return tuple(from_text(Any, str(text))) if text else ()
+
+
+def as_write(operation: Operation) -> Write:
+    """The write that an operation carries."""
+    return Write(
+        operation.operation, operation.lanes, operation.path, operation.query, operation.body, operation.merge_key
+    )

@@ -1,0 +1,93 @@
+"""The reads of a supervisor's pages, by name; loaded when the first of them is asked for.
+
+`board` and `orders_by_number`: see aisle.local.reads_board. `history` (order_number, size) and `outcomes` (orders,
+since): see aisle.local.reads_history. `exceptions` (now, minutes): one row with how many there are of each kind.
+`differences`, `impossible`, `stuck` (now, minutes): windows (first, size), see aisle.local.reads_exceptions; `recounts`
+as well, see aisle.local.reads_recounts. `views` (user): the filters that a person has kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.orders_filter import view_key
+from aisle.local import reads_exceptions as exceptions
+from aisle.local.doubts import trouble
+from aisle.local.overlay import Overlay, Row
+from aisle.local.reads_board import Board
+from aisle.local.reads_history import history, outcomes
+from aisle.local.reads_recounts import recounts
+from aisle.local.reads_rows import Result, window
+from aisle.local.remarks import VIEW, remarks
+
+SIZE = 50
+
+
+class Desk:
+    """The reads, on one outbox and whatever cache there is."""
+
+    def __init__(self, outbox: apsw.Connection, overlay: Overlay) -> None:
+        self._outbox = outbox
+        self._overlay = overlay
+        self._board = Board(outbox, overlay)
+        self._named: Mapping[str, Callable[[apsw.Connection, Mapping[str, Json]], Result]] = {
+            "board": self._board.read,
+            "orders_by_number": self._board.orders,
+            "history": lambda cache, args: history(cache, outbox, args),
+            "outcomes": lambda _, args: outcomes(outbox, args),
+            "differences": lambda cache, args: _windowed(exceptions.differences(cache, outbox), args),
+            "impossible": lambda cache, args: _windowed(exceptions.impossible(cache), args),
+            "stuck": self._stuck,
+            "recounts": lambda cache, args: _windowed(recounts(cache, outbox), args),
+            "exceptions": self._exceptions,
+            "views": self._views,
+        }
+
+    def read(self, name: str, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+        """(rows, how many there are in all) of a named read."""
+        return self._named[name](cache, args)
+
+    def _stuck(self, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+        numbers = exceptions.stuck(cache, self._outbox, args)
+        first, size = window(args, SIZE)
+        rows, _ = self._board.orders(cache, {"orders": numbers[first : first + size]})
+        for row in rows:
+            row["silent_since"] = row["silent_since"] or row["seen_at"]
+        return rows, len(numbers)
+
+    def _exceptions(self, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+        found = exceptions.differences(cache, self._outbox)
+        late = {"status": ["open", "partial"], "late": True, "now": args["now"], "size": 0}
+        row: Row = {
+            "doubts": trouble(self._outbox)[1],
+            "differences": len(found),
+            "value": sum((abs(each["value"]) for each in found), Decimal(0)),
+            "impossible": len(exceptions.impossible(cache)),
+            "stuck": len(exceptions.stuck(cache, self._outbox, args)),
+            "late": self._board.read(cache, late)[1],
+            "recounts": len(recounts(cache, self._outbox)),
+        }
+        return [row], 1
+
+    def _views(self, _: apsw.Connection, args: Mapping[str, Json]) -> Result:
+        prefix = view_key(str(args["user"]))
+        rows: list[Row] = [
+            {"name": key.removeprefix(prefix), "filter": json.loads(kept.text)}
+            for key, kept in remarks(self._outbox, VIEW).items()
+            if key.startswith(prefix)
+        ]
+        return rows, len(rows)
+
+
+def _windowed(rows: list[Row], args: Mapping[str, Json]) -> Result:
+    """A window on a list, or the rows that it asks for by their `keys`."""
+    if args.get("keys"):
+        wanted = [row for row in rows if row.get("key") in args["keys"]]
+        return wanted, len(wanted)
+    first, size = window(args, SIZE)
+    return rows[first : first + size], len(rows)

@@ -1,0 +1,224 @@
+"""The tables of cache.db. It can be rebuilt, so there is one version: a file of another one is emptied first."""
+
+from __future__ import annotations
+
+VERSION = 11
+"""Counted up with every change below."""
+
+FEED = 5000
+"""Entries of the change feed that are kept."""
+
+MANY = 100
+"""More changes than this at once are one entry without a key: everything of that topic."""
+
+TOPICS = ("order", "product", "surrounding", "location", "person", "store", "log", "delivery", "recount")
+"""Topics of the change feed."""
+
+OPEN, PICKED, CLOSED = 0, 1, 2
+"""States of an order in the table: to be picked; all picked; finished or rejected."""
+
+STATUS = """
+CASE state WHEN 1 THEN 'picked' WHEN 0 THEN CASE WHEN picked_quantity > 0 THEN 'partial' ELSE 'open' END
+ELSE CASE WHEN ifnull(raw ->> 'is_active', 1) IN (1, 'true') AND ifnull(raw ->> 'is_rejected', 0) IN (1, 'true')
+  THEN 'rejected' ELSE 'finished' END END
+"""
+"""The words of our own service for the state of an order (`fulfillment_status`), from what every service says.
+
+No column that SQLite itself generates: an index with such a one never stands for its table."""
+
+CLAIMED = "ifnull(raw ->> 'is_claimed', 0) IN (1, 'true')"
+
+_SHORT = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
+"""A line that is closed with less than was ordered."""
+
+_TOO_MUCH = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'moved_quantity') > 0"
+"""A line of which more is picked than was ordered, or whose goods lie somewhere, where they can be compared."""
+
+CACHE = f"""
+CREATE TABLE store (
+  store_number TEXT PRIMARY KEY,
+  text TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE product (
+  id INTEGER PRIMARY KEY,
+  product_number TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  brand TEXT NOT NULL,
+  barcode TEXT NOT NULL,
+  unit TEXT NOT NULL,
+  allow_decimal INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  codes TEXT NOT NULL,
+  raw TEXT NOT NULL
+);
+CREATE VIRTUAL TABLE search USING fts5 (
+  text, content = 'product', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1'
+);
+CREATE TABLE stock (
+  id INTEGER PRIMARY KEY,
+  began REAL NOT NULL,
+  quantity NUMERIC NOT NULL,
+  barcode TEXT NOT NULL,
+  raw TEXT NOT NULL
+);
+CREATE INDEX stock_below ON stock (id) WHERE instr(raw, ':-');
+CREATE TABLE place (
+  id INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  location_code TEXT NOT NULL,
+  PRIMARY KEY (id, n)
+) WITHOUT ROWID;
+CREATE INDEX place_location ON place (location_code, id);
+
+CREATE TABLE surrounding (
+  product_number TEXT PRIMARY KEY,
+  began REAL NOT NULL,
+  refused TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE location (
+  location_code TEXT PRIMARY KEY,
+  location_order NUMERIC,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE orders (
+  order_number TEXT PRIMARY KEY,
+  state INTEGER NOT NULL,
+  pickup TEXT NOT NULL,
+  sort TEXT NOT NULL,
+  text TEXT NOT NULL,
+  label TEXT NOT NULL,
+  reference TEXT NOT NULL,
+  picked_quantity NUMERIC,
+  header_began REAL NOT NULL,
+  lines_began REAL,
+  raw TEXT NOT NULL,
+  first_began REAL NOT NULL DEFAULT 0,
+  status TEXT NOT NULL DEFAULT '',
+  claimed INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX orders_pickup ON orders (pickup, sort, order_number, status);
+CREATE INDEX orders_age ON orders (first_began, sort, order_number, status);
+CREATE INDEX orders_number ON orders (sort, order_number, status);
+CREATE INDEX orders_at_work ON orders (status, claimed, order_number) WHERE state = 0;
+CREATE INDEX orders_list
+  ON orders (state, pickup, sort, order_number, text, status, claimed, reference, first_began);
+CREATE TABLE line (
+  order_number TEXT NOT NULL,
+  line_number INTEGER NOT NULL,
+  product_number TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  PRIMARY KEY (order_number, line_number)
+) WITHOUT ROWID;
+CREATE INDEX line_product ON line (product_number);
+CREATE INDEX line_short ON line (order_number) WHERE {_SHORT};
+CREATE INDEX line_too_much ON line (order_number) WHERE {_TOO_MUCH};
+CREATE TABLE tally (state INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+INSERT INTO tally VALUES (0, 0), (1, 0), (2, 0);
+CREATE TRIGGER orders_in AFTER INSERT ON orders BEGIN
+  UPDATE tally SET n = n + 1 WHERE state = new.state;
+END;
+CREATE TRIGGER orders_out AFTER DELETE ON orders BEGIN
+  UPDATE tally SET n = n - 1 WHERE state = old.state;
+END;
+CREATE TRIGGER orders_on AFTER UPDATE OF state ON orders WHEN new.state <> old.state BEGIN
+  UPDATE tally SET n = n - 1 WHERE state = old.state;
+  UPDATE tally SET n = n + 1 WHERE state = new.state;
+END;
+
+CREATE TABLE delivery (
+  order_number TEXT PRIMARY KEY,
+  expected TEXT NOT NULL,
+  text TEXT NOT NULL,
+  codes TEXT NOT NULL,
+  began REAL NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE delivery_line (
+  order_number TEXT NOT NULL,
+  line_number INTEGER NOT NULL,
+  product_number TEXT NOT NULL,
+  quantity NUMERIC NOT NULL,
+  received NUMERIC,
+  raw TEXT NOT NULL,
+  PRIMARY KEY (order_number, line_number)
+) WITHOUT ROWID;
+CREATE INDEX delivery_line_product ON delivery_line (product_number);
+CREATE TABLE receipt (
+  order_number TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  text TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE status_tally (status TEXT PRIMARY KEY, n INTEGER NOT NULL);
+INSERT INTO status_tally VALUES ('open', 0), ('partial', 0), ('picked', 0), ('rejected', 0), ('finished', 0);
+CREATE TRIGGER status_in AFTER INSERT ON orders BEGIN
+  UPDATE status_tally SET n = n + 1 WHERE status = new.status;
+END;
+CREATE TRIGGER status_out AFTER DELETE ON orders BEGIN
+  UPDATE status_tally SET n = n - 1 WHERE status = old.status;
+END;
+CREATE TRIGGER status_on AFTER UPDATE OF status ON orders WHEN new.status <> old.status BEGIN
+  UPDATE status_tally SET n = n - 1 WHERE status = old.status;
+  UPDATE status_tally SET n = n + 1 WHERE status = new.status;
+END;
+
+CREATE TABLE person (
+  user TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  badge TEXT NOT NULL,
+  text TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE log (
+  key TEXT PRIMARY KEY,
+  at TEXT NOT NULL,
+  product_number TEXT NOT NULL,
+  app_user_name TEXT NOT NULL,
+  text TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX log_at ON log (at);
+CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
+CREATE INDEX log_back ON log (at) WHERE instr(raw, '"undo-');
+CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
+
+CREATE TABLE recount (
+  id TEXT PRIMARY KEY,
+  product_number TEXT NOT NULL,
+  location_code TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE code (
+  code TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  factor TEXT NOT NULL,
+  PRIMARY KEY (code, kind, key)
+) WITHOUT ROWID;
+
+CREATE TABLE sync (topic TEXT PRIMARY KEY, cursor TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE seen (
+  topic TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (topic, generation, key)
+) WITHOUT ROWID;
+CREATE TABLE change (seq INTEGER PRIMARY KEY AUTOINCREMENT, topic TEXT NOT NULL, key TEXT NOT NULL);
+CREATE TABLE link (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  state TEXT NOT NULL DEFAULT 'none',
+  last_ok REAL,
+  done INTEGER NOT NULL DEFAULT 0,
+  total INTEGER NOT NULL DEFAULT 0,
+  server TEXT NOT NULL DEFAULT '',
+  features TEXT NOT NULL DEFAULT ''
+);
+INSERT INTO link (id) VALUES (1);
+"""  # noqa: S608 - conditions of our own

@@ -1,0 +1,241 @@
+"""How databases are opened: engine, place, rights, durability, migrations, damage."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import apsw
+import pytest
+
+from aisle.errors import StorageError
+from aisle.local import db
+from aisle.local.db import checkpoint, connect, fetch, fetch_one, migrate, reset, transaction, version
+from aisle.local.disk import filesystem, refuse_bad_disk
+from aisle.local.home import Home
+
+ROOT = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
+MOUNTS = (
+    ROOT
+    + "30 27 0:25 / /dev/shm rw - tmpfs tmpfs rw\n"
+    + "31 27 0:40 / /srv/shared\\040files rw - nfs4 server:/x rw\n"
+    + "32 27 0:41 / /home/u/remote rw,nosuid shared:1 - fuse.sshfs u@h: rw\n"
+    + "33 27 0:42 / /home/u/c rw - fuseblk /dev/sdb1 rw\n"
+    + "34 27 0:43 / /over rw - tmpfs tmpfs rw\n"
+    + "35 27 0:44 / /over rw - ext4 /dev/vdb rw\n"
+)
+
+
+def pragma(connection: apsw.Connection, name: str) -> object:
+    row = fetch_one(connection, f"PRAGMA {name}")
+    return row[0] if row else None
+
+
+def test_the_engine_that_is_linked_can_share_a_wal_file() -> None:
+    db.refuse_old_engine(apsw.sqlite_lib_version())
+    assert tuple(int(part) for part in apsw.sqlite_lib_version().split(".")) >= (3, 51, 3)
+
+
+@pytest.mark.parametrize("old", ["3.40.1", "3.51.2", "3.7.0"])
+def test_an_engine_that_can_lose_rows_is_refused(old: str) -> None:
+    with pytest.raises(StorageError, match=rf"SQLite {old}.*3\.51\.3.*install"):
+        db.refuse_old_engine(old)
+
+
+def test_files_and_folders_belong_to_this_account_alone(tmp_path: Path) -> None:
+    old = os.umask(0o022)
+    try:
+        path = tmp_path / "a" / "b" / "x.db"
+        connection = connect(path)
+        connection.execute("CREATE TABLE t (x)")
+    finally:
+        os.umask(old)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    assert modes == {"x.db": 0o600, "x.db-wal": 0o600, "x.db-shm": 0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == stat.S_IMODE(path.parent.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(("precious", "synchronous"), [(True, 2), (False, 1)])
+def test_a_connection_is_prepared(aisle_home: Path, precious: bool, synchronous: int) -> None:
+    connection = connect(aisle_home / "x.db", precious=precious)
+    assert pragma(connection, "journal_mode") == "wal"
+    assert pragma(connection, "synchronous") == synchronous
+    assert pragma(connection, "foreign_keys") == 1
+    assert pragma(connection, "trusted_schema") == 0
+    assert pragma(connection, "mmap_size") == 0
+    assert pragma(connection, "wal_autocheckpoint") == 0
+
+
+def test_a_reader_cannot_write(tmp_path: Path) -> None:
+    connect(tmp_path / "x.db").execute("CREATE TABLE t (x)")
+    reader = connect(tmp_path / "x.db", read_only=True)
+    with pytest.raises(StorageError, match=r"x\.db cannot be used"), transaction(reader):
+        reader.execute("INSERT INTO t VALUES (1)")
+
+
+def test_only_a_checkpoint_empties_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    first, second = connect(path), connect(path)
+    first.execute("CREATE TABLE t (x)")
+    with transaction(first):
+        first.executemany("INSERT INTO t VALUES (?)", [("x" * 500,) for _ in range(10_000)])
+    log = path.with_name("x.db-wal")
+    first.close()
+    assert log.stat().st_size > 5_000_000
+    assert checkpoint(second) >= (1000, 1000)
+    assert checkpoint(second, truncate=True) == (0, 0)
+    assert log.stat().st_size == 0
+    assert fetch(second, "SELECT count(*) FROM t") == [(10_000,)]
+
+
+def test_many_may_be_first(tmp_path: Path) -> None:
+    failures: list[BaseException] = []
+    start = threading.Barrier(8)
+
+    def first() -> None:
+        try:
+            start.wait()
+            connection = connect(tmp_path / "new" / "x.db", read_only=False)
+            migrate(connection, ("CREATE TABLE t (x)",))
+            with transaction(connection):
+                connection.execute("INSERT INTO t VALUES (1)")
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=first) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert fetch(connect(tmp_path / "new" / "x.db"), "SELECT count(*) FROM t") == [(8,)]
+    assert {file.name for file in (tmp_path / "new").iterdir()} == {"x.db", "x.db-wal", "x.db-shm"}
+
+
+def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "x.db")
+    connection.execute("CREATE TABLE t (x NOT NULL)")
+    with pytest.raises(apsw.ConstraintError), transaction(connection):
+        connection.execute("INSERT INTO t VALUES (1)").execute("INSERT INTO t VALUES (NULL)")
+    assert fetch(connection, "SELECT * FROM t") == []
+    assert not connection.in_transaction
+
+
+def test_a_writer_waits_for_another_one(tmp_path: Path) -> None:
+    first, second = connect(tmp_path / "x.db"), connect(tmp_path / "x.db")
+    first.execute("CREATE TABLE t (x)")
+    asked = threading.Event()
+
+    def insert() -> None:
+        asked.set()
+        with transaction(second):
+            second.execute("INSERT INTO t VALUES (2)")
+
+    waiting = threading.Thread(target=insert)
+    with transaction(first):
+        waiting.start()
+        asked.wait()
+        first.execute("INSERT INTO t VALUES (1)")
+    waiting.join()
+    assert fetch(first, "SELECT x FROM t") == [(1,), (2,)]
+
+
+def test_a_writer_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(db, "BUSY_S", 0.02)
+    first, second = connect(tmp_path / "x.db"), connect(tmp_path / "x.db")
+    with transaction(first), pytest.raises(StorageError, match="kept it locked"), transaction(second):
+        pytest.fail("two writers at once")
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    connection = connect(tmp_path / "x.db")
+    connection.execute("CREATE TABLE t (x)")
+    connection.execute("PRAGMA max_page_count=4").fetchall()
+    with pytest.raises(StorageError, match="disk is full: free some space"), transaction(connection):
+        connection.execute("INSERT INTO t VALUES (zeroblob(100000))")
+    assert not connection.in_transaction
+
+
+def test_migrations_run_once_and_in_order(tmp_path: Path) -> None:
+    steps = ("CREATE TABLE t (x); INSERT INTO t VALUES (1)", "ALTER TABLE t ADD COLUMN y; UPDATE t SET y = x + 1")
+    path = tmp_path / "x.db"
+    migrate(connect(path), steps[:1])
+    again = connect(path)
+    migrate(again, steps)
+    migrate(again, steps)
+    assert version(again) == 2
+    assert fetch(again, "SELECT x, y FROM t") == [(1, 2)]
+
+
+def test_a_newer_database_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "outbox.db"
+    migrate(connect(path), ("CREATE TABLE t (x)", "CREATE TABLE u (x)"))
+    with pytest.raises(StorageError, match=r"outbox\.db is of version 2; this aisle knows 1"):
+        migrate(connect(path), ("CREATE TABLE t (x)",))
+
+
+def test_a_reset_is_seen_by_those_who_have_it_open(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    reader = connect(path)
+    writer = connect(path)
+    migrate(writer, ("CREATE TABLE t (x)",))
+    assert version(reader) == 1
+    reset(path)
+    assert version(reader) == 0
+    migrate(writer, ("CREATE TABLE u (x)", "INSERT INTO u VALUES (7)"))
+    assert fetch(reader, "SELECT x FROM u") == [(7,)]
+
+
+def test_a_damaged_file_is_told_and_can_be_reset(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    path.write_bytes(b"this is no database" * 500)
+    with pytest.raises(StorageError, match=r"damaged.*x\.db cannot be used"):
+        connect(path)
+    reset(path)
+    connection = connect(path)
+    migrate(connection, ("CREATE TABLE t (x)",))
+    assert pragma(connection, "integrity_check") == "ok"
+    assert pragma(connection, "journal_mode") == "wal"
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/home/u", "ext4"),
+        ("/dev/shm/x", "tmpfs"),
+        ("/srv/shared files/x", "nfs4"),
+        ("/home/u/remote", "fuse.sshfs"),
+        ("/over/it", "ext4"),
+        ("/overit", "ext4"),
+    ],
+)
+def test_the_file_system_of_a_folder(folder: str, kind: str) -> None:
+    assert filesystem(Path(folder), MOUNTS) == kind
+
+
+@pytest.mark.parametrize("folder", ["/srv/shared files", "/home/u/remote"])
+def test_network_file_systems_are_refused(folder: str) -> None:
+    with pytest.raises(StorageError, match=r"network or user-space.*AISLE_HOME"):
+        refuse_bad_disk(Path(folder) / "cache.db", precious=False, mounts=MOUNTS, environ={})
+
+
+def test_memory_is_refused_for_what_is_precious() -> None:
+    path = Path("/dev/shm/aisle/outbox.db")
+    with pytest.raises(StorageError, match=r"lies in memory.*AISLE_HOME"):
+        refuse_bad_disk(path, precious=True, mounts=MOUNTS, environ={})
+    refuse_bad_disk(path, precious=True, mounts=MOUNTS, environ={"AISLE_ALLOW_VOLATILE": "1"})
+    refuse_bad_disk(path, precious=False, mounts=MOUNTS, environ={})
+
+
+def test_a_local_disk_is_fine() -> None:
+    refuse_bad_disk(Path("/home/u/c/outbox.db"), precious=True, mounts=MOUNTS, environ={})
+    refuse_bad_disk(Path("/var/lib/aisle/outbox.db"), precious=True, mounts=MOUNTS, environ={})
+    refuse_bad_disk(Path("/var/lib/aisle/outbox.db"), precious=True, mounts="", environ={})
+
+
+def test_a_home_for_each_service_and_store(tmp_path: Path) -> None:
+    homes = [Home(tmp_path, url, store) for url in ("https://a", "https://b") for store in ("1", "2", "Å")]
+    assert len({home.folder for home in homes}) == 6
+    assert Home(tmp_path, "https://a/", "1").folder == homes[0].folder
+    assert all(len(home.name) == 16 for home in homes)
+    assert {home.token.parent for home in homes} == {tmp_path}

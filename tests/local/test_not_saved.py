@@ -1,0 +1,68 @@
+"""Where nothing can be kept, the screen says so at every size, and what to do; and nothing of what is sent."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from decimal import Decimal
+
+import pytest
+
+from aisle.jobs.view import WRONG, Frame, Link, Msg, Verdict, msg
+from aisle.local.db import checkpoint
+from aisle.local.home import Home
+from aisle.local.outbox import open_outbox
+from aisle.tui.screens.frame import paint
+from tests.local.test_session import BARCODES, at, home, say, told
+
+__all__ = ["home"]
+
+SIZES = [(80, 24), (40, 20), (20, 16)]
+ADVICE = {
+    "session.why_full": ["free some"],
+    "session.why_busy": ["try again"],
+    "session.why_damaged": ["get help", "aisle doctor"],
+    "session.why_shut": ["get help", "aisle doctor"],
+}
+
+
+def shown(frame: Frame, columns: int, rows: int) -> tuple[str, str]:
+    """What is painted, in one line; and its last line."""
+    lines = ["".join(text for text, _ in line) for line in paint(frame, columns, rows).lines]
+    return " ".join(" ".join(lines).split()), lines[-1]
+
+
+def test_a_damaged_outbox_is_said_in_the_verdict_and_in_the_last_line(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+        with closing(open_outbox(home.folder)) as db:
+            checkpoint(db, truncate=True)
+        with home.outbox.open("r+b") as stream:
+            stream.write(b"\xa5" * home.outbox.stat().st_size)
+        session._rooms.journal._db.execute("PRAGMA shrink_memory").fetchall()  # it has to read again
+        frame = say(session, BARCODES[1])
+        watched = session.poll()
+        assert watched is not None
+        assert watched.link.state == "unkept"
+        assert told(frame) == (WRONG, "session.not_saved")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args)["why"] == Msg("session.why_damaged")
+        assert frame.link.state == "unkept"
+        for columns, rows in SIZES:
+            whole, last = shown(frame, columns, rows)
+            assert any(advice in whole for advice in ADVICE["session.why_damaged"]), whole
+            assert "sav" in last
+            assert "sent" not in last
+            assert "live" not in last
+
+
+@pytest.mark.parametrize("why", ADVICE)
+@pytest.mark.parametrize(("columns", "rows"), SIZES)
+def test_the_advice_is_on_the_screen_at_every_size(home: Home, why: str, columns: int, rows: int) -> None:
+    with at(home, user="U1") as session:
+        frame = say(session, "4101")
+    for text in (msg("session.not_saved", why=msg(why)), msg("session.rest_lost", count=Decimal(12), why=msg(why))):
+        said = frame._replace(verdict=Verdict(WRONG, text), serial=112, link=Link("unkept", 100.0))
+        whole, _ = shown(said, columns, rows)
+        advice = [*ADVICE[why], *(["the last 12"] if text.id == "session.rest_lost" else [])]
+        assert any(words in whole for words in advice), whole
+        assert "…" not in whole.partition("NO ")[2].partition("›")[0], whole

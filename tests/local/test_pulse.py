@@ -1,0 +1,163 @@
+"""A courier that is stopped or stuck: sessions say that there is none, end it, and touch nobody else."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+
+from aisle.jobs.view import Link
+from aisle.local.home import Home
+from aisle.local.journal import Journal
+from aisle.local.lock import Election, Holder
+from aisle.local.lookout import Lookout
+from aisle.local.outbox import open_outbox
+from aisle.local.pulse import END_S, GAP_S, HUNG_S, Pulse, beat
+from aisle.local.reads import Reads
+from aisle.local.signals import Bell, CourierSocket
+from tests.local.children import Child, running
+from tests.local.kit import Clock
+
+
+def courier(home: Home) -> Callable[[Callable[[str], None]], None]:
+    """A process that holds the lock and a doorbell, and does nothing."""
+
+    def work(tell: Callable[[str], None]) -> None:
+        Election(home.lock).try_win(Holder(os.getpid(), "1", 0.0))
+        election = Election(home.lock)
+        socket = CourierSocket(home)
+        tell("in office")
+        signal.pause()
+        print(election, socket)
+
+    return work
+
+
+def look(pulse: Pulse, clock: Clock, seconds: float, step: float = 5.0) -> None:
+    """A session's looks for so many seconds."""
+    for _ in range(int(seconds / step)):
+        clock.pass_(step)
+        pulse.look()
+
+
+def ended(child: Child) -> bool:
+    """Whether the child was killed; one that lives is not waited for."""
+    pid, status = os.waitpid(child.pid, os.WNOHANG)
+    return pid != 0 and os.WIFSIGNALED(status)
+
+
+def test_a_stopped_courier_is_ended_after_two_minutes(home: Home) -> None:
+    clock, child = Clock(), Child(courier(home))
+    with running(child), closing(open_outbox(home.folder)) as outbox, closing(Bell(home)) as bell:
+        child.hear(1)
+        os.kill(child.pid, signal.SIGSTOP)
+        reads, called = Reads(home, outbox), []
+        lookout = Lookout(reads, Journal(outbox), bell, "S", lambda: called.append(True), clock)
+        lookout.begin()
+        for _ in range(int(END_S / 5)):
+            clock.pass_(5)
+            lookout.keep_courier()
+            assert called == []
+        assert "gave no sign" not in _log(home)
+        clock.pass_(5)
+        lookout.keep_courier()
+        os.waitpid(child.pid, 0)
+        assert f"courier {child.pid} gave no sign of life for 120 s and was ended" in _log(home)
+        clock.pass_(5)
+        lookout.keep_courier()
+        assert called, "its doorbell is gone"
+        assert Election(home.lock).try_win(Holder(os.getpid(), "1", 0.0))
+        reads.close()
+
+
+def test_one_that_came_and_died_is_followed_at_the_next_look(home: Home) -> None:
+    clock, called = Clock(), []
+    with closing(open_outbox(home.folder)) as outbox, closing(Bell(home)) as bell:
+        reads = Reads(home, outbox)
+        lookout = Lookout(reads, Journal(outbox), bell, "S", lambda: called.append(clock.now), clock)
+        lookout.begin()
+        for look in range(4):
+            lookout.keep_courier()
+            assert len(called) == look + 1
+            clock.pass_(1)
+            with closing(CourierSocket(home)):
+                lookout.keep_courier()
+            clock.pass_(1)
+        lookout.keep_courier()
+        assert len(called) == 5
+        for _ in range(9):
+            clock.pass_(1)
+            lookout.keep_courier()
+        assert len(called) == 5, "the one that was called last has not come yet"
+        clock.pass_(1)
+        lookout.keep_courier()
+        assert len(called) == 6
+        reads.close()
+
+
+def _log(home: Home) -> str:
+    return home.courier_log.read_text() if home.courier_log.exists() else ""
+
+
+def test_a_courier_that_is_late_counts_for_nobody(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    election = Election(home.lock)
+    election.try_win(Holder(os.getpid(), "1", 0.0))
+    with closing(open_outbox(home.folder)) as outbox, closing(CourierSocket(home)), closing(Bell(home)) as bell:
+        reads = Reads(home, outbox)
+        monkeypatch.setattr(reads, "link", lambda now: Link("live", 1.0))
+        lookout = Lookout(reads, Journal(outbox), bell, "S", lambda: None, clock)
+        states = []
+        for _ in range(12):
+            clock.pass_(5)
+            lookout.keep_courier()
+            states.append(lookout.link().state)
+            if len(states) == 10:
+                beat(home.lock)
+        assert states == ["live"] * 6 + ["none"] * 4 + ["live"] * 2
+        reads.close()
+
+
+def test_one_that_beats_lives_for_ever(home: Home) -> None:
+    clock = Clock()
+    pulse = Pulse(home, clock)
+    Election(home.lock).try_win(Holder(os.getpid(), "1", 0.0))
+    for number in range(100):
+        os.utime(home.lock, (number, number))
+        look(pulse, clock, HUNG_S - 5)
+        assert not pulse.is_late
+
+
+@pytest.mark.parametrize("jump", [3600.0, -3600.0, GAP_S + 1])
+def test_a_clock_that_is_set_or_a_host_that_slept_makes_nobody_late(home: Home, jump: float) -> None:
+    clock, child = Clock(), Child(courier(home))
+    with running(child):
+        child.hear(1)
+        pulse = Pulse(home, clock)
+        for _ in range(5):
+            look(pulse, clock, END_S - 5)
+            clock.pass_(jump)
+            pulse.look()
+            assert not pulse.is_late
+        assert not ended(child)
+        look(pulse, clock, END_S)
+        os.waitpid(child.pid, 0)
+
+
+def test_another_programs_process_is_left_alone(home: Home) -> None:
+    """The lock's file may name one that has the number by chance: after a restart of the host, or in a container."""
+
+    def stranger(tell: Callable[[str], None]) -> None:
+        tell("here")
+        signal.pause()
+
+    clock, child = Clock(), Child(stranger)
+    with running(child):
+        child.hear(1)
+        Election(home.lock).try_win(Holder(child.pid, "1", 0.0))
+        pulse = Pulse(home, clock)
+        look(pulse, clock, END_S * 3)
+        assert not ended(child)

@@ -1,0 +1,254 @@
+"""Deliveries as sessions read them: what the service says, with this host's receipts laid over until they are in it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs.base import Context
+from aisle.jobs.receiving import Entry, Receiving, write
+from aisle.local.cache import Cache, open_cache
+from aisle.local.db import transaction
+from aisle.local.home import Home
+from aisle.local.operation import Intent
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.reads import Reads
+from aisle.scan.codes import lookup_keys
+from tests.local import goods
+from tests.local.kit import ANNA, STORE, Clock
+
+NOON = 1_795_176_000.0
+CONTEXT = Context(store=STORE, user="U1", now="2026-11-20T12:00:00Z")
+
+Row = dict[str, Any]
+
+
+def line(number: int, product: str, quantity: int, received: int | None = 0, **fields: Any) -> Row:
+    """interface: Delivery line."""
+    came = {} if received is None else {"received_quantity": received}
+    return {"line_number": number, "product_number": product, "quantity": quantity, **came, **fields}
+
+
+def delivery(number: str, *lines: Row, **fields: Any) -> Row:
+    """interface: Delivery order."""
+    return {
+        "order_number": number,
+        "store_number": STORE,
+        "supplier_name": "Dairy of the North",
+        "order_lines": list(lines),
+        **fields,
+    }
+
+
+class Desk:
+    """A cache, an outbox, and the reads over both."""
+
+    def __init__(self, folder: Path) -> None:
+        home = Home(folder, "embedded", STORE)
+        self.clock = Clock(NOON)
+        self.cache = Cache(open_cache(home.folder, writer=True), STORE)
+        self._db = open_outbox(home.folder)
+        self.outbox = Outbox(self._db, clock=self.clock)
+        self.reads = Reads(home, self._db)
+
+    def receive(self, number: str, *entries: Entry, sign: int = 1) -> str:
+        """A receipt of this host."""
+        made = write(Receiving(number=number), entries, CONTEXT, sign)
+        with transaction(self._db):
+            (op_id,) = self.outbox.enqueue([Intent(made)], ANNA)
+        return op_id
+
+    def arrive(self, op_id: str) -> None:
+        """The service took it, now."""
+        self.outbox.begin_sending(op_id, b"{}")
+        self.outbox.confirm(op_id, "{}")
+
+    def lines(self, number: str) -> list[tuple[int, str, int]]:
+        """(line, product, received) of a delivery."""
+        ((row,), _) = self.reads.query("delivery", {"order_number": number})
+        return [(each["line_number"], each["product_number"], int(each["received"])) for each in row["lines"]]
+
+    def listed(self, **args: Any) -> list[tuple[str, str]]:
+        """Numbers and states of a window."""
+        rows, _ = self.reads.query("deliveries", args)
+        return [(row["order_number"], row["state"]) for row in rows]
+
+    def means(self, code: str) -> set[tuple[str, str, Decimal]]:
+        """What a code is found under."""
+        return {(each.kind, each.key, each.factor) for each in self.reads.find(lookup_keys(code))}
+
+
+@pytest.fixture
+def desk(aisle_home: Path) -> Desk:
+    made = Desk(aisle_home)
+    made.cache.put_products([goods.product("P1", "Oat drink", allow_decimal=True), goods.product("P9", "Rye bread")])
+    made.cache.put_deliveries(
+        [
+            delivery("D-1", line(1, "P1", 6), line(2, "P2", 2, description="Butter"), line(3, "P1", 4)),
+            delivery("D-2", line(1, "P1", 3, 3), datetime_expected="2026-11-19T08:00:00Z"),
+            delivery("D-3", line(1, "P2", 9, 1), datetime_expected="2026-11-21T08:00:00Z", supplier_name="Öztürk"),
+        ],
+        NOON - 60,
+    )
+    return made
+
+
+def test_the_list_says_what_is_to_be_received_first_what_is_expected_first(desk: Desk) -> None:
+    assert desk.listed() == [("D-3", "partial"), ("D-1", "open"), ("D-2", "received")]
+    assert desk.listed(state="open") == [("D-3", "partial"), ("D-1", "open")]
+    assert desk.listed(state="received") == [("D-2", "received")]
+    assert desk.listed(search="oztu") == [("D-3", "partial")]
+    assert desk.listed(first=1, size=1) == [("D-1", "open")]
+    ((row, *_), total) = desk.reads.query("deliveries", {"size": 1})
+    assert (row["quantity"], row["received_quantity"], row["total_lines"], total) == (9, 1, 1, 3)
+
+
+def test_receipts_are_laid_over_line_by_line_and_taken_back_from_the_last(desk: Desk) -> None:
+    desk.receive("D-1", Entry("P1", 1, Decimal(5)), Entry("P1", 3, Decimal(1)))
+    assert desk.lines("D-1") == [(1, "P1", 5), (2, "P2", 0), (3, "P1", 1)]
+    desk.receive("D-1", Entry("P1", 0, Decimal(6)))
+    assert desk.lines("D-1") == [(1, "P1", 6), (2, "P2", 0), (3, "P1", 6)]
+    desk.receive("D-1", Entry("P1", 0, Decimal(7)), sign=-1)
+    assert desk.lines("D-1") == [(1, "P1", 5), (2, "P2", 0), (3, "P1", 0)]
+    desk.receive("D-1", Entry("P9", 0, Decimal(2)))
+    assert desk.lines("D-1")[-1] == (0, "P9", 2)
+    ((row,), _) = desk.reads.query("delivery", {"order_number": "D-1"})
+    assert [each["description"] for each in row["lines"]] == ["Oat drink", "Butter", "Oat drink", "Rye bread"]
+    assert [each["allow_decimal"] for each in row["lines"]] == [True, False, True, False]
+    desk.receive("D-1", Entry("P1", 1, Decimal(1)), Entry("P1", 3, Decimal(4)), Entry("P2", 2, Decimal(2)))
+    assert desk.listed(state="received") == [("D-2", "received"), ("D-1", "received")]
+
+
+def test_a_receipt_leaves_the_overlay_when_the_delivery_was_read_after_it(desk: Desk) -> None:
+    op_id = desk.receive("D-1", Entry("P1", 1, Decimal(5)))
+    desk.arrive(op_id)
+    assert desk.lines("D-1")[0] == (1, "P1", 5)
+    desk.clock.pass_(10)
+    desk.cache.put_deliveries([delivery("D-1", line(1, "P1", 6, 5), line(2, "P2", 2), line(3, "P1", 4))], desk.clock())
+    assert desk.lines("D-1")[0] == (1, "P1", 5)
+
+
+def test_an_earlier_read_never_comes_over_a_later_one(desk: Desk) -> None:
+    desk.cache.put_deliveries([delivery("D-2", line(1, "P1", 3, 1))], NOON - 120)
+    assert desk.lines("D-2") == [(1, "P1", 3)]
+    written = desk.cache.put_deliveries([delivery("D-2", line(1, "P1", 3, 3), datetime_expected="x")], NOON)
+    assert written.changed == ("D-2",)
+
+
+def test_deliveries_that_expect_a_product(desk: Desk) -> None:
+    rows, total = desk.reads.query("expecting", {"product_number": "P1"})
+    assert [(row["order_number"], row["missing"]) for row in rows] == [("D-1", 10)]
+    desk.receive("D-1", Entry("P1", 1, Decimal(6)), Entry("P1", 3, Decimal(4)))
+    assert desk.reads.query("expecting", {"product_number": "P1"}) == ([], 0)
+    assert total == 1
+
+
+def test_numbers_and_containers_lead_to_the_delivery_and_its_barcodes_to_products(desk: Desk) -> None:
+    row = line(
+        1,
+        "P7",
+        24,
+        container_barcode="00387123450000000018",
+        barcode="96385074",
+        purchase_unit_barcode="8712345678906",
+        purchase_unit_quantity=12,
+    )
+    desk.cache.put_deliveries([delivery("D-7", row, external_reference_number="EXT-7")], NOON)
+    assert desk.means("D-7") == desk.means("EXT-7") == {("delivery", "D-7", Decimal(1))}
+    assert desk.means("00387123450000000018") == {("delivery", "D-7", Decimal(1))}
+    assert desk.means("96385074") == {("product", "P7", Decimal(1))}
+    assert desk.means("8712345678906") == {("product", "P7", Decimal(12))}
+    desk.cache.put_deliveries([delivery("D-7", line(1, "P7", 24, container_barcode="OTHER"))], NOON + 1)
+    assert desk.means("00387123450000000018") == set()
+    assert desk.means("OTHER") == {("delivery", "D-7", Decimal(1))}
+    desk.cache.forget_deliveries(["D-7"])
+    assert desk.means("OTHER") == desk.means("D-7") == set()
+    assert desk.reads.query("delivery", {"order_number": "D-7"}) == ([], 0)
+
+
+def test_what_lines_do_not_say_the_receipt_does(desk: Desk) -> None:
+    desk.cache.put_deliveries([delivery("D-4", line(1, "P1", 3, None), line(2, "P2", 1, None))], NOON)
+    assert desk.listed(search="d-4") == [("D-4", "open")]
+    receipt = {
+        "order_number": "D-4",
+        "store_number": STORE,
+        "order_type_id": 1,
+        "import_id": 9,
+        "receipt_lines": [{"line_number": 1, "received_quantity": 3, "shipped_quantity": 3}],
+    }
+    desk.cache.put_receipts([receipt, {**receipt, "order_number": "T-1", "order_type_id": 2, "import_id": 10}])
+    assert desk.listed(search="d-4") == [("D-4", "partial")]
+    assert desk.lines("D-4") == [(1, "P1", 3), (2, "P2", 0)]
+    kinds, _ = desk.reads.query("receipt_kinds", {})
+    assert kinds == [{"kind": "1", "count": 1}, {"kind": "2", "count": 1}]
+    rows, total = desk.reads.query("receipts", {})
+    assert [(row["order_number"], row["received_quantity"]) for row in rows] == [("T-1", 3), ("D-4", 3)]
+    assert total == 2
+    assert [row["order_number"] for row in desk.reads.query("receipts", {"kind": "1"})[0]] == ["D-4"]
+
+
+def test_codes_of_a_product_that_nothing_speaks_of_any_more_leave_with_its_last_delivery(desk: Desk) -> None:
+    rows = [line(1, "P9", 1, barcode="96385074"), line(2, "P7", 1, barcode="8712345678906")]
+    desk.cache.put_deliveries([delivery("D-7", *rows), delivery("D-8", rows[1])], NOON, generation=1)
+    desk.cache.put_orders([goods.order("1", goods.line(1, "P6"))], lines_known=True, read_began=NOON)
+    desk.cache.sweep("delivery", 1)
+    desk.cache.put_deliveries([delivery("D-8", rows[1])], NOON + 1, generation=2)
+    desk.cache.sweep("delivery", 2)
+    assert desk.means("8712345678906") == {("product", "P7", Decimal(1))}, "another delivery has it"
+    desk.cache.sweep("delivery", 3)
+    assert desk.means("8712345678906") == desk.means("P7") == desk.means("P2") == set()
+    assert desk.means("96385074") == {("product", "P9", Decimal(1))}, "the catalogue has it"
+    assert desk.means("P6") == {("product", "P6", Decimal(1))}, "an order has it"
+
+
+def test_a_complete_pass_of_receipts_leaves_those_that_it_met_and_those_of_deliveries(desk: Desk) -> None:
+    kept = {"store_number": STORE, "order_type_id": 1, "receipt_lines": []}
+    desk.cache.put_receipts([{**kept, "order_number": number} for number in ("D-1", "R-1", "R-2")])
+    desk.cache.keep_receipts(["R-1"])
+    assert {row["order_number"] for row in desk.reads.query("receipts", {})[0]} == {"D-1", "R-1"}
+
+
+def test_a_complete_pass_drops_what_it_has_not_seen(desk: Desk) -> None:
+    desk.cache.put_deliveries([delivery("D-1", line(1, "P1", 6))], NOON, generation=5)
+    assert desk.cache.sweep("delivery", 5) == 2
+    assert desk.listed() == [("D-1", "open")]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "D-1",
+        {"order_lines": []},
+        delivery("D-8", store_number="0002"),
+        delivery("D-8", order_lines={}) | {"order_lines": {"a": 1}},
+        delivery("D-8", line(1, "P1", 1), line(1, "P2", 1)),
+        delivery("D-8", line(1, "P1", 1) | {"quantity": "many"}),
+        delivery("D-8", line(1, "P1", 1) | {"line_number": "x"}),
+    ],
+)
+def test_a_row_that_makes_no_sense_is_left_out_with_its_reason(desk: Desk, row: Any) -> None:
+    written = desk.cache.put_deliveries([row, delivery("D-5", line(1, "P1", 1))], NOON)
+    assert len(written.skipped) == 1
+    assert written.skipped[0].why
+    assert written.keys == ("D-5",)
+
+
+def test_a_line_without_product_has_that_of_its_barcode_and_one_without_number_its_place(desk: Desk) -> None:
+    desk.cache.put_products([goods.product("P5", "Crisps", "96385074")])
+    bare = {"barcode": "96385074", "quantity": 4}
+    desk.cache.put_deliveries([delivery("D-6", bare, {"product_number": "P9", "quantity": 1})], NOON)
+    assert desk.lines("D-6") == [(1, "P5", 0), (2, "P9", 0)]
+    desk.cache.put_deliveries([delivery("D-0", status="received")], NOON)
+    assert desk.listed(search="d-0") == [("D-0", "received")]
+
+
+def test_pieces_and_kilograms_are_told_as_lines(desk: Desk) -> None:
+    """Their quantities have no sum."""
+    ((row, *_), _) = desk.reads.query("deliveries", {"search": "D-1"})
+    assert (row["is_mixed"], row["complete_lines"]) == (True, 0)
+    desk.receive("D-1", Entry("P1", 1, Decimal(6)))
+    ((row, *_), _) = desk.reads.query("deliveries", {"search": "D-1"})
+    assert (row["is_mixed"], row["complete_lines"]) == (True, 1)

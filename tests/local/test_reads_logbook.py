@@ -1,0 +1,233 @@
+"""The store's log as supervisors read it, losses by reason and week, and the file that a session writes of it."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import stat
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs.base import Export, Query
+from aisle.jobs.logs import COLUMNS
+from aisle.jobs.logs_filter import Filter, arguments, bounds
+from aisle.local import export
+from aisle.local.cache import Cache, open_cache
+from aisle.local.export import MOST, WHY, exported, named
+from aisle.local.home import Home
+from aisle.local.outbox import open_outbox
+from aisle.local.reads import Reads
+from aisle.local.reads_logbook import WEEKS
+from aisle.tui.catalogue_en import MESSAGES
+from tests.local import goods
+from tests.local.kit import STORE
+
+NOW = "2026-11-20T12:00:00Z"
+"""A Friday."""
+
+Row = dict[str, Any]
+
+
+def entry(id_: int, product: str, quantity: float, at: str, **fields: Any) -> Row:
+    """interface: Store product log entry."""
+    return {
+        "id": id_,
+        "store_number": STORE,
+        "product_number": product,
+        "quantity": quantity,
+        "created_on": at,
+        "app_user_name": "U1",
+        **fields,
+    }
+
+
+ENTRIES = (
+    entry(1, "P1", -3, "2026-11-20T09:00:00Z", reason_code=1, reason_code_description="Damaged", source="aisle"),
+    entry(2, "P2", 12, "2026-11-20T08:00:00Z", reference="PO-77", source="receipt", review_status="1"),
+    entry(3, "P1", -1, "2026-11-18T08:00:00Z", app_user_name="U2", source="pick", customer_order_number="100042"),
+    entry(4, "P2", -2, "2026-11-12T08:00:00Z", reason_code=1, reason_code_description="Damaged", source="aisle"),
+    entry(5, "P2", -5, "2026-11-11T08:00:00Z", reason_code=3, reason_code_description="=Theft", source="aisle"),
+    entry(6, "P2", 5, "2026-11-11T09:00:00Z", reference="undo-5", source="aisle"),
+    entry(7, "P1", 4, "2026-11-11T10:00:00Z", reason_code=5, reason_code_description="Found", source="aisle"),
+    entry(8, "P1", -9, "2026-08-01T10:00:00Z", reason_code=1, source="aisle"),
+    entry(9, "P1", -2, "2026-11-17T10:00:00Z", reason_code=22, source="short"),
+)
+
+
+@pytest.fixture
+def reads(aisle_home: Path) -> Reads:
+    home = Home(aisle_home, "embedded", STORE)
+    cache = Cache(open_cache(home.folder, writer=True), STORE)
+    cache.put_products([goods.product("P1", "Crème fraîche"), goods.product("P2", "Rye bread")])
+    cache.put_logs(ENTRIES, "2026-01-01")
+    return Reads(home, open_outbox(home.folder))
+
+
+def keys(reads: Reads, **args: Any) -> list[str]:
+    """The numbers of the entries that are found."""
+    rows, total = reads.query("logs", args)
+    assert total == len(rows)
+    return [row["key"] for row in rows]
+
+
+def test_every_filter_of_the_list(reads: Reads) -> None:
+    assert keys(reads) == ["1", "2", "3", "9", "4", "7", "6", "5", "8"]
+    assert keys(reads, since="2026-11-18T00:00:00Z") == ["1", "2", "3"]
+    assert keys(reads, since="2026-11-12T00:00:00Z", until="2026-11-18T00:00:00Z") == ["9", "4"]
+    assert keys(reads, product_number="P2", reason_code="1") == ["4"]
+    assert keys(reads, app_user_name="U2") == ["3"]
+    assert keys(reads, review_status="1") == ["2"]
+    assert keys(reads, reference="po-7") == ["2"]
+    assert keys(reads, source="receipt") == ["2"]
+    assert keys(reads, from_id="4", to_id="5") == ["4", "5"]
+    assert keys(reads, search="creme 100042") == ["3"]
+    assert keys(reads, key="7") == ["7"]
+    rows, total = reads.query("logs", {"first": 1, "size": 2})
+    assert ([row["key"] for row in rows], total) == (["2", "3"], 9)
+    assert (rows[0]["description"], rows[0]["difference"], rows[0]["review_status"]) == ("Rye bread", 12, "1")
+
+
+def test_words_are_found_without_accents_case_and_punctuation(reads: Reads, aisle_home: Path) -> None:
+    said = {"reason_code_description": "Überlagert", "comment": "für Frau MÜLLER-Groß", "app_user_name": "José"}
+    cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    cache.put_logs([entry(4711, "P1", -1, "2026-11-20T09:30:00Z", reference="Ref.-Nº 12", **said)], "2026-01-01")
+    for words in (
+        "muller",
+        "Müller",
+        "gross frau",
+        "JOSE",
+        "jos\u0065\u0301",
+        "uberlagert",
+        "no 12",
+        "creme 4711",
+        "ref-no",
+    ):
+        assert keys(reads, search=words) == ["4711"], words
+    assert keys(reads, search="quantity") == [], "a name of a field is no word of an entry"
+    assert keys(reads, search="muller creme nowhere") == []
+
+
+def test_a_filter_of_the_page_as_arguments(reads: Reads) -> None:
+    said = arguments(Filter("weeks", reason="1", ids="2-9"), NOW)
+    assert keys(reads, **said) == ["4"]
+    assert [bounds(text) for text in ("5", "5-", "-9", "2-9", "x", "-", "1-b")] == [
+        ("5", "5"),
+        ("5", ""),
+        ("", "9"),
+        ("2", "9"),
+        None,
+        None,
+        None,
+    ]
+
+
+def test_losses_by_reason_and_week_without_what_was_taken_back_found_or_short(reads: Reads) -> None:
+    rows, _ = reads.query("losses", {"now": NOW})
+    assert [(row["reason_code"], row["description"], row["total"]) for row in rows] == [("1", "Damaged", Decimal(5))]
+    assert rows[0]["weeks"] == [Decimal(0)] * (WEEKS - 2) + [Decimal(2), Decimal(3)]
+
+
+def test_losses_stay_when_the_rest_of_the_log_is_forgotten(reads: Reads, aisle_home: Path) -> None:
+    cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    cache.put_logs([], "2026-11-19", "2026-10-01")
+    assert keys(reads) == ["1", "2", "9", "4", "7", "5"]
+    cache.put_logs([], "2026-11-19")
+    assert keys(reads) == ["1", "2"]
+
+
+def test_a_file_has_all_that_is_listed_and_nothing_that_a_spreadsheet_would_run(reads: Reads, tmp_path: Path) -> None:
+    asked = Export("exported", str(tmp_path / "log"), "logs", {"product_number": "P2"}, COLUMNS)
+    (said,) = exported(reads.query, asked, allowed=True).rows
+    assert said == {"file": str(tmp_path / "log.csv"), "count": 4, "why": ""}
+    path = Path(said["file"])
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["id"] for row in rows] == ["2", "4", "6", "5"]
+    assert rows[3]["reason_code_description"] == "'=Theft"
+    assert (rows[1]["quantity"], rows[0]["review_status"], rows[0]["counted_quantity"]) == ("-2", "1", "")
+
+
+def test_no_file_is_written_over_nor_where_none_may_be(reads: Reads, tmp_path: Path) -> None:
+    there = tmp_path / "there.csv"
+    there.write_text("precious", encoding="utf-8")
+    (tmp_path / "dangling.csv").symlink_to(tmp_path / "elsewhere")
+    for file, allowed, why in (
+        (str(there), True, "logs.why_there"),
+        (str(tmp_path / "there"), True, "logs.why_there"),
+        (str(tmp_path / "dangling.csv"), True, "logs.why_there"),
+        (str(tmp_path / "no" / "x.csv"), True, "logs.why_folder"),
+        (str(there / "x.csv"), True, "logs.why_folder"),
+        (str(tmp_path / "y.csv"), False, "logs.why_here"),
+        (str(tmp_path / ("y" * 300)), True, "logs.why_name"),
+        ("a\0b", True, "logs.why_name"),
+        (".", True, "logs.why_name"),
+        ("/", True, "logs.why_name"),
+        ("~nobody-of-that-name/x", True, "logs.why_name"),
+    ):
+        (said,) = exported(reads.query, Export("exported", file, "logs", {}, COLUMNS), allowed=allowed).rows
+        assert said["why"] == why, file
+        (said,) = named(Query("file", "file", {"file": file}), allowed=allowed).rows
+        assert said["why"] == why, file
+    assert there.read_text(encoding="utf-8") == "precious"
+    assert {path.name for path in tmp_path.iterdir() if path.suffix == ".csv"} == {"there.csv", "dangling.csv"}
+
+
+def test_a_name_is_told_as_a_whole_path_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for file in ("week", "./week.csv", "~/week"):
+        (said,) = named(Query("file", "file", {"file": file}), allowed=True).rows
+        assert (said["file"], said["why"]) == (str(tmp_path / "week.csv"), "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_why_is_in_the_catalogue() -> None:
+    assert set(WHY.values()) <= set(MESSAGES)
+
+
+def test_a_file_is_written_page_by_page_whatever_comes_meanwhile(
+    reads: Reads, aisle_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "PAGE", 2)
+    cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    cache.put_logs([entry(10, "P2", 1, ENTRIES[3]["created_on"])], "2026-01-01")  # at the very moment of another one
+    sizes: list[int] = []
+
+    def read(name: str, args: Any) -> Any:
+        rows, total = reads.query(name, args)
+        sizes.append(len(rows))
+        cache.put_logs([entry(100 + len(sizes), "P1", 1, "2026-11-20T10:00:00Z")], "2026-01-01")
+        return rows, total
+
+    asked = Export("exported", str(tmp_path / "log.csv"), "logs", {}, COLUMNS)
+    (said,) = exported(read, asked, allowed=True).rows
+    assert (said["count"], sizes) == (10, [2, 2, 2, 2, 2, 0])
+    with Path(said["file"]).open(encoding="utf-8", newline="") as stream:
+        ids = [row["id"] for row in csv.DictReader(stream)]
+    assert sorted(ids, key=int) == [str(id_) for id_ in range(1, 11)]
+    assert ids[:4] == ["1", "2", "3", "9"]
+
+
+def test_a_file_that_cannot_be_finished_is_taken_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "PAGE", 1)
+    asked = Export("exported", str(tmp_path / "log.csv"), "logs", {}, COLUMNS)
+
+    def read(name: str, args: Any) -> Any:
+        if args.get("past"):
+            raise OSError(errno.ENOSPC, "words of the system")
+        return [{"key": "1", "at": "2026", "id": 1}], 2
+
+    (said,) = exported(read, asked, allowed=True).rows
+    assert said["why"] == "logs.why_full"
+    assert not Path(asked.file).exists()
+
+
+def test_a_file_that_would_be_cut_is_not_written(tmp_path: Path) -> None:
+    asked = Export("exported", str(tmp_path / "log.csv"), "logs", {}, COLUMNS)
+    (said,) = exported(lambda name, args: ([{"id": 1}], MOST + 1), asked, allowed=True).rows
+    assert (said["why"], said["count"]) == ("logs.why_many", MOST + 1)
+    assert not Path(asked.file).exists()

@@ -1,0 +1,187 @@
+"""The day's counts as sessions read them: what this host noted, and what the service's log says."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs import doubts_view
+from aisle.jobs.base import Write
+from aisle.jobs.counting import logs
+from aisle.local.cache import Cache, open_cache
+from aisle.local.db import transaction
+from aisle.local.doubts import WORDS
+from aisle.local.home import Home
+from aisle.local.operation import Intent
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.outbox_state import STATES
+from aisle.local.reads import Reads
+from tests.local import goods
+from tests.local.kit import ANNA, STORE, Clock
+
+NOON = 1_795_176_000.0
+"""2026-11-20T12:00:00Z."""
+
+NOW = "2026-11-20T12:30:00Z"
+
+
+class Desk:
+    """A cache, an outbox, and the reads over both."""
+
+    def __init__(self, folder: Path) -> None:
+        home = Home(folder, "embedded", STORE)
+        self.clock = Clock(NOON)
+        self.cache = Cache(open_cache(home.folder, writer=True), STORE)
+        self.cache.put_products([goods.product("P1", "Oat drink"), goods.product("P2", "Rye bread")])
+        self._db = open_outbox(home.folder)
+        self.outbox = Outbox(self._db, clock=self.clock)
+        self.reads = Reads(home, self._db)
+
+    def note(self, *entries: dict[str, Any], counted: bool = True) -> str:
+        """Entries that a job of this host sends in one operation."""
+        full = [{"scanned_datetime": "2026-11-20T11:59:00Z", "source": "aisle", **entry} for entry in entries]
+        write: Write = logs(full, [entry["product_number"] for entry in entries], STORE, "U1", counted=counted)
+        with transaction(self._db):
+            (op_id,) = self.outbox.enqueue([Intent(write)], ANNA)
+        return op_id
+
+    def confirm(self, op_id: str, answer: str) -> None:
+        """The service took it."""
+        self.outbox.begin_sending(op_id, b"{}")
+        self.outbox.confirm(op_id, answer)
+
+    def rows(self, **args: Any) -> list[dict[str, Any]]:
+        """The log of today."""
+        rows, total = self.reads.query("count_log", {"now": NOW, **args})
+        assert total >= len(rows)
+        return rows
+
+
+@pytest.fixture
+def desk(aisle_home: Path) -> Desk:
+    return Desk(aisle_home)
+
+
+def count(product: str, counted: int, expected: int, **more: Any) -> dict[str, Any]:
+    """An entry as a count sends it."""
+    return {
+        "product_number": product,
+        "location_code": "A-1",
+        "counted_quantity": Decimal(counted),
+        "expected_quantity": Decimal(expected),
+        "app_user_name": "U1",
+        **more,
+    }
+
+
+def logged(id_: int, product: str, **more: Any) -> dict[str, Any]:
+    """interface: Store product log entry."""
+    return {
+        "id": id_,
+        "product_number": product,
+        "store_number": STORE,
+        "app_user_name": "U1",
+        "location_code": "A-1",
+        "created_on": "2026-11-20T12:00:01.000Z",
+        **more,
+    }
+
+
+def test_what_this_host_noted_is_there_at_once_with_what_became_of_it(desk: Desk) -> None:
+    op_id = desk.note(count("P1", 5, 7), count("P2", 3, 3, stock_pool_4=3))
+    first, second = desk.rows()[::-1]
+    assert (first["description"], first["counted_quantity"], first["difference"]) == ("Oat drink", 5, -2)
+    assert (first["word"], first["app_user_name"], first["id"]) == ("noted", "U1", "")
+    assert (second["pool"], second["difference"]) == (4, 0)
+    desk.outbox.begin_sending(op_id, b"{}")
+    assert {row["word"] for row in desk.rows()} == {"sent"}
+    desk.outbox.reject(op_id, "No such product")
+    assert {(row["word"], row["why"]) for row in desk.rows()} == {("refused", "No such product")}
+
+
+def test_every_state_of_the_outbox_has_a_word_that_a_page_can_say() -> None:
+    assert set(WORDS) == set(STATES)
+    assert set(WORDS.values()) == set(doubts_view.WORDS)
+
+
+def test_an_entry_that_the_service_has_too_is_one_row_with_the_services_figures(desk: Desk) -> None:
+    op_id = desk.note(count("P1", 5, 7))
+    key = desk.rows()[0]["key"]
+    desk.confirm(op_id, '{"success": true, "data": [41]}')
+    assert [(row["id"], row["word"]) for row in desk.rows()] == [("41", "confirmed")]
+    desk.cache.put_logs([logged(41, "P1", counted_quantity=5, expected_quantity=8, quantity=-3)], "2026-11-13")
+    (row,) = desk.rows()
+    assert (row["key"], row["id"], row["difference"], row["counted_quantity"]) == (key, "41", -3, 5)
+
+
+def test_a_service_that_numbers_nothing_says_nothing_twice(desk: Desk) -> None:
+    op_id = desk.note(count("P1", 5, 7), count("P1", 5, 7))
+    desk.cache.put_logs([logged(9, "P1", counted_quantity=5, expected_quantity=7)], "2026-11-13")
+    assert len(desk.rows()) == 3
+    desk.confirm(op_id, "{}")
+    assert len(desk.rows()) == 2
+
+
+def test_others_counts_losses_and_corrections_are_told_and_movements_are_not(desk: Desk) -> None:
+    entries = [
+        logged(1, "P1", counted_quantity=5, app_user_name="U2"),
+        logged(2, "P1", quantity=-2, reason_code=3, reason_code_description="Theft"),
+        logged(3, "P2", quantity=-2, source="aisle", reference="MOVED"),
+        logged(4, "P2", quantity=7, source="receipt"),
+        logged(5, "P2", counted_quantity=1, source="aisle", stock_pool="3"),
+        logged(6, "P2", counted_quantity=1, created_on="2026-11-18T12:00:00Z"),
+        logged(7, "P1", quantity=0, source="short", reason_code=21, reason_code_description="Not on the shelf"),
+        logged(8, "P1", quantity=0, source="rejected", reason_code=31, reason_code_description="Not wanted"),
+    ]
+    assert len(desk.cache.put_logs(entries, "2026-11-13").changed) == 8
+    assert sorted(row["id"] for row in desk.rows()) == ["1", "2", "5"]
+    assert [row["id"] for row in desk.rows(user="U2")] == ["1"]
+    assert [row["id"] for row in desk.rows(product_number="P2")] == ["5"]
+    assert [row["id"] for row in desk.rows(search="RYE")] == ["5"]
+    assert [row["id"] for row in desk.rows(key="2")] == ["2"]
+    assert len(desk.rows(first=1, size=1)) == 1
+    reasons, _ = desk.reads.query("reasons", {})
+    assert reasons == [{"reason_code": 3, "reason_code_description": "Theft", "adds": False}]
+
+
+def test_what_was_taken_back_is_marked_unless_that_was_refused(desk: Desk) -> None:
+    desk.cache.put_logs([logged(7, "P1", counted_quantity=5, expected_quantity=7)], "2026-11-13")
+    op_id = desk.note({"product_number": "P1", "quantity": Decimal(2), "reference": "undo-7"}, counted=False)
+    assert {row["id"]: row["undone"] for row in desk.rows()} == {"7": True, "": False}
+    desk.outbox.begin_sending(op_id, b"{}")
+    desk.outbox.reject(op_id, "no")
+    assert not any(row["undone"] for row in desk.rows())
+    desk.cache.put_logs([logged(8, "P1", quantity=2, reference="undo-7")], "2026-11-13")
+    assert [row["undone"] for row in desk.rows() if row["id"] == "7"] == [True]
+
+
+def test_what_a_job_took_back_by_the_moment_of_its_entry_is_marked(desk: Desk) -> None:
+    at, later = "2026-11-20T08:00:00.250Z", "2026-11-20T08:05:00Z"
+    mine = {"product_number": "P1", "location_code": "A-1", "app_user_name": "U1"}
+    desk.note({**mine, "quantity": Decimal(-5), "reason_code": 1, "scanned_datetime": at}, counted=False)
+    desk.note({**mine, "quantity": Decimal(-1), "reason_code": 1, "scanned_datetime": later}, counted=False)
+    desk.note({**mine, "product_number": "P2", "quantity": Decimal(-5), "scanned_datetime": at}, counted=False)
+    assert not any(row["undone"] for row in desk.rows())
+    back = {**mine, "quantity": Decimal(5), "reference": f"undo-{at}", "scanned_datetime": later}
+    op_id = desk.note(back, counted=False)
+    undone = {(row["product_number"], row["difference"]) for row in desk.rows() if row["undone"]}
+    assert undone == {("P1", Decimal(-5))}
+    desk.outbox.begin_sending(op_id, b"{}")
+    desk.outbox.reject(op_id, "no")
+    assert not any(row["undone"] for row in desk.rows())
+    desk.note({**mine, "quantity": Decimal(5), "reference": "undo-To nobody"}, counted=False)
+    assert not any(row["undone"] for row in desk.rows())
+
+
+def test_entries_are_known_once_and_forgotten_after_some_days(desk: Desk) -> None:
+    bare = {"product_number": "P1", "store_number": STORE, "moved_on": "2026-11-20T13:00:00+01:00"}
+    assert len(desk.cache.put_logs([bare, logged(1, "P1")], "2026-11-13").changed) == 2
+    assert desk.cache.put_logs([bare, logged(1, "P1")], "2026-11-13").changed == ()
+    assert desk.cache.put_logs([logged(1, "P1", review_status="2")], "2026-11-13").changed == ("1",)
+    assert desk.cache.put_logs([{"store_number": STORE}], "2026-11-13").skipped
+    assert len(desk.reads.changes(1)[1]) >= 1
+    desk.cache.put_logs([logged(2, "P1")], "2026-11-21")
+    assert desk.cache._db.execute("SELECT count(*) FROM log").fetchall() == [(0,)]

@@ -1,0 +1,133 @@
+"""Places as sessions read them: in the order of feet, with what lies there and what of it is held."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.codec import from_text, to_text
+from aisle.local.cache import Cache
+from aisle.local.reads import Reads
+from aisle.local.reads_places import aisle_of
+from tests.local.goods import line, location, order, product, stock
+
+
+def codes(reads: Reads, **args: Any) -> list[str]:
+    rows, _ = reads.query("places", args)
+    return [row["location_code"] for row in rows]
+
+
+def at(reads: Reads, code: str) -> dict[str, Any]:
+    rows, total = reads.query("place", {"location_code": code})
+    assert total == 1
+    return rows[0]
+
+
+def test_places_in_the_order_of_feet_then_of_their_codes(cache: Cache, reads: Reads) -> None:
+    cache.put_locations(
+        [location("B-2", 10), location("B-10", 10), location("A-1", 20), location("Z"), location("Y-3")]
+    )
+    cache.put_stock([stock("P", places={"X-9": 4, "A-1": 1})])
+    assert codes(reads) == ["B-2", "B-10", "A-1", "X-9", "Y-3", "Z"]
+    assert codes(reads, first=1, size=2) == ["B-10", "A-1"]
+    assert codes(reads, search="b 1") == ["B-10"]
+    assert codes(reads, beside="B-7") == ["B-2", "B-10"]
+    assert codes(reads, beside="B-10", size=1) == ["B-10"]
+    assert reads.query("places", {"first": 4, "size": 1})[1] == 6
+    cache.put_locations([location("B-1", 5)])
+    assert codes(reads)[0] == "B-1"
+
+
+def test_a_place_of_the_list_says_how_much_lies_there(cache: Cache, reads: Reads) -> None:
+    cache.put_locations([location("A", 1, tags=["cold"]), location("B", 2), location("C", 3)])
+    cache.put_stock([stock("P", places={"A": 4, "C": 0}), stock("Q", places={"A": 2.5})])
+    rows, _ = reads.query("places", {})
+    assert [(row["products"], row["quantity"]) for row in rows] == [(2, Decimal("6.5")), (0, 0), (0, 0)]
+    assert [row["tags"] for row in rows] == [["cold"], [], []]
+
+
+def test_one_place_with_all_that_lies_there(cache: Cache, reads: Reads) -> None:
+    cache.put_products([product("P", "Oat", base_unit_name="kg", allow_decimal=True, price=2)])
+    places = [
+        {"store_location_code": "A", "quantity": 4, "stock_pool_1": 3, "stock_pool_4": 1, "tags": ["cold"]},
+        {"store_location_code": "B", "quantity": 9, "stock_pool_1": 9},
+    ]
+    cache.put_stock(
+        [
+            {**stock("P", 13, price=1.5), "store_locations": places},
+            stock("Q", places={"A": 7}, product_description="Rye"),
+        ]
+    )
+    cache.put_locations([location("A", 3, default_stock_pool="2"), location("B", 4)])
+    row = at(reads, "A")
+    assert (row["location_order"], row["default_stock_pool"], row["tags"]) == (3, 2, ["cold"])
+    assert (row["before"], row["after"]) == ("", "B")
+    assert row["products"] == [
+        {
+            "product_number": "P",
+            "description": "Oat",
+            "quantity": Decimal(4),
+            "pools": {"1": Decimal(3), "4": Decimal(1)},
+            "held": [],
+            "allow_decimal": True,
+            "unit": "kg",
+            "price": Decimal("1.5"),
+        },
+        {
+            "product_number": "Q",
+            "description": "Rye",
+            "quantity": Decimal(7),
+            "pools": {"1": Decimal(7)},
+            "held": [],
+            "allow_decimal": False,
+            "unit": "",
+            "price": Decimal(0),
+        },
+    ]
+    assert from_text(Any, to_text(row)) == row
+
+
+def test_what_is_held_for_customers_is_told_by_order(cache: Cache, reads: Reads) -> None:
+    cache.put_stock([stock("P", places={"PU-1": 5})])
+
+    def held(number: int, code: str = "PU-1") -> dict[str, Any]:
+        return {
+            "location_code": code,
+            "location_order": 1,
+            "quantity": 2,
+            "customer_order_number": str(number),
+            "customer_order_line_number": 1,
+        }
+
+    free = {"location_code": "PU-1", "location_order": 1, "quantity": 1}
+    cache.put_orders(
+        [
+            order("1", line(1, "P", picked=3, store_locations=[held(1), free])),
+            order("2", line(1, "P", picked=3, store_locations=[held(2, "PU-2")])),
+            order("3", line(1, "P", picked=3, store_locations=[held(3)]), is_active=False),
+            order("4", line(1, "P", picked=3, store_locations=[held(1)])),
+            order("5", line(1, "P", picked=3, store_locations=[held(5)]), is_picked=True),
+        ],
+        lines_known=True,
+        read_began=1,
+    )
+    (row,) = at(reads, "PU-1")["products"]
+    assert row["quantity"] == 5
+    assert row["held"] == [
+        {"order_number": "1", "line_number": 1, "quantity": Decimal(2)},
+        {"order_number": "5", "line_number": 1, "quantity": Decimal(2)},
+    ]
+
+
+def test_an_empty_place_and_one_that_nobody_knows(cache: Cache, reads: Reads) -> None:
+    cache.put_locations([location("A", 1), location("B", 2)])
+    assert (at(reads, "B")["products"], at(reads, "B")["before"], at(reads, "B")["after"]) == ([], "A", "")
+    assert reads.query("place", {"location_code": "C"}) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "aisle"),
+    [("A-03-2", "a"), ("A03", "a"), ("PU-1", "pu"), ("12-4", "12"), ("12/4", "12"), ("1204", ""), ("-", ""), ("", "")],
+)
+def test_the_aisle_of_a_place(code: str, aisle: str) -> None:
+    assert aisle_of(code) == aisle

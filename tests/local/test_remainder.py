@@ -1,0 +1,106 @@
+"""What found no room on a line stays on this host until somebody says that it is put back."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.jobs.base import ARRIVED, BY_HAND, Settle
+from aisle.local.db import transaction
+from aisle.local.operation import Operation
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.remainder import LEFT, told
+from tests.local.kit import ANNA, Clock, intents, seeded, update
+
+LINE: dict[str, Any] = {
+    "line_number": 1,
+    "product_number": "P1",
+    "quantity": Decimal(3),
+    "picked_quantity": Decimal(3),
+    "moved_quantity": Decimal(0),
+    "left": Decimal(2),
+    "picked_username": "ben",
+}
+WHY = "Line 1 is at 3 of 3 (ben); 2 too many in your hand: put back."
+
+
+@pytest.fixture
+def outbox(aisle_home: Path) -> Outbox:
+    """An empty one."""
+    return Outbox(open_outbox(aisle_home), clock=Clock(), random=seeded())
+
+
+def sent(outbox: Outbox, evidence: Any = None) -> str:
+    """An update of order A that is under way."""
+    db: apsw.Connection = outbox._db
+    with transaction(db):
+        (op_id,) = outbox.enqueue(intents(update("A", {1: 2})), ANNA)
+    outbox.begin_sending(op_id, b"{}", evidence=evidence)
+    return op_id
+
+
+def kept(outbox: Outbox) -> list[Operation]:
+    """What is refused and not settled."""
+    return [op for op in outbox.recent() if op.state == "rejected"]
+
+
+def test_it_is_a_refused_operation_of_its_own_until_it_is_settled(outbox: Outbox) -> None:
+    op_id = sent(outbox)
+    outbox.confirm(op_id, "{}", left=[LINE])
+    (rest,) = kept(outbox)
+    assert (rest.last_error, rest.app_user, rest.lanes, rest.live) == (WHY, "U1", ("order/A",), 1)
+    assert rest.body["orders"] == {
+        "order_number": "A",
+        "order_lines": [
+            {"line_number": 1, "product_number": "P1", "base_picked_quantity": 3, "picked_quantity": 5},
+        ],
+    }
+    assert outbox.get(op_id).state == "done"
+    assert not outbox.unfinished()
+    assert outbox.counts() == (0, 1)
+    with transaction(outbox._db):
+        assert outbox.settle(Settle(rest.op_id, BY_HAND, "put back"), "U1")
+    assert outbox.counts() == (0, 0)
+
+
+def test_what_was_known_before_it_was_sent_is_kept_however_it_is_found_out_that_it_arrived(outbox: Outbox) -> None:
+    found = sent(outbox, {LEFT: [LINE]})
+    outbox.doubt(found, "no answer")
+    outbox.confirm(found, "found", {**outbox.get(found).evidence, "looks": 1})
+    assert [op.last_error for op in kept(outbox)] == [WHY]
+    by_hand = sent(outbox, {LEFT: [LINE]})
+    outbox.doubt(by_hand, "no answer")
+    with transaction(outbox._db):
+        assert outbox.settle(Settle(by_hand, ARRIVED), "U6")
+    assert [op.last_error for op in kept(outbox)] == [WHY, WHY]
+    own = sent(outbox)
+    outbox.confirm(own, "{}")
+    assert len(kept(outbox)) == 2
+
+
+def test_it_is_written_afresh_where_the_line_stood_elsewhere_meanwhile(outbox: Outbox) -> None:
+    op_id = sent(outbox)
+    outbox.retry_later(op_id, "no link", 0)
+    assert outbox.begin_sending(op_id, b"[]") == b"{}"
+    outbox.retry_later(op_id, "no link", 0)
+    assert outbox.begin_sending(op_id, b"[]", afresh=True) == b"[]"
+    assert outbox.get(op_id).frozen == b"[]"
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({}, WHY),
+        ({"picked_username": ""}, "Line 1 is at 3 of 3; 2 too many in your hand: put back."),
+        (
+            {"left": Decimal("-0.5"), "moved_quantity": Decimal(3)},
+            "Line 1 is at 3 of 3 (ben), 3 at a place; 0.5 of it were not put back.",
+        ),
+    ],
+)
+def test_why_in_a_sentence(more: dict[str, Any], says: str) -> None:
+    assert told({**LINE, **more}) == says

@@ -1,0 +1,167 @@
+"""outbox.db is deleted or replaced under people at work: nothing is written into the void, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aisle.errors import StorageError
+from aisle.jobs.view import GOOD, INFO, WRONG, Frame
+from aisle.local import rescue
+from aisle.local.db import Gone, fetch, transaction
+from aisle.local.home import Home
+from aisle.local.journal import Journal
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.session import Session
+from tests.local.kit import ANNA, intents, update
+from tests.local.test_session import BARCODES, at, home, say, sent, told
+
+__all__ = ["home"]
+
+
+def deleted(home: Home, *parts: str) -> None:
+    """Somebody tidies up."""
+    for part in parts or ("", "-wal", "-shm"):
+        home.outbox.with_name(f"outbox.db{part}").unlink(missing_ok=bool(part))
+
+
+def polled(session: Session) -> Frame:
+    frame = session.poll()
+    assert frame is not None
+    return frame
+
+
+def noted(home: Home) -> list[str]:
+    """The inputs in the journal that is at its place."""
+    with closing(open_outbox(home.folder)) as db:
+        return [event.raw for event in Journal(db).last_events(100) if event.raw]
+
+
+@pytest.mark.parametrize("parts", [("", "-wal", "-shm"), ("",), ("", "-shm")], ids=["all", "but its log", "no memory"])
+def test_what_is_deleted_is_put_back_by_whoever_has_it_open(home: Home, parts: tuple[str, ...]) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+        deleted(home, *parts)
+        frame = polled(session)
+        assert told(frame) == (INFO, "session.put_back")
+        assert frame.view.name == "pick.product", "on the same step"
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
+    assert noted(home) == ["4101", *BARCODES[:2]]
+    assert sent(home) == {1: 1, 2: 1}
+    with closing(open_outbox(home.folder)) as db:
+        assert fetch(db, "PRAGMA integrity_check") == [("ok",)]
+        assert not Journal(db).running(), "the session has said goodbye in the file that is there"
+    assert home.outbox.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_scan_that_comes_first_is_not_taken_and_said_to_be_done_again(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        deleted(home)
+        frame = say(session, BARCODES[0], BARCODES[1])
+        assert told(frame) == (WRONG, "session.not_saved_for")
+        assert "It is back" in str(dict(frame.verdict.text.args)["why"]) if frame.verdict else False
+        assert (frame.view.name, session.bells) == ("pick.product", 3)
+        assert noted(home) == ["4101"], "it does not pretend"
+        assert told(say(session, BARCODES[0], BARCODES[1])) == (GOOD, "pick.taken")
+    assert sent(home) == {1: 1, 2: 1}
+
+
+def test_all_sessions_go_on_with_one_file(home: Home) -> None:
+    with at(home, user="U1") as one, at(home) as other:
+        say(other, "BADGE-U2", "4102", BARCODES[1])
+        say(one, "4101", BARCODES[0])
+        deleted(home)
+        assert told(polled(other)) == (INFO, "session.put_back")
+        assert told(say(one, BARCODES[1])) == (WRONG, "session.not_saved_for")
+        say(one, BARCODES[1])
+        say(other, BARCODES[1])
+    assert noted(home) == ["BADGE-U2", "4102", BARCODES[1], "4101", BARCODES[0], BARCODES[1], BARCODES[1]]
+    assert not rescue.copies(home.folder)
+
+
+def test_it_can_be_deleted_twice(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        for code in BARCODES[:2]:
+            deleted(home)
+            assert told(polled(session)) == (INFO, "session.put_back")
+            assert told(say(session, code)) == (GOOD, "pick.taken")
+    assert noted(home) == ["4101", *BARCODES[:2]]
+
+
+def test_where_another_is_in_its_place_what_was_noted_is_kept_beside_it(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+        deleted(home)
+        open_outbox(home.folder).close()
+        frame = polled(session)
+        assert (told(frame), frame.view.name) == ((WRONG, "session.other_file"), "home")
+        (kept,) = rescue.copies(home.folder)
+        assert kept.name in str(dict(frame.verdict.text.args)["why"]) if frame.verdict else False
+        assert told(say(session, "4102")) == (GOOD, "pick.opened")
+    assert noted(home) == ["4102"]
+    assert kept.stat().st_mode & 0o777 == 0o600
+    os.replace(kept, home.outbox)
+    deleted(home, "-wal", "-shm")
+    assert noted(home) == ["4101", BARCODES[0]], "it can be put in place by hand"
+
+
+def test_an_older_copy_put_in_its_place_is_worked_with_from_there(home: Home, tmp_path: Path) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+        with closing(open_outbox(home.folder)) as db:
+            (tmp_path / "copy.db").write_bytes(db.serialize("main"))
+        say(session, BARCODES[1])
+        deleted(home)
+        shutil.copy(tmp_path / "copy.db", home.outbox)
+        frame = polled(session)
+        assert told(frame) == (WRONG, "session.other_file")
+        assert frame.view.name == "pick.product", "as far as that copy knows"
+        say(session, BARCODES[2])
+    assert noted(home) == ["4101", BARCODES[0], BARCODES[2]]
+
+
+def test_as_long_as_it_cannot_be_put_back_nothing_is_taken(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        deleted(home)
+        with monkeypatch.context() as patch:
+            patch.setattr(rescue, "_write", no_room)
+            assert told(polled(session)) == (WRONG, "session.no_file")
+            assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved_for")
+            assert not home.outbox.exists()
+        assert told(polled(session)) == (INFO, "session.put_back")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+    assert noted(home) == ["4101", BARCODES[0]]
+
+
+def test_a_home_that_is_gone_as_a_whole_is_made_again(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+        shutil.rmtree(home.folder)
+        assert told(polled(session))[1] == "session.put_back"
+    assert noted(home) == ["4101", BARCODES[0]]
+
+
+def test_nobody_writes_to_a_file_that_nobody_will_read(home: Home) -> None:
+    first, second = open_outbox(home.folder), open_outbox(home.folder)
+    with transaction(first):
+        (op_id,) = Outbox(first).enqueue(intents(update("4101", {1: 1})), ANNA)
+    deleted(home)
+    with pytest.raises(Gone), transaction(first):
+        Outbox(first).enqueue(intents(update("4102", {1: 1})), ANNA)
+    assert rescue.put_back(first).whole
+    assert rescue.put_back(second).whole, "it has been done"
+    with pytest.raises(Gone):
+        Outbox(second).reject(op_id, "no")
+    deleted(home)
+    with pytest.raises(StorageError, match="deleted again"):
+        rescue.put_back(second)

@@ -1,0 +1,256 @@
+"""A session on real files, without a terminal and without a network: what goes in, what is kept, what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.courier import progress
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.local.journal import Journal
+from aisle.local.keeper import REPLAY
+from aisle.local.opening import open_session
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.session import Session
+from aisle.local.signals import CourierSocket
+from aisle.scan.inputs import Decoded, Key, Line, Typed
+from aisle.settings import Settings
+from tests.local import goods
+
+ORDER = goods.order(
+    "4101",
+    goods.line(1, "P1", 1, preferred_location_code="A-1"),
+    goods.line(2, "P2", 12, preferred_location_code="A-2"),
+    goods.line(3, "P3", 200, preferred_location_code="A-3"),
+    customer_name="Ms Okafor",
+)
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """A home with a small store in its cache."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([goods.person("U1", "Anna Kovac"), goods.person("U2", "Anna Berg")])
+    cache.put_products(
+        [goods.product(f"P{n}", f"Product {n}", code) for n, code in enumerate(("", *BARCODES)) if n]
+        + [goods.product("P9", "Elsewhere", "96385074")]
+    )
+    cache.put_stock([goods.stock(f"P{n}", 20, places={f"A-{n}": 20}) for n in (1, 2, 3)])
+    cache.put_locations([goods.location(f"A-{n}", n) for n in (1, 2, 3)])
+    cache.put_orders([ORDER, goods.order("4102", goods.line(1, "P2", 2))], lines_known=True, read_began=1.0)
+    progress.save(cache, progress.Progress(completed=1.0))
+    return home
+
+
+BARCODES = ("4006381333931", "5901234123457", "9780201379624")
+
+
+@contextmanager
+def at(home: Home, **settings: Any) -> Iterator[Session]:
+    """A session of terminal `dock`."""
+    session = open_session(home, Settings(terminal="dock", **settings))
+    try:
+        session.start()
+        yield session
+    finally:
+        session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    """Lines in one drained queue."""
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
+
+
+def sent(home: Home) -> dict[int, Decimal]:
+    """What the waiting operations say of the lines of 4101."""
+    (operation,) = Outbox(open_outbox(home.folder)).unfinished()
+    return {line["line_number"]: line["picked_quantity"] for line in operation.body["orders"].get("order_lines", ())}
+
+
+def test_a_badge_signs_in_and_the_terminal_remembers_it(home: Home) -> None:
+    with at(home) as session:
+        frame = say(session, "BADGE-U1")
+        assert (frame.view.name, frame.user) == ("home", "Anna Kovac")
+    with at(home) as session:
+        assert session._frame().view.name == "home"
+        assert say(session, "o").view.name == "sign_in"
+    with at(home) as session:
+        assert session._frame().view.name == "sign_in"
+
+
+def test_a_name_that_fits_several_people_is_asked(home: Home) -> None:
+    with at(home) as session:
+        frame = say(session, "anna")
+        assert told(frame) == (ASK, "sign_in.which")
+        assert len(frame.view.choices) == 2
+        assert say(session, "2").user in ("Anna Berg", "Anna Kovac")
+
+
+def test_one_queue_is_one_commit_and_all_of_it_is_kept(home: Home) -> None:
+    with at(home, user="U1") as session:
+        frame = say(session, "4101", BARCODES[0], BARCODES[1], *[BARCODES[2]] * 100)
+        assert told(frame) == (GOOD, "pick.taken")
+        assert frame.serial == 103
+    assert sent(home) == {1: Decimal(1), 2: Decimal(1), 3: Decimal(100)}
+    events = Journal(open_outbox(home.folder)).last_events(200)
+    assert [event.raw for event in events if event.kind == "Thing"] == ["4101", *BARCODES[:2], *[BARCODES[2]] * 100]
+
+
+def test_quantities_multiplication_and_undo(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], f"3*{BARCODES[1]}")
+        assert told(say(session, "12")) == (GOOD, "pick.taken")
+        assert sent(home) == {1: Decimal(1), 2: Decimal(12)}
+        assert told(say(session, "u")) == (GOOD, "pick.undone")
+        assert sent(home)[2] == 3
+
+
+@pytest.mark.parametrize("count", [1, REPLAY - 3, REPLAY + 20, 3 * REPLAY])
+def test_a_new_session_stands_on_the_same_step(home: Home, count: int) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0], BARCODES[1], "n")
+        for _ in range(count):
+            before = say(session, BARCODES[2])
+    with at(home, user="U1") as session:
+        frame = session._frame()
+        assert frame.view == before.view
+        assert told(frame) == (INFO, "session.resumed")
+        assert told(say(session, BARCODES[2])) == (GOOD, "pick.taken")
+    assert sent(home)[3] == count + 1
+
+
+def test_what_cannot_be_kept_has_not_happened(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with at(home, user="U1") as session:
+        before = say(session, "4101", BARCODES[1])
+        broken = open_outbox(home.folder)
+        broken.execute("BEGIN IMMEDIATE")
+        session._rooms.journal._db.set_busy_timeout(1)
+        frame = say(session, BARCODES[1])
+        assert told(frame) == (WRONG, "session.not_saved")
+        assert frame.view == before.view
+        assert session.bells == 3
+        broken.execute("ROLLBACK")
+        say(session, BARCODES[1])
+    assert sent(home)[2] == 2
+
+
+def test_a_code_of_another_product_is_wrong_and_the_next_scan_goes_on(home: Home) -> None:
+    with at(home, user="U1") as session:
+        assert told(say(session, "4101", "96385074")) == (WRONG, "pick.not_here")
+        assert session.bells == 3
+        assert told(say(session, "4711", "12345678")) == (WRONG, "pick.unknown")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+
+
+def test_two_readings_are_asked_as_1_and_2(home: Home) -> None:
+    both = f"1{BARCODES[0]}"
+    with _writer(home) as cache:
+        cache.put_products([goods.product("P8", "Fourteen digits", both)])
+    with at(home, user="U1") as session:
+        frame = say(session, "4101", both)
+        if told(frame)[1] == "session.either":
+            assert len(frame.view.choices) == 2
+            assert say(session, "b").view.choices == ()
+        assert frame.view.name.startswith("pick.")
+
+
+@contextmanager
+def _writer(home: Home) -> Iterator[Cache]:
+    connection: apsw.Connection = open_cache(home.folder, writer=True)
+    yield Cache(connection, "0001")
+    connection.close()
+
+
+def test_typing_filters_the_orders_and_leaves_no_trace(home: Home) -> None:
+    with at(home, user="U1") as session:
+        items: list[Decoded] = [Typed("o"), Typed("ok")]
+        frame = session.take(items, 0.0)
+        assert frame.typed == "ok"
+        assert [row.key for row in frame.view.rows] == ["4101"]  # type: ignore[union-attr]
+        kinds = {event.kind for event in Journal(open_outbox(home.folder)).last_events(100)}
+        assert "Echo" not in kinds
+        frame = session.take([Key("down"), Key("enter")], 0.0)
+        assert frame.view.name.startswith("pick.")
+
+
+def test_letters_page_through_the_orders_and_digits_find_them(home: Home) -> None:
+    with _writer(home) as cache:
+        cache.put_orders([goods.order(f"52{n:02}", goods.line(1, "P1", 1)) for n in range(20)], True, 1.0)
+    with at(home, user="U1") as session:
+        session.resize(40, 16)
+        seen = []
+        for _ in range(5):
+            view = session._frame().view
+            seen += [row.key for row in view.rows]  # type: ignore[union-attr]
+            say(session, "n")
+        assert len(seen) == len(set(seen)) == 22
+        assert say(session, "p").view.first == 20  # type: ignore[union-attr]
+        assert say(session, "n").view.first == 0  # type: ignore[union-attr]
+        frame = say(session, "52")
+        assert told(frame) == (ASK, "home.found")
+        assert frame.view.total == 20  # type: ignore[union-attr]
+        assert say(session, "0").view.total == 20  # type: ignore[union-attr]
+        assert say(session, "b").view.total == 22  # type: ignore[union-attr]
+
+
+def test_a_change_in_the_cache_reaches_the_screen(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        changed = goods.order("4101", *[{**line, "picked_quantity": line["quantity"]} for line in ORDER["lines"][:1]])
+        with _writer(home) as cache:
+            cache.put_orders([changed], lines_known=True, read_began=2.0)
+        frame = session.poll()
+        assert frame is not None
+        assert frame.view.name == "pick.done"
+        assert told(frame) == (INFO, "pick.changed")
+
+
+def test_a_courier_is_called_while_there_is_none(home: Home) -> None:
+    calls: list[float] = []
+    now = [1000.0]
+    session = open_session(home, Settings(terminal="dock"), lambda: calls.append(now[0]))
+    session._clock = lambda: now[0]
+    session.start()
+    for moment in (1000.0, 1005.0, 1010.0):
+        now[0] = moment
+        session.keep_courier()
+    assert calls == [1000.0, 1010.0]
+    courier = CourierSocket(home)
+    now[0] = 1030.0
+    session.poll()
+    assert calls == [1000.0, 1010.0]
+    assert courier.drain() == set()
+    courier.close()
+    session.poll()
+    assert calls == [1000.0, 1010.0, 1030.0]
+    session.close()
+
+
+def test_without_a_cache_there_is_a_sign_in_and_work_waits(aisle_home: Path) -> None:
+    home = Home(aisle_home, "embedded", "0001")
+    with at(home) as session:
+        assert told(say(session, "Zoe")) == (ASK, "sign_in.unknown_yet")
+        frame = say(session, "1")
+        assert (frame.view.name, frame.user, frame.link.state) == ("home", "Zoe", "none")
+        assert told(say(session, "4101")) == (WRONG, "session.unknown_yet")
+
+
+def test_lists_ask_for_no_more_rows_than_the_screen_shows(home: Home) -> None:
+    with at(home, user="U1") as session:
+        for rows, wanted in ((8, 2), (16, 5), (20, 7), (24, 10), (50, 36)):
+            session.resize(40, rows)
+            assert session._context().rows == wanted

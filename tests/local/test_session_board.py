@@ -1,0 +1,154 @@
+"""The supervisor's pages in a session without any link: what is done shows at once, is durable, and is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs.view import Detail, Frame, ListWindow
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.local.opening import open_session
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.remarks import remarks
+from aisle.local.session import Session
+from aisle.scan.inputs import Key, Line
+from aisle.settings import Settings
+from tests.local import goods
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """Three orders and two people; no courier, no service."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([goods.person("U1", "Anna Kovac"), goods.person("U2", "Ben Okafor")])
+    cache.put_products([goods.product("P1", "Oat drink"), goods.product("P2", "Bread")])
+    lines = (goods.line(1, "P1", 3), goods.line(2, "P2", 3, 1))
+    cache.put_orders([goods.order(f"410{n}", *lines) for n in (1, 2, 3)], lines_known=True, read_began=1.0)
+    counted = {"id": 900, "product_number": "P1", "store_number": "0001", "counted_quantity": 2, "expected_quantity": 9}
+    known = {"created_on": "2026-03-02T08:00:00Z", "app_user_name": "U2", "review_status": "1", "location_code": "A-1"}
+    cache.put_logs([{**counted, **known}], "2026-01-01")
+    return home
+
+
+@pytest.fixture
+def session(home: Home) -> Iterator[Session]:
+    session = open_session(home, Settings(terminal="desk", user="U1"))
+    try:
+        session.start()
+        session.resize(80, 24)
+        yield session
+    finally:
+        session.close()
+
+
+def says(session: Session, *texts: str) -> Frame:
+    for text in texts:
+        frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1, "")], 0.0)
+    return frame
+
+
+def opened(session: Session, page: str) -> Frame:
+    """From home, by its number among the others."""
+    frame = says(session, "7")
+    choices = [choice.id for choice in frame.view.choices]
+    return says(session, str(choices.index(page) + 1))
+
+
+def orders(home: Home) -> list[dict[str, Any]]:
+    """What waits in the outbox of each order, merged writes as one."""
+    found = [op for op in Outbox(open_outbox(home.folder)).recent() if not op.superseded_by]
+    return [{"by": op.app_user, **op.body["orders"]} for op in reversed(found)]
+
+
+def notes(frame: Frame) -> list[str]:
+    assert isinstance(frame.view, Detail)
+    return [line.text.id for line in frame.view.lines]
+
+
+def states(frame: Frame) -> list[str]:
+    assert isinstance(frame.view, ListWindow)
+    return [row.cells[2].id for row in frame.view.rows]
+
+
+def test_without_a_link_a_rejection_shows_at_once_and_is_taken_back(home: Home, session: Session) -> None:
+    opened(session, "home.orders")
+    frame = says(session, "4101", "3", "22 of it were damp", "1")
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "act.told_reject"
+    assert notes(frame) == ["act.one_order", "order.far", "order.rejected_why", "order.last_noted"]
+    (said,) = orders(home)
+    assert (said["is_rejected"], said["rejection_reason_code_description"]) == (True, "22 of it were damp")
+    assert states(says(session, "b")) == ["orders.status_rejected", "orders.status_partial", "orders.status_partial"]
+    frame = says(session, "1", "1")
+    assert frame.view.name == "act.sure"
+    frame = says(session, "1")
+    assert "order.rejected_why" not in notes(frame)
+    assert [said["is_rejected"] for said in orders(home)] == [False], "nothing was sent: one operation says it all"
+
+
+def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: Home, session: Session) -> None:
+    opened(session, "home.orders")
+    says(session, "m", "1", "2", "d", "1")
+    frame = says(session, "ben")
+    assert frame.view.name == "act.sure"
+    says(session, "1")
+    assert [(said["by"], said["is_claimed"]) for said in orders(home)] == [("U2", True), ("U2", True)]
+    says(session, "u")
+    assert [said["is_claimed"] for said in orders(home)][2:] == [False, False]
+    frame = says(session, "b")
+    assert isinstance(frame.view, ListWindow)
+    assert not any("Ben" in str(row.cells) for row in frame.view.rows)
+
+
+def test_the_screen_stays_under_the_cursor_while_the_courier_writes(home: Home, session: Session) -> None:
+    opened(session, "home.orders")
+    for _ in range(2):
+        frame = session.take([Key("down")], 0.0)
+    assert isinstance(frame.view, ListWindow)
+    assert frame.view.rows[frame.view.cursor].key == "4102"
+    early = [goods.order(f"30{n:02}", pickup_date="2026-01-01") for n in range(30)]
+    Cache(open_cache(home.folder, writer=True), "0001").put_orders(early, lines_known=True, read_began=2.0)
+    polled = session.poll()
+    assert polled is not None
+    view = polled.view
+    assert isinstance(view, ListWindow)
+    at = view.cursor - view.first
+    assert (view.rows[at].key, at, view.total) == ("4102", 1, 33)
+
+
+def test_a_difference_is_approved_on_this_host_where_no_service_says_that_it_keeps_it(
+    home: Home, session: Session
+) -> None:
+    frame = opened(session, "home.exceptions")
+    assert isinstance(frame.view, ListWindow)
+    assert {row.key: dict(row.cells[1].args)["value"] for row in frame.view.rows}["differences"] == 1
+    frame = says(session, "2", "1", "1")
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "exceptions.approved_here"
+    assert isinstance(frame.view, ListWindow)
+    assert frame.view.total == 0
+    assert list(remarks(open_outbox(home.folder), "review")) == ["900"]
+    assert orders(home) == []
+    frame = says(session, "u")
+    assert isinstance(frame.view, ListWindow)
+    assert ([row.key for row in frame.view.rows], remarks(open_outbox(home.folder), "review")) == (["900"], {})
+
+
+def test_views_of_ones_own_are_there_the_next_time(home: Home, session: Session) -> None:
+    opened(session, "home.orders")
+    says(session, "f", "1", "6", "b", "v", "k", "Rejected ones", "b")
+    opened(session, "home.orders")
+    frame = says(session, "v")
+    view = frame.view
+    assert isinstance(view, ListWindow)
+    for _ in range(4):
+        if any("Rejected ones" in str(row.cells) for row in view.rows):
+            return
+        view = says(session, "n").view
+        assert isinstance(view, ListWindow)
+    raise AssertionError("the view is not there")

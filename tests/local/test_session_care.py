@@ -1,0 +1,382 @@
+"""What a session has to bear: trouble that passes, several people at one name, questions whose job has gone."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from decimal import Decimal
+
+import apsw
+import pytest
+
+from aisle.courier import progress
+from aisle.errors import StorageError
+from aisle.jobs.base import Start
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.local.cache import Sync
+from aisle.local.db import fetch_one
+from aisle.local.home import Home
+from aisle.local.journal import Journal
+from aisle.local.lookout import HEARTBEAT, STALE, TELL_AGAIN
+from aisle.local.opening import open_session
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.pulse import beat
+from aisle.local.session import Session
+from aisle.local.signals import CourierSocket
+from aisle.local.terms import list_rows
+from aisle.local.wishes import take_wishes
+from aisle.scan.inputs import Key, Typed
+from aisle.settings import Settings
+from tests.local import goods
+from tests.local.test_session import BARCODES, _writer, at, home, say, sent, told
+
+__all__ = ["home"]
+
+
+def locked(home: Home, session: Session) -> apsw.Connection:
+    """Somebody holds this host's outbox, and the session has no patience; ROLLBACK gives it back."""
+    session._rooms.journal._db.set_busy_timeout(1)
+    other = open_outbox(home.folder)
+    other.execute("BEGIN IMMEDIATE")
+    return other
+
+
+def opened(session: Session, job: str, *scans: str) -> Frame:
+    """What is on the screen with this job on top, after these scans."""
+    session._absorb(session._stack.open(Start(job, {}), session._context()), "")
+    return say(session, *scans)
+
+
+# Who is signed in
+
+
+def test_nobody_is_signed_in_as_somebody_who_works_there_already(home: Home) -> None:
+    with at(home) as first:
+        say(first, "BADGE-U1", "4101", BARCODES[0])
+        with at(home) as second:
+            assert second._frame().view.name == "sign_in"
+            assert say(second, "BADGE-U2").user == "Anna Berg"
+    with at(home) as later:
+        assert later._frame().view.name == "sign_in", "two people had a terminal of this name"
+        assert say(later, "BADGE-U1").view.name == "pick.product"
+    with at(home) as again:
+        assert again._frame().user == "Anna Kovac"
+
+
+def test_a_session_that_was_killed_holds_no_terminal(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with at(home) as session:
+        say(session, "BADGE-U1", "4101", BARCODES[0])
+        before = session._frame().view
+        monkeypatch.setattr("aisle.local.journal.runs", lambda _pid, _birth: False)
+        with at(home) as resumed:
+            assert (resumed._frame().view, resumed._frame().user) == (before, "Anna Kovac")
+
+
+@pytest.mark.parametrize(
+    ("asked", "user"),
+    [("joan", ""), ("berg", ""), ("joanna", "U3"), ("JOANNA ", "U3"), ("joanna berg", "U3"), ("u3", "U3")],
+)
+def test_only_a_whole_name_or_a_first_name_signs_in_at_once(home: Home, asked: str, user: str) -> None:
+    with _writer(home) as cache:
+        cache.put_people([goods.person("U3", "Joanna Berg")])
+        cache._db.execute("DELETE FROM person WHERE user = 'U2'")
+    with at(home) as session:
+        frame = say(session, asked)
+        if not user:
+            assert told(frame) == (ASK, "sign_in.is_it")
+            assert len(frame.view.choices) == 1
+            frame = say(session, "1")
+        assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
+
+
+# Trouble that passes
+
+
+def test_a_poll_bears_a_locked_outbox_and_a_host_without_processes(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_process() -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    session = open_session(home, Settings(terminal="dock", user="U1"), no_process)
+    session.start()
+    now = [session._clock() + 2 * HEARTBEAT]
+    session._clock = lambda: now[0]
+    other = locked(home, session)
+    frame = session.poll()
+    assert frame is not None
+    assert frame.view.name == "home"
+    session.keep_courier()
+    now[0] += HEARTBEAT
+    other.execute("ROLLBACK")
+    session.poll()
+    (running,) = session._rooms.journal.running()
+    assert running.last_seen > running.started
+    session.close()
+
+
+def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: Home) -> None:
+    with at(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
+        now = [session._clock()]
+        session._clock = lambda: now[0]
+
+        def told_at(state: str, later: float) -> tuple[str, str]:
+            now[0] += later
+            beat(home.lock)
+            with _writer(home) as cache:
+                cache.set_link(Sync(state=state, last_ok=now[0]))
+            frame = session.poll()
+            assert frame is not None
+            return told(frame)
+
+        home.lock.touch()
+        say(session, "4101")
+        assert told_at("refused", 1) == (WRONG, "session.shut_out")
+        verdict = session._frame().verdict
+        assert verdict is not None
+        assert dict(verdict.text.args) == {"store": "0001", "file": "dock.token"}
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert told_at("refused", 1) == (GOOD, "pick.taken"), "it was told just now"
+        assert told_at("refused", TELL_AGAIN) == (WRONG, "session.shut_out")
+        assert told_at("live", 1) == (INFO, "session.let_in")
+        say(session, BARCODES[0])
+        assert told_at("live", 1)[1] != "session.let_in"
+
+
+def test_a_change_that_cannot_be_kept_is_told_again(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        line = goods.line(1, "P1", 1, picked=1)
+        other = locked(home, session)
+        with _writer(home) as cache:
+            cache.put_orders([goods.order("4101", line)], lines_known=True, read_began=2.0)
+        frame = session.poll()
+        assert frame is not None
+        assert (frame.view.name, told(frame)[1], session.bells) == ("pick.product", "pick.opened", 0)
+        other.execute("ROLLBACK")
+        frame = session.poll()
+        assert frame is not None
+        assert (frame.view.name, told(frame)) == ("pick.done", (INFO, "pick.changed"))
+
+
+def test_saying_goodbye_hides_nothing(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = open_session(home, Settings(terminal="dock"))
+    session.start()
+
+    def fails(_session: str) -> None:
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(session._rooms.journal, "end_session", fails)
+    session.close()
+    assert not list(home.run.glob("s-*.sock"))
+
+
+def test_what_cannot_be_signed_out_takes_the_rest_of_the_queue_along(home: Home) -> None:
+    with at(home, user="U1") as session:
+        other = locked(home, session)
+        frame = say(session, "4101", BARCODES[0], "b", "b", "o", "BADGE-U2", "4101", BARCODES[0])
+        assert told(frame) == (WRONG, "session.rest_lost")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args)["count"] == frame.serial == 8
+        assert (frame.view.name, frame.user) == ("home", "U1")
+        other.execute("ROLLBACK")
+        assert not Outbox(open_outbox(home.folder)).unfinished()
+        assert told(say(session, "4101")) == (GOOD, "pick.opened")
+
+
+def test_rows_that_nobody_can_read_are_not_resumed(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+    database = open_outbox(home.folder)
+    database.execute("UPDATE event SET event = replace(event, '\"v\":\"', '\"v\":\"x') WHERE kind = 'Rows'")
+    assert database.changes()
+    database.close()
+    with at(home, user="U1") as session:
+        assert (session._frame().view.name, told(session._frame())) == ("home", (WRONG, "session.not_resumed"))
+        assert told(say(session, "4101")) == (GOOD, "pick.opened")
+
+
+def test_fields_of_any_name_are_resumed(home: Home) -> None:
+    odd = goods.order("4103", goods.line(1, "P1", 2), **{"@": "n", "v": "x"})
+    odd["lines"][0]["extra"] = {"@": "n", "v": "x"}
+    with _writer(home) as cache:
+        cache.put_orders([odd], lines_known=True, read_began=1.0)
+    with at(home, user="U1") as session:
+        before = say(session, "4103", BARCODES[0]).view
+    with at(home, user="U1") as session:
+        assert (session._frame().view, told(session._frame())) == (before, (INFO, "session.resumed"))
+
+
+def test_a_job_of_another_version_is_not_resumed_and_says_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+    monkeypatch.setattr("aisle.jobs.pick.PickJob.version", 99)
+    with at(home, user="U1") as session:
+        assert told(session._frame()) == (WRONG, "session.other_version")
+        assert told(say(session, "4101")) == (GOOD, "pick.opened")
+
+
+def test_whatever_a_job_makes_of_its_journal_the_program_starts(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+
+    def breaks(*_: object) -> None:
+        raise RuntimeError("a program that is not as it was")
+
+    monkeypatch.setattr("aisle.jobs.pick.PickJob.view", breaks)
+    with at(home, user="U1") as session:
+        assert told(session._frame()) == (WRONG, "session.not_resumed")
+
+
+# Sizes
+
+
+@pytest.mark.parametrize("job", ["", "lookup", "browse", "pick", "look"])
+def test_another_size_keeps_and_wishes_nothing(home: Home, job: str) -> None:
+    with at(home, user="U1") as session:
+        if job in ("lookup", "browse"):
+            opened(session, job)
+        elif job:
+            say(session, *{"pick": ("4101",), "look": ("4101", f"?{BARCODES[1]}")}[job])
+        database = open_outbox(home.folder)
+        take_wishes(database)
+        before = fetch_one(database, "PRAGMA data_version")
+        for rows in (8, 16, 24, 50):
+            session.resize(40, rows)
+        assert fetch_one(database, "PRAGMA data_version") == before
+        assert take_wishes(database) == []
+
+
+def test_another_size_brings_a_list_its_rows(home: Home) -> None:
+    with _writer(home) as cache:
+        cache.put_orders(
+            [goods.order(f"5{n:03}", goods.line(1, "P1", 1)) for n in range(60)], lines_known=True, read_began=1.0
+        )
+    with at(home, user="U1") as session:
+        shown = [len(session.resize(40, rows).view.rows) for rows in (8, 50)]  # type: ignore[union-attr]
+        assert shown == [list_rows(8), list_rows(50)]
+        assert shown[0] < 10 < shown[1]
+
+
+# What the session keeps in mind
+
+
+def test_twelve_times_and_then_the_scan(home: Home) -> None:
+    with at(home, user="U1") as session:
+        frame = say(session, "4101", "12*")
+        assert (told(frame), frame.typed) == ((INFO, "session.times"), "12*")
+        assert session.take([Typed("59")], 0.0).typed == "12*59"
+        frame = say(session, BARCODES[1])
+        assert (told(frame), frame.typed) == ((GOOD, "pick.taken"), "")
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert sent(home) == {2: Decimal(12), 1: Decimal(1)}
+    with at(home, user="U1") as session:
+        raws = [event.raw for event in Journal(open_outbox(home.folder)).last_events(50) if event.raw]
+        assert raws == ["4101", "12*", BARCODES[1], BARCODES[0]]
+        say(session, "3*", f"2*{BARCODES[2]}", BARCODES[2])
+    assert sent(home)[3] == 3, "a number of its own is the younger one"
+
+
+@pytest.mark.parametrize("drop", ["b", "n", "u", "7", "milk", "0*", "?A-2", ""])
+def test_what_is_no_code_drops_the_multiplier(home: Home, drop: str) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", "12*")
+        assert say(session, drop).typed == ""
+        if drop.startswith("?"):
+            session.take([Key("back")], 0.0)
+        say(session, BARCODES[1])
+    assert sent(home) == {2: Decimal(1)}
+
+
+def test_back_drops_the_multiplier_and_nothing_else(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", "12*")
+        frame = session.take([Key("back")], 0.0)
+        assert (told(frame), frame.typed, frame.view.name) == ((INFO, "session.dropped"), "", "pick.product")
+
+
+def test_nobody_multiplies_a_badge(home: Home) -> None:
+    with at(home) as session:
+        assert told(say(session, "12*")) == (WRONG, "input.times")
+        assert say(session, "BADGE-U1").view.name == "home"
+
+
+@pytest.mark.parametrize("said", ["12*", "120036000291452"])
+def test_what_was_asked_goes_with_the_job_it_was_asked_for(home: Home, said: str) -> None:
+    with _writer(home) as cache:
+        cache.put_products([goods.product("P8", "UPC", "036000291452")])
+    with at(home, user="U1") as session:
+        frame = say(session, "4102", said)
+        assert told(frame)[1] in ("session.times", "session.either")
+        plain = say(session, "b").view
+        say(session, said)
+        session._stack.levels.pop()
+        frame = session.take([Typed("4")], 0.0)
+        assert (frame.view.name, frame.typed) == ("home", "4")
+        assert frame.view.prompt != plain.prompt
+        assert len(frame.view.choices) > 2
+
+
+# What is not here yet
+
+
+@pytest.fixture
+def young(home: Home) -> Home:
+    """The first sync is on its way."""
+    with _writer(home) as cache:
+        progress.save(cache, progress.Progress(full=True, done=5, total=100))
+    return home
+
+
+@pytest.mark.parametrize("asked", ["12345678", "nothing"])
+@pytest.mark.parametrize("job", ["home", "pick", "lookup", "browse"])
+def test_nothing_is_called_unknown_before_all_is_here(young: Home, job: str, asked: str) -> None:
+    with at(young, user="U1") as session:
+        if job == "pick":
+            say(session, "4101")
+        elif job != "home":
+            opened(session, job)
+        frame = say(session, asked)
+        assert told(frame) == (WRONG, "session.unknown_yet")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args) == {"text": asked}
+        assert Journal(open_outbox(young.folder)).last_events(1)[0].verdict in ("session.unknown_yet", "")
+        with _writer(young) as cache:
+            progress.save(cache, progress.Progress(completed=1.0))
+        unknown = {f"{job}.unknown", f"{job}.not_found"}
+        assert told(say(session, asked))[1] in unknown
+
+
+def test_people_are_not_here_yet(young: Home) -> None:
+    with at(young) as session:
+        frame = say(session, "Zoe")
+        assert told(frame) == (ASK, "sign_in.unknown_yet")
+        assert say(session, "1").user == "Zoe"
+
+
+# The link
+
+
+def test_live_is_said_only_of_a_link_that_somebody_keeps_up(home: Home) -> None:
+    with _writer(home) as cache:
+        cache.set_link(Sync(state="live", last_ok=1000.0))
+    session = open_session(home, Settings(terminal="dock", user="U1"))
+    now = [1001.0]
+    session._clock = lambda: now[0]
+
+    def state() -> str:
+        frame = session.poll()
+        assert frame is not None
+        return frame.link.state
+
+    assert session.start().link.state == "none"
+    courier = CourierSocket(home)
+    assert state() == "live"
+    now[0] = 1000.0 + STALE + 1
+    assert state() == "offline"
+    with _writer(home) as cache:
+        cache.set_link(Sync(last_ok=now[0]))
+    assert state() == "live"
+    courier.close()
+    assert state() == "none"
+    with _writer(home) as cache:
+        cache.set_link(Sync(state="offline"))
+    assert state() == "offline"
+    session.close()

@@ -1,0 +1,171 @@
+"""Two sessions of one host on one order: asked, told, added up; and what is known of a claim that has no owner."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs.view import ASK, GOOD, INFO, ListWindow, Step
+from aisle.local import journal
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.local.opening import open_session
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.reads import Reads
+from aisle.local.session import Session
+from aisle.settings import Settings
+from tests.local import goods
+from tests.local.test_session import BARCODES, ORDER, home, say, told
+
+__all__ = ["home"]
+
+
+@contextmanager
+def at(home: Home, terminal: str, user: str) -> Iterator[Session]:
+    """Somebody's session at a terminal."""
+    with ExitStack() as stack:
+        session = open_session(home, Settings(terminal=terminal, user=user))
+        stack.callback(session.close)
+        session.start()
+        yield session
+
+
+def row(home: Home, number: str = "4101") -> dict[str, Any]:
+    """The order as a session sees it."""
+    (found,) = Reads(home, open_outbox(home.folder)).query("order", {"order_number": number})[0]
+    return dict(found)
+
+
+def put(home: Home, order: dict[str, Any], began: float) -> None:
+    """The service has said this of an order."""
+    Cache(open_cache(home.folder, writer=True), "0001").put_orders([order], lines_known=True, read_began=began)
+
+
+def listed(session: Session) -> list[str]:
+    """The ids of what home says in the second column."""
+    view = session._frame().view
+    assert isinstance(view, ListWindow)
+    return [each.cells[1].id for each in view.rows]
+
+
+def test_two_people_on_one_host_are_asked_told_and_added_up(home: Home) -> None:
+    with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
+        say(anna, "4101", f"3*{BARCODES[1]}")
+        ben.poll()
+        assert [id_ == "home.taken_by" for id_ in listed(ben)] == [True, False]
+        frame = say(ben, "4101")
+        assert told(frame) == (ASK, "pick.claimed_at")
+        assert frame.verdict is not None
+        args = dict(frame.verdict.text.args)
+        assert (args["who"], args["terminal"], args["done"]) == ("Anna Kovac", "dock", 3)
+        assert told(say(ben, "1")) == (GOOD, "pick.opened")
+        say(ben, f"4*{BARCODES[1]}")
+        shown = anna.poll()
+        assert shown is not None
+        assert told(shown) == (ASK, "pick.taken_over")
+        say(anna, f"2*{BARCODES[1]}")
+        lines = {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}
+        assert lines == {1: 0, 2: 9, 3: 0}
+        ben.poll()
+        assert told(ben._frame()) == (INFO, "pick.changed")
+    sent = [op for op in Outbox(open_outbox(home.folder)).unfinished() if "order_lines" in op.body["orders"]]
+    shares: dict[str, Decimal] = {}
+    for op in sent:
+        (line,) = op.body["orders"]["order_lines"]
+        more = line["picked_quantity"] - line["base_picked_quantity"]
+        shares[op.app_user] = shares.get(op.app_user, Decimal(0)) + more
+    assert shares == {"U1": 5, "U2": 4}
+    assert {(op.app_user, op.terminal) for op in sent} == {("U1", "dock"), ("U2", "t2")}
+
+
+def test_two_people_who_scan_before_either_sees_the_other_are_added_up(home: Home) -> None:
+    with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
+        say(anna, "4101")
+        say(ben, "4101", "1")
+        for session in (anna, ben, anna):
+            say(session, BARCODES[1])
+        assert {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}[2] == 3
+
+
+def test_one_person_takes_an_order_along_to_another_terminal(home: Home) -> None:
+    with at(home, "dock", "U1") as dock, at(home, "t2", "U1") as hand:
+        say(dock, "4101", BARCODES[1])
+        assert told(say(hand, "4101")) == (ASK, "pick.claimed_by_you")
+        say(hand, "1")
+        shown = dock.poll()
+        assert shown is not None
+        assert (shown.view.name, told(shown)) == ("home", (INFO, "pick.taken_along"))
+        say(hand, BARCODES[1])
+        view = hand._frame().view
+        assert isinstance(view, Step)
+        assert view.done == 2
+
+
+def test_what_one_left_elsewhere_is_not_asked_about(home: Home) -> None:
+    with at(home, "dock", "U1") as dock:
+        say(dock, "4101", BARCODES[1], "b")
+        with at(home, "t2", "U1") as hand:
+            assert row(home)["claim_open"] is False
+            assert told(say(hand, "4101")) == (GOOD, "pick.opened")
+
+
+def test_the_work_of_a_dead_terminal_is_adopted_and_nobody_is_asked(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: 2**22)  # no process has this number
+        dock = open_session(home, Settings(terminal="dock", user="U1"))
+        dock.start()
+        say(dock, "4101", BARCODES[1])
+    with at(home, "t2", "U1") as hand:
+        assert (hand._frame().view.name, told(hand._frame())) == ("pick.product", (INFO, "session.resumed"))
+        hand.poll()
+        assert told(hand._frame())[1] != "pick.taken_over"
+    dock.close()
+
+
+def test_a_claim_without_an_owner_is_named_where_this_host_knows_whose_it_is(home: Home) -> None:
+    put(home, {**ORDER, "is_claimed": True}, 2.0)
+    with at(home, "dock", "U1") as anna:
+        assert told(say(anna, "4101")) == (ASK, "pick.claimed_plain")
+        say(anna, "1", BARCODES[1])
+        say(anna, "b")
+    outbox = Outbox(open_outbox(home.folder))
+    for op in outbox.unfinished():
+        outbox.begin_sending(op.op_id, b"{}")
+        outbox.confirm(op.op_id)
+        outbox.read_back(op.op_id)
+    claimed = goods.order("4101", goods.line(2, "P2", 12, picked_quantity=1), is_claimed=True)
+    put(home, claimed, 4e9)
+    found = row(home)
+    assert (found["claimed_by"], found["claimed_name"], found["claimed_terminal"]) == ("U1", "Anna Kovac", "dock")
+    with at(home, "t2", "U2") as ben:
+        assert told(say(ben, "4101")) == (ASK, "pick.claimed_at")
+    with at(home, "dock", "U1") as anna:
+        assert told(say(anna, "4101")) == (GOOD, "pick.opened")
+
+
+def test_who_worked_on_an_order_is_forgotten_in_the_end(home: Home) -> None:
+    with at(home, "dock", "U1") as anna:
+        say(anna, "4101", BARCODES[1])
+        say(anna, "b")
+    database = open_outbox(home.folder)
+    assert [number for (number,) in database.execute("SELECT order_number FROM hold")] == ["4101"]
+    database.execute("UPDATE hold SET since = since - ?", (journal._HELD_S + 1,))
+    with at(home, "dock", "U1") as anna:
+        say(anna, "4102")
+    assert [number for (number,) in database.execute("SELECT order_number FROM hold")] == ["4102"]
+
+
+def test_the_next_order_is_one_that_nobody_else_has(home: Home) -> None:
+    with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
+        say(anna, "4101")
+        ben.poll()
+        assert told(say(ben, "1")) == (GOOD, "pick.opened")
+        view = ben._frame().view
+        assert dict(view.title.args)["order"] == "4102"

@@ -1,0 +1,226 @@
+"""Counting in a session on real files: what is kept, what is sent, and where somebody stands after an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.local.opening import open_session
+from aisle.local.operation import Operation
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.session import Session
+from aisle.scan.codes import check_digit
+from aisle.scan.inputs import Line
+from aisle.settings import Settings
+from tests.local import goods
+
+CODES = ("4006381333931", "5901234123457", "9780201379624", "4012345678901", "2812345000007")
+WEIGHED = "281234501234" + check_digit("281234501234")
+CASE = "14006381333938"
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """A home with a place of five products in its cache."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    unit = {"units": [{"unit_barcode": CASE, "unit_quantity": 12}]}
+    cheese = {"allow_decimal": True, "base_unit_name": "kg"}
+    cache.put_products(
+        [
+            goods.product(f"P{n}", f"Product {n}", code, price=2, **(unit if n == 1 else cheese if n == 5 else {}))
+            for n, code in enumerate(CODES, 1)
+        ]
+    )
+    cache.put_stock([goods.stock(f"P{n}", 10 * n, places={"A-1": 10 * n}) for n in range(1, 6)])
+    cache.put_locations([goods.location("A-1", 1, default_stock_pool="1"), goods.location("A-2", 2)])
+    cache.put_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Shop", "storeStockPool3": "Web"}])
+    return home
+
+
+@contextmanager
+def at(home: Home, **settings: Any) -> Iterator[Session]:
+    """A session of terminal `dock`, signed in."""
+    session = open_session(home, Settings(terminal="dock", user="U1", **settings))
+    try:
+        session.start()
+        yield session
+    finally:
+        session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    """Lines in one drained queue."""
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
+
+
+def open_count(session: Session) -> Frame:
+    """From home, by its number in the menu."""
+    choices = [choice.id for choice in session._frame().view.choices]
+    return say(session, str(choices.index("home.count") + 1))
+
+
+def sent(home: Home) -> list[Operation]:
+    """The operations that wait."""
+    return Outbox(open_outbox(home.folder)).unfinished()
+
+
+def test_a_place_of_five_products_in_the_hands_it_may_take(home: Home) -> None:
+    with at(home) as session:
+        assert open_count(session).view.name == "count.start"
+        lines = ["A-1", *(each for n, code in enumerate(CODES, 1) for each in (code, str(10 * n))), "d"]
+        assert len(lines) == 1 + 5 * (1 + 1) + 1
+        assert told(say(session, *lines)) == (GOOD, "count.sent")
+    (operation,) = sent(home)
+    assert (operation.operation, operation.merge_key) == ("create-store-product-logs", "")
+    assert operation.lanes == tuple(f"product/P{n}" for n in range(1, 6))
+    first = operation.body["storeproductlog"][0]
+    assert (first["counted_quantity"], first["expected_quantity"], first["app_user_name"]) == (10, 10, "U1")
+
+
+def test_cases_stars_weights_and_fractions_are_counted_as_what_they_are(home: Home) -> None:
+    with at(home, recount_value=Decimal(0), restricted_codes=("28IIIIIWWWWWC",)) as session:
+        open_count(session)
+        say(session, "A-1", CASE, f"3*{CODES[0]}")
+        say(session, f"12*{CODES[1]}", "]C10109780201379624307", WEIGHED)
+        weight = session._stack.top.state.item.counted
+        assert told(say(session, "2,5")) == (GOOD, "count.counted_of")
+        assert told(say(session, CODES[3], "2.5")) == (WRONG, "input.decimal")
+        assert weight == Decimal("1.234")
+        items = {item.product: item.counted for item in session._stack.top.state.items}
+    assert items == {"P1": 15, "P2": 12, "P3": 7, "P4": 1, "P5": Decimal("2.5")}
+
+
+def test_a_quantity_prompt_never_takes_a_barcode_for_a_quantity(home: Home) -> None:
+    with at(home) as session:
+        open_count(session)
+        say(session, "A-1", CODES[0])
+        assert told(say(session, "96385074"))[0] == WRONG
+        assert session._stack.top.state.item.counted == 1
+
+
+@pytest.mark.parametrize("lines", [1, 20, 70])
+def test_counts_in_hand_are_there_after_an_end_in_mid_work(home: Home, lines: int) -> None:
+    with at(home) as session:
+        open_count(session)
+        before = say(session, "A-1", *[CODES[0]] * lines)
+    with at(home) as session:
+        frame = session._frame()
+        assert (frame.view, told(frame)) == (before.view, (INFO, "session.resumed"))
+        assert told(say(session, CODES[0])) == (GOOD, "count.counted_of")
+        assert session._stack.top.state.item.counted == lines + 1
+        assert not sent(home)
+
+
+def test_each_question_stands_after_an_end_in_mid_work(home: Home) -> None:
+    steps = [
+        (("A-1", CODES[0], "99", "k"), "count.pool"),
+        (("b", "b"), "count.leave"),
+        (("3", "d"), "count.missing"),
+        (("4",), "count.recount"),
+        (("98",), "count.summary"),
+    ]
+    with at(home) as session:
+        open_count(session)
+    for lines, step in steps:
+        with at(home) as session:
+            before = say(session, *lines)
+            assert before.view.name == step
+        with at(home) as session:
+            assert session._frame().view == before.view
+    with at(home) as session:
+        assert told(say(session, "1")) == (GOOD, "count.sent_differing")
+    assert [entry["product_number"] for entry in sent(home)[0].body["storeproductlog"]] == ["P1"]
+
+
+def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: Home) -> None:
+    with at(home) as session:
+        open_count(session)
+        say(session, "A-1", CODES[1])
+        assert say(session, "l").view.name == "loss.quantity"
+    with at(home) as session:
+        assert session._frame().view.name == "loss.quantity"
+        assert told(say(session, "2")) == (ASK, "loss.why")
+        frame = say(session, "1")
+        assert (frame.view.name, told(frame)) == ("count.product", (GOOD, "loss.lost"))
+    (operation,) = sent(home)
+    entry = operation.body["storeproductlog"][0]
+    assert (entry["location_code"], entry["stock_pool_1"], entry["reason_code"]) == ("A-1", -2, 1)
+    assert operation.query == {"appUserName": "U1", "is_counted_quantity": False}
+
+
+def test_the_log_shows_what_was_counted_a_moment_ago(home: Home) -> None:
+    with at(home) as session:
+        open_count(session)
+        say(session, "A-1", CODES[0], "9", "d", "4")
+        assert told(say(session, "1"))[1] == "count.sent_differing"
+        frame = say(session, "2")
+        assert frame.view.name == "count_log"
+        (row,) = frame.view.rows  # type: ignore[union-attr]
+        assert [cell.id for cell in row.cells][1] == "word.noted"
+        frame = say(session, "1")
+        assert frame.view.name == "count_log.entry"
+    with at(home) as session:
+        assert session._frame().view.name == "count_log.entry"
+
+
+def test_settings_make_counts_blind_and_thresholds_strict(home: Home) -> None:
+    with at(home, blind=True, recount_units=Decimal(1), recount_value=Decimal(0)) as session:
+        open_count(session)
+        frame = say(session, "A-1", CODES[0], "8")
+        assert told(frame) == (GOOD, "count.counted")
+        say(session, "d", "4")
+        assert session._frame().view.name == "count.recount"
+
+
+def test_a_store_that_keeps_no_places_and_says_no_more_than_it_must_is_counted_as_a_whole(aisle_home: Path) -> None:
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_products([goods.product("P1", "Product 1", CODES[0])])
+    cache.put_stock([goods.stock("P1", 7), goods.stock("P2", 3, CODES[1])])
+    with at(home) as session:
+        open_count(session)
+        assert say(session, CODES[0]).view.name == "count.product"
+        assert told(say(session, "6", CODES[1], "3")) == (GOOD, "count.counted_of")
+        assert told(say(session, "k")) == (INFO, "count.one_pool")
+        assert told(say(session, "d"))[1] == "count.differ"
+        assert told(say(session, "1")) == (GOOD, "count.sent_differing")
+    entries = sent(home)[0].body["storeproductlog"]
+    assert [(entry["counted_quantity"], entry["expected_quantity"]) for entry in entries] == [(6, 7), (3, 3)]
+    assert not any("location_code" in entry for entry in entries)
+
+
+def test_a_page_leads_to_the_count_and_the_move_of_what_it_shows_and_back(home: Home) -> None:
+    with at(home) as session:
+        page = say(session, CODES[0]).view
+        assert page.name == "lookup.product"
+        assert say(session, "c").view.name == "count.stop"
+        assert told(say(session, "10", "d"))[1] == "count.sent"
+        assert session._frame().view.name == "lookup.product"
+        assert say(session, "t").view.name == "move.take"
+        frame = say(session, "b")
+        assert (frame.view.name, told(frame)) == ("move.leave", (ASK, "move.leave"))
+        assert say(session, "1").view.name == "lookup.product"
+        page = say(session, "b", "A-1").view
+        assert page.name == "browse.place"
+        assert say(session, "c").view.name == "count.product"
+    with at(home) as session:
+        assert session._frame().view.name == "count.product"
+        assert say(session, "b").view == page
+        assert say(session, "t").view.name == "move.take"
+        assert told(say(session, CODES[0], "A-2"))[1] == "move.moved"
+        assert say(session, "b", "b").view.name == "browse.place"
+    assert [each.operation for each in sent(home)] == ["create-store-product-logs", "create-movement"]

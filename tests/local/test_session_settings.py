@@ -1,0 +1,234 @@
+"""Settings that change while a session runs: seen with the next look, said once, applied where that can be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from decimal import Decimal
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from aisle.courier import progress
+from aisle.errors import SettingsError
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.local.opening import open_session
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.session import Session
+from aisle.local.watch import Watch
+from aisle.scan.codes import check_digit
+from aisle.scan.inputs import Line
+from aisle.settings import Loaded, load
+from aisle.tui.catalogue import Voice
+from tests.local import goods
+
+EAN, OTHER = "4006381333931", "5901234123457"
+CHEESE = "281234501234" + check_digit("281234501234")
+_moments = count(1)
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """A home with two orders in its cache, and a store that names one pool."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([goods.person("U1", "Anna Kovac")])
+    cache.put_products(
+        [
+            goods.product("P1", "Tea", EAN),
+            goods.product("P2", "Milk", OTHER),
+            goods.product("P3", "Cheese", "2812345000007", allow_decimal=True),
+        ]
+    )
+    cache.put_stock([goods.stock(f"P{n}", 20, places={f"A-{n}": 20}) for n in (1, 2, 3)])
+    cache.put_locations([goods.location(f"A-{n}", n) for n in (1, 2, 3)])
+    cache.put_stores([{"storeName": "One", "storeNo": "0001", "storeStockPool1": "Floor"}])
+    lines = [goods.line(n, f"P{n}", 2, preferred_location_code=f"A-{n}") for n in (1, 2)]
+    cache.put_orders([goods.order("4101", *lines), goods.order("4102", *lines)], lines_known=True, read_began=1.0)
+    progress.save(cache, progress.Progress(completed=1.0))
+    return home
+
+
+def write(home: Home, text: str) -> None:
+    """Changes the settings file, at a moment of its own."""
+    path = home.root / "settings.toml"
+    path.write_text(text)
+    at = next(_moments) * 1_000_000_000
+    os.utime(path, ns=(at, at))
+
+
+@contextmanager
+def at(home: Home) -> Iterator[Session]:
+    """A session of Anna's with the settings of the file."""
+    loaded = load({"user": "U1", "terminal": "dock"})
+    session = open_session(home, loaded.settings, loaded=loaded)
+    try:
+        session.start()
+        yield session
+    finally:
+        session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    """Lines in one drained queue."""
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def told(frame: Frame | None) -> tuple[str, str]:
+    """Kind of the verdict and its sentence."""
+    assert frame is not None
+    return (frame.verdict.kind, Voice().say(frame.verdict.text)) if frame.verdict else ("", "")
+
+
+def test_what_has_changed_is_said_once_and_in_force_at_once(home: Home) -> None:
+    with at(home) as session:
+        before = told(session.poll())
+        write(home, "verified = true\n")
+        assert told(session.poll()) == (INFO, "Settings changed: verified picking is on")
+        assert session.bells == 0
+        frame = say(session, "4101")
+        assert frame.view.name == "pick.place"
+        assert told(session.poll()) == told(frame) != before
+        write(home, 'verified = true\nblind = true\nreasons = ["7 - Lost"]\nrecount_units = 3\nrecount_value = 0\n')
+        assert (
+            told(session.poll())[1] == "Settings changed: blind counts are on; new thresholds of recounts; new reasons"
+        )
+        write(home, "")
+        assert "verified picking is off; blind counts are off" in told(session.poll())[1]
+
+
+def test_a_device_hears_of_its_own_section_only(home: Home) -> None:
+    with at(home) as session:
+        write(home, '[device."till"]\nverified = true\n[store."0002"]\nblind = true\n')
+        assert "Settings" not in told(session.poll())[1]
+        write(home, '[device."do*"]\nverified = true\n')
+        assert told(session.poll())[1] == "Settings changed: verified picking is on"
+
+
+def test_what_needs_a_new_start_is_said_and_left_alone(home: Home) -> None:
+    with at(home) as session:
+        write(home, 'store = "0002"\nrich = true\nblind = true\n')
+        assert told(session.poll()) == (
+            INFO,
+            "Settings changed: blind counts are on; from the next start on: store, rich",
+        )
+        assert session._frame().store == "0001"
+        assert say(session, "4101").view.name == "pick.product"
+
+
+@pytest.mark.parametrize("wrong", ["verifed = true", "verified = 1", "verified = ", 'restricted_codes = ["28"]'])
+def test_a_file_with_an_error_changes_nothing_and_is_told_once(home: Home, wrong: str) -> None:
+    write(home, "verified = true\n")
+    with at(home) as session:
+        write(home, wrong)
+        kind, text = told(session.poll())
+        assert kind == INFO
+        assert text.startswith("Settings stay: ")
+        assert "settings.toml" in text
+        assert str(home.root) not in text
+        frame = say(session, "4101")
+        assert frame.view.name == "pick.place"
+        assert told(session.poll()) == told(frame)
+        write(home, "verified = true\n")
+        assert told(session.poll()) == (INFO, "The settings file is right again")
+
+
+def test_a_file_that_goes_leaves_the_defaults(home: Home) -> None:
+    write(home, "blind = true")
+    with at(home) as session:
+        (home.root / "settings.toml").unlink()
+        assert told(session.poll())[1] == "Settings changed: blind counts are off"
+
+
+def test_only_a_changed_file_is_read(home: Home) -> None:
+    read: list[object] = []
+
+    def again(given: object) -> Loaded:
+        read.append(given)
+        raise SettingsError("wrong")
+
+    write(home, "blind = true")
+    watch = Watch(load({"user": "U1"}), again)
+    assert [watch.look() for _ in range(3)] == [None, None, None]
+    write(home, "blind = false")
+    assert watch.look() is not None
+    assert watch.look() is None
+    assert read == [{"user": "U1"}]
+
+
+def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: Home) -> None:
+    """Opened by product only; places are verified from the next order on, and the replay stands where it stood."""
+    with at(home) as session:
+        say(session, "4101", EAN)
+        write(home, "verified = true")
+        session.poll()
+        frame = say(session, EAN)
+        assert told(frame)[0] == GOOD
+        before = say(session, OTHER)
+        assert before.view.name == "pick.product"
+    with at(home) as session:
+        frame = session._frame()
+        assert frame.view == before.view
+        assert say(session, OTHER).view.name == "pick.done"
+        (operation,) = Outbox(open_outbox(home.folder)).unfinished()
+        assert [line["picked_quantity"] for line in operation.body["orders"]["order_lines"]] == [Decimal(2), Decimal(2)]
+        assert say(session, "4102").view.name == "pick.place"
+        assert told(say(session, EAN))[0] in (WRONG, ASK)
+
+
+def test_in_store_codes_are_read_by_the_new_table(home: Home) -> None:
+    with at(home) as session:
+        assert told(say(session, "?" + CHEESE))[0] == WRONG
+        write(home, 'restricted_codes = ["28IIIIIWWWWWC"]')
+        assert told(session.poll())[1] == "Settings changed: new restricted_codes"
+        assert say(session, "?" + CHEESE).view.name.startswith("lookup")
+
+
+def test_the_bell_of_good_scans_is_turned_on(home: Home) -> None:
+    with at(home) as session:
+        say(session, "4101")
+        assert session.bells == 0
+        write(home, "bell_good = true")
+        session.poll()
+        say(session, EAN)
+        assert session.bells == 1
+
+
+def pools_of(session: Session) -> list[str]:
+    """The pools that a job is told of."""
+    rows, _ = session._rooms.reads.query("store", {})
+    return [f"{number} {name}" for number, name in rows[0]["pools"].items()] if rows else []
+
+
+def test_pools_in_use_have_the_names_that_the_store_gives_them(home: Home) -> None:
+    with at(home) as session:
+        assert pools_of(session) == ["1 Floor"]
+        write(home, 'pools = ["1 Shop", "2 Backroom"]')
+        assert told(session.poll())[1] == "Settings changed: new pools"
+        assert pools_of(session) == ["1 Floor", "2 Backroom"]
+    with at(home) as session:
+        assert pools_of(session) == ["1 Floor", "2 Backroom"]
+        reads = session._rooms.reads
+        assert reads.query("store", {"store_number": "0009"}) == ([], 0)
+
+
+def test_a_store_that_nobody_has_read_yet_has_the_pools_of_the_settings(home: Home) -> None:
+    write(home, 'pools = ["3 Web"]')
+    (home.folder / "cache.db").unlink()
+    with at(home) as session:
+        assert session._rooms.reads.query("store", {})[0][0]["pools"] == {"3": "Web"}
+
+
+def test_a_look_names_pools_by_the_store_then_by_the_settings(home: Home) -> None:
+    write(home, 'pools = ["1 Shop", "2 Backroom"]')
+    with closing(open_cache(home.folder, writer=True)) as cache:
+        Cache(cache, "0001").put_stock(
+            [goods.stock("P1", 9, most_likely_pool_1=4, most_likely_pool_2=3, most_likely_pool_5=2)]
+        )
+    with at(home) as session:
+        rows, _ = session._rooms.reads.query("product", {"product_number": "P1"})
+        assert [(pool["pool"], pool["name"]) for pool in rows[0]["pools"]] == [(1, "Floor"), (2, "Backroom"), (5, "")]

@@ -1,0 +1,283 @@
+"""A round of several orders in a session on real files: gathered, walked, left in the middle and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.courier import progress
+from aisle.jobs.picking import Picking
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.local.keeper import REPLAY
+from aisle.local.opening import open_session
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.session import Session
+from aisle.scan.inputs import Line, Typed
+from aisle.settings import Settings
+from tests.local import goods
+
+CODES = {"P1": "4006381333931", "P2": "5901234123457", "P3": "9780201379624", "P9": "96385074"}
+
+
+def order(number: str, *wanted: tuple[str, int]) -> dict[str, Any]:
+    """An open order of (product, quantity) pairs, each at the place of the product."""
+    lines = [
+        goods.line(n, product, count, preferred_location_code=f"A-{product[1:]}", store_walking_order=int(product[1:]))
+        for n, (product, count) in enumerate(wanted, 1)
+    ]
+    return goods.order(number, *lines)
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """A home with a small store in its cache: four open orders that share products."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([goods.person("U1", "Anna Kovac"), goods.person("U2", "Ben Okafor")])
+    cache.put_products([goods.product(number, f"Product {number}", code) for number, code in CODES.items()])
+    shared = {"A-1": 50, "A-2": 50, "A-3": 50}
+    cache.put_stock([goods.stock(f"P{n}", 50, places={f"A-{n}": 50}) for n in (1, 2, 3)])
+    cache.put_locations([goods.location(code, n) for n, code in enumerate((*shared, "PU-1", "B-7"), 1)])
+    cache.put_stock([goods.stock("P9", 5, places={"B-7": 5})])
+    cache.put_orders(
+        [
+            order("4101", ("P1", 3), ("P2", 1)),
+            order("4102", ("P1", 4), ("P3", 200)),
+            order("4103", ("P3", 1), ("P2", 2)),
+            order("4104", ("P9", 1)),
+        ],
+        lines_known=True,
+        read_began=1.0,
+    )
+    progress.save(cache, progress.Progress(completed=1.0))
+    return home
+
+
+@contextmanager
+def at(home: Home, **settings: Any) -> Iterator[Session]:
+    """A session of terminal `dock`, signed in."""
+    session = open_session(home, Settings(terminal="dock", user="U1", **settings))
+    try:
+        session.start()
+        yield session
+    finally:
+        session.close()
+
+
+def say(session: Session, *texts: str) -> Frame:
+    """Lines in one drained queue."""
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
+
+
+def state(session: Session) -> Picking:
+    """What the round stands at."""
+    top = session._stack.top.state
+    assert isinstance(top, Picking)
+    return top
+
+
+def sent(home: Home) -> dict[tuple[str, int], Decimal]:
+    """What the waiting operations say of each line."""
+    operations = Outbox(open_outbox(home.folder)).unfinished()
+    return {
+        (each.body["orders"]["order_number"], line["line_number"]): line["picked_quantity"]
+        for each in operations
+        if each.operation == "update-customer-order"
+        for line in each.body["orders"].get("order_lines", ())
+    }
+
+
+def test_a_round_from_the_menu_to_the_pick_up_place(home: Home) -> None:
+    with at(home) as session:
+        assert say(session, "6").view.name == "walk"
+        assert told(say(session, "4102")) == (GOOD, "walk.added")
+        assert told(say(session, "4101", "TOTE-B")) == (GOOD, "walk.tote")
+        assert told(say(session, "1")) == (GOOD, "walk.added")
+        assert told(say(session, "g")) == (GOOD, "pick.round_opened")
+        assert [tote.order for tote in state(session).totes] == ["4102", "4101", "4103"]
+        assert told(say(session, f"6*{CODES['P1']}")) == (GOOD, "pick.taken_totes")
+        assert sent(home) == {("4102", 1): Decimal(4), ("4101", 1): Decimal(2)}
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
+        assert told(say(session, CODES["P2"])) == (GOOD, "pick.tote_full")
+        assert told(say(session, "3")) == (GOOD, "pick.set_totes")
+        frame = say(session, CODES["P3"], "201")
+        assert told(frame) == (GOOD, "pick.round_taken")
+        assert frame.view.name == "pick.done"
+        assert told(say(session, "B-7")) == (ASK, "pick.put_on_goods")
+        assert told(say(session, "TOTE-B")) == (GOOD, "pick.tote")
+        assert told(say(session, "PU-1")) == (GOOD, "pick.put_down_totes")
+        assert told(say(session, "PU-1")) == (GOOD, "pick.put_down_totes")
+        assert told(say(session, "PU-1")) == (INFO, "pick.nothing_in_round")
+    moves = [each for each in Outbox(open_outbox(home.folder)).unfinished() if each.operation == "create-movement"]
+    assert [each.body[0]["to_location"]["customer_order_number"] for each in moves] == ["4101", "4102", "4103"]
+
+
+@pytest.mark.parametrize("count", [1, REPLAY - 2, REPLAY + 20])
+def test_a_round_is_taken_up_where_it_was_left(home: Home, count: int) -> None:
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}", "n", CODES["P2"])
+        for _ in range(count):
+            say(session, CODES["P3"])
+        before = say(session, CODES["P9"])
+        assert told(before) == (WRONG, "pick.for_other")
+        kept = state(session)
+    with at(home) as session:
+        frame = session._frame()
+        assert told(frame) == (INFO, "session.resumed")
+        assert frame.view == before.view
+        assert state(session) == kept
+        assert told(say(session, CODES["P3"])) == (GOOD, "pick.taken_tote")
+    assert sent(home)["4102", 2] == count + 1
+
+
+def test_the_gathering_is_taken_up_too(home: Home) -> None:
+    with at(home) as session:
+        before = say(session, "6", "4103", "TOTE-A", "2")
+    with at(home) as session:
+        frame = session._frame()
+        assert frame.view == before.view
+        assert told(say(session, "g")) == (GOOD, "pick.round_opened")
+        assert [(tote.order, tote.code) for tote in state(session).totes] == [
+            ("4103", "TOTE-A"),
+            ("4101", ""),
+            ("4102", ""),
+        ]
+
+
+def test_a_look_in_the_middle_of_a_round_comes_back_to_its_stop(home: Home) -> None:
+    with at(home) as session:
+        before = say(session, "6", "3", "g", CODES["P1"]).view
+        assert say(session, f"?{CODES['P9']}").view.name == "lookup.product"
+        assert say(session, "b").view == before
+        say(session, f"?{CODES['P9']}")
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken_tote")
+
+
+def test_what_was_picked_before_a_look_in_the_same_queue_is_counted_on(home: Home) -> None:
+    with at(home) as session:
+        frame = say(session, "4102", CODES["P3"], f"?{CODES['P9']}", "b", CODES["P3"], f"?{CODES['P9']}", CODES["P3"])
+        assert told(frame) == (GOOD, "pick.taken")
+        (picked,) = [take.picked for take in state(session).takes if take.product == "P3"]
+        assert picked == 3
+    assert sent(home) == {("4102", 2): Decimal(3)}
+
+
+def test_an_order_that_is_rejected_elsewhere_leaves_the_round(home: Home) -> None:
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}")
+        cache = Cache(open_cache(home.folder, writer=True), "0001")
+        gone = order("4102", ("P1", 4), ("P3", 200))
+        cache.put_orders([{**gone, "is_rejected": True}], lines_known=True, read_began=2.0)
+        frame = session.poll()
+        assert frame is not None
+        assert told(frame) == (WRONG, "pick.out_hand")
+        assert frame.view.name == "pick.back"
+        assert told(say(session, "1")) == (GOOD, "pick.put_back_done")
+        assert [tote.letter for tote in state(session).totes] == ["A", "C"]
+
+
+def rejected(home: Home) -> None:
+    """Somebody else rejects the second order of the round."""
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    gone = order("4102", ("P1", 4), ("P3", 200))
+    cache.put_orders([{**gone, "is_rejected": True}], lines_known=True, read_began=2.0)
+
+
+def test_what_is_put_back_is_written_down_and_undone_again(home: Home) -> None:
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}")
+        rejected(home)
+        session.poll()
+        assert told(say(session, "1")) == (GOOD, "pick.put_back_done")
+        assert told(say(session, "u")) == (GOOD, "pick.put_back_undone")
+        frame = say(session, "1")
+        assert (told(frame), frame.view.name) == ((GOOD, "pick.put_back_done"), "pick.product")
+    operations = Outbox(open_outbox(home.folder)).unfinished()
+    items = [each.body[0] for each in operations if each.operation == "create-movement"]
+    place, pool = {"location_code": "A-1"}, {"stock_pool": 1}
+    assert [(item["from_location"], item["to_location"], item["quantity"]) for item in items] == [
+        (pool, {**place, **pool}, 4),
+        ({**place, **pool}, pool, 4),
+        (pool, {**place, **pool}, 4),
+    ]
+
+
+def test_what_was_typed_before_a_page_came_by_itself_is_not_its_answer(home: Home) -> None:
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}")
+        assert session.take([Typed("1")], 0.0).typed == "1"
+        rejected(home)
+        frame = session.poll()
+        assert frame is not None
+        assert frame.view.name == "pick.back"
+        assert frame.typed == ""
+        assert told(frame) == (WRONG, "session.typed_before")
+        assert say(session, "1").view.name == "pick.back"
+        assert session.take([Typed("1")], 0.0).typed == "1"
+        assert told(say(session, "1")) == (GOOD, "pick.put_back_done")
+
+
+def test_what_is_typed_on_after_a_page_came_by_itself_counts_alone(home: Home) -> None:
+    with at(home) as session:
+        say(session, "6", "3", "g", f"7*{CODES['P1']}")
+        session.take([Typed("4")], 0.0)
+        rejected(home)
+        session.poll()
+        assert session.take([Typed("41")], 0.0).typed == "1"
+        assert told(say(session, "41")) == (GOOD, "pick.put_back_done")
+
+
+def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: Home) -> None:
+    with at(home) as session:
+        say(session, "6", "3", "g", f"5*{CODES['P1']}")
+        assert session._stack.top.job.open(state(session)).quantity
+        rejected(home)
+        frame = session.poll()
+        assert frame is not None
+        assert frame.view.name == "pick.back"
+        before = sent(home)
+        assert told(say(session, "1")) == (GOOD, "pick.put_back_done")
+        assert not session._stack.top.job.open(state(session)).quantity
+        assert told(say(session, "1"))[0] == WRONG
+        assert sent(home) == before
+        say(session, CODES["P2"])
+        assert told(say(session, "1"))[0] in (GOOD, INFO)
+
+
+def test_short_takes_two_entries_and_closes_the_stop_for_all_its_orders(home: Home) -> None:
+    with at(home) as session:
+        say(session, "6", "3", "g", f"4*{CODES['P1']}")
+        frame = say(session, "s")
+        assert frame.view.name == "short.ways"
+        numbers = [n for n, way in enumerate(session._stack.top.state.ways, 1) if way.kind == "reason"]
+        frame = say(session, str(numbers[0]))
+        assert told(frame) == (GOOD, "pick.short")
+        assert frame.view.name == "pick.product"
+        closed = [take for take in state(session).takes if take.closed]
+        assert [(take.order, take.picked, take.of) for take in closed] == [("4102", Decimal(1), Decimal(4))]
+        assert told(say(session, "u")) == (GOOD, "pick.for_tote")
+
+
+def test_the_rest_elsewhere_is_two_entries_as_well(home: Home) -> None:
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_stock([goods.stock("P1", 70, places={"A-1": 50, "B-7": 20})])
+    with at(home) as session:
+        say(session, "6", "3", "g", f"4*{CODES['P1']}")
+        say(session, "s")
+        frame = say(session, "1")
+        assert told(frame) == (GOOD, "pick.comes")
+        assert frame.view.name == "pick.product"
+        (rest,) = [take for take in state(session).takes if take.product == "P1" and take.open]
+        assert (rest.place, rest.rest) == ("B-7", Decimal(3))
