@@ -1,0 +1,1 @@
+"""The one process of a host that touches the network."""

@@ -1,0 +1,16 @@
+"""How a courier handles what may have arrived, and what is old: from the settings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from aisle.courier.marks import REFERENCE
+
+
+class Care(NamedTuple):
+    """The courier's part of the settings."""
+
+    settle_s: float = 120.0
+    """Seconds in which a request that nobody answered may still arrive: longer than any hop on the way keeps one."""
+    reference: str = REFERENCE
+    """Where an operation's name goes on a service that keeps no keys: see aisle.courier.marks."""

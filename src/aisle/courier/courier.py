@@ -1,0 +1,433 @@
+"""The courier: one a store and host. Pulls the store into cache.db, delivers outbox.db, tells the sessions.
+
+A plain async class: a process of its own runs it (`aisle.courier.run`), tests and `--in-process` run it inside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random as chance
+import time
+import traceback
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
+from typing import Any, NamedTuple, Self
+
+from aisle.client import Answer, Client
+from aisle.client.errors import AnswerError, NotFound, Refused
+from aisle.courier.alarm import Sleep
+from aisle.courier.backoff import Roll
+from aisle.courier.care import Care
+from aisle.courier.checking import Checker, Heard
+from aisle.courier.deliver import KEY_RESERVE_S, Delivery, Ears
+from aisle.courier.features import Features, parse_features
+from aisle.courier.freshness import Freshness
+from aisle.courier.grounds import Ground
+from aisle.courier.link import Link, Status
+from aisle.courier.looking import Looker
+from aisle.courier.notices import Notice, Notices
+from aisle.courier.parcel import ORDER, touched
+from aisle.courier.progress import Progress
+from aisle.courier.pull import Pull
+from aisle.courier.refresh import Refresher
+from aisle.courier.schedule import Pace
+from aisle.courier.sharing import Fitted, fitted, is_fitted, lines_of, object_to, with_all_lines
+from aisle.courier.steps import reconcile
+from aisle.courier.sync import FullSync
+from aisle.courier.thrift import give_back
+from aisle.errors import StorageError
+from aisle.local import archive
+from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.db import checkpoint, connect, fetch_one, is_gone, refuse_newer
+from aisle.local.home import Home
+from aisle.local.operation import UPDATE, Operation
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.outbox_state import DONE
+from aisle.local.probes import OMITTED_LINES, YES, Probes
+from aisle.local.remainder import LEFT
+from aisle.local.rescue import put_back
+from aisle.local.schema_cache import VERSION
+from aisle.local.signals import CourierSocket
+from aisle.local.wishes import take_wishes
+
+Connect = Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]
+"""Makes the client; it shows every answer to the function it is given."""
+
+BEAT_S = 5.0
+CHECKPOINT_S = 30.0
+TIDY_S, _BREATH_S = 600.0, 1.0
+"""How often old rows are looked for, and the pause between two batches of them."""
+_PAUSE_S = 5.0
+"""After a database could not be used."""
+
+
+class World(NamedTuple):
+    """What is not the courier's own: time, sleep and chance."""
+
+    clock: Callable[[], float] = time.time
+    sleep: Sleep = asyncio.sleep
+    random: Roll = chance.random
+
+
+class Courier:
+    """Opened by `async with`; then `run`, or `catch_up` and `drain` for a single turn."""
+
+    def __init__(
+        self,
+        home: Home,
+        connect: Connect,
+        *,
+        world: World = World(),  # noqa: B008 - a tuple
+        pace: Pace = Pace(),  # noqa: B008 - a tuple
+        care: Care = Care(),  # noqa: B008 - a tuple
+        socket: CourierSocket | None = None,
+        notify: Callable[[Notice], None] | None = None,
+    ) -> None:
+        """`socket` is the way to the sessions, for whoever won the election; `notify` is shown each notice."""
+        self.home = home
+        self.notices = Notices(world.clock, notify)
+        self._connect = connect
+        self._world = world
+        self._pace = pace
+        self._care = care
+        self._socket = socket
+        self._stack = AsyncExitStack()
+        self._checkpointed = 0.0
+
+    async def __aenter__(self) -> Self:
+        """Opens databases and client. Raises StorageError, SettingsError."""
+        async with AsyncExitStack() as stack:
+            await self._open(stack)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        try:
+            self._save_outbox()
+            self.cache.set_link(Sync(state="none"))
+        finally:
+            await self._stack.aclose()
+
+    def _save_outbox(self) -> None:
+        """Whoever opens a deleted outbox next would begin with an empty one."""
+        if is_gone(self._outbox_db) and self.home.folder.exists():
+            try:
+                self.notices.add(put_back(self._outbox_db).told)
+            except StorageError as error:
+                self.notices.add(str(error))
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        world = self._world
+        self._refuse_newer_cache()
+        self._cache_db = stack.enter_context(closing(open_cache(self.home.folder, writer=True)))
+        self._outbox_db = stack.enter_context(closing(open_outbox(self.home.folder)))
+        self.grounds = Ground(self._cache_db, self.home.cache), Ground(self._outbox_db, self.home.outbox)
+        self.cache = Cache(self._cache_db, self.home.store)
+        step = reconcile(self.cache, self._cache_db, self._outbox_db, world.clock)
+        if step:
+            self.notices.add(f"The clock of this host was set by {step:+.0f} s.")
+        self.outbox = Outbox(self._outbox_db, clock=world.clock)
+        self.link = Link(self._save, self._up, clock=world.clock, roll=world.random)
+        client = await stack.enter_async_context(self._connect(self.link.heard))
+        self._wire_reading(client)
+        self._wire_sending(client)
+        self.delivery.recover()
+        for op in self.outbox.pending_effects():
+            if op.state == DONE:  # confirmed, and not read back by the courier before this one
+                self.refresher.confirmed(op)
+
+    def _wire_reading(self, client: Client) -> None:
+        """What brings the store here and keeps it fresh."""
+        world = self._world
+        self.pull = Pull(
+            client,
+            self.cache,
+            self.home.store,
+            fresh=Freshness(),
+            notices=self.notices,
+            tell=self.tell,
+            under_way=self.outbox.under_way,
+            clock=world.clock,
+        )
+        self.sync = FullSync(self.pull, self.link, self.notices, sleep=world.sleep)
+        self.sync.all_read = lambda: give_back(self._cache_db, self._outbox_db)
+        self.refresher = Refresher(
+            self.pull,
+            self.sync,
+            self.link,
+            self.notices,
+            retire=lambda op_ids: self.outbox.read_back(*op_ids),
+            wishes=lambda: take_wishes(self._outbox_db),
+            restored=self._restored,
+            read_back=lambda number, rows, spoken_for: self.checker.read_back(number, rows, spoken_for),
+            sleep=world.sleep,
+            pace=self._pace,
+        )
+
+    def _wire_sending(self, client: Client) -> None:
+        """What delivers the outbox, and looks for what may have arrived."""
+        world = self._world
+        self.probes = Probes(self._outbox_db, clock=world.clock)
+        self.checker = Checker(
+            Looker(client, self.home.store, self.probes),
+            self.outbox,
+            self.probes,
+            self.link,
+            Heard(
+                self.refresher.confirmed, self._asked, self._denied, self._ring, self.refresher.want, self.notices.add
+            ),
+            care=self._care,
+            floor=lambda: int(self.cache.cursor("logs") or 0),
+            clock=world.clock,
+            sleep=world.sleep,
+        )
+        ears = Ears(self._before, self._fit, self._confirmed, self._refused, self._doubted, self.refresher.knock)
+        self.delivery = Delivery(
+            self.outbox,
+            client,
+            self.link,
+            ears,
+            clock=world.clock,
+            sleep=world.sleep,
+            roll=world.random,
+            care=self._care,
+            settle_s=lambda: self.checker.settle_s,
+        )
+
+    def _refuse_newer_cache(self) -> None:
+        """An older program leaves a newer one's cache alone; a damaged one is made anew by `open_cache`."""
+        if not self.home.cache.exists():
+            return
+        try:
+            connection = connect(self.home.cache, read_only=True)
+        except StorageError:
+            return
+        with closing(connection):
+            refuse_newer(connection, VERSION)
+
+    def _seen_features(self) -> Features:
+        """What the service announced when a courier last heard of it."""
+        return parse_features(self.cache.cursor("features") or "")
+
+    # For whoever runs it
+
+    async def run(self) -> None:
+        """Works until it is cancelled."""
+        loops: tuple[Callable[[], Awaitable[None]], ...] = (
+            self.delivery.run,
+            self.refresher.run,
+            self.sync.run,
+            self.checker.run,
+            self._tidy,
+            self._beat,
+        )
+        async with asyncio.TaskGroup() as group:
+            for loop in loops:
+                group.create_task(self._kept_up(loop))
+
+    async def catch_up(self, *, full: bool = False, progress: Callable[[Progress], None] | None = None) -> None:
+        """Brings the cache up to date once, and delivers what can be delivered.
+
+        `full` reads everything anew; `progress` is shown how far it has come. Raises ClientError or SettingsError when
+        the service cannot be reached; what was read until then is kept.
+        """
+        self.sync.watch = progress
+        await self.pull.knock()
+        await self.refresher.round()
+        if full:
+            self.sync.ask_all()
+        else:
+            self.sync.ask_lists()
+        await self.delivery.drain()
+        await self.checker.round()
+        await self.sync.finish()
+        await self.refresher.round()
+
+    async def drain(self) -> None:
+        """Delivers what may go now, and reads it back."""
+        if not self.link.is_up:
+            await self.refresher.knock()
+        await self.delivery.drain()
+        await self.checker.round()
+        await self.refresher.round()
+
+    def wake(self) -> None:
+        """A session has written something, or wishes for something."""
+        if self._socket is not None:
+            self._socket.drain()
+        self._ring()
+
+    def _ring(self) -> None:
+        self.delivery.alarm.ring()
+        self.refresher.alarm.ring()
+        self.checker.alarm.ring()
+
+    async def settle(self, within_s: float) -> None:
+        """Sends nothing new, and gives what is under way so many seconds to come back."""
+        self.delivery.stopping = True
+        landing = asyncio.ensure_future(self.delivery.landed())
+        time_is_up = asyncio.ensure_future(self._world.sleep(within_s))
+        await asyncio.wait((landing, time_is_up), return_when=asyncio.FIRST_COMPLETED)
+        landing.cancel()
+        time_is_up.cancel()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left that could be sent or has to be read back."""
+        waiting = self.outbox.next_at() is not None or self.outbox.next_look() is not None
+        return not (waiting or self.outbox.sendable(1) or self.delivery.in_flight)
+
+    def tell(self, topics: Iterable[str]) -> None:
+        """Rings at the sessions."""
+        if self._socket is not None:
+            self._socket.tell_sessions(topics)
+
+    # What the parts tell each other
+
+    def _save(self, status: Status) -> None:
+        features = self.link.features
+        try:
+            with self.cache.batch():
+                self.cache.set_link(Sync(state=status.state, last_ok=status.last_ok or None, server=status.why))
+                self.cache.set_cursor("beat", status.beat)
+                if features is not None and features != self._seen_features():
+                    self.cache.set_cursor("features", features.text)
+                    self.cache.set_link(Sync(features=features.text))
+        except StorageError as error:
+            self.notices.add(str(error))  # whoever made the call has nothing to do with it
+        self.tell(["link"])
+
+    def _up(self) -> None:
+        self._ring()
+        self.sync.alarm.ring()
+
+    def _restored(self) -> None:
+        """The service was put back from an earlier copy: what it has lost is told to it again, and all is read anew."""
+        features = self.link.features or Features()
+        since = self._world.clock() - features.keys_kept_s + KEY_RESERVE_S
+        count = self.outbox.replay(since)
+        self.notices.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
+        for log in ("logs", "logs_losses"):
+            self.cache.set_cursor(log, None)
+        self.sync.ask_all()
+        self._ring()
+
+    async def _before(self, op: Operation) -> dict[str, Any] | None:
+        """A service that does not say what changed is asked for the order before it is written to.
+
+        One that keeps no keys is also asked for what a doubt would have to be judged by.
+        """
+        features = self.link.features
+        if features is None:
+            return None
+        orders = None if features.changes else await self._look_before_all(op, features)
+        if features.idempotency:
+            return None
+        evidence = await self.checker.before(op, orders)
+        if "denied" in op.evidence:
+            evidence["denied"] = op.evidence["denied"]
+        object_to(op, evidence, lines_of(self._cache_db, op) if op.operation == UPDATE else ())
+        return evidence
+
+    def _fit(self, op: Operation, features: Features) -> Fitted:
+        if is_fitted(op, features):
+            fit = fitted(op, lines_of(self._cache_db, op))
+        else:
+            fit = Fitted(op, tuple(op.evidence.get(LEFT, ())))  # fitted before, and sent again as it was
+        if op.operation == UPDATE and not features.idempotency and self.probes.get(OMITTED_LINES) != YES:
+            fit = fit._replace(op=with_all_lines(fit.op, lines_of(self._cache_db, op)))
+        return fit
+
+    async def _look_before_all(self, op: Operation, features: Features) -> list[dict[str, Any]] | None:
+        """The order of an update as it stands; None where it could not be read.
+
+        Raises AnswerError where an update would have to be written blindly: another try may read it.
+        """
+        found = None
+        for topic in touched(op):
+            if topic.topic == ORDER:
+                try:
+                    found = await self.pull.order(topic.key)
+                    if f"{ORDER}/{topic.key}" in op.lanes:  # what was confirmed of it was so before this was read
+                        self.checker.read_back(topic.key, found)
+                except (AnswerError, NotFound, Refused) as error:
+                    self.notices.add(f"order {topic.key} cannot be read: {error}")
+                    if isinstance(error, AnswerError) and op.operation == UPDATE and not features.idempotency:
+                        raise
+        return found
+
+    def _denied(self, op: Operation, why: str) -> None:
+        self.refresher.forget(op)
+        self.notices.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}): {why}")
+        self.checker.alarm.ring()
+
+    def _confirmed(self, op: Operation) -> None:
+        self.refresher.confirmed(op)
+        self.checker.succeeded(op)
+
+    def _asked(self, op: Operation, why: str) -> None:
+        self.notices.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}): {why}")
+
+    def _refused(self, op: Operation, why: str) -> None:
+        self.notices.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}): {why}")
+        self.refresher.want(touched(op))
+
+    def _doubted(self, op: Operation, why: str) -> None:
+        self.notices.add(f"Nobody knows whether {op.operation} {op.op_id} ({' '.join(op.lanes)}) arrived: {why}")
+        self.refresher.want(touched(op))
+        self.checker.alarm.ring()
+
+    # Staying alive
+
+    async def _kept_up(self, loop: Callable[[], Awaitable[None]]) -> None:
+        """Whatever goes wrong in one part, the others go on, and it tries again: work must not wait for an operator."""
+        while True:
+            try:
+                await loop()
+            except StorageError as error:
+                self.notices.add(str(error))
+            except Exception as error:
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                self.notices.add(f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
+            await self._world.sleep(_PAUSE_S)
+
+    async def _beat(self) -> None:
+        seen = None
+        while True:
+            self.link.beat()
+            written = fetch_one(self._outbox_db, "PRAGMA data_version")
+            if written != seen:  # a session wrote; its ring may have been lost
+                seen = written
+                self._ring()
+            now = self._world.clock()
+            if now - self._checkpointed >= CHECKPOINT_S:
+                self._checkpointed = now
+                self.checkpoint()
+            await self._world.sleep(BEAT_S)
+
+    async def _tidy(self) -> None:
+        """What is old leaves the outbox, a little at a time."""
+        while True:
+            await self._world.sleep(TIDY_S)
+            while self.tidy():
+                await self._world.sleep(_BREATH_S)
+
+    def tidy(self) -> int:
+        """Moves one batch of what is old out of the outbox; how many rows."""
+        now = self._world.clock()
+        gone = archive.prune(self._outbox_db, now)
+        if not archive.is_due(self._outbox_db, now):
+            return gone
+        with closing(archive.open_archive(self.home.folder)) as kept:
+            moved = archive.copy(self._outbox_db, kept, now)
+            if moved:
+                archive.drop(self._outbox_db, moved, now)
+                checkpoint(kept, truncate=True)
+            else:
+                archive.forget_sessions(self._outbox_db, now)
+        return gone + len(moved)
+
+    def checkpoint(self, *, alone: bool = False) -> None:
+        """Moves both logs into their databases; alone, it leaves none behind."""
+        for connection in (self._cache_db, self._outbox_db):
+            checkpoint(connection, truncate=alone)

@@ -1,0 +1,98 @@
+"""What a service announces beyond the interface, by the answer header `Aisle-Features`.
+
+`Aisle-Features: idempotency=30d, occurred-at, app-user, pick-place, pick-base, line-reasons, claims, changes, people,
+receipt-line`.
+A service that only implements the interface announces nothing, and nothing beyond the interface is then sent to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+HEADER = "aisle-features"
+KEPT_S = 30 * 86400.0
+"""Seconds that keys are kept by a service that does not say."""
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class Features(NamedTuple):
+    """The announced extensions."""
+
+    idempotency: bool = False
+    """A write is carried out once for its `Idempotency-Key`, however often it is sent."""
+    keys_kept_s: float = KEPT_S
+    """Seconds after which a key may be forgotten."""
+    occurred_at: bool = False
+    app_user: bool = False
+    pick_place: bool = False
+    """`preferred_location_code` and `stock_pool` of an update line name where the goods were taken."""
+    pick_base: bool = False
+    """`base_picked_quantity` of an update line says what its picker found; the difference is done to the line."""
+    line_reasons: bool = False
+    """An update line may say why it is short; the order's lines say it again."""
+    claims: bool = False
+    """Whose `is_claimed` is, from whom and which terminal it came."""
+    changes: bool = False
+    """The change cursor, `/aisle/v1/stores/{store}/changes`."""
+    people: bool = False
+    reviews: bool = False
+    """Entries of the log that want to be reviewed can be."""
+    recounts: bool = False
+    """Counts can be ordered, and a count closes them."""
+    receipt_line: bool = False
+    """An entry that comes from a receipt may name the line of its delivery."""
+
+    @property
+    def text(self) -> str:
+        """As a header says it."""
+        words = {
+            f"idempotency={self.keys_kept_s:.0f}s": self.idempotency,
+            "occurred-at": self.occurred_at,
+            "app-user": self.app_user,
+            "pick-place": self.pick_place,
+            "pick-base": self.pick_base,
+            "line-reasons": self.line_reasons,
+            "claims": self.claims,
+            "changes": self.changes,
+            "people": self.people,
+            "reviews": self.reviews,
+            "recounts": self.recounts,
+            "receipt-line": self.receipt_line,
+        }
+        return ", ".join(word for word, said in words.items() if said)
+
+
+def read_features(headers: Mapping[str, str]) -> Features | None:
+    """The features in the headers of an answer (names in lower case); None where nothing is announced."""
+    value = headers.get(HEADER)
+    return None if value is None else parse_features(value)
+
+
+def parse_features(text: str) -> Features:
+    """The features that a header value announces; words that are not known are left alone."""
+    said: dict[str, str] = {}
+    for part in text.split(","):
+        name, _, value = part.strip().partition("=")
+        said[name.strip().lower()] = value.strip().strip('"')
+    return Features(
+        idempotency="idempotency" in said,
+        keys_kept_s=_seconds(said.get("idempotency", "")),
+        occurred_at="occurred-at" in said,
+        app_user="app-user" in said,
+        pick_place="pick-place" in said,
+        pick_base="pick-base" in said,
+        line_reasons="line-reasons" in said,
+        claims="claims" in said,
+        changes="changes" in said,
+        people="people" in said,
+        reviews="reviews" in said,
+        recounts="recounts" in said,
+        receipt_line="receipt-line" in said,
+    )
+
+
+def _seconds(text: str) -> float:
+    number, unit = text[:-1], text[-1:].lower()
+    return float(int(number) * _UNITS[unit]) if number.isascii() and number.isdigit() and unit in _UNITS else KEPT_S

@@ -1,0 +1,38 @@
+"""What an operator should know: kept short, written where nobody's screen is disturbed."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from aisle.text import clean
+
+KEPT = 100
+
+
+class Notice(NamedTuple):
+    """Something worth a line."""
+
+    at: float
+    """Seconds since 1970."""
+    text: str
+
+
+class Notices:
+    """The youngest notices of a courier; each is shown once to `tell` as well. Their text is clean."""
+
+    def __init__(self, clock: Callable[[], float], tell: Callable[[Notice], None] | None = None) -> None:
+        self.kept: deque[Notice] = deque(maxlen=KEPT)
+        self._clock = clock
+        self._tell = tell
+
+    def add(self, text: str) -> None:
+        """Takes a notice; the same as the last one is not said again."""
+        shown = clean(text)
+        if self.kept and self.kept[-1].text == shown:
+            return
+        notice = Notice(self._clock(), shown)
+        self.kept.append(notice)
+        if self._tell:
+            self._tell(notice)

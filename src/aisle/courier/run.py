@@ -1,0 +1,154 @@
+"""The body of the courier's process, and the same inside a session's loop where there is to be one process only."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from aisle.courier.care import Care
+from aisle.courier.courier import Connect, Courier, World
+from aisle.courier.heir import Seat
+from aisle.courier.notices import Notice
+from aisle.courier.office import GOES_ON, Office, win
+from aisle.courier.schedule import Pace
+from aisle.courier.steps import steadied
+from aisle.local.home import Home
+from aisle.local.lock import Election, Holder
+from aisle.local.program import PROGRAM
+from aisle.local.signals import CourierSocket
+from aisle.local.spawn import lifeline_fd
+from aisle.text import clean
+
+LOG_BYTES = 1 << 20
+"""A log of this length is put aside, once."""
+
+
+class Term(NamedTuple):
+    """The circumstances of one term of office."""
+
+    lifeline: int = -1
+    """A descriptor at whose end of file the courier leaves."""
+    version: str = PROGRAM
+    world: World = World()
+    pace: Pace = Pace()
+    care: Care = Care()
+    begun: Callable[[Office], None] | None = None
+    """Is handed the office once it is held."""
+
+
+def _nothing() -> None:
+    """All is loaded when it is needed."""
+
+
+def serve_here(
+    home: Home,
+    connect: Connect,
+    care: Care = Care(),  # noqa: B008 - a tuple
+    load: Callable[[], None] = _nothing,
+) -> int:
+    """The body of the process: see `run`; and of its heirs, each of which goes on where the one before it died.
+
+    `load` imports what the work will need, once for all of them.
+    """
+    seat = Seat(home.lock)
+    term = Term(lifeline_fd(), care=care, begun=_settle)
+
+    def me() -> Holder:
+        return Holder(os.getpid(), term.version, term.world.clock())
+
+    if not asyncio.run(win(seat, home, me(), term.world.sleep)):
+        return 0
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that goes away is no concern of the heir's either
+        load()
+        keep_what_is_loaded()
+        if seat.name_heir(me):
+            asyncio.run(work_here(home, connect, seat, term))
+    finally:
+        seat.resign()
+    return 0
+
+
+async def run(home: Home, connect: Connect, term: Term = Term()) -> int:  # noqa: B008 - a tuple
+    """Is the courier of this home until it has to leave; the exit status, 0 also for the loser of the election.
+
+    Raises StorageError, also when a newer program has been at work here, and SettingsError.
+    """
+    election = Election(home.lock)
+    me = Holder(os.getpid(), term.version, term.world.clock())
+    if await win(election, home, me, term.world.sleep):
+        await work_here(home, connect, election, term)
+    return 0
+
+
+async def work_here(home: Home, connect: Connect, election: Election, term: Term = Term()) -> None:  # noqa: B008 - a tuple
+    """Works in this loop, for whoever has won the election, until the term is over or it is cancelled; then resigns."""
+    try:
+        with _log(home.courier_log, term.world.clock) as note, closing(CourierSocket(home)) as socket:
+            while await _term(home, connect, term, socket, note) in GOES_ON:
+                pass
+    finally:
+        election.resign()
+
+
+async def _term(home: Home, connect: Connect, term: Term, socket: CourierSocket, note: Callable[[Notice], None]) -> str:
+    """One term by one clock, and why it ended."""
+    world = term.world._replace(clock=steadied(term.world.clock))
+    async with Courier(
+        home, connect, world=world, pace=term.pace, care=term.care, socket=socket, notify=note
+    ) as courier:
+        courier.notices.add(f"courier {os.getpid()} of aisle {term.version} begins")
+        office = Office(courier, socket, version=term.version, clock=world.clock, sleep=world.sleep)
+        if term.begun:
+            term.begun(office)
+        why = await office.hold(term.lifeline)
+        courier.notices.add(f"courier {os.getpid()} leaves: {why}")
+        courier.checkpoint(alone=not socket.sessions())
+    return why
+
+
+def _settle(office: Office) -> None:
+    obey_signals(office)
+    keep_what_is_loaded()
+
+
+def keep_what_is_loaded() -> None:
+    """Spares the collector of cycles the modules: with every few pages it would look through them again."""
+    gc.collect()
+    gc.freeze()
+
+
+def obey_signals(office: Office) -> None:
+    """SIGTERM and SIGINT end the term; a terminal that goes away is no concern of the courier's."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, office.leave, signal.Signals(number).name)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+@contextmanager
+def _log(path: Path, clock: Callable[[], float]) -> Iterator[Callable[[Notice], None]]:
+    """What writes notices into the courier's log, one a line with its moment; and what the courier ended with."""
+    with suppress(OSError):
+        if path.stat().st_size > LOG_BYTES:
+            path.replace(path.with_suffix(".log.1"))
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8", buffering=1) as stream:
+
+        def note(notice: Notice) -> None:
+            at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
+            with suppress(OSError):  # a full disk: the notice is kept in memory
+                stream.write(f"{at} {notice.text}\n")
+
+        try:
+            yield note
+        except Exception as error:
+            note(Notice(clock(), clean(f"courier {os.getpid()} ends: {type(error).__name__}: {error}")))
+            raise

@@ -1,0 +1,146 @@
+"""What becomes of moments when somebody sets the host's clock: by hand, by NTP, after a start with an empty battery.
+
+While a courier works its clock goes steadily. When the host's has been set the courier begins anew, and first brings
+everything that was written down with the old clock to the new one: else what waits would wait for as long as the clock
+was set back, younger rows would pass for older ones, and after a step forwards a doubt would pass for settled at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+
+from aisle.local.cache import Cache
+from aisle.local.db import transaction
+
+STEP_S = 2.0
+"""Less than this is no step."""
+LONG_S = 60.0
+"""After a longer one everything is read anew: what was asked for by its moment may have been missed."""
+PATIENCE_S, SETTLE_S = 3600.0, 86400.0
+"""Nothing waits longer than this for its next try, or to be settled; what seems to was written down with another clock.
+"""
+
+CLOCK = "clock"
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_FULL, _SINCE = "full", "stock_since"
+
+
+class Steady:
+    """Seconds since 1970 as the host's clock said when this began, and steadily from there on."""
+
+    def __init__(
+        self, wall: Callable[[], float] = time.time, ticks: Callable[[], float] | None = None, boot: str = ""
+    ) -> None:
+        """`ticks` counts seconds since the start of the host, those in which it slept too; `boot` names that start."""
+        self._wall = wall
+        self._ticks = ticks or (lambda: time.clock_gettime(time.CLOCK_BOOTTIME))
+        self.boot = boot or _boot()
+        self.offset = self._wall() - self._ticks()
+        """The host's start in seconds since 1970; a clock that is set changes it."""
+
+    def __call__(self) -> float:
+        return self._ticks() + self.offset
+
+    def anew(self) -> Steady:
+        """The same clock as the host's says now."""
+        return Steady(self._wall, self._ticks, self.boot)
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the host's clock was set since."""
+        return abs(self._wall() - self()) > STEP_S
+
+
+def steadied(clock: Callable[[], float]) -> Callable[[], float]:
+    """The host's clock made steady, as it is set now; any other is its owner's business."""
+    if isinstance(clock, Steady):
+        return clock.anew()
+    return Steady() if clock is time.time else clock
+
+
+def is_off(clock: Callable[[], float]) -> bool:
+    """Whether a courier with this clock has to begin anew."""
+    return isinstance(clock, Steady) and clock.is_off
+
+
+def reconcile(cache: Cache, cache_db: apsw.Connection, outbox_db: apsw.Connection, clock: Callable[[], float]) -> float:
+    """Brings what is written down to this clock; by how many seconds it was set since the last courier, 0 for nothing.
+
+    Where nobody can know by how much, because the host was started anew, nothing at least lies in the future.
+    """
+    if not isinstance(clock, Steady):
+        return 0.0
+    kept = cache.cursor(CLOCK)
+    known = isinstance(kept, list) and kept[0] == clock.boot
+    step = clock.offset - float(kept[1]) if isinstance(kept, list) and known else 0.0
+    if known and abs(step) <= STEP_S:
+        return 0.0
+    with transaction(outbox_db):
+        _shift_outbox(outbox_db, step)
+        _clamp_outbox(outbox_db, clock())
+    with cache.batch():
+        _shift_cache(cache_db, step)
+        _clamp_cache(cache_db, clock())
+        if abs(step) > LONG_S:
+            _read_anew(cache_db)
+        cache.set_cursor(CLOCK, [clock.boot, clock.offset])
+    return step
+
+
+def _shift_outbox(outbox: apsw.Connection, step: float) -> None:
+    outbox.execute(
+        "UPDATE operation SET not_before = CASE WHEN not_before > 0 THEN not_before + :step ELSE 0 END,"
+        " first_sent_at = first_sent_at + :step, confirmed_at = confirmed_at + :step,"
+        " doubted_at = doubted_at + :step, settles_at = settles_at + :step WHERE live = 1",
+        {"step": step},
+    )
+
+
+def _clamp_outbox(outbox: apsw.Connection, now: float) -> None:
+    outbox.execute(
+        "UPDATE operation SET not_before = iif(not_before > :now + :longest, :now, not_before),"
+        " first_sent_at = min(first_sent_at, :now), confirmed_at = min(confirmed_at, :now),"
+        " doubted_at = min(doubted_at, :now), settles_at = min(settles_at, :now + :settle) WHERE live = 1",
+        {"now": now, "longest": PATIENCE_S, "settle": SETTLE_S},
+    )
+
+
+_BEGAN = (("orders", "header_began"), ("orders", "lines_began"), ("stock", "began"), ("surrounding", "began"))
+
+
+def _shift_cache(cache: apsw.Connection, step: float) -> None:
+    if not step:
+        return
+    for table, column in _BEGAN:
+        cache.execute(f"UPDATE {table} SET {column} = {column} + ? WHERE {column} > 0", (step,))  # noqa: S608 - ours
+    cache.execute("UPDATE link SET last_ok = last_ok + ?", (step,))
+
+
+def _clamp_cache(cache: apsw.Connection, now: float) -> None:
+    for table, column in _BEGAN:
+        cache.execute(f"UPDATE {table} SET {column} = ? WHERE {column} > ?", (now, now))  # noqa: S608 - ours
+    cache.execute("UPDATE link SET last_ok = min(last_ok, ?)", (now,))
+    future = "SELECT 1 FROM sync WHERE topic = ? AND json_extract(cursor, '$.completed') > ?"
+    if cache.execute(future, (_FULL, now)).fetchone():
+        _read_anew(cache)
+
+
+def _read_anew(cache: apsw.Connection) -> None:
+    """As after a day: all of it was read once, and is due."""
+    cache.execute(
+        "UPDATE sync SET cursor = json_set(cursor, '$.completed', 1.0)"
+        " WHERE topic = ? AND json_extract(cursor, '$.completed') > 0",
+        (_FULL,),
+    )
+    cache.execute("DELETE FROM sync WHERE topic = ?", (_SINCE,))
+
+
+def _boot() -> str:
+    with suppress(OSError):
+        return _BOOT.read_text(encoding="ascii").strip()
+    return ""

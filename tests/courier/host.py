@@ -1,0 +1,101 @@
+"""A host with a home, a courier on it, and a fake service at the other end."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+from aisle.client import Answer, Client, RetryPolicy
+from aisle.courier.courier import Courier, World
+from aisle.courier.schedule import Pace
+from aisle.local.home import Home
+from aisle.local.reads import Reads
+from tests.courier.fake import Fake
+from tests.courier.kit import STORE, Desk, Time
+
+URL = "http://127.0.0.1:1"
+
+
+class Host:
+    """One host. `desk` is a session's side of the outbox, `reads` its side of the cache."""
+
+    def __init__(self, root: Path, fake: Fake | None = None) -> None:
+        self.home = Home(root, URL, STORE)
+        self.time = Time()
+        self.fake = fake or Fake()
+        self.desk = Desk(self.home.folder, self.time.clock)
+        self.reads = Reads(self.home, self.desk.db)
+
+    def connect(self, observe: Callable[[Answer], None]) -> AbstractAsyncContextManager[Client]:
+        """The client of the fake service."""
+        return Client(
+            URL,
+            "token",
+            transport=self.fake.transport(),
+            observe=observe,
+            retry=RetryPolicy(tries=1),
+            sleep=self.time.sleep,
+        )
+
+    def courier(self, **options: Any) -> Courier:
+        """A courier that is not open yet."""
+        world = World(self.time.clock, self.time.sleep, lambda: 0.0)
+        return Courier(self.home, self.connect, world=world, **options)
+
+    def running(self, courier: Courier) -> "Running":
+        """The courier, opened and at work inside the block."""
+        return Running(self, courier)
+
+    def numbers(self) -> list[str]:
+        """The open orders as a session sees them."""
+        return [str(row["order_number"]) for row in self.reads.query("orders", {"size": 1000})[0]]
+
+    def line(self, order: str, number: int = 1) -> Any:
+        """A line of an order as a session sees it; nothing where it is not known."""
+        (row,) = self.reads.query("order", {"order_number": order})[0]
+        return next((line for line in row["lines"] if line["line_number"] == number), {})
+
+    def quantity(self, product: str) -> Any:
+        """The stock of a product as a session sees it."""
+        (row,) = self.reads.query("product", {"product_number": product})[0]
+        return row["most_likely_quantity"]
+
+    def knows(self, product: str) -> bool:
+        """Whether a product is in the cache."""
+        return self.reads.query("product", {"product_number": product})[1] > 0
+
+    def state(self) -> str:
+        """The state of the link as a session sees it."""
+        return self.reads.link(self.time.now).state
+
+    def close(self) -> None:
+        """Lets go of the files."""
+        self.reads.close()
+        self.desk.close()
+
+
+class Running:
+    """`async with`: a courier at work."""
+
+    def __init__(self, host: Host, courier: Courier) -> None:
+        self.host = host
+        self.courier = courier
+        self._work: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Courier:
+        await self.courier.__aenter__()
+        work: Coroutine[Any, Any, None] = self.courier.run()
+        self._work = asyncio.create_task(work)
+        return self.courier
+
+    async def __aexit__(self, *exc: object) -> None:
+        assert self._work is not None
+        self._work.cancel()
+        await asyncio.gather(self._work, return_exceptions=True)
+        await self.courier.__aexit__(None, None, None)
+
+
+def quiet() -> Pace:
+    """A pace at which nothing is looked at by itself."""
+    return Pace(*[1e9] * len(Pace._fields))

@@ -1,0 +1,100 @@
+"""What only our own service takes: recounts and reviews, once each; and never said to a service that takes none."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs.base import Write
+from tests.courier.fake import OWN, Fake
+from tests.courier.test_deliver import Rig
+from tests.courier.test_real_service import Shop
+
+STORE = {"store_number": "0001"}
+
+
+@pytest.fixture
+async def shop(aisle_home: Path) -> AsyncIterator[Shop]:
+    shop = Shop(aisle_home)
+    yield shop
+    shop.close()
+
+
+def recount(product: str) -> Write:
+    return Write("write-recounts", (f"log/{product}",), STORE, {}, {"recounts": [{"product_number": product}]})
+
+
+async def recounts(shop: Shop) -> list[dict[str, Any]]:
+    """Those that the service has."""
+    async with shop.client(straight=True) as client:
+        answer = await client.extension("GET", "/aisle/v1/stores/0001/recounts")
+    found: list[dict[str, Any]] = answer.json()["recounts"]
+    return found
+
+
+async def test_a_recount_is_ordered_once_though_its_answers_are_lost(shop: Shop) -> None:
+    async with shop.courier() as courier:
+        product = str(shop.first()["lines"][0]["product_number"])
+        shop.line.lose_answer.add("POST")
+        (op_id,) = shop.desk.write(recount(product))
+        courier.wake()
+        await shop.time.until(lambda: shop.line.lost > 1)
+        shop.line.lose_answer.clear()
+        await shop.time.until(lambda: shop.desk.state(op_id) == "done")
+    (ordered,) = await recounts(shop)
+    assert (ordered["product_number"], ordered["ordered_by"]) == (product, "U1")
+
+
+async def test_recounts_are_listed_here_whoever_ordered_them_and_go_when_they_are_withdrawn(shop: Shop) -> None:
+    def listed() -> dict[str, str]:
+        return {row["product_number"]: row["key"] for row in shop.reads.query("recounts", {})[0]}
+
+    async with shop.courier() as courier:
+        async with shop.client(straight=True) as client:
+            pages = [rows async for rows, _ in client.pages("list-products", query={"page_size": 500})]
+            product, other = [str(row["product_number"]) for row in pages[0][:2]]
+            body = {"recounts": [{"product_number": product}]}
+            await client.extension("POST", "/aisle/v1/stores/0001/recounts", body=body)
+        courier.wake()
+        await shop.time.until(lambda: product in listed())
+        (op_id,) = shop.desk.write(recount(other))
+        assert listed()[other] == f"{other}/", "before anybody has heard of it"
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.is_read_back(op_id))
+        (first, second) = await recounts(shop)
+        assert listed() == {product: str(first["id"]), other: str(second["id"])}
+        body = {"recounts": [{"id": first["id"], "state": "withdrawn"}]}
+        (op_id,) = shop.desk.write(Write("write-recounts", (f"recount/{first['id']}",), STORE, {}, body))
+        assert listed() == {other: str(second["id"])}
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.is_read_back(op_id))
+        assert listed() == {other: str(second["id"])}
+    assert [row["id"] for row in await recounts(shop)] == [second["id"]]
+
+
+async def test_what_there_is_nothing_to_review_of_is_refused_and_told(shop: Shop) -> None:
+    async with shop.client(straight=True) as client:
+        answer = await client.request("list-store-product-logs", query={"store_number": "0001", "page_size": 1})
+    entry = answer.json()["list"][0]
+    async with shop.courier() as courier:
+        body = {"reviews": [{"id": entry["id"], "review_status": 2}]}
+        (op_id,) = shop.desk.write(Write("review-logs", (f"log/{entry['id']}",), STORE, {}, body))
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.state(op_id) == "rejected")
+    assert shop.desk.outbox.get(op_id).last_error
+
+
+@pytest.mark.parametrize("features", ["", OWN], ids=["document", "without"])
+async def test_a_service_that_takes_none_is_never_asked(aisle_home: Path, features: str) -> None:
+    rig = Rig(aisle_home, Fake(features))
+    try:
+        (op_id,) = rig.desk.write(recount("P1"))
+        await rig.deliver()
+        assert rig.desk.state(op_id) == "rejected"
+        assert "recounts" in rig.desk.outbox.get(op_id).last_error
+        assert not [request for request in rig.fake.requests if "/aisle/v1/" in request.url.path]
+    finally:
+        await rig.close()

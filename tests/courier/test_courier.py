@@ -1,0 +1,333 @@
+"""The courier at work: what sessions write and wish for goes out, what changes comes in, whatever the link does."""
+
+import asyncio
+from contextlib import closing
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.courier.schedule import Pace
+from aisle.local.reads import Reads
+from aisle.local.signals import Bell, CourierSocket
+from aisle.local.wishes import wish
+from tests.courier.fake import Fault, answer_lost, lost_before, name_of, not_applied, says
+from tests.courier.host import Host
+from tests.courier.kit import movement, update
+
+PUT = "update-customer-order"
+
+
+async def test_a_pick_arrives_once_and_is_read_back(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        assert host.line("O1")["picked_quantity"] == 2, "the overlay shows it at once"
+        courier.wake()
+        await host.time.until(lambda: host.desk.is_read_back(op_id))
+        assert host.line("O1")["picked_quantity"] == 2, "and afterwards the cache"
+    assert len(host.fake.applied) == 1
+
+
+async def test_an_effect_leaves_only_for_a_read_that_began_after_it(host: Host, monkeypatch: Any) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        handle = host.fake._handle
+        old_read, may_arrive = asyncio.Event(), asyncio.Event()
+
+        async def slow_first(request: httpx.Request) -> httpx.Response:
+            mine = name_of(request) == "list-customer-orders" and request.url.params.get("order_number") == "O1"
+            if mine and not old_read.is_set():
+                answer = host.fake.answer(request)
+                old_read.set()
+                await may_arrive.wait()
+                return answer
+            return await handle(request)
+
+        monkeypatch.setattr(host.fake, "_handle", slow_first)
+        wish(host.desk.db, "order", "O1", host.time.now)
+        courier.wake()
+        await host.time.until(old_read.is_set)
+        (op_id,) = host.desk.write(update("O1", {1: 3}))
+        courier.wake()
+        await host.time.until(lambda: host.desk.state(op_id) == "done")
+        may_arrive.set()
+
+        def always_picked() -> bool:
+            assert host.line("O1")["picked_quantity"] == 3
+            return host.desk.is_read_back(op_id)
+
+        await host.time.until(always_picked)
+        assert host.line("O1")["picked_quantity"] == 3
+
+
+async def test_what_others_change_comes_by_the_cursor(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.stock["P1"]["most_likely_quantity"] = 3
+        host.fake.touch("product", "P1")
+        host.fake.add_order("O9")
+        host.fake.orders["O2"]["is_active"] = False
+        host.fake.touch("order", "O2")
+        host.fake.add_locations("C-1")
+        await host.time.until(lambda: host.quantity("P1") == 3 and "O9" in host.numbers(), 3)
+        await host.time.until(lambda: "O2" not in host.numbers(), 3)
+        assert host.line("O9")["quantity"] == 3
+
+
+async def test_a_flood_of_changes_is_read_as_lists(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.requests.clear()
+        host.fake.add_products(f"N{n}" for n in range(700))
+        await host.time.until(lambda: host.knows("N699") and courier.sync.progress.idle)
+        assert host.quantity("N0") == 10
+    assert len(host.fake.requests) < 40
+    assert not courier.notices.kept
+
+
+async def test_changes_seen_but_not_read_are_looked_at_again_after_a_crash(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+    host.fake.stock["P1"]["most_likely_quantity"] = 3
+    host.fake.touch("product", "P1")
+    async with host.running(host.courier()) as courier:
+        host.fake.fail("list-store-products-stock", *[lost_before] * 3)
+        await host.time.until(lambda: host.fake.calls["list-store-products-stock"] > 4)
+    assert host.quantity("P1") == 10
+    host.fake.faults.clear()
+    async with host.running(host.courier()):
+        await host.time.until(lambda: host.quantity("P1") == 3, 5)
+
+
+async def test_a_wish_is_fulfilled_at_once(host: Host) -> None:
+    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.stock["P2"]["most_likely_quantity"] = 1
+        wish(host.desk.db, "product", "P2", host.time.now)
+        courier.wake()
+        await host.time.until(lambda: host.quantity("P2") == 1, 1)
+
+
+async def test_whoever_asks_hears_at_once_that_the_cache_is_confirmed(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.pass_(0.5)
+        wish(host.desk.db, "orders", "", host.time.now)
+        asked = host.time.now
+        courier.wake()
+        await host.time.until(lambda: host.time.now - host.reads.link(host.time.now).age >= asked, 1)
+
+
+async def test_offline_then_back_everything_arrives_once(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.down = lost_before
+        await host.time.until(lambda: host.state() == "offline")
+        ids: list[str] = []
+        for n in range(1, 6):
+            ids += host.desk.write(update(f"O{n}", {1: 1}))
+            ids += host.desk.write(movement("P1", 1, "A-1", "B-1", reference=str(n)))
+            courier.wake()
+            await host.time.pass_(30)
+        assert host.fake.applied == []
+        assert host.reads.link(host.time.now).age >= 140
+        host.fake.down = None
+        await host.time.until(lambda: all(host.desk.is_read_back(op_id) for op_id in ids), 20)
+        assert host.state() == "live"
+    assert sorted(name for name, _ in host.fake.applied) == ["create-movement"] * 5 + [PUT] * 5
+    moved = [item["reference"] for name, item in host.fake.applied if name == "create-movement"]
+    assert moved == ["1", "2", "3", "4", "5"]
+
+
+async def test_a_knock_of_a_session_brings_an_idle_link_back_sooner(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.down = lost_before
+        await host.time.until(lambda: host.state() == "offline")
+        await host.time.pass_(120)
+        host.fake.down = None
+        host.desk.write(update("O1", {1: 1}))
+        courier.wake()
+        await host.time.until(lambda: host.fake.applied, 1)
+
+
+STORMS: dict[str, tuple[Fault, ...]] = {
+    "answers lost": (answer_lost,) * 4,
+    "nothing arrives": (not_applied,) * 4,
+    "a gateway that answers anything": (says(502), says(503, apply=True), says(200), says(429, Retry_After="3")),
+}
+
+
+@pytest.mark.parametrize("storm", STORMS.values(), ids=STORMS)
+async def test_a_storm_doubles_and_loses_nothing(host: Host, storm: tuple[Fault, ...]) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.fail(PUT, *storm)
+        host.fake.fail("create-movement", *storm)
+        ids: list[str] = []
+        for n in range(1, 4):
+            ids += host.desk.write(update(f"O{n}", {1: 3}), movement("P7", n, "A-1", "B-1"))
+            courier.wake()
+        await host.time.until(lambda: all(host.desk.is_read_back(op_id) for op_id in ids), 600)
+    assert [item["quantity"] for name, item in host.fake.applied if name == "create-movement"] == [1, 2, 3]
+    assert sorted(body["order_number"] for name, body in host.fake.applied if name == PUT) == ["O1", "O2", "O3"]
+
+
+@pytest.mark.parametrize("fault", [answer_lost, not_applied, None], ids=["done", "not done", "not sent"])
+async def test_a_courier_killed_before_the_answer_is_succeeded_by_one_that_knows(
+    host: Host, fault: Fault | None
+) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.gate = asyncio.Event()
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await host.time.until(lambda: host.fake.waiting)
+        if fault is answer_lost:
+            host.fake.answer(host.fake.requests[-1])
+    assert host.desk.state(op_id) == "sending"
+    host.fake.gate = None
+    async with host.running(host.courier()):
+        await host.time.until(lambda: host.desk.is_read_back(op_id))
+    assert len(host.fake.applied) == 1
+
+
+async def test_what_was_confirmed_but_not_read_back_is_read_by_the_next_courier(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        host.fake.fail("list-customer-orders", *[lost_before] * 50)
+        courier.wake()
+        await host.time.until(lambda: host.desk.state(op_id) == "done")
+    assert not host.desk.is_read_back(op_id)
+    assert host.line("O1")["picked_quantity"] == 2, "the overlay stays"
+    host.fake.faults.clear()
+    async with host.running(host.courier()):
+        await host.time.until(lambda: host.desk.is_read_back(op_id))
+    assert host.line("O1")["picked_quantity"] == 2
+
+
+async def test_a_refusal_shows_what_the_service_has(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.orders["O1"]["lines"][0]["picked_quantity"] = 1
+        (op_id,) = host.desk.write(update("O1", {1: 9}))
+        courier.wake()
+        await host.time.until(lambda: host.desk.state(op_id) == "rejected" and host.line("O1")["picked_quantity"] == 1)
+        assert any("more than ordered" in notice.text for notice in courier.notices.kept)
+
+
+async def test_a_poisoned_order_stops_nobody_else(host: Host, monkeypatch: Any) -> None:
+    real = host.fake.answer
+
+    def poisoned(request: httpx.Request) -> httpx.Response:
+        if request.url.params.get("order_number") == "O1":
+            return httpx.Response(500, content=b"{}", headers=host.fake.headers)
+        return real(request)
+
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        monkeypatch.setattr(host.fake, "answer", poisoned)
+        poison, other = host.desk.write(update("O1", {1: 1}), update("O2", {1: 1}))
+        courier.wake()
+        await host.time.until(lambda: host.desk.is_read_back(other), 60)
+        await host.time.until(lambda: host.state() == "live")
+        await host.time.until(lambda: any("order O1 cannot be read" in notice.text for notice in courier.notices.kept))
+        assert host.desk.state(poison) == "done"
+        assert host.line("O1")["picked_quantity"] == 1, "what the cache does not have stays over it"
+
+
+async def test_a_wrong_token_is_said_and_nothing_is_lost(host: Host) -> None:
+    host.fake.down = says(401, body={"message": "who are you?"})
+    (op_id,) = host.desk.write(update("O1", {1: 2}))
+    async with host.running(host.courier()):
+        await host.time.until(lambda: host.state() == "refused")
+        await host.time.pass_(100)
+        host.fake.down = None
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 30)
+
+
+async def test_the_sessions_are_rung_for_what_changed(host: Host) -> None:
+    with closing(Bell(host.home)) as bell, closing(CourierSocket(host.home)) as socket:
+        async with host.running(host.courier(socket=socket)) as courier:
+            await host.time.until(lambda: courier.sync.progress.completed)
+            assert {"order", "product", "location", "person", "store", "link"} <= bell.drain()
+            host.fake.add_order("O9")
+            await host.time.until(lambda: "order" in bell.drain(), 3)
+            bell.ring_courier()
+            assert socket.drain() == {"work"}
+
+
+async def test_a_cache_that_is_lost_is_read_anew(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+    host.reads.close()
+    for path in host.home.folder.glob("cache.db*"):
+        path.unlink()
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+    assert len(Reads(host.home, host.desk.db).query("orders", {})[0]) == 5
+
+
+# A service that implements the document alone
+
+
+@pytest.fixture
+def plain(host: Host) -> Host:
+    """The same store at a service that announces nothing."""
+    host.fake.features = ""
+    return host
+
+
+async def test_a_new_order_is_seen_within_a_minute(plain: Host) -> None:
+    async with plain.running(plain.courier()) as courier:
+        await plain.time.until(lambda: courier.sync.progress.completed)
+        await plain.time.pass_(5)
+        plain.fake.add_order("O9")
+        plain.fake.orders["O2"]["is_active"] = False
+        await plain.time.until(lambda: "O9" in plain.numbers() and "O2" not in plain.numbers(), 70)
+        await plain.time.until(lambda: plain.line("O9").get("quantity") == 3, 5)
+
+
+async def test_an_order_that_is_walked_is_read_every_quarter_of_a_minute(plain: Host) -> None:
+    async with plain.running(plain.courier()) as courier:
+        await plain.time.until(lambda: courier.sync.progress.completed)
+        wish(plain.desk.db, "order", "O1", plain.time.now)
+        courier.wake()
+        await plain.time.pass_(1)
+        plain.fake.orders["O1"]["lines"][0]["picked_quantity"] = 2
+        await plain.time.until(lambda: plain.line("O1")["picked_quantity"] == 2, 16)
+
+
+async def test_the_order_is_read_before_it_is_written(plain: Host) -> None:
+    async with plain.running(plain.courier()) as courier:
+        await plain.time.until(lambda: courier.sync.progress.completed)
+        plain.fake.requests.clear()
+        (op_id,) = plain.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await plain.time.until(lambda: plain.desk.is_read_back(op_id))
+    calls = [name_of(request) for request in plain.fake.requests]
+    assert calls.index("list-customer-orders") < calls.index(PUT)
+    assert "list-customer-orders" in calls[calls.index(PUT) :]
+
+
+async def test_moved_stock_is_asked_for_by_its_moment(plain: Host) -> None:
+    async with plain.running(plain.courier()) as courier:
+        await plain.time.until(lambda: courier.sync.progress.completed)
+        plain.fake.stock["P1"]["most_likely_quantity"] = 3
+        await plain.time.until(lambda: plain.quantity("P1") == 3, 130)
+    asked = [request.url.params.get("last_stock_modified_datetime") for request in plain.fake.requests]
+    assert any(asked)
+
+
+async def test_a_lost_answer_waits_for_a_person_and_the_screen_counts_it(plain: Host) -> None:
+    async with plain.running(plain.courier()) as courier:
+        await plain.time.until(lambda: courier.sync.progress.completed)
+        plain.fake.fail("create-movement", answer_lost)
+        (op_id,) = plain.desk.write(movement("P1", 1, "A-1", "B-1"))
+        courier.wake()
+        await plain.time.until(lambda: plain.desk.state(op_id) == "in_doubt")
+        await plain.time.pass_(300)
+        assert plain.fake.calls["create-movement"] == 1
+        assert any("Nobody knows" in notice.text for notice in courier.notices.kept)

@@ -1,0 +1,173 @@
+"""Deliveries at the courier: read with the store, again when they change, and after what this host has received."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs.base import Context, Write
+from aisle.jobs.receiving import Entry, Receiving, write
+from aisle.local.wishes import wish
+from aisle.scan.codes import lookup_keys
+from tests.courier.fake import Fake, says
+from tests.courier.host import Host
+from tests.courier.kit import STORE
+from tests.courier.test_real_service import Shop
+
+CONTEXT = Context(store=STORE, user="U1", now="2027-01-15T11:59:00Z")
+
+
+def receipt(number: str, *entries: Entry, sign: int = 1) -> Write:
+    """As the receive job writes it."""
+    return write(Receiving(number=number), entries, CONTEXT, sign)
+
+
+def received(host: Any, number: str) -> list[tuple[str, int]] | None:
+    """(product, received) of a delivery as a session sees it; None where it knows none."""
+    rows, _ = host.reads.query("delivery", {"order_number": number})
+    return [(line["product_number"], int(line["received"])) for line in rows[0]["lines"]] if rows else None
+
+
+@pytest.fixture
+def document(aisle_home: Path) -> Host:
+    """A host at a service that implements the document alone, with a delivery that is expected."""
+    host = Host(aisle_home, Fake(""))
+    host.fake.add_products(["P1", "P2"])
+    host.fake.add_delivery("IN-1", ("P1", 4), ("P2", 2), container="C-1")
+    return host
+
+
+async def test_deliveries_come_with_the_store_and_on_a_wish(document: Host) -> None:
+    host = document
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        assert received(host, "IN-1") == [("P1", 0), ("P2", 0)]
+        assert [each.key for each in host.reads.find(lookup_keys("C-1"))] == ["IN-1"]
+        host.fake.add_delivery("IN-2", ("P1", 1))
+        host.fake.add_delivery("IN-3", ("P1", 1))
+        wish(host.desk.db, "delivery", "IN-2", host.time.now)
+        courier.wake()
+        await host.time.until(lambda: received(host, "IN-2") is not None)
+        assert received(host, "IN-3") is None
+        wish(host.desk.db, "deliveries", "", host.time.now)
+        courier.wake()
+        await host.time.until(lambda: received(host, "IN-3") is not None)
+        del host.fake.deliveries["IN-2"]
+        wish(host.desk.db, "delivery", "IN-2", host.time.now)
+        courier.wake()
+        await host.time.until(lambda: received(host, "IN-2") is None)
+
+
+async def test_a_service_without_receipts_costs_a_notice_and_no_more(document: Host) -> None:
+    host = document
+    host.fake.fail("list-store-receipts", says(404), says(404))
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        assert received(host, "IN-1") is not None
+        assert courier.sync.progress.missing == ()
+
+
+async def test_receipts_come_type_by_type(document: Host) -> None:
+    host = document
+    host.fake.add_delivery("IN-7", ("P1", 1), order_type="7")
+    host.fake.receipts = [
+        {"order_number": f"R-{kind}", "store_number": STORE, "order_type_id": kind, "receipt_lines": []}
+        for kind in (1, 2, 7, 8)
+    ]
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        rows, _ = host.reads.query("receipts", {})
+        assert {row["order_number"] for row in rows} == {"R-1", "R-2", "R-7"}
+
+
+async def test_receipts_that_are_not_listed_any_more_leave_unless_a_list_failed(document: Host) -> None:
+    host = document
+    made = {"store_number": STORE, "order_type_id": 1, "receipt_lines": []}
+
+    def kept() -> set[str]:
+        return {row["order_number"] for row in host.reads.query("receipts", {})[0]}
+
+    host.fake.receipts = [{**made, "order_number": number} for number in ("R-1", "R-2", "IN-1")]
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        assert kept() == {"R-1", "R-2", "IN-1"}
+        host.fake.receipts = [{**made, "order_number": "R-2"}]
+        host.fake.fail("list-store-receipts", says(404))
+        await courier.pull.receipts()
+        assert kept() == {"R-1", "R-2", "IN-1"}
+        await courier.pull.receipts()
+        assert kept() == {"R-2", "IN-1"}
+
+
+async def test_what_was_received_stays_on_the_screen_until_the_service_says_it_itself(document: Host) -> None:
+    host = document
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        writes = receipt("IN-1", Entry("P1", 1, Decimal(3))), receipt("IN-1", Entry("P2", 2, Decimal(2)))
+        ids = host.desk.write(*writes)
+        assert received(host, "IN-1") == [("P1", 3), ("P2", 2)]
+        courier.wake()
+        await host.time.until(lambda: all(host.desk.is_read_back(op_id) for op_id in ids))
+        assert received(host, "IN-1") == [("P1", 3), ("P2", 2)]
+        host.desk.write(receipt("IN-1", Entry("P1", 1, Decimal(1)), sign=-1))
+        assert received(host, "IN-1") == [("P1", 2), ("P2", 2)]
+        courier.wake()
+        await host.time.until(lambda: host.fake.deliveries["IN-1"]["order_lines"][0]["received_quantity"] == 2)
+    bodies = [json.loads(request.content) for request in host.fake.requests if request.method == "POST"]
+    entries = [entry for body in bodies for entry in body["storeproductlog"]]
+    assert {entry["reference"] for entry in entries} == {"IN-1"}
+    assert not any("line_number" in entry for entry in entries)
+    assert all(entry["source"].startswith("aisle/") for entry in entries)
+
+
+async def test_a_delivery_that_is_read_while_goods_are_on_their_way_does_not_count_them_twice(document: Host) -> None:
+    host = document
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        seen: set[tuple[tuple[str, int], ...]] = set()
+        for number in range(4):
+            host.desk.write(receipt("IN-1", Entry("P1", 1, Decimal(1))))
+            wish(host.desk.db, "delivery", "IN-1", host.time.now)
+            courier.wake()
+            want = number + 1
+
+            def there(want: int = want) -> bool:
+                now = received(host, "IN-1") or []
+                seen.add(tuple(now))
+                return dict(now)["P1"] == want and not courier.outbox.under_way(host.time.now)
+
+            await host.time.until(there)
+        await host.time.until(lambda: host.desk.states() == ["done"] * 4)
+    assert {dict(each)["P1"] for each in seen} <= {1, 2, 3, 4}
+
+
+@pytest.fixture
+async def shop(aisle_home: Path) -> AsyncIterator[Shop]:
+    shop = Shop(aisle_home)
+    yield shop
+    shop.close()
+
+
+async def test_our_own_service_tells_of_a_delivery_and_counts_by_line(shop: Shop) -> None:
+    async with shop.courier() as courier:
+        product = str(shop.first()["lines"][0]["product_number"])
+        before = await shop.stock(product)
+        line = {"product_number": product, "quantity": 2}
+        body = {"orders": [{"order_number": "IN-1", "no_of_containers": 1, "order_lines": [line, line]}]}
+        async with shop.client(straight=True) as client:
+            await client.create_store_deliveries(STORE, body)
+            courier.wake()
+            await shop.time.until(lambda: received(shop, "IN-1") is not None, 60)
+            (op_id,) = shop.desk.write(receipt("IN-1", Entry(product, 2, Decimal(2))))
+            courier.wake()
+            await shop.time.until(lambda: shop.desk.is_read_back(op_id), 60)
+            assert received(shop, "IN-1") == [(product, 0), (product, 2)]
+            assert await shop.stock(product) == before + 2
+            rows, _ = shop.reads.query("receipts", {})
+            mine = [row["received_quantity"] for row in rows if row["order_number"] == "IN-1"]
+            assert mine == [2], "beside those of the demo store"

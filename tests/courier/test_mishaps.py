@@ -1,0 +1,184 @@
+"""What goes wrong beside the link: lost files, lost rings, full disks, rows without sense, strangers on the way."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.courier.refresh import AGAIN_S
+from aisle.courier.schedule import Pace
+from aisle.errors import StorageError
+from aisle.local.db import fetch
+from aisle.local.wishes import EVERYTHING, wish
+from tests.courier.fake import Fake, Fault, broken_answer, name_of, says
+from tests.courier.host import Host
+from tests.courier.kit import update
+
+
+async def test_a_courier_that_lost_the_cache_still_knows_what_went_under_a_key(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.gate = asyncio.Event()
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await host.time.until(lambda: host.fake.waiting)
+        host.fake.answer(host.fake.requests[-1])
+    host.fake.gate = None
+    host.reads.close()
+    for path in host.home.folder.glob("cache.db*"):
+        path.unlink()
+    async with host.running(host.courier()):
+        await host.time.until(lambda: host.desk.state(op_id) != "queued")
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 30)
+    assert len(host.fake.applied) == 1
+
+
+async def test_what_nobody_rang_for_goes_out_all_the_same(host: Host) -> None:
+    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.pass_(60)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        await host.time.until(lambda: host.desk.state(op_id) == "done", 6)
+
+
+async def test_an_effect_whose_read_back_makes_no_sense_stays_until_it_does(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.orders["O1"]["lines"][1]["quantity"] = "many"
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await host.time.until(lambda: any("order O1 cannot be read" in notice.text for notice in courier.notices.kept))
+        await host.time.pass_(60)
+        assert host.line("O1")["picked_quantity"] == 2
+        assert not host.desk.is_read_back(op_id)
+        host.fake.orders["O1"]["lines"][1]["quantity"] = 3
+        host.fake.touch("order", "O1")
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 5)
+        assert host.line("O1")["picked_quantity"] == 2
+
+
+@pytest.mark.parametrize("fault", [broken_answer, says(500)])
+async def test_what_cannot_be_read_back_stays_and_is_asked_for_once_more_by_itself(host: Host, fault: Fault) -> None:
+    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.down = lambda fake, asked: (fault if b"=O1" in asked.url.query else Fake.answer)(fake, asked)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await host.time.until(lambda: any("order O1 cannot be read" in notice.text for notice in courier.notices.kept))
+        host.fake.down = None
+        assert not host.desk.is_read_back(op_id)
+        assert host.line("O1")["picked_quantity"] == 2
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 100)
+        assert host.line("O1")["picked_quantity"] == 2
+
+
+async def test_a_read_back_that_cannot_be_written_down_is_tried_again(host: Host, monkeypatch: Any) -> None:
+    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        put = courier.cache.put_orders
+        failed: list[bool] = []
+
+        def full_once(*arguments: Any) -> Any:
+            if not failed:
+                failed.append(True)
+                raise StorageError("the disk is full")
+            return put(*arguments)
+
+        monkeypatch.setattr(courier.cache, "put_orders", full_once)
+        courier.wake()
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 60)
+        assert failed
+
+
+async def test_a_place_whose_code_is_a_part_of_many_others_is_found(host: Host) -> None:
+    host.fake.add_locations(*(f"B-9-{n}" for n in range(250)), "B-9")
+
+    def order() -> Any:
+        return fetch(courier.cache._db, "SELECT location_order FROM location WHERE location_code = 'B-9'")[0][0]
+
+    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        assert order() != 7
+        host.fake.locations["B-9"]["location_order"] = 7
+        wish(host.desk.db, "location", "B-9", host.time.now)
+        courier.wake()
+        await host.time.until(lambda: order() == 7, 2)
+
+
+async def test_a_wish_for_everything_reads_everything_anew(host: Host) -> None:
+    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.pass_(1)
+        del host.fake.stock["P7"], host.fake.products["P7"]
+        wish(host.desk.db, "orders", EVERYTHING, host.time.now)
+        began = host.time.now
+        courier.wake()
+        await host.time.until(lambda: courier.sync.progress.completed >= began, 5)
+        assert not host.knows("P7")
+        assert host.state() == "live"
+
+
+async def test_a_wish_for_everything_in_the_middle_of_a_sync_begins_it_again(host: Host, monkeypatch: Any) -> None:
+    real, asked = host.fake.answer, []
+    async with host.running(host.courier()) as courier:
+
+        def asking(request: httpx.Request) -> httpx.Response:
+            if name_of(request) == "list-locations" and request.url.params["page_size"] != "1":
+                asked.append(True)
+                if len(asked) == 1:
+                    courier.sync.ask_all()
+            return real(request)
+
+        monkeypatch.setattr(host.fake, "answer", asking)
+        await host.time.until(lambda: courier.sync.progress.completed, 4)
+        assert len(asked) == 2
+        assert not courier.notices.kept
+
+
+async def test_a_store_with_a_part_missing_says_which_and_is_not_called_live(host: Host) -> None:
+    host.fake.fail("list-products", *[says(404, body={"message": "not for you"})] * 2)
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        await host.time.pass_(60)
+        assert courier.sync.progress.missing == ("products",)
+        assert host.state() == "partial"
+        assert host.reads.link(host.time.now).without == ("products",)
+        assert any("without products: " in n.text and "not for you" in n.text for n in courier.notices.kept)
+    async with host.running(host.courier()):
+        await host.time.pass_(60)
+        assert host.state() == "partial", "the next courier knows it too"
+        await host.time.until(lambda: host.state() == "live", AGAIN_S)
+
+
+async def test_a_strangers_answer_to_a_knock_is_no_link(host: Host) -> None:
+    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.down = says(404)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await host.time.until(lambda: host.state() == "offline", 5)
+        assert host.desk.state(op_id) == "queued"
+        host.fake.down = None
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 60)
+    assert len(host.fake.applied) == 1
+
+
+async def test_a_token_that_ends_in_the_middle_of_the_work_costs_nothing(host: Host) -> None:
+    """Work goes on here, the screens say why nothing is sent, and a new token is enough."""
+    async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.down = says(401, body={"message": "the token has ended"})
+        ids = host.desk.write(update("O1", {1: 2}), update("O2", {1: 1}))
+        courier.wake()
+        await host.time.until(lambda: host.state() == "refused", 5)
+        assert host.line("O1")["picked_quantity"] == 2
+        ids += host.desk.write(update("O3", {1: 1}))
+        await host.time.pass_(1800)
+        assert {host.desk.state(op_id) for op_id in ids} == {"queued"}
+        assert host.state() == "refused"
+        host.fake.down = None
+        await host.time.until(lambda: all(host.desk.is_read_back(op_id) for op_id in ids), 60)
+        assert host.state() == "live"
+    assert len(host.fake.applied) == 3

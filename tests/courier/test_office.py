@@ -1,0 +1,374 @@
+"""Who is the courier, until when, and what it leaves behind."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from aisle.courier.courier import World
+from aisle.courier.office import Office, is_newer
+from aisle.courier.run import Term, run, work_here
+from aisle.errors import StorageError
+from aisle.local import spawn
+from aisle.local.lock import Election, Holder
+from aisle.local.signals import Bell, socket_folder
+from aisle.local.spawn import spawn_courier
+from tests.courier.fake import lost_before
+from tests.courier.host import Host
+from tests.courier.kit import update
+from tests.terminal.lifeline import Lifeline
+
+
+class Incumbent:
+    """A courier in office, in a task of the test's."""
+
+    def __init__(self, host: Host, *, version: str = "1.0.0", lifeline: int = -1) -> None:
+        self.host = host
+        self.office: Office | None = None
+        world = World(host.time.clock, host.time.sleep, lambda: 0.0)
+        term = Term(lifeline, version, world, begun=self._begun)
+        self.task = asyncio.create_task(run(host.home, host.connect, term))
+
+    def _begun(self, office: Office) -> None:
+        self.office = office
+
+    @property
+    def over(self) -> bool:
+        """Whether it has left."""
+        return self.task.done()
+
+    async def begun(self) -> None:
+        """Waits until it is in office."""
+        await self.host.time.until(lambda: self.office is not None)
+
+    async def leave(self) -> int:
+        """Asks it to leave; its exit status."""
+        assert self.office is not None
+        self.office.leave("the test ends")
+        await self.host.time.until(lambda: self.over)
+        return self.task.result()
+
+
+@pytest.mark.parametrize(
+    ("version", "than", "newer"),
+    [
+        ("0.2.0", "0.1.9", True),
+        ("0.10.0", "0.9.1", True),
+        ("1.0", "1.0", False),
+        ("1.0", "1.0.1", False),
+        ("1.0+local2", "1.0", False),
+        ("1.0+5.4", "1.0+5.3", True),
+        ("1.0+5.4", "1.0+5.4", False),
+        ("1.0", "1.0+5.4", False),
+        ("1.0.1+4.4", "1.0+5.4", True),
+    ],
+)
+def test_versions_follow_each_other_by_their_numbers(version: str, than: str, newer: bool) -> None:
+    assert is_newer(version, than) is newer
+
+
+async def test_there_is_one_courier_and_the_other_leaves_without_a_word(host: Host) -> None:
+    first = Incumbent(host)
+    await first.begun()
+    second = Incumbent(host)
+    await host.time.until(lambda: second.over)
+    assert second.task.result() == 0
+    assert second.office is None
+    assert not first.over
+    assert await first.leave() == 0
+
+
+async def test_the_next_one_takes_over_what_is_waiting(host: Host) -> None:
+    first = Incumbent(host)
+    await first.begun()
+    assert await first.leave() == 0
+    assert host.state() == "none"
+    (op_id,) = host.desk.write(update("O1", {1: 2}))
+    second = Incumbent(host)
+    await host.time.until(lambda: host.desk.is_read_back(op_id))
+    await second.leave()
+
+
+async def test_a_newer_program_takes_over_from_an_older_courier(host: Host) -> None:
+    old = Incumbent(host, version="1.0.0")
+    await old.begun()
+    new = Incumbent(host, version="1.1.0")
+    await host.time.until(lambda: old.over)
+    await new.begun()
+    holder = Election(host.home.lock).holder()
+    assert holder is not None
+    assert holder.version == "1.1.0"
+    await new.leave()
+
+
+async def test_an_older_program_does_not_disturb_a_newer_courier(host: Host) -> None:
+    new = Incumbent(host, version="1.1.0")
+    await new.begun()
+    old = Incumbent(host, version="1.0.0")
+    await host.time.until(lambda: old.over)
+    assert old.office is None
+    assert not new.over
+    await new.leave()
+
+
+async def test_it_leaves_when_nobody_was_there_for_ten_minutes(host: Host) -> None:
+    began = host.time.now
+    with closing(Bell(host.home)):
+        term = Incumbent(host)
+        await term.begun()
+        await host.time.pass_(3600)
+        assert not term.over
+    await host.time.until(lambda: term.over, 700)
+    assert 3600 + 570 <= host.time.now - began <= 3600 + 640, "the last look at the session may be 30 s old"
+    assert "nobody is left to work for" in host.home.courier_log.read_text()
+
+
+async def test_it_stays_while_something_waits_to_be_sent(host: Host) -> None:
+    host.fake.down = lost_before
+    (op_id,) = host.desk.write(update("O1", {1: 2}))
+    term = Incumbent(host)
+    await term.begun()
+    await host.time.pass_(3600)
+    assert not term.over
+    host.fake.down = None
+    await host.time.until(lambda: term.over, 700)
+    assert host.desk.is_read_back(op_id)
+
+
+async def test_it_leaves_when_the_lifeline_is_cut(host: Host, lifeline: Lifeline) -> None:
+    term = Incumbent(host, lifeline=lifeline.fd)
+    await term.begun()
+    lifeline.cut()
+    await host.time.until(lambda: term.over)
+    assert "lifeline" in host.home.courier_log.read_text()
+
+
+@pytest.mark.parametrize("in_its_place", ["nothing", "another's"])
+async def test_a_doorbell_that_is_gone_is_hung_again(host: Host, in_its_place: str) -> None:
+    term = Incumbent(host)
+    await term.begun()
+    await host.time.until(lambda: host.state() == "live")
+    path = socket_folder(host.home) / "courier.sock"
+    path.unlink()
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as other, closing(Bell(host.home)) as bell:
+        if in_its_place != "nothing":
+            other.bind(os.fspath(path))
+        await host.time.pass_(6)
+        assert bell.courier_there()
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        bell.ring_courier()
+        await host.time.until(lambda: host.desk.state(op_id) == "done", 1)
+    new = Incumbent(host, version="1.1.0")
+    await host.time.until(lambda: term.over)
+    await new.begun()
+    await new.leave()
+
+
+async def test_the_last_flight_lands_before_it_leaves(host: Host) -> None:
+    term = Incumbent(host)
+    await term.begun()
+    await host.time.until(lambda: host.state() == "live")
+    host.fake.gate = asyncio.Event()
+    first, second = host.desk.write(update("O1", {1: 2}), update("O2", {1: 2}))
+    with closing(Bell(host.home)) as bell:
+        bell.ring_courier()
+        await host.time.until(lambda: host.fake.waiting == 2)
+    assert term.office is not None
+    term.office.leave("SIGTERM")
+    late = host.desk.write(update("O3", {1: 2}))
+    await asyncio.sleep(0)
+    host.fake.gate.set()
+    await host.time.until(lambda: term.over)
+    assert [host.desk.state(op_id) for op_id in (first, second, *late)] == ["done", "done", "queued"]
+
+
+async def test_a_flight_that_does_not_land_is_left_to_the_next_courier(host: Host) -> None:
+    term = Incumbent(host)
+    await term.begun()
+    await host.time.until(lambda: host.state() == "live")
+    host.fake.gate = asyncio.Event()
+    (op_id,) = host.desk.write(update("O1", {1: 2}))
+    with closing(Bell(host.home)) as bell:
+        bell.ring_courier()
+        await host.time.until(lambda: host.fake.waiting)
+    before = host.time.now
+    await term.leave()
+    assert host.time.now - before == pytest.approx(5, abs=1)
+    assert host.desk.state(op_id) == "sending"
+    host.fake.gate.set()
+    host.fake.gate = None
+    again = Incumbent(host)
+    await host.time.until(lambda: host.desk.is_read_back(op_id))
+    await again.leave()
+    assert len(host.fake.applied) == 1
+
+
+async def test_inside_a_session_it_ends_with_the_session(host: Host) -> None:
+    election = Election(host.home.lock)
+    assert election.try_win(Holder(os.getpid(), "1.0.0", host.time.now))
+    world = World(host.time.clock, host.time.sleep, lambda: 0.0)
+    inside = asyncio.create_task(work_here(host.home, host.connect, election, Term(world=world)))
+    (op_id,) = host.desk.write(update("O1", {1: 2}))
+    await host.time.until(lambda: host.desk.is_read_back(op_id))
+    inside.cancel()
+    await asyncio.gather(inside, return_exceptions=True)
+    assert host.state() == "none"
+    assert Election(host.home.lock).try_win(Holder(1, "1", 0.0)), "the lock is given back"
+
+
+@pytest.mark.parametrize("name", ["outbox.db", "cache.db"])
+async def test_a_newer_schema_is_refused_by_name(host: Host, name: str) -> None:
+    async with host.courier() as courier:
+        await courier.catch_up()
+    path = host.home.folder / name
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.execute("PRAGMA user_version=99").fetchall()
+    term = Incumbent(host)
+    await host.time.until(lambda: term.over)
+    with pytest.raises(StorageError, match=f"{name}.*99"):
+        term.task.result()
+    with closing(apsw.Connection(str(path))) as connection:
+        assert connection.execute("PRAGMA user_version").fetchall() == [(99,)]
+    assert name in host.home.courier_log.read_text()
+    assert Election(host.home.lock).try_win(Holder(1, "1", 0.0)), "the lock is given back"
+
+
+async def test_the_logs_of_the_databases_do_not_grow_for_ever(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        courier.checkpoint(alone=True)
+        assert (host.home.folder / "cache.db-wal").stat().st_size == 0
+
+
+# Real processes
+
+SCRIPT = """
+import sys
+from aisle.client import Client, RetryPolicy
+from aisle.courier.run import serve_here
+from aisle.local.home import Home
+from pathlib import Path
+home = Home(Path(sys.argv[1]), "http://127.0.0.1:1", "0001")
+sys.exit(serve_here(home, lambda observe: Client("http://127.0.0.1:1", "t", observe=observe, retry=RetryPolicy(1))))
+"""
+
+
+def start(root: Path, lifeline: Lifeline) -> subprocess.Popen[bytes]:
+    """A courier in a process of its own; the service is not there."""
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(root)], pass_fds=[lifeline.fd])
+
+
+def wait_for(condition: Callable[[], object], within_s: float = 60.0) -> None:
+    """Waits for something that another process does."""
+    end = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < end, "what was waited for does not happen"
+        time.sleep(0.01)
+
+
+def log_says(host: Host, text: str) -> bool:
+    """Whether the courier's log holds this."""
+    return host.home.courier_log.exists() and text in host.home.courier_log.read_text()
+
+
+def test_a_process_wins_loses_and_ends(host: Host, lifeline: Lifeline) -> None:
+    with start(host.home.root, lifeline) as first:
+        wait_for(lambda: log_says(host, "begins"))
+        with start(host.home.root, lifeline) as loser:
+            assert loser.wait(20) == 0
+        assert first.poll() is None
+        first.send_signal(signal.SIGTERM)
+        assert first.wait(20) == 0
+    assert log_says(host, "SIGTERM")
+    with start(host.home.root, lifeline) as second:
+        wait_for(lambda: host.home.courier_log.read_text().count("begins") == 2)
+        second.kill()
+    with start(host.home.root, lifeline) as third:
+        wait_for(lambda: host.home.courier_log.read_text().count("begins") == 3)
+        lifeline.cut()
+        assert third.wait(20) == 0
+    assert log_says(host, "lifeline")
+
+
+FACTS = """
+import json, os, sys, time
+facts = {
+    "cwd": os.getcwd(), "leads_no_session": os.getsid(0) != os.getpid(), "session": os.getsid(0),
+    "parent": os.getppid(),
+    "streams": [os.readlink(f"/proc/self/fd/{n}") for n in range(3)],
+    "arenas": os.environ["MALLOC_ARENA_MAX"],
+    "fds": sorted(int(n) for n in os.listdir("/proc/self/fd")), "umask": os.umask(0),
+}
+with open(sys.argv[1] + ".part", "w") as out:
+    json.dump(facts, out)
+os.rename(sys.argv[1] + ".part", sys.argv[1])
+os.read(int(os.environ["AISLE_LIFELINE_FD"]), 1)
+"""
+
+
+def test_a_spawned_courier_is_detached_and_inherits_the_lifeline_alone(
+    aisle_home: Path, lifeline: Lifeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fork", None)
+    leaked, other = os.pipe()
+    os.set_inheritable(leaked, True)
+    told = tmp_path / "facts.json"
+    spawn_courier([sys.executable, "-c", FACTS, str(told)])
+    wait_for(told.exists)
+    facts = json.loads(told.read_text())
+    assert facts["cwd"] == "/"
+    assert facts["session"] != os.getsid(0)
+    assert facts["leads_no_session"], "it can never get a terminal"
+    assert facts["parent"] != os.getpid()
+    assert facts["streams"] == ["/dev/null"] * 3
+    assert leaked not in facts["fds"]
+    assert lifeline.fd in facts["fds"]
+    assert facts["umask"] == 0o077
+    assert facts["arenas"] == "1"
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+    os.close(leaked)
+    os.close(other)
+
+
+def test_a_command_that_does_not_exist_disturbs_nobody(aisle_home: Path) -> None:
+    spawn_courier(["/nowhere/python"])
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_a_start_that_takes_its_time_is_not_waited_for(
+    aisle_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    monkeypatch.setattr(spawn, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(spawn, "_BETWEEN", ("/bin/sh", "-c", f"read line < '{gate}'", "aisle"))
+    spawn_courier(["/nowhere/python"])
+    (late,) = spawn._late
+    assert late.poll() is None
+    gate.write_text("go on\n")
+    monkeypatch.undo()
+    wait_for(lambda: late.poll() is not None)
+    spawn_courier(["/nowhere/python"])
+    assert late not in spawn._late
+
+
+def test_a_lifeline_that_was_named_and_not_handed_on_is_none(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    monkeypatch.setenv(spawn.LIFELINE, str(reading))
+    assert spawn.lifeline_fd() == reading
+    os.close(reading)
+    os.close(writing)
+    assert spawn.lifeline_fd() == -1
+    spawn_courier(["/nowhere/python"])

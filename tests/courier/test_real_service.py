@@ -1,0 +1,214 @@
+"""The courier and our own service, face to face: the demo store, over the whole way of the interface."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.client import Answer, Client, RetryPolicy, asgi_transport
+from aisle.courier.courier import Courier, World
+from aisle.jobs.base import Write
+from aisle.local.home import Home
+from aisle.local.reads import Reads
+from aisle.service.factory import Service, open_service
+from tests.courier.host import URL
+from tests.courier.kit import STORE, Desk, Time
+
+
+class Flaky(httpx.AsyncBaseTransport):
+    """The service behind a line that loses every request, or every answer, of the kinds that it is told to."""
+
+    def __init__(self, app: Any) -> None:
+        self.inner = asgi_transport(app)
+        self.lose_request: set[str] = set()
+        self.lose_answer: set[str] = set()
+        self.lost = 0
+        self.in_flight = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """One request, or what becomes of it."""
+        if request.method in self.lose_request:
+            self.lost += 1
+            raise httpx.ConnectError("lost", request=request)
+        self.in_flight += 1
+        try:
+            answer = await self.inner.handle_async_request(request)
+        finally:
+            self.in_flight -= 1
+        if request.method in self.lose_answer:
+            self.lost += 1
+            raise httpx.ReadTimeout("lost", request=request)
+        return answer
+
+
+class Shop:
+    """The demo store with a courier's host in front of it."""
+
+    def __init__(self, root: Path) -> None:
+        self.time = Time()
+        self.home = Home(root, URL, STORE)
+        self.service: Service = open_service(self.home.service_db, demo=True, clock=self.time.clock)
+        self.line = Flaky(self.service.app)
+        self.time.busy = lambda: self.line.in_flight
+        self.desk = Desk(self.home.folder, self.time.clock)
+        self.reads = Reads(self.home, self.desk.db)
+
+    def client(self, observe: Callable[[Answer], None] | None = None, *, straight: bool = False) -> Client:
+        """A client of the service, on the flaky line or past it."""
+        transport = asgi_transport(self.service.app) if straight else self.line
+        token = self.service.admin_token(self.home.token)
+        return Client(
+            URL, token, transport=transport, observe=observe, retry=RetryPolicy(tries=1), sleep=self.time.sleep
+        )
+
+    @asynccontextmanager
+    async def courier(self) -> AsyncIterator[Courier]:
+        """A courier at work."""
+        world = World(self.time.clock, self.time.sleep, lambda: 0.0)
+        async with Courier(self.home, self.client, world=world) as courier:
+            work = asyncio.create_task(courier.run())
+            await self.time.until(lambda: courier.sync.progress.completed)
+            yield courier
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+    def order(self, number: str) -> dict[str, Any]:
+        """An order as a session sees it."""
+        (row,) = self.reads.query("order", {"order_number": number})[0]
+        return dict(row)
+
+    def first(self) -> dict[str, Any]:
+        """The first open order of the list."""
+        return self.order(str(self.reads.query("orders", {"size": 1})[0][0]["order_number"]))
+
+    def pick_all(self, order: dict[str, Any]) -> Write:
+        """Everything of an order is in the picker's hand."""
+        lines = [
+            {
+                "line_number": line["line_number"],
+                "product_number": line["product_number"],
+                "picked_quantity": line["quantity"],
+                "is_picked": True,
+            }
+            for line in order["lines"]
+        ]
+        orders = {"order_number": order["order_number"], "is_picked": True, "order_lines": lines}
+        lane = f"order/{order['order_number']}"
+        return Write("update-customer-order", (lane,), {"store_number": STORE}, {}, {"orders": orders}, merge=lane)
+
+    async def stock(self, product: str) -> Decimal:
+        """What the service says of a product."""
+        async with self.client(straight=True) as client:
+            answer = await client.request(
+                "list-store-products-stock", query={"store_number": STORE, "product_number": product}
+            )
+        return Decimal(str(answer.json()["list"][0]["most_likely_quantity"]))
+
+    def close(self) -> None:
+        """Lets go of everything."""
+        self.reads.close()
+        self.desk.close()
+        self.service.close()
+
+
+@pytest.fixture
+async def shop(aisle_home: Path) -> AsyncIterator[Shop]:
+    shop = Shop(aisle_home)
+    yield shop
+    shop.close()
+
+
+async def test_the_whole_demo_store_comes_over(shop: Shop) -> None:
+    async with shop.courier() as courier:
+        assert not courier.notices.kept
+        assert courier.link.features
+        assert courier.link.features.changes
+    _, orders = shop.reads.query("board", {"status": ["open", "partial", "picked", "rejected"]})
+    async with shop.client(straight=True) as client:
+        pages = [envelope async for _, envelope in client.pages("list-customer-orders", path={"store_number": STORE})]
+        assert orders == pages[0]["total_count"]
+    order = shop.first()
+    assert order["lines"]
+    assert any(line["places"] for line in order["lines"])
+    assert shop.reads.query("people", {})[1] > 1
+    assert shop.reads.query("store", {})[0][0]["pools"]
+
+
+async def test_a_picked_order_is_picked_there_and_here(shop: Shop) -> None:
+    async with shop.courier() as courier:
+        order = shop.first()
+        product = order["lines"][0]["product_number"]
+        before = await shop.stock(product)
+        (op_id,) = shop.desk.write(shop.pick_all(order))
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.is_read_back(op_id))
+        after = shop.order(str(order["order_number"]))
+        assert after["is_picked"]
+        assert all(line["picked_quantity"] == line["quantity"] for line in after["lines"])
+        assert await shop.stock(product) == before, "goods in hand are still goods of the store"
+        assert not courier.notices.kept
+
+
+async def test_lost_requests_and_lost_answers_end_in_exactly_once(shop: Shop) -> None:
+    async with shop.courier() as courier:
+        numbers = [str(row["order_number"]) for row in shop.reads.query("orders", {"size": 6})[0]]
+        moved = next(line for line in shop.order(numbers[0])["lines"] if line["places"])
+        place = moved["places"][0]["location_code"]
+        ids = list(shop.desk.write(*[shop.pick_all(shop.order(number)) for number in numbers[1:]]))
+        there = f"product/{moved['product_number']}"
+        item = {"product_number": moved["product_number"], "quantity": Decimal(1), "allow_overage": True}
+        item |= {"from_location": {"location_code": place}, "to_location": {"location_code": place, "stock_pool": 2}}
+        path = {"store_number": STORE}
+        ids += shop.desk.write(*[Write("create-movement", (there,), path, {}, [item]) for _ in range(3)])
+        shop.line.lose_answer = {"PUT", "POST"}
+        courier.wake()
+        await shop.time.until(lambda: shop.line.lost >= 6)
+        shop.line.lose_answer, shop.line.lose_request = set(), {"GET", "PUT", "POST"}
+        await shop.time.pass_(120)
+        shop.line.lose_request = set()
+        await shop.time.until(lambda: all(shop.desk.is_read_back(op_id) for op_id in ids), 300)
+        assert shop.desk.states() == ["done"] * len(ids)
+    async with shop.client(straight=True) as client:
+        query = {"store_number": STORE, "article_number": moved["product_number"]}
+        pages = [rows async for rows, _ in client.pages("list-store-product-logs", query=query)]
+    assert sum(row.get("stock_pool") == "2" and row["quantity"] > 0 for rows in pages for row in rows) == 3
+    for number in numbers[1:]:
+        assert all(line["picked_quantity"] == line["quantity"] for line in shop.order(number)["lines"])
+
+
+async def test_what_an_integration_writes_is_on_the_screen_within_seconds(shop: Shop) -> None:
+    async with shop.courier():
+        product = shop.first()["lines"][0]["product_number"]
+        body = {"orders": [{"order_number": "NEW-1", "order_lines": [_ordered(product)]}]}
+        async with shop.client(straight=True) as client:
+            await client.create_customer_orders_one_store(STORE, body)
+            await client.extension("POST", "/aisle/v1/locations", body={"locations": [_place()]})
+        await shop.time.until(lambda: shop.reads.query("order", {"order_number": "NEW-1"})[1], 5)
+        assert shop.order("NEW-1")["lines"][0]["quantity"] == 2
+        await shop.time.until(lambda: shop.reads.find(["ZZ-9"]) or shop.reads.find(["zz-9"]), 5)
+
+
+def _ordered(product: str) -> dict[str, Any]:
+    return {"line_number": 1, "product_number": product, "quantity": 2}
+
+
+def _place() -> dict[str, Any]:
+    return {"store_number": STORE, "location_code": "ZZ-9", "location_order": 999}
+
+
+async def test_too_much_is_refused_and_said(shop: Shop) -> None:
+    async with shop.courier() as courier:
+        order = shop.first()
+        write = shop.pick_all(order)
+        write.body["orders"]["order_lines"][0]["picked_quantity"] += 1
+        (op_id,) = shop.desk.write(write)
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.state(op_id) == "rejected")
+        assert shop.desk.outbox.get(op_id).last_error
+        await shop.time.until(lambda: not courier.refresher._wants)
+        assert not shop.order(str(order["order_number"]))["is_picked"]

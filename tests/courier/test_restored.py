@@ -1,0 +1,80 @@
+"""The service is put back from an earlier copy: what it lost is told to it again, and nothing is done twice."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+
+from aisle.service.factory import open_service
+from tests.courier.kit import movement
+from tests.courier.test_cards import Own, count
+from tests.courier.test_sharing import based
+
+
+def copy_of(world: Own, root: Path) -> bytes:
+    """The service's database as it is now."""
+    with closing(apsw.Connection(str(root / "service.db"))) as database:
+        return database.serialize("main")
+
+
+def put_back(world: Own, root: Path, copy: bytes) -> None:
+    """What an operator does after a disk was lost."""
+    world.service.close()
+    for part in ("", "-wal", "-shm"):
+        (root / f"service.db{part}").unlink(missing_ok=True)
+    (root / "service.db").write_bytes(copy)
+    world.service = open_service(root / "service.db", clock=world.host.time.clock)
+
+
+async def test_what_a_restored_service_has_lost_is_told_to_it_again(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        kept = await world.send(movement("P1", 1, "A-1", "B-1"))
+        copy = copy_of(world, aisle_home)
+        lost = await world.send(movement("P1", 2, "A-1", "B-1"), based("O1", 0, 2))
+        lost += await world.send(based("O1", 2, 3), count("P1", "B-1", 5, 3))
+        (refused,) = await world.send(movement("P1", 1, "A-1", "X-9"))
+        stood = await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())
+        assert stood == (4, 5, 3)
+    put_back(world, aisle_home, copy)
+    assert (await world.stock("A-1"), int(await world.picked())) == (9, 0)
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        for _ in range(10):
+            await world.work()
+        assert any("earlier copy: 5 operations" in notice.text for notice in world.courier.notices.kept)
+        assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
+        assert [world.op(op_id).state for op_id in (*kept, *lost)] == ["done"] * 5
+        assert all(world.op(op_id).read_back_at for op_id in (*kept, *lost))
+        assert [card["op_id"] for card in world.cards()] == [refused], "nothing new is asked"
+        assert world.host.line("O1")["picked_quantity"] == 3
+        (row,) = world.host.reads.query("product", {"product_number": "P1"})[0]
+        assert {place["location_code"]: place["quantity"] for place in row["places"]} == {"A-1": 4, "B-1": 5}
+        before = len(world.courier.notices.kept)
+        await world.courier.catch_up()
+        assert len(world.courier.notices.kept) == before, "it is told once"
+    world.close()
+
+
+async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        copy = copy_of(world, aisle_home)
+        await world.other(order_lines=[{"line_number": 1, "product_number": "P1", "picked_quantity": 2}])
+        await world.send(based("O1", 0, 2))
+        (card,) = world.cards()
+        await world.settle(card["op_id"], "by_hand", "put_back")
+    put_back(world, aisle_home, copy)
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        for _ in range(5):
+            await world.work()
+        assert await world.picked() == 2
+        assert not world.cards()
+    world.close()

@@ -1,0 +1,152 @@
+"""Somebody sets the host's clock, forwards or back: nothing waits longer for it, and nothing is believed sooner."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from aisle.courier.courier import Courier, World
+from aisle.courier.office import Office
+from aisle.courier.run import Term, run
+from aisle.courier.steps import STEP_S, Steady, is_off, steadied
+from aisle.local.db import fetch
+from tests.courier.fake import lost_before, not_applied, says
+from tests.courier.host import Host
+from tests.courier.kit import START, movement, update
+
+HOUR = 3600.0
+JUMPS = pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 86400.0, -400 * 86400.0, 5.0, -5.0])
+
+
+class Clock:
+    """The host's clock, which can be set, and the count since its start, which cannot."""
+
+    def __init__(self, host: Host) -> None:
+        self.set_by = 0.0
+        self.host = host
+
+    def wall(self) -> float:
+        """What the host says."""
+        return self.host.time.now + self.set_by
+
+    def steady(self, boot: str = "first") -> Steady:
+        """The clock of a courier that begins now."""
+        return Steady(self.wall, lambda: self.host.time.now - START, boot)
+
+
+@pytest.fixture
+def clock(host: Host) -> Clock:
+    """The clock of the host."""
+    return Clock(host)
+
+
+class Incumbent:
+    """A courier in office, and those that it became when the clock was set."""
+
+    def __init__(self, host: Host, clock: Clock, boot: str = "first") -> None:
+        self.offices: list[Office] = []
+        world = World(clock.steady(boot), host.time.sleep, lambda: 0.0)
+        self.task = asyncio.create_task(run(host.home, host.connect, Term(world=world, begun=self.offices.append)))
+
+    @property
+    def courier(self) -> Courier:
+        """The one that works now."""
+        return self.offices[-1]._courier
+
+
+@asynccontextmanager
+async def working(host: Host, clock: Clock, boot: str = "first") -> AsyncIterator[Incumbent]:
+    """A courier that has read everything, until the end of the block."""
+    term = Incumbent(host, clock, boot)
+    await host.time.until(lambda: term.offices and term.courier.sync.progress.idle and host.state() == "live")
+    yield term
+    term.offices[-1].leave("the test ends")
+    await host.time.until(term.task.done)
+    assert term.task.result() == 0
+
+
+def test_a_clock_that_is_set_is_noticed_and_not_followed(host: Host) -> None:
+    clock = Clock(host)
+    steady = clock.steady()
+    for jump in (STEP_S * 0.9, -STEP_S * 0.9, HOUR, -HOUR):
+        clock.set_by = jump
+        assert steady() == host.time.now
+        assert is_off(steady) == (abs(jump) > STEP_S)
+        assert steadied(steady)() == clock.wall()
+    assert steadied(host.time.clock) == host.time.clock
+
+
+@JUMPS
+async def test_what_others_change_is_seen_after_it_as_before(host: Host, clock: Clock, jump: float) -> None:
+    async with working(host, clock) as term:
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.until(lambda: term.courier.sync.progress.idle and host.reads.link(clock.wall()).state == "live")
+        host.fake.orders["O1"]["lines"][0]["picked_quantity"] = 2
+        host.fake.stock["P1"]["most_likely_quantity"] = 3
+        host.fake.touch("order", "O1")
+        host.fake.touch("product", "P1")
+        await host.time.until(lambda: host.line("O1")["picked_quantity"] == 2 and host.quantity("P1") == 3, 10)
+        assert host.reads.link(clock.wall()).age < 15
+    assert f"The clock of this host was set by {jump:+.0f} s." in host.home.courier_log.read_text()
+
+
+@JUMPS
+async def test_what_is_written_arrives_and_leaves_the_overlay(host: Host, clock: Clock, jump: float) -> None:
+    async with working(host, clock) as term:
+        host.fake.fail("update-customer-order", *[says(503, Retry_After="40")] * 1)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        term.courier.wake()
+        await host.time.until(lambda: host.fake.calls["update-customer-order"] == 1, 5)
+        clock.set_by = jump
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 60)
+        assert host.line("O1")["picked_quantity"] == 2
+    assert len(host.fake.applied) == 1
+
+
+@JUMPS
+async def test_a_link_that_is_down_is_tried_as_before(host: Host, clock: Clock, jump: float) -> None:
+    async with working(host, clock) as term:
+        host.fake.down = lost_before
+        await host.time.until(lambda: host.state() == "offline")
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        host.fake.down = None
+        await host.time.until(lambda: term.courier.link.is_up, 20)
+
+
+@JUMPS
+async def test_absence_is_believed_neither_sooner_nor_later(host: Host, clock: Clock, jump: float) -> None:
+    host.fake.features = ""
+    async with working(host, clock) as term:
+        host.fake.fail("create-movement", not_applied)
+        (op_id,) = host.desk.write(movement("P1", 1, "A-1", "B-1"))
+        term.courier.wake()
+        await host.time.until(lambda: host.desk.state(op_id) == "in_doubt", 10)
+        settles_in = (host.desk.outbox.get(op_id).settles_at or 0) - host.time.now
+        began = host.time.now
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        left = (host.desk.outbox.get(op_id).settles_at or 0) - clock.wall()
+        assert left == pytest.approx(settles_in - (host.time.now - began), abs=0.1)
+
+
+@pytest.mark.parametrize("jump", [-HOUR, -400 * 86400.0])
+async def test_a_host_that_starts_with_an_older_clock_waits_for_nothing(host: Host, clock: Clock, jump: float) -> None:
+    """Nobody knows by how much it is wrong; all that was written down lies in the future."""
+    async with working(host, clock) as term:
+        host.fake.fail("update-customer-order", says(503, Retry_After="40"))
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        term.courier.wake()
+        await host.time.until(lambda: host.fake.calls["update-customer-order"] == 1, 5)
+    clock.set_by = jump
+    async with working(host, clock, "second"):
+        await host.time.until(lambda: host.desk.is_read_back(op_id), HOUR + 60)
+        host.fake.orders["O2"]["lines"][0]["picked_quantity"] = 2
+        host.fake.touch("order", "O2")
+        await host.time.until(lambda: host.line("O2")["picked_quantity"] == 2, 10)
+    began = [row[0] for row in fetch(host.desk.db, "SELECT max(confirmed_at) FROM operation")]
+    assert began[0] <= clock.wall()

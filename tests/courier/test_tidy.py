@@ -1,0 +1,44 @@
+"""The courier keeps the outbox small, and lets everybody work meanwhile."""
+
+from contextlib import closing
+
+from aisle.local import archive
+from aisle.local.db import fetch
+from aisle.local.journal import Batch, Entry, Journal, NewJob
+from tests.courier.host import Host, quiet
+from tests.courier.kit import ANNA, update
+
+DAYS = 86400.0
+
+
+def note(host: Host, job: str, days_ago: float, events: int) -> None:
+    """A job of some day, in the journal."""
+    at = host.time.now - days_ago * DAYS
+    journal = Journal(host.desk.db, clock=lambda: at)
+    journal.begin_session(job, terminal="t", store="0001", user="U1", version="1", pid=1)
+    entries = tuple(Entry(job, at, "", f"{job} {n}", "Thing", "{}") for n in range(events))
+    journal.commit(Batch(job, "t", ANNA, opened=(NewJob(job, "pick", 1),), entries=entries, closed=(job,)))
+    journal.end_session(job)
+
+
+async def test_old_days_go_to_the_archive_and_old_operations_go(host: Host) -> None:
+    note(host, "old", 60, 450)
+    note(host, "young", 3, 5)
+    async with host.running(host.courier(pace=quiet())) as courier:
+        (op_id,) = host.desk.write(update("O1", {1: 1}))
+        courier.wake()
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 60)
+        await host.time.until(lambda: fetch(host.desk.db, "SELECT count(*) FROM event") == [(5,)], 1000)
+        assert host.desk.state(op_id) == "done"
+        host.time.now += 31 * DAYS
+        await host.time.until(lambda: not host.desk.all(), 1000)
+    with closing(archive.open_archive(host.home.folder)) as kept:
+        assert fetch(kept, "SELECT count(*) FROM event") == [(450,)]
+        assert [total[1:] for total in archive.totals(kept)] == [("U1", "pick", 450)]
+
+
+async def test_nothing_old_makes_no_archive(host: Host) -> None:
+    note(host, "young", 3, 5)
+    async with host.running(host.courier(pace=quiet())) as courier:
+        assert courier.tidy() == 0
+    assert not (host.home.folder / "archive.db").exists()
