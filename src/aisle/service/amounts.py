@@ -1,0 +1,53 @@
+"""Quantities are exact: whole thousandths inside, JSON numbers outside."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+
+from aisle.service.answers import against_rule
+
+ONE = 1000
+LIMIT = Decimal(10) ** 12
+
+
+def thousandths(value: int | float | Decimal, field: str, *, whole: bool = False) -> int:
+    """A number of the wire in thousandths. `whole` refuses fractions (products without `allow_decimal`).
+
+    Raises Refusal (422) for more than three decimal places, fractions where none are allowed, and absurd sizes.
+    """
+    if isinstance(value, int):
+        exact = Decimal(value)
+    else:
+        try:
+            exact = Decimal(repr(value)) if isinstance(value, float) else value
+        except InvalidOperation:
+            raise against_rule(f"{value} is not a number.", field) from None
+    if not exact.is_finite() or exact > LIMIT or exact < -LIMIT:
+        raise against_rule(f"{value} is too large.", field)
+    # Before it is computed with: an exponent of minus a million would be rounded away.
+    exponent = exact.as_tuple().exponent
+    scaled = exact * ONE if isinstance(exponent, int) and exponent > -12 else Decimal("0.1")
+    if scaled != scaled.to_integral_value():
+        raise against_rule(f"{value} has more than three decimal places.", field)
+    if whole and scaled % ONE:
+        raise against_rule(f"{value} is not a whole number.", field)
+    return int(scaled)
+
+
+def whole_number(value: int | float | Decimal, field: str) -> int:
+    """A number of the wire that counts or names something. Raises Refusal (422) for a fraction."""
+    return thousandths(value, field, whole=True) // ONE
+
+
+def number(amount: int) -> str:
+    """Thousandths as the text of a JSON number: `12`, `0.5`, `-1.25`."""
+    if amount % ONE == 0:
+        return str(amount // ONE)
+    sign = "-" if amount < 0 else ""
+    whole, rest = divmod(abs(amount), ONE)
+    return f"{sign}{whole}.{rest:03d}".rstrip("0")
+
+
+def plain(amount: int) -> int | float:
+    """Thousandths as the shortest number for `json.dumps`."""
+    return amount // ONE if amount % ONE == 0 else amount / ONE

@@ -1,0 +1,106 @@
+"""What every operation works with: its transaction, who asks, when, and what has to be told to others afterwards."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+from aisle.service.sql import core
+from aisle.service.storage import Tx
+
+Role = Literal["staff", "supervisor", "integration", "admin"]
+Topic = Literal["order", "product", "location", "store", "delivery", "recount"]
+
+CHAIN = "*"
+"""The name under which the whole chain keeps its counters and changes, beside the stores."""
+
+_ORDINALS = 1 << 20
+
+
+class Principal(NamedTuple):
+    """Who a token speaks for."""
+
+    token_id: str
+    name: str
+    role: Role
+    all_stores: bool
+    last_used_on: str | None = None
+    expires_on: str | None = None
+    parent_id: str = ""
+    """The token that a person signed in through; of no other token."""
+
+
+class Store(NamedTuple):
+    """A store the principal may work in."""
+
+    number: str
+    ordinal: int
+
+    def wire_id(self, seq: int) -> int:
+        """The id of a row on the wire: unique over the chain, rising within the store, below 2^53."""
+        return seq * _ORDINALS + self.ordinal
+
+
+def split_id(wire_id: int) -> tuple[int, int]:
+    """The counter and the store's ordinal of a wire id."""
+    return divmod(wire_id, _ORDINALS)
+
+
+class Call(NamedTuple):
+    """One request, checked against the contract's table: plain values under the document's names."""
+
+    path: dict[str, str]
+    query: dict[str, Any]
+    body: Any = None
+    header: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(slots=True)
+class Context:
+    """One operation inside one transaction."""
+
+    tx: Tx
+    principal: Principal
+    now: str
+    seconds: float
+    op_id: str
+    occurred_on: str
+    app_user: str | None = None
+    store: Store | None = None
+    terminal: str | None = None
+    if_match: frozenset[str] | None = None
+    """The versions that the request is meant for; None for any."""
+    legs: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    """What a read says beside its answer."""
+    _marks: defaultdict[str, dict[tuple[Topic, str], None]] = field(default_factory=lambda: defaultdict(dict))
+
+    @property
+    def here(self) -> Store:
+        """The store of the path."""
+        assert self.store is not None
+        return self.store
+
+    async def take(self, store_number: str, name: str, count: int = 1) -> int:
+        """The first of `count` fresh numbers. They are given in the order in which transactions are stored."""
+        row = await self.tx.one(core.COUNTER_TAKE, store_number, name, count)
+        return int(row[0]) - count + 1 if row else 1
+
+    async def last(self, store_number: str, name: str) -> int:
+        """The last number that was given; 0 before the first."""
+        row = await self.tx.one(core.COUNTER_VALUE, store_number, name)
+        return int(row[0]) if row else 0
+
+    def changed(self, store_number: str, topic: Topic, key: str) -> None:
+        """Remember that followers of this store (or of the chain) have to look at `key` again."""
+        self._marks[store_number][(topic, key)] = None
+
+    async def finish(self) -> None:
+        """Write down what changed, in the same transaction."""
+        for store_number, marks in self._marks.items():
+            seq = await self.take(store_number, "change", len(marks))
+            rows = [(store_number, topic, key, seq + n) for n, (topic, key) in enumerate(marks)]
+            await self.tx.many(core.CHANGE_MARK, rows)

@@ -1,0 +1,129 @@
+"""The first and last thing on every request: the path is taken as it was sent, every answer says what we can do.
+
+`A%2F12` is one segment. The path goes on to the router still encoded, and each parameter is decoded once.
+"""
+
+from __future__ import annotations
+
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote_to_bytes
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from aisle.service.access import NOTES, Access
+from aisle.service.answers import PROBLEM, Refusal, malformed
+from aisle.service.gate import KEYS_KEPT_DAYS
+from aisle.service.limits import LONGEST_HEADERS, LONGEST_QUERY, MOST_HEADERS, is_code
+from aisle.service.times import Clock, moment
+
+FEATURES = (
+    f"idempotency={KEYS_KEPT_DAYS}d, occurred-at, app-user, pick-place, pick-base, line-reasons, if-match, claims,"
+    " changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection"
+)
+# Headers that say one thing: of two that differ nobody can know which is meant.
+_ONCE = frozenset(
+    {
+        b"aisle-app-user",
+        b"aisle-occurred-at",
+        b"aisle-terminal",
+        b"appusername",
+        b"authorization",
+        b"container_override",
+        b"content-type",
+        b"idempotency-key",
+        b"if-match",
+    }
+)
+
+if TYPE_CHECKING:
+    from aisle.service.metrics import Metrics
+
+
+class Door:
+    """ASGI middleware, outermost."""
+
+    def __init__(
+        self, app: ASGIApp, access: Access | None = None, clock: Clock = time, metrics: Metrics | None = None
+    ) -> None:
+        self.app = app
+        self._access = access
+        self._metrics = metrics
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        notes: dict[str, Any] = {}
+        began, status, size = monotonic(), 0, 0
+
+        async def announce(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (b"aisle-features", FEATURES.encode())]
+            else:
+                size += len(message.get("body", b""))
+            await send(message)
+
+        if self._metrics:
+            self._metrics.begin()
+        try:
+            await self._enter({**scope, NOTES: notes}, receive, announce)
+        finally:
+            took = round((monotonic() - began) * 1000, 1)
+            head = {"at": moment(self._clock()), "method": scope["method"], "status": status, "ms": took}
+            record = head | {"bytes": size} | notes
+            if self._metrics:
+                self._metrics.end(record)
+            if self._access:
+                self._access(record)
+
+    async def _enter(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            _check_headers(scope)
+            path = encoded_path(scope)
+        except Refusal as refusal:
+            await _refuse(send, refusal)
+            return
+        await self.app({**scope, "path": path}, receive, send)
+
+
+def _check_headers(scope: Scope) -> None:
+    headers = scope["headers"]
+    if len(headers) > MOST_HEADERS or sum(len(name) + len(value) for name, value in headers) > LONGEST_HEADERS:
+        raise Refusal(431, f"At most {MOST_HEADERS} headers of {LONGEST_HEADERS >> 10} KiB together are taken.")
+    said: dict[bytes, bytes] = {}
+    for name, value in headers:
+        if name in _ONCE and said.setdefault(name, value) != value:
+            raise malformed("This header is there twice, and says two things.", name.decode())
+    if len(scope["query_string"]) > LONGEST_QUERY:
+        raise Refusal(414, f"A query has at most {LONGEST_QUERY >> 10} KiB.")
+
+
+def encoded_path(scope: Scope) -> str:
+    """The path with every segment encoded in one way. Raises Refusal (400) for segments that name nothing."""
+    raw = scope.get("raw_path") or quote(scope["path"]).encode()
+    first, *parts = raw.split(b"/")
+    if first or parts == [b""]:
+        return "/"
+    return "".join("/" + _segment(part) for part in parts)
+
+
+def _segment(raw: bytes) -> str:
+    try:
+        text = unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError:
+        raise malformed("The path is not valid UTF-8.") from None
+    if not is_code(text) or "\0" in text:
+        raise malformed("The path has a part that names nothing.")
+    return quote(text, safe="")
+
+
+async def _refuse(send: Send, refusal: Refusal) -> None:
+    body = refusal.body()
+    headers = [(b"content-type", PROBLEM.encode()), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,227 @@
+"""What the interface lacks and a store needs: locations, people, recounts, what changed since (README: Extensions).
+
+Written down like operations of the contract, so that routes, checks and the OpenAPI page come from one place too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
+
+from aisle.contract.models import RequestModel
+from aisle.contract.operation import Param
+from aisle.service.amounts import plain, whole_number
+from aisle.service.answers import DONE, dumps, malformed
+from aisle.service.context import CHAIN, Call, Context
+from aisle.service.encode import compact, without_none
+from aisle.service.extension_bodies import (
+    LineRejectionsRequest,
+    LocationsRequest,
+    PeopleRequest,
+    RecountsRequest,
+    ReviewsRequest,
+    SignInRequest,
+)
+from aisle.service.handlers import BULK, Handler, people
+from aisle.service.handlers.clearance import list_assignments
+from aisle.service.handlers.line_rejections import reject_lines
+from aisle.service.handlers.recounts import list_recounts, write_recounts
+from aisle.service.handlers.reviews import retrieve_store, review_logs
+from aisle.service.limits import check_code
+from aisle.service.request import MIB
+from aisle.service.sql import core
+from aisle.service.sql import locations as location_sql
+from aisle.service.sql import stock as stock_sql
+from aisle.service.stock.update import order_pool
+from aisle.service.text import natural_key, search_key
+from aisle.service.tokens import enter
+
+# A cursor holds the store's number of changes, and below it the chain's.
+_CHAIN_BITS = 25
+_MOST_CHANGES = 1000
+
+
+class Extension(NamedTuple):
+    """One operation of ours."""
+
+    name: str
+    method: str
+    path: str
+    handler: Handler
+    params: tuple[Param, ...] = ()
+    body: type[RequestModel] | None = None
+
+    @property
+    def adapter(self) -> TypeAdapter[Any] | None:
+        """What reads the body."""
+        return TypeAdapter(self.body) if self.body else None
+
+
+async def write_locations(ctx: Context, call: Call) -> bytes:
+    """Create locations or change their named fields, in one store or several."""
+    by_store: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+    for index, body in enumerate(call.body["locations"]):
+        by_store.setdefault(body["store_number"], []).append((index, without_none(body)))
+    for store_number in sorted(by_store):
+        await _write_locations(ctx, store_number, by_store[store_number])
+    return DONE
+
+
+async def _write_locations(ctx: Context, store_number: str, bodies: list[tuple[int, dict[str, Any]]]) -> None:
+    store = await enter(ctx.tx, ctx.principal, store_number)
+    codes = sorted({body["location_code"] for _, body in bodies})
+    rows = await ctx.tx.all(location_sql.PLACE_OLD, store.number, codes)
+    known: dict[str, tuple[int, int, int | None, str]] = {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
+    new = [code for code in codes if code not in known]
+    first = await ctx.take(store.number, "location", len(new)) if new else 0
+    known |= {code: (first + n, 0, None, "[]") for n, code in enumerate(new)}
+    for index, body in bodies:
+        code, field = body["location_code"], f"locations[{index}]"
+        check_code(code, "the code of a location", f"{field}.location_code")
+        seq, order, pool, tags = known[code]
+        if "location_order" in body:
+            order = whole_number(body["location_order"], f"{field}.location_order")
+        if "default_stock_pool" in body:
+            pool = order_pool(body["default_stock_pool"], f"{field}.default_stock_pool")
+        tags = compact(body["tags"]) if "tags" in body else tags
+        known[code] = (seq, order, pool, tags)
+        ctx.changed(store.number, "location", code)
+    await ctx.tx.many(
+        location_sql.PLACE_SET,
+        [
+            (store.number, code, seq, order, pool, tags, natural_key(code), search_key((code, tags)), ctx.now)
+            for code, (seq, order, pool, tags) in known.items()
+        ],
+    )
+
+
+async def list_changes(ctx: Context, call: Call) -> bytes:
+    """What changed in the store, and in the catalogue and the stores of the chain, since a cursor; each key once.
+
+    Without a cursor: the one that now is the last, and nothing else. The same, and `restored`, where the cursor is of
+    changes that are not here: then this is a copy of an earlier day, and what was told since is not in it.
+    """
+    since, limit = call.query.get("since"), call.query.get("limit", 500)
+    if (since or 0) < 0 or not 1 <= limit <= _MOST_CHANGES:
+        raise malformed(f"since is 0 or a cursor, limit 1 to {_MOST_CHANGES}.", "since")
+    last = [await ctx.last(name, "change") for name in (ctx.here.number, CHAIN)]
+    own, chain = last if since is None else divmod(since, 1 << _CHAIN_BITS)
+    restored = own > last[0] or chain > last[1]
+    if since is None or restored:
+        cursor = (last[0] << _CHAIN_BITS) + last[1]
+        return dumps({"cursor": cursor, "changes": [], "more": False, "restored": restored})
+    rows = await ctx.tx.all(core.CHANGES_SINCE, ctx.here.number, own, limit + 1)
+    more = len(rows) > limit
+    own = rows[:limit][-1][0] if rows else own
+    changes = [{"topic": topic, "key": key} for _, topic, key in rows[:limit]]
+    room = limit - len(changes)
+    rows = await ctx.tx.all(core.CHANGES_SINCE, CHAIN, chain, room + 1)
+    more = more or len(rows) > room
+    chain = rows[:room][-1][0] if rows[:room] else chain
+    changes += [{"topic": topic, "key": key} for _, topic, key in rows[:room]]
+    return dumps({"cursor": (own << _CHAIN_BITS) + chain, "changes": changes, "more": more, "restored": False})
+
+
+async def list_put_backs(ctx: Context, call: Call) -> bytes:
+    """Goods of rejected orders that still have to go back to a place, and where they came from."""
+    rows = await ctx.tx.all(stock_sql.PUT_BACKS, ctx.here.number)
+    listed = [
+        {
+            "id": ctx.here.wire_id(seq),
+            "product_number": product,
+            "product_description": name,
+            "location_code": place,
+            "stock_pool": pool,
+            "quantity": plain(quantity),
+            "customer_order_number": order,
+            "customer_order_line_number": line,
+            "created_on": created,
+        }
+        for seq, product, name, place, pool, quantity, order, line, created in rows
+    ]
+    return dumps({"put_backs": listed})
+
+
+_STORE = "/aisle/v1/stores/{store_number}"
+_STORE_PARAM = Param("store_number", "path", "string", True)
+_MAKERS = Handler(write_locations, frozenset({"supervisor", "integration", "admin"}), BULK)
+
+EXTENSIONS = (
+    Extension("retrieve-store", "GET", _STORE, Handler(retrieve_store), (_STORE_PARAM,)),
+    Extension(
+        "review-logs", "POST", f"{_STORE}/reviews", _MAKERS._replace(run=review_logs), (_STORE_PARAM,), ReviewsRequest
+    ),
+    Extension(
+        "write-locations",
+        "POST",
+        "/aisle/v1/locations",
+        _MAKERS,
+        body=LocationsRequest,
+    ),
+    Extension("list-people", "GET", f"{_STORE}/people", Handler(people.list_people), (_STORE_PARAM,)),
+    Extension(
+        "write-people",
+        "POST",
+        f"{_STORE}/people",
+        _MAKERS._replace(run=people.write_people, prepare=people.prepare_people, secret=True),
+        (_STORE_PARAM,),
+        PeopleRequest,
+    ),
+    Extension(
+        "sign-in",
+        "POST",
+        "/aisle/v1/sign-in",
+        Handler(people.sign_in, prepare=people.prepare_sign_in, secret=True, guessed=True),
+        body=SignInRequest,
+    ),
+    Extension(
+        "list-recounts",
+        "GET",
+        f"{_STORE}/recounts",
+        Handler(list_recounts),
+        (
+            _STORE_PARAM,
+            Param("state", "query", "string"),
+            Param("after", "query", "number"),
+            Param("limit", "query", "number"),
+        ),
+    ),
+    Extension(
+        "write-recounts",
+        "POST",
+        f"{_STORE}/recounts",
+        _MAKERS._replace(run=write_recounts, body_limit=MIB),
+        (_STORE_PARAM,),
+        RecountsRequest,
+    ),
+    Extension(
+        "reject-lines",
+        "POST",
+        f"{_STORE}/line-rejections",
+        _MAKERS._replace(run=reject_lines, body_limit=MIB),
+        (_STORE_PARAM,),
+        LineRejectionsRequest,
+    ),
+    Extension(
+        "list-changes",
+        "GET",
+        f"{_STORE}/changes",
+        Handler(list_changes),
+        (_STORE_PARAM, Param("since", "query", "number"), Param("limit", "query", "number")),
+    ),
+    Extension(
+        "list-put-backs",
+        "GET",
+        f"{_STORE}/put-backs",
+        Handler(list_put_backs),
+        (_STORE_PARAM,),
+    ),
+    Extension(
+        "list-assignments",
+        "GET",
+        f"{_STORE}/assignments",
+        Handler(list_assignments),
+        (_STORE_PARAM,),
+    ),
+)

@@ -1,0 +1,142 @@
+"""A service opened in this process: the database made on first use, its app, and a token for whoever embeds it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
+from functools import cached_property
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING
+
+from aisle.errors import StorageError
+from aisle.service.access import Access
+from aisle.service.answers import Refusal
+from aisle.service.limits import Rates
+from aisle.service.seed import seed
+from aisle.service.storage import Storage, Tx, open_storage
+from aisle.service.times import Clock, moment
+from aisle.service.tokens import authenticate, create_token
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from aisle.service.metrics import Metrics
+
+
+class Service:
+    """An opened service. `app` is an ASGI app; `close` ends its threads and lets go of the database."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Clock,
+        rates: Rates | None = None,
+        access: Access | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self.storage = storage
+        self.clock = clock
+        self.rates = rates or Rates()
+        self.access = access
+        self.metrics = metrics
+
+    @cached_property
+    def app(self) -> FastAPI:
+        """The app; what it needs is imported when it is asked for."""
+        from aisle.service.app import create_app
+
+        return create_app(self.storage, clock=self.clock, rates=self.rates, access=self.access, metrics=self.metrics)
+
+    def admin_token(self, file: Path) -> str:
+        """A token with every right, kept in `file` (0600) for the programs of this account.
+
+        Made once, also when several processes ask at the same moment; made anew when the one in the file is no longer
+        good. Raises StorageError when the file is not this account's alone.
+        """
+        with _locked(file):
+            secret = _read_private(file)
+            if secret is None or not self._good(secret):
+                secret = self._new_token()
+                _write_private(file, secret)
+            return secret
+
+    def close(self) -> None:
+        """Finish what runs and close the database."""
+        self.storage.close()
+
+    def _good(self, secret: str) -> bool:
+        async def work(tx: Tx) -> bool:
+            principal = await authenticate(tx, secret, moment(self.clock()))
+            return principal.role == "admin" and principal.all_stores
+
+        try:
+            return self.storage.read_now(work)
+        except Refusal:
+            return False
+
+    def _new_token(self) -> str:
+        now = moment(self.clock())
+        return create_token(self.storage, name="embedded", role="admin", store_numbers=None, now=now).secret
+
+
+def open_service(
+    database: Path | str,
+    *,
+    demo: bool = False,
+    clock: Clock = time,
+    rates: Rates | None = None,
+    access: Access | None = None,
+) -> Service:
+    """The service over a database, its tables made when there are none; with `demo`, a new one holds the demo store.
+
+    `database` is a SQLite file's path, or the `postgresql://` address of a database that is there. Raises StorageError
+    when it cannot be used, UsageError when the driver is not installed.
+    """
+    storage = open_storage(database)
+    try:
+        if demo:
+            storage.write_now(lambda tx: seed(tx, clock()))
+    except BaseException:
+        storage.close()
+        raise
+    return Service(storage, clock, rates, access)
+
+
+@contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    """Alone among the processes that use this file; the lock is a file of its own, for this one is replaced."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(file.with_name(file.name + ".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        flock(handle, LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _read_private(file: Path) -> str | None:
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise StorageError(f"{file} cannot be read: {problem.strerror}.") from problem
+    with os.fdopen(handle, encoding="utf-8") as stream:
+        if os.fstat(stream.fileno()).st_mode & 0o077:
+            raise StorageError(f"{file} can be read by others; its mode has to be 0600.")
+        return stream.read().strip()
+
+
+def _write_private(file: Path, secret: str) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    handle = os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(secret + "\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(fresh, file)

@@ -1,0 +1,346 @@
+"""The way of a request through the service: who asks, what for, in one transaction, answered once (README: Answers).
+
+A read is authenticated and answered in one transaction. A write is authenticated before its body is taken, and again in
+the transaction that carries it out. With an `Idempotency-Key` the key, all effects and the answer are stored together,
+so a repeat finds either nothing or the answer, also after a crash. Keys belong to a store and not to a token: who sends
+again after the token was replaced sends the same request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import TypeAdapter
+from starlette.background import BackgroundTask
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from aisle.contract.operation import Param
+from aisle.service import request as wire
+from aisle.service.access import NOTES
+from aisle.service.answers import JSON, PROBLEM, Refusal, conflict, forbidden, malformed
+from aisle.service.context import CHAIN, Call, Context, Principal
+from aisle.service.handlers import Handler
+from aisle.service.limits import Buckets, Rates
+from aisle.service.reach import named_stores, reach
+from aisle.service.scope import ScopedTx
+from aisle.service.sql import core
+from aisle.service.storage import Busy, Duplicate, Lost, Storage, Tx, Unfit
+from aisle.service.times import Clock, moment
+from aisle.service.tokens import authenticate, enter
+
+log = logging.getLogger("aisle.service")
+
+KEYS_KEPT_DAYS = 30
+# A token's last use is noted at most so often, so that reading does not come to writing each time.
+_USE_NOTED_EVERY = 600.0
+# Tokens of people that ended, and wrong PINs, are remembered for so long.
+_ENDED_KEPT_S = 86400.0
+_SECRET = {"Cache-Control": "no-store"}
+
+T = TypeVar("T")
+
+
+class Operation(NamedTuple):
+    """An operation as the gate needs it, of the contract or our own."""
+
+    name: str
+    params: Sequence[Param]
+    adapter: TypeAdapter[Any] | None
+    write: bool
+    handler: Handler
+
+
+class _Asked(NamedTuple):
+    """A request, read as far as it could be; `problem` waits until it is known who asks."""
+
+    secret: str
+    call: Call
+    problem: Refusal | None
+    now: float
+    key: str | None = None
+    fingerprint: str = ""
+    occurred_on: str = ""
+    app_user: str | None = None
+    terminal: str | None = None
+    if_match: frozenset[str] | None = None
+
+
+class Answer(NamedTuple):
+    """What goes back."""
+
+    status: int
+    body: bytes
+    replayed: bool = False
+    headers: Mapping[str, str] = {}
+
+
+class Gate:
+    """Carries operations out over a storage."""
+
+    def __init__(self, storage: Storage, clock: Clock, rates: Rates) -> None:
+        self.storage = storage
+        self.clock = clock
+        self._tokens = Buckets(rates.token)
+        self._strangers = Buckets(rates.stranger)
+        self._sign_ins = Buckets(rates.sign_in)
+
+    async def answer(self, operation: Operation, request: Request) -> Response:
+        """The response to a request, whatever happens."""
+        notes: dict[str, Any] = request.scope.setdefault(NOTES, {})
+        notes["operation"] = operation.name
+        try:
+            asked = self._asked(operation, request)
+            if operation.write:
+                principal, answer = await self._write(operation, request, asked, notes)
+            else:
+                principal, answer = await self._read(operation, asked, notes)
+        except Refusal as refusal:
+            return refused(self._stranger(request, refusal))
+        except (Busy, Lost) as problem:
+            return response(Answer(503, Refusal(503, str(problem)).body()))
+        except Unfit as problem:
+            return refused(Refusal(422, str(problem)))
+        except ClientDisconnect:
+            # Nobody hears this; it was not all there, so nothing was begun, and nothing failed here.
+            return response(Answer(400, malformed("The request ended before its body did.").body()))
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            log.exception("%s failed", operation.name)
+            return response(Answer(500, Refusal(500, "The service failed; it may or may not have been done.").body()))
+        answered = response(answer)
+        answered.background = self._notes(principal, asked.now)
+        return answered
+
+    def _asked(self, operation: Operation, request: Request) -> _Asked:
+        now = self.clock()
+        secret = wire.secret_of(request.headers)
+        try:
+            call = Call(
+                wire.path_values(request),
+                wire.query_values(request.scope["query_string"], operation.params),
+                header=wire.header_values(request.headers, operation.params),
+            )
+            if not operation.write:
+                return _Asked(secret, call, None, now)
+            return _Asked(
+                secret,
+                call,
+                None,
+                now,
+                key=wire.idempotency_key(request.headers),
+                occurred_on=wire.occurred_on(request.headers, now),
+                app_user=wire.app_user(request.headers),
+                terminal=wire.terminal(request.headers),
+                if_match=wire.versions(request.headers),
+            )
+        except Refusal as problem:
+            return _Asked(secret, Call({}, {}), problem, now)
+
+    def _stranger(self, request: Request, refusal: Refusal) -> Refusal:
+        """Who has no good token may guess only so often, wherever he comes from."""
+        if refusal.status != 401:
+            return refusal
+        try:
+            self._strangers.take(request.client.host if request.client else "")
+        except Refusal as too_often:
+            return too_often
+        return refusal
+
+    async def _read(self, operation: Operation, asked: _Asked, notes: dict[str, Any]) -> tuple[Principal, Answer]:
+        async def work(tx: Tx) -> tuple[Principal, Answer]:
+            ctx = await self._enter(tx, operation, asked, notes)
+            body = await operation.handler.run(ctx, asked.call)
+            notes["user"] = ctx.app_user
+            return ctx.principal, Answer(200, body, headers=ctx.headers)
+
+        return await self.storage.read(work)
+
+    async def _write(
+        self, operation: Operation, request: Request, asked: _Asked, notes: dict[str, Any]
+    ) -> tuple[Principal, Answer]:
+        async def knock(tx: Tx) -> None:
+            await self._enter(tx, operation, asked, notes)
+
+        await self.storage.read(knock)
+        raw = await wire.read_body(request, operation.handler.body_limit)
+        assert operation.adapter is not None
+        body = wire.parse_body(raw, operation.adapter, operation.handler.most_items)
+        what = (request.method, request.scope["path"], request.scope["query_string"], raw)
+        print_ = wire.fingerprint(*what, request.headers)
+        call = await self._prepared(operation, asked, asked.call._replace(body=body))
+        whole = asked._replace(call=call, fingerprint=print_)
+
+        async def work(tx: Tx) -> tuple[Principal, Answer | Refusal]:
+            ctx = await self._enter(tx, operation, whole)
+            notes["user"] = ctx.app_user
+            try:
+                return ctx.principal, await _once(
+                    ctx, operation, whole, lambda kept: wire.same_print(kept, print_, *what)
+                )
+            except Refusal as refusal:
+                if not refusal.counted:
+                    raise
+                return ctx.principal, refusal
+
+        principal, answer = await self.storage.write(work, stores=reach(operation.name, whole.call))
+        if isinstance(answer, Refusal):
+            raise answer
+        return principal, answer
+
+    async def _prepared(self, operation: Operation, asked: _Asked, call: Call) -> Call:
+        """The request as its handler wants it."""
+        if operation.handler.prepare is None:
+            return call
+
+        async def reading(work: Callable[[Context], Awaitable[T]]) -> T:
+            async def read(tx: Tx) -> T:
+                return await work(await self._enter(tx, operation, asked))
+
+            return await self.storage.read(read)
+
+        return await operation.handler.prepare(reading, call)
+
+    async def _enter(self, tx: Tx, operation: Operation, asked: _Asked, notes: dict[str, Any] | None = None) -> Context:
+        """Who asks, and whether they may. Raises Refusal: 401, 429, 403, then whatever is wrong with the request.
+
+        The first time for a request with `notes`: it is counted, and noted.
+        """
+        now = moment(asked.now)
+        principal = await authenticate(tx, asked.secret, now)
+        if notes is not None:
+            notes |= {"token": principal.token_id, "role": principal.role}
+            self._tokens.take(principal.token_id)
+            if operation.handler.guessed:
+                self._sign_ins.take(principal.token_id)
+        handler = operation.handler
+        may = (principal.token_id, sorted(handler.roles), int(handler.chain))
+        if await tx.one(core.RIGHT_OF_ACCESS, *may) is None:
+            raise forbidden()
+        if asked.problem:
+            raise asked.problem
+        store_number = asked.call.path.get("store_number")
+        scoped = ScopedTx(tx, principal)
+        store = None if store_number is None else await enter(scoped, principal, store_number)
+        if store and notes is not None:
+            notes["store"] = store.number
+        op_id = asked.key or secrets.token_hex(16)
+        return Context(
+            scoped,
+            principal,
+            now,
+            asked.now,
+            op_id,
+            asked.occurred_on or now,
+            asked.app_user,
+            store,
+            asked.terminal,
+            asked.if_match,
+        )
+
+    def _notes(self, principal: Principal, now: float) -> BackgroundTask | None:
+        """Now and then, what is tidied once the answer is out: when the token was used, and keys to be forgotten.
+
+        What was asked for is done by then, so nothing that happens here may reach who asked.
+        """
+        if principal.last_used_on is not None and principal.last_used_on >= moment(now - _USE_NOTED_EVERY):
+            return None
+
+        async def note(tx: Tx) -> None:
+            await tx.run(core.ACCESS_USED, principal.token_id, moment(now))
+            await tx.run(core.ANSWERS_FORGET, moment(now - KEYS_KEPT_DAYS * 86400))
+            yesterday = moment(now - _ENDED_KEPT_S)
+            await tx.run(core.FAILURES_FORGET, yesterday, moment(now))
+            await tx.run(core.ACCESS_STORES_FORGET, yesterday)
+            await tx.run(core.ACCESSES_FORGET, yesterday)
+
+        async def noted() -> None:
+            try:
+                await self.storage.write(note, stores=())
+            except Exception as problem:
+                log.warning("The use of a token is noted another time: %s", type(problem).__name__)
+
+        return BackgroundTask(noted)
+
+
+async def _once(ctx: Context, operation: Operation, asked: _Asked, same: Callable[[str], bool]) -> Answer:
+    """Carry a write out, or answer a repeat with what was answered the first time."""
+    if operation.handler.secret:
+        return Answer(200, await _carried_out(ctx, operation, asked), headers=_SECRET)
+    if asked.key is None:
+        return Answer(200, await _carried_out(ctx, operation, asked))
+    scope = (await _scope(ctx, asked.call), asked.key)
+    kept = await ctx.tx.one(core.ANSWER_OF_KEY, *scope)
+    if kept is not None:
+        if not same(kept[0]):
+            raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
+        await _check_rows(ctx, asked.call)
+        return Answer(kept[1], bytes(kept[2]), replayed=True)
+    try:
+        async with ctx.tx.savepoint():
+            answer = Answer(200, await _carried_out(ctx, operation, asked))
+    except Refusal as refusal:
+        if not refusal.deterministic:
+            raise
+        answer = Answer(refusal.status, refusal.body())
+    await ctx.tx.run(core.ANSWER_KEEP, *scope, asked.fingerprint, answer.status, answer.body, ctx.now)
+    return answer
+
+
+async def _carried_out(ctx: Context, operation: Operation, asked: _Asked) -> bytes:
+    try:
+        body = await operation.handler.run(ctx, asked.call)
+        await ctx.finish()
+    except Duplicate as problem:
+        if asked.key is None:
+            raise
+        # The stored answer is forgotten some day, the ledger is not: it happens once, even so.
+        raise conflict("This was carried out before; its answer is no longer kept.", "Idempotency-Key") from problem
+    return body
+
+
+async def _scope(ctx: Context, call: Call) -> str:
+    """Under which store a key is kept: the path's, else the first of those named in the body, else the chain.
+
+    Raises Refusal (403) where it is none of the token's.
+    """
+    if ctx.store:
+        return ctx.store.number
+    number = min((number for number in named_stores(call) if number), default=CHAIN)
+    if number != CHAIN and not ctx.principal.all_stores:
+        await enter(ctx.tx, ctx.principal, number)
+    return number
+
+
+async def _check_rows(ctx: Context, call: Call) -> None:
+    """Who hears a stored answer has to have a right to it today. Raises Refusal (403)."""
+    if ctx.store:
+        return
+    for number in sorted({number or "" for number in named_stores(call)}):
+        if number:
+            await enter(ctx.tx, ctx.principal, number)
+        elif not ctx.principal.all_stores:
+            raise forbidden()
+
+
+def refused(refusal: Refusal) -> Response:
+    """The HTTP form of a refusal."""
+    headers = {} if refusal.retry_after is None else {"Retry-After": str(refusal.retry_after)}
+    return response(Answer(refusal.status, refusal.body(), headers=headers))
+
+
+def response(answer: Answer) -> Response:
+    """The HTTP form of an answer."""
+    headers = dict(answer.headers)
+    if answer.replayed:
+        headers["Idempotency-Replayed"] = "true"
+    if answer.status == 503:
+        headers["Retry-After"] = "1"
+    if answer.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    return Response(answer.body, answer.status, headers, JSON if answer.status == 200 else PROBLEM)

@@ -1,0 +1,64 @@
+"""Clearance: goods held for customer orders are assigned to be moved to the shop floor (interface: Create customer
+order clearance). Carrying an assignment out is a movement from the order line to free.
+"""
+
+from __future__ import annotations
+
+import json
+
+from aisle.service.amounts import plain
+from aisle.service.answers import DONE, dumps, malformed
+from aisle.service.context import Call, Context, Store
+from aisle.service.sql import assignments as sql
+from aisle.service.storage import Row
+from aisle.service.tokens import enter
+
+
+async def create_customer_order_clearance(ctx: Context, call: Call) -> bytes:
+    """Assign what is held at places with this tag, in every store of the token; of these categories, or of all.
+
+    What is assigned already is brought up to date, so that asking twice assigns nothing twice.
+    """
+    tag = call.query.get("location_code_tag", "")
+    if not tag:
+        raise malformed("A tag is needed.", "location_code_tag")
+    categories = frozenset(call.body.get("category_codes") or ())
+    for (number,) in await ctx.tx.all(sql.STORES_OF_ACCESS, ctx.principal.token_id):
+        await _assign(ctx, await enter(ctx.tx, ctx.principal, number), tag, categories)
+    return DONE
+
+
+async def _assign(ctx: Context, store: Store, tag: str, categories: frozenset[str]) -> None:
+    rows = await ctx.tx.all(sql.HELD_AT_PLACES, store.number)
+    held = [row for row in rows if tag in json.loads(row[6]) and (not categories or row[7] in categories)]
+    known = {tuple(row) for row in await ctx.tx.all(sql.ASSIGNMENTS_OPEN, store.number)}
+    fresh = [row for row in held if tuple(row[:5]) not in known]
+    for row in held:
+        if tuple(row[:5]) in known:
+            await ctx.tx.run(sql.ASSIGNMENT_RENEW, store.number, *row[:6])
+    if fresh:
+        seq = await ctx.take(store.number, "assignment", len(fresh))
+        made = [(store.number, seq + n, *row[:6], tag, ctx.now) for n, row in enumerate(fresh)]
+        await ctx.tx.many(sql.ASSIGNMENT_ADD, made)
+
+
+async def list_assignments(ctx: Context, call: Call) -> bytes:
+    """Goods that a clearance wants moved and that are still held where they were, in walking order."""
+    rows = await ctx.tx.all(sql.ASSIGNMENTS, ctx.here.number)
+    return dumps({"assignments": [_assignment(ctx.here, row) for row in rows]})
+
+
+def _assignment(store: Store, row: Row) -> dict[str, object]:
+    seq, product, name, place, pool, order, line, quantity, tag, created = row
+    return {
+        "id": store.wire_id(seq),
+        "product_number": product,
+        "product_description": name,
+        "location_code": place,
+        "stock_pool": pool,
+        "customer_order_number": order,
+        "customer_order_line_number": line,
+        "quantity": plain(quantity),
+        "location_tag": tag,
+        "created_on": created,
+    }

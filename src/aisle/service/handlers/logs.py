@@ -1,0 +1,327 @@
+"""The store product log: listed, and written by counts, changes and receipts (interface: Store product logs)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from aisle.contract.wire import pool_fields
+from aisle.service.amounts import plain, thousandths, whole_number
+from aisle.service.answers import against_rule, dumps
+from aisle.service.context import Call, Context, Store, split_id
+from aisle.service.encode import fragment, joined, loaded, quoted, without_none
+from aisle.service.handlers import store_products
+from aisle.service.pages import envelope, scrolled_page, total_over_stores
+from aisle.service.request import clamped
+from aisle.service.sql import logs as sql
+from aisle.service.sql import products as product_sql
+from aisle.service.sql.compose import filtered, paged
+from aisle.service.states import REVIEWED
+from aisle.service.stock.book import Book, Place, Product
+from aisle.service.stock.change import Coming, change_free, change_held
+from aisle.service.stock.counting import Difference, count_free, count_held
+from aisle.service.stock.ledger import Ledger
+from aisle.service.stock.line import OrderLine, open_line
+from aisle.service.stock.logs import Entry, LogWriter
+from aisle.service.stock.order import refresh
+from aisle.service.stock.receipt import Delivery, Part, Receiving
+from aisle.service.stock.recount import close_recounts
+from aisle.service.stock.update import order_pool
+from aisle.service.times import day, following_day, moment, parsed
+from aisle.service.tokens import enter
+
+Body = dict[str, Any]
+# Entries older than this are listed only with `is_historic=true`.
+HISTORIC_DAYS = 90
+_POOLS = pool_fields("stock_pool_")
+# When it happened: the last of these that an entry names.
+_WHEN = ("modification_datetime", "scanned_datetime")
+_KEPT = ("loss_comment", "loss_image", "loss_order_number", "modification_datetime", "order_after_date")
+
+
+async def list_store_product_logs(ctx: Context, call: Call) -> bytes:
+    """A page of log entries by id: of one store, or of all that the token covers."""
+    query, page = call.query, scrolled_page(call, (int, int))
+    store = await enter(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
+    asked: dict[str, object] = {
+        name: query[name] for name in ("article_number", "review_status", "reason_code", "reference") if name in query
+    }
+    if store:
+        asked["store"] = store.number
+    elif not ctx.principal.all_stores:
+        asked["token"] = ctx.principal.token_id
+    asked |= _between(query, store)
+    if not query.get("is_historic"):
+        since = moment(ctx.seconds - HISTORIC_DAYS * 86400)
+        asked |= {"since_in_store": (store.number, since)} if store else {"since": since}
+    if query.get("is_reviewed"):
+        asked["reviewed"] = REVIEWED
+    if "last_modified_date" in query:
+        asked["modified_from"] = day(query["last_modified_date"], "last_modified_date")
+    if "to_modified_date" in query:
+        asked["modified_before"] = following_day(day(query["to_modified_date"], "to_modified_date"))
+    listed = partial(filtered, sql.LOG_LIST, sql.LOG_FILTERS)
+    if store:
+        order = sql.LOG_ORDER_STORE
+        total: int | None = await filtered(sql.LOG_COUNT, sql.LOG_FILTERS, asked).total(ctx.tx)
+    else:
+        order = sql.LOG_ORDER_CHAIN
+        total = await total_over_stores(ctx.tx, listed(asked, order))
+    found = paged(listed(page.behind(asked), order), page.limit, page.offset)
+    rows, more = page.cut(await found.all(ctx.tx))
+    entries = (
+        joined(
+            (
+                f'"id":{(seq << 20) + ordinal},"review_status":"{review}","updated_on":{quoted(updated)}',
+                fragment(item),
+            )
+        )
+        for seq, ordinal, review, updated, item in rows
+    )
+    last = rows[-1][:2] if rows else None
+    return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
+
+
+def _between(query: Mapping[str, Any], store: Store | None) -> dict[str, object]:
+    """The bounds of ids. Inside a store they are bounds of its own numbers, by which no other store's are met."""
+    if not store:
+        return {name: split_id(query[name]) for name in ("from_id", "to_id") if name in query}
+    own: dict[str, object] = {}
+    if "from_id" in query:
+        seq, ordinal = split_id(query["from_id"])
+        own["from_seq"] = seq + (store.ordinal < ordinal)
+    if "to_id" in query:
+        seq, ordinal = split_id(query["to_id"])
+        own["to_seq"] = seq - (store.ordinal > ordinal)
+    return own
+
+
+async def create_store_product_logs(ctx: Context, call: Call) -> bytes:
+    """Count, change or receive goods: all entries or none. The answer's `data` are the entries' ids, in order."""
+    bodies = [without_none(body) for body in call.body.get("storeproductlog") or []]
+    ctx.app_user = call.query.get("appUserName", ctx.app_user)
+    ledger = Ledger(Book(ctx, ctx.here))
+    await ledger.book.load(
+        (body.get("product_number", "") for body in bodies), (body.get("location_code", "") for body in bodies)
+    )
+    logs, receiving = LogWriter(ledger), Receiving(ledger)
+    for index, body in enumerate(bodies):
+        await _write(ledger, logs, receiving, call.query, body, f"storeproductlog[{index}]")
+        await ledger.settle()
+    await receiving.store_all()
+    await ledger.finish()
+    ids = await logs.store_all()
+    await close_recounts(ctx, ctx.here, logs.counts, ids)
+    return dumps({"success": True, "data": ids})
+
+
+class _Said(NamedTuple):
+    """What an entry says, looked up and checked."""
+
+    body: Body
+    product: Product
+    place: Place | None
+    line: OrderLine | None
+    field: str
+
+
+async def _write(
+    ledger: Ledger, logs: LogWriter, receiving: Receiving, query: Mapping[str, Any], body: Body, field: str
+) -> None:
+    if not body.get("product_number"):
+        raise against_rule("An entry needs a product.", f"{field}.product_number")
+    book, ctx = ledger.book, ledger.ctx
+    product = await book.product(body["product_number"], f"{field}.product_number")
+    await book.range([product.number])
+    code = body.get("location_code", "")
+    place = await book.place(code, f"{field}.location_code") if code else None
+    said = _Said(body, product, place, await _named_line(ledger, body, product, field), field)
+    ledger.occurred_on = ctx.occurred_on
+    for name in _WHEN:
+        if name in body:
+            ledger.occurred_on = clamped(parsed(body[name], f"{field}.{name}"), ctx.seconds)
+    await _order_after(ledger, product, body, field)
+    if is_count(query, body):
+        await _count(ledger, logs, said)
+    elif query.get("is_from_receipt", False):
+        await _receive(ledger, logs, receiving, said)
+    else:
+        await _change(ledger, logs, said)
+
+
+async def _order_after(ledger: Ledger, product: Product, body: Body, field: str) -> None:
+    """The product is not ordered before `order_after_date`: its next ordering moves there, unless it is later yet."""
+    if "order_after_date" not in body:
+        return
+    ctx, store = ledger.ctx, ledger.book.store
+    after = parsed(body["order_after_date"], f"{field}.order_after_date")
+    [row] = await ctx.tx.all(product_sql.STORE_PRODUCT_OLD, store.number, [product.number])
+    if after > loaded(row[2]).get("next_ordering_date", ""):
+        said = {"product_number": product.number, "next_ordering_date": after}
+        await store_products.change(ctx, store, [(0, said)], field)
+
+
+def is_count(query: Mapping[str, Any], body: Body) -> bool:
+    """Whether an entry's quantities are counted values: when the query says so, or nothing else is there."""
+    if "is_counted_quantity" in query:
+        return bool(query["is_counted_quantity"])
+    return "counted_quantity" in body and "quantity" not in body
+
+
+async def _named_line(ledger: Ledger, body: Body, product: Product, field: str) -> OrderLine | None:
+    order = body.get("customer_order_number", "")
+    if "customer_order_line_number" not in body:
+        if order:
+            raise against_rule("A customer order needs its line.", f"{field}.customer_order_line_number")
+        return None
+    if not order:
+        raise against_rule("A line needs its customer order.", f"{field}.customer_order_number")
+    number = whole_number(body["customer_order_line_number"], f"{field}.customer_order_line_number")
+    where = f"{field}.customer_order_line_number"
+    return await open_line(ledger.ctx, ledger.store, order, number, product.number, where)
+
+
+def _quantities(said: _Said, bare: str) -> dict[int, int]:
+    """Quantities by pool: those named by `stock_pool_n`, else the bare one in the pool it belongs to."""
+    whole = not said.product.allow_decimal
+    named = {
+        pool: thousandths(said.body[name], f"{said.field}.{name}", whole=whole)
+        for pool, name in enumerate(_POOLS, 1)
+        if name in said.body
+    }
+    if named:
+        return named
+    if bare not in said.body:
+        raise against_rule("An entry needs a quantity.", f"{said.field}.{bare}")
+    quantity = thousandths(said.body[bare], f"{said.field}.{bare}", whole=whole)
+    if "pool_location" in said.body:
+        return {order_pool(said.body["pool_location"], f"{said.field}.pool_location"): quantity}
+    return {said.place.pool if said.place else 1: quantity}
+
+
+async def _count(ledger: Ledger, logs: LogWriter, said: _Said) -> None:
+    counted = _quantities(said, "counted_quantity" if "counted_quantity" in said.body else "quantity")
+    if any(quantity < 0 for quantity in counted.values()):
+        raise against_rule("Less than nothing cannot be counted.", said.field)
+    if not said.product.is_stock:
+        found = [Difference(pool, 0, 0) for pool in counted]
+    elif said.line:
+        found = await count_held(ledger, said.line, said.place, counted)
+        await refresh(ledger.ctx, ledger.store, said.line)
+    else:
+        found = await count_free(ledger, said.product, said.place, counted)
+    expected = sum(one.expected for one in found)
+    difference = sum(one.difference for one in found)
+    extra = {
+        "counted_quantity": plain(sum(counted.values())),
+        "expected_quantity": plain(expected),
+        **{_POOLS[pool - 1]: plain(quantity) for pool, quantity in counted.items()},
+    }
+    pools = {str(one.pool): [plain(one.expected), plain(one.difference)] for one in found}
+    data = {"expected_and_difference": pools, "said_expected": said.body.get("expected_quantity")}
+    pool = found[0].pool if len(found) == 1 else None
+    if not said.line:
+        logs.note_count(said.product, said.place)
+    _log(logs, said, "count", difference, pool, flagged=ledger.take_flag(), extra=extra, data=data)
+
+
+async def _change(ledger: Ledger, logs: LogWriter, said: _Said) -> None:
+    changes = _quantities(said, "quantity")
+    for pool, quantity in changes.items() if said.product.is_stock else ():
+        if said.line:
+            await change_held(ledger, "change", said.line, said.place, pool, quantity, said.field)
+        else:
+            await change_free(ledger, "change", said.product.number, said.place, pool, quantity)
+    if said.line:
+        await refresh(ledger.ctx, ledger.store, said.line)
+    if sum(changes.values()) < 0:
+        await _note_who(ledger, said, product_sql.STORE_PRODUCT_LOSS_BY)
+    _log_change(logs, said, "change", changes, flagged=ledger.take_flag())
+
+
+async def _receive(ledger: Ledger, logs: LogWriter, receiving: Receiving, said: _Said) -> None:
+    """What came, counted against the delivery that `reference` names, if it names one."""
+    came: defaultdict[int, int] = defaultdict(int)
+    excess = 0
+    delivery = await receiving.delivery(said.body.get("reference", ""))
+    for pool, quantity in _quantities(said, "quantity").items():
+        for part in _parts(delivery, said, quantity):
+            to = pool
+            if part.line and part.line.target_pool and not _names_pool(said.body):
+                to = part.line.target_pool
+            line = said.line or (part.line and await receiving.order_line(part.line, said.product))
+            came[to] += part.quantity
+            excess += part.excess
+            if not said.product.is_stock:
+                continue
+            if line:
+                excess += await change_held(ledger, "receipt", line, said.place, to, part.quantity, said.field)
+                await refresh(ledger.ctx, ledger.store, line)
+            else:
+                await change_free(ledger, "receipt", said.product.number, said.place, to, part.quantity)
+    await _note_who(ledger, said, product_sql.STORE_PRODUCT_RECEIPT_BY)
+    _log_change(logs, said, "receipt", came, flagged=ledger.take_flag() or excess > 0)
+
+
+def _parts(delivery: Delivery | None, said: _Said, quantity: int) -> list[Part]:
+    """A quantity by the lines of the delivery that it belongs to; by none where there is no delivery."""
+    if delivery is None:
+        return [Part(None, quantity)]
+    named = said.body.get("line_number")
+    number = None if named is None else whole_number(named, f"{said.field}.line_number")
+    order = said.line.key if said.line else None
+    return delivery.take(said.product.number, quantity, line_number=number, order=order, field=said.field)
+
+
+def _names_pool(body: Body) -> bool:
+    return "pool_location" in body or any(name in body for name in _POOLS)
+
+
+async def _note_who(ledger: Ledger, said: _Said, statement: str) -> None:
+    by = said.body.get("app_user_name") or ledger.ctx.app_user or ledger.ctx.principal.name
+    await ledger.ctx.tx.run(statement, ledger.store, said.product.number, by)
+
+
+def _log_change(logs: LogWriter, said: _Said, kind: Coming, changes: Mapping[int, int], *, flagged: bool) -> None:
+    extra = {_POOLS[pool - 1]: plain(quantity) for pool, quantity in changes.items()}
+    if "expected_quantity" in said.body:
+        extra["expected_quantity"] = plain(
+            thousandths(said.body["expected_quantity"], f"{said.field}.expected_quantity")
+        )
+    pool_alone = next(iter(changes)) if len(changes) == 1 else None
+    _log(logs, said, kind, sum(changes.values()), pool_alone, flagged=flagged, extra=extra)
+
+
+def _log(
+    logs: LogWriter,
+    said: _Said,
+    source: str,
+    quantity: int,
+    pool: int | None,
+    *,
+    flagged: bool,
+    extra: dict[str, Any],
+    data: dict[str, Any] | None = None,
+) -> None:
+    body = said.body
+    reason = body.get("reason_code")
+    kept = {name: body[name] for name in _KEPT if name in body}
+    logs.add(
+        Entry(
+            said.product,
+            body.get("source") or source,
+            quantity,
+            said.place,
+            pool,
+            said.line,
+            reference=body.get("reference") or body.get("loss_order_number"),
+            reason=body.get("loss_comment"),
+            reason_code=None if reason is None else whole_number(reason, f"{said.field}.reason_code"),
+            app_user=body.get("app_user_name"),
+            flagged=flagged,
+            extra=extra,
+            data=kept | without_none(data or {}),
+        )
+    )

@@ -1,0 +1,113 @@
+"""Goods are moved inside a store (interface: Create movement)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aisle.service.amounts import thousandths, whole_number
+from aisle.service.answers import against_rule, dumps
+from aisle.service.context import Call, Context
+from aisle.service.encode import without_none
+from aisle.service.sql import deliveries as sql
+from aisle.service.stock.book import Book, Product
+from aisle.service.stock.ledger import Ledger
+from aisle.service.stock.line import OrderLine, open_line
+from aisle.service.stock.logs import Entry, LogWriter
+from aisle.service.stock.movement import End, move
+from aisle.service.stock.update import order_pool
+
+Body = dict[str, Any]
+_SHIPMENT = ("customer_order_shipment_number", "customer_order_shipment_line_number")
+
+
+async def create_movement(ctx: Context, call: Call) -> bytes:
+    """Move goods: every item, or none. The answer's `data` names the two log entries of each item."""
+    items = [without_none(item) for item in call.body]
+    ctx.app_user = call.query.get("AppUserName", ctx.app_user)
+    ledger = Ledger(Book(ctx, ctx.here))
+    await ledger.book.load(item.get("product_number", "") for item in items)
+    logs = LogWriter(ledger)
+    for index, item in enumerate(items):
+        await _move(ledger, logs, item, f"[{index}]")
+        await ledger.settle()
+    await ledger.finish()
+    ids = await logs.store_all()
+    return dumps({"success": True, "data": ",".join(map(str, ids))})
+
+
+async def _move(ledger: Ledger, logs: LogWriter, item: Body, field: str) -> None:
+    if not item.get("product_number"):
+        raise against_rule("A movement needs a product.", f"{field}.product_number")
+    product = await ledger.book.product(item["product_number"], f"{field}.product_number")
+    if not product.is_stock:
+        raise against_rule("No stock is kept of this product.", f"{field}.product_number")
+    if "quantity" not in item:
+        raise against_rule("A movement needs a quantity.", f"{field}.quantity")
+    quantity = thousandths(item["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
+    if quantity <= 0:
+        raise against_rule("More than nothing has to be moved.", f"{field}.quantity")
+    await ledger.book.range([product.number])
+    source = await _end(ledger, product, item.get("from_location"), f"{field}.from_location")
+    target = await _end(ledger, product, item.get("to_location"), f"{field}.to_location")
+    if source.line and target.line and source.line.key == target.line.key:
+        target = target._replace(line=source.line)
+    overage = item.get("allow_overage", False)
+    await move(ledger, product, source, target, quantity, allow_overage=overage, field=field)
+    flagged = ledger.take_flag()
+    for end, sign, name in ((source, -1, "from_location"), (target, 1, "to_location")):
+        entry = _entry(product, end, sign * quantity, item, without_none(item.get(name) or {}))
+        logs.add(entry._replace(flagged=flagged and sign < 0))
+
+
+async def _end(ledger: Ledger, product: Product, raw: Body | None, field: str) -> End:
+    """One end, looked up. Raises Refusal (422) for places, pools and lines that do not exist."""
+    said = without_none(raw or {})
+    code = said.get("location_code", "")
+    place = await ledger.book.place(code, f"{field}.location_code") if code else None
+    pool = order_pool(said["stock_pool"], f"{field}.stock_pool") if "stock_pool" in said else None
+    return End(place, pool, await _line(ledger, product, said, field))
+
+
+async def _line(ledger: Ledger, product: Product, said: Body, field: str) -> OrderLine | None:
+    """The order line that an end names, by itself or by the shipment that brought its goods; the shipment is kept."""
+    ctx, store = ledger.ctx, ledger.store
+    order, shipment = said.get("customer_order_number", ""), said.get(_SHIPMENT[0], "")
+    if not order and "customer_order_line_number" not in said:
+        if not shipment:
+            return None
+        rows = await ctx.tx.all(sql.ORDER_LINES_OF_SHIPMENT, store, shipment, product.number)
+        if len(rows) != 1:
+            raise against_rule(f"Shipment {shipment} is not of one line of this product.", f"{field}.{_SHIPMENT[0]}")
+        [(of, line_number)] = rows
+        return await open_line(ctx, store, of, line_number, product.number, field)
+    if not order or "customer_order_line_number" not in said:
+        raise against_rule("An order line is named by order and line.", f"{field}.customer_order_line_number")
+    number = whole_number(said["customer_order_line_number"], f"{field}.customer_order_line_number")
+    line = await open_line(ctx, store, order, number, product.number, field)
+    if shipment:
+        part = said.get(_SHIPMENT[1])
+        of = None if part is None else whole_number(part, f"{field}.{_SHIPMENT[1]}")
+        await ctx.tx.run(sql.SHIPMENT_SET, store, *line.key, shipment, of)
+    return line
+
+
+def _entry(product: Product, end: End, quantity: int, item: Body, said: Body) -> Entry:
+    reason = item.get("reason_code", "")
+    code = int(reason) if reason.isascii() and reason.isdecimal() and len(reason) < 10 else None
+    shipment = {name: said[name] for name in _SHIPMENT if name in said}
+    if "customer_order_shipment_line_number" in shipment:
+        # The log has its own spelling of this field.
+        number = shipment.pop("customer_order_shipment_line_number")
+        shipment["customer_order_shipment_number_line_number"] = number
+    return Entry(
+        product,
+        item.get("source") or "movement",
+        quantity,
+        end.place,
+        end.pool,
+        end.line,
+        reference=item.get("reference"),
+        reason_code=code,
+        reason=None if code is not None else reason or None,
+        extra=shipment,
+    )

@@ -1,0 +1,222 @@
+"""Customer orders, created in one store or in several (interface: Create customer orders)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from typing import Any
+
+from aisle.service.amounts import thousandths, whole_number
+from aisle.service.answers import DONE, against_rule, conflict
+from aisle.service.context import Call, Context, Store
+from aisle.service.encode import compact, without_none
+from aisle.service.handlers.roles import require
+from aisle.service.limits import check_code
+from aisle.service.order_text import head_item, head_search, line_item
+from aisle.service.sql import orders as sql
+from aisle.service.states import STATUS_ID, fulfilment
+from aisle.service.stock.book import Book
+from aisle.service.stock.ledger import Ledger
+from aisle.service.stock.line import OrderLine
+from aisle.service.stock.logs import LogWriter
+from aisle.service.stock.order import Order, finish_order, pickup_date, release_order
+from aisle.service.stock.update import order_pool, pick_to
+from aisle.service.tokens import enter
+
+Body = dict[str, Any]
+
+
+async def create_in_one_store(ctx: Context, call: Call) -> bytes:
+    """Create the orders of one store, all or none."""
+    bodies = [without_none(body) for body in call.body.get("orders") or []]
+    return await _create(ctx, call, {ctx.here.number: list(enumerate(bodies))})
+
+
+async def create_in_several_stores(ctx: Context, call: Call) -> bytes:
+    """Create orders that name their stores, all or none."""
+    by_store: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
+    for index, body in enumerate(call.body.get("orders") or []):
+        body = without_none(body)
+        if not body.get("store_number"):
+            raise against_rule("An order has to name its store here.", f"orders[{index}].store_number")
+        by_store[body["store_number"]].append((index, body))
+    return await _create(ctx, call, by_store)
+
+
+async def _create(ctx: Context, call: Call, by_store: dict[str, list[tuple[int, Body]]]) -> bytes:
+    flush = call.query.get("flush", False)
+    if flush:
+        require(ctx, "admin")
+    for store_number in sorted(by_store):
+        store = await enter(ctx.tx, ctx.principal, store_number)
+        book = Book(ctx, store)
+        await book.load(
+            line["product_number"] for _, body in by_store[store_number] for line in body.get("order_lines") or []
+        )
+        ledger = Ledger(book)
+        logs = LogWriter(ledger)
+        if flush:
+            await _flush(ledger)
+        await _create_in(ledger, logs, by_store[store_number])
+        await ledger.finish()
+        await logs.store_all()
+    return DONE
+
+
+async def _flush(ledger: Ledger) -> None:
+    """Take every order of the store away; goods held for them become free first. The ledger keeps what happened."""
+    ctx, store = ledger.ctx, ledger.store
+    for (number,) in await ctx.tx.all(sql.ORDER_NUMBERS, store):
+        order = await Order.load(ctx, store, number)
+        if order is not None and order.is_active:
+            await release_order(ledger, order)
+        ctx.changed(store, "order", number)
+    await ctx.tx.run(sql.LINES_DROP, store)
+    await ctx.tx.run(sql.ORDERS_DROP, store)
+
+
+async def _create_in(ledger: Ledger, logs: LogWriter, bodies: list[tuple[int, Body]]) -> None:
+    ctx, store = ledger.ctx, ledger.book.store
+    numbers = sorted({body["order_number"] for _, body in bodies})
+    known: dict[str, str] = dict(await ctx.tx.all(sql.ORDERS_KNOWN, store.number, numbers))
+    fresh: list[tuple[int, Body, str]] = []
+    for index, body in bodies:
+        number, print_ = body["order_number"], _fingerprint(body)
+        if number in known and known[number] != print_:
+            raise conflict(
+                f"Order {number} exists with another content; change it with an update.",
+                f"orders[{index}].order_number",
+            )
+        if number not in known:
+            known[number] = print_
+            fresh.append((index, body, print_))
+    if not fresh:
+        return
+    order_seq = await ctx.take(store.number, "order", len(fresh))
+    line_seq = await ctx.take(store.number, "line", sum(len(body.get("order_lines") or []) for _, body, _ in fresh))
+    for n, (index, body, print_) in enumerate(fresh):
+        lines = await _lines(ledger.book, body, f"orders[{index}]", line_seq)
+        line_seq += len(lines)
+        await _insert(ctx, store, order_seq + n, body, print_, lines)
+        await _carry_on(ledger, logs, body, lines, f"orders[{index}]")
+
+
+def _fingerprint(body: Body) -> str:
+    """What makes a creation the same creation, whichever of the two operations brings it."""
+    content = {name: value for name, value in body.items() if name != "store_number"}
+    lines = [without_none(line) for line in body.get("order_lines") or []]
+    content["order_lines"] = [dict(sorted(line.items())) for line in lines]
+    return hashlib.sha256(compact(dict(sorted(content.items()))).encode()).hexdigest()
+
+
+async def _lines(book: Book, body: Body, field: str, seq: int) -> list[OrderLine]:
+    """The lines as rows, nothing picked yet. Raises Refusal (422)."""
+    lines: dict[int, OrderLine] = {}
+    check_code(body["order_number"], "the number of an order", f"{field}.order_number")
+    for index, raw in enumerate(body.get("order_lines") or []):
+        place, given = f"{field}.order_lines[{index}]", without_none(raw)
+        product = await book.product(given["product_number"], f"{place}.product_number")
+        number = whole_number(given["line_number"], f"{place}.line_number")
+        if number in lines:
+            raise against_rule(f"Line {number} is there twice.", f"{place}.line_number")
+        quantity = thousandths(given["quantity"], f"{place}.quantity", whole=not product.allow_decimal)
+        if quantity < 0:
+            raise against_rule("Less than nothing cannot be ordered.", f"{place}.quantity")
+        if given.get("picked_quantity", 0) > given["quantity"]:
+            raise against_rule("More is picked than ordered.", f"{place}.picked_quantity")
+        further = given.get("picking_stock_pool_array", ())
+        pools = [order_pool(pool, f"{place}.picking_stock_pool_array") for pool in further]
+        lines[number] = OrderLine(
+            body["order_number"],
+            number,
+            seq + index,
+            product.number,
+            quantity,
+            picked=0,
+            moved=0,
+            delivered=0,
+            is_picked=quantity == 0,
+            from_warehouse=given.get("is_picked_from_warehouse", False),
+            stock_pool=order_pool(given.get("stock_pool", 1), f"{place}.stock_pool"),
+            pools=pools,
+            preferred_location_code=given.get("preferred_location_code", ""),
+            picked_by=None,
+            item=line_item(given, product, place),
+        )
+    return list(lines.values())
+
+
+async def _insert(ctx: Context, store: Store, seq: int, body: Body, print_: str, lines: list[OrderLine]) -> None:
+    is_picked = all(line.is_picked for line in lines) if lines else body.get("is_picked", False)
+    state = fulfilment(is_active=True, is_rejected=False, is_picked=is_picked, any_picked=False)
+    status = whole_number(body.get("status_id", STATUS_ID[state]), "status_id")
+    row = (int(is_picked), 0, status, state, body.get("reference", ""), pickup_date(lines), len(lines))
+    item = head_item(body, store.number, pickup_date(lines))
+    total = sum(line.quantity for line in lines)
+    rest = (total, 0, print_, head_search(body), compact(item), compact(_without_lines(body)))
+    await ctx.tx.run(sql.ORDER_ADD, store.number, body["order_number"], seq, 1, 0, *row, *rest)
+    await ctx.tx.many(sql.LINE_ADD, [_line_row(store.number, line) for line in lines])
+    ctx.changed(store.number, "order", body["order_number"])
+
+
+def _line_row(store_number: str, line: OrderLine) -> tuple[object, ...]:
+    """A row of `order_line`, in the order of `LINE_ADD`."""
+    return (
+        store_number,
+        *line.key,
+        line.seq,
+        line.product_number,
+        line.quantity,
+        line.picked,
+        line.moved,
+        line.delivered,
+        int(line.is_picked),
+        int(line.from_warehouse),
+        line.stock_pool,
+        compact(line.pools),
+        line.preferred_location_code,
+        line.item.get("reference", ""),
+        line.picked_by,
+        compact(line.item),
+        line.item.get("full_fillment_status", ""),
+    )
+
+
+def _without_lines(body: Body) -> Body:
+    return {name: value for name, value in body.items() if name != "order_lines"}
+
+
+async def _carry_on(ledger: Ledger, logs: LogWriter, body: Body, lines: list[OrderLine], field: str) -> None:
+    """What the new order says of itself beyond being open: lines picked, rejected, finished."""
+    ctx, store = ledger.ctx, ledger.store
+    raw_lines = [without_none(raw) for raw in body.get("order_lines") or []]
+    begun = body.get("is_picked") or any(
+        raw.get("is_picked") is not None or raw.get("picked_quantity") is not None for raw in raw_lines
+    )
+    if not begun and body.get("is_active", True) and not body.get("is_rejected"):
+        return
+    order = await Order.load(ctx, store, body["order_number"])
+    assert order is not None
+    for index, (raw, line) in enumerate(zip(raw_lines, sorted_as(order.lines, lines), strict=True)):
+        said = raw if "is_picked" in raw or not body.get("is_picked") else raw | {"is_picked": True}
+        await pick_to(ledger, logs, line, said, f"{field}.order_lines[{index}]")
+        await line.save(ctx, store)
+    if body.get("is_rejected"):
+        await release_order(ledger, order)
+        order.is_rejected = True
+    if not body.get("is_active", True):
+        await finish_order(ledger, order)
+    if body.get("is_rejected") or not order.is_active:
+        for line in order.lines:
+            await line.save(ctx, store)
+    given_status = order.status_id
+    await order.save(ctx, store)
+    if order.status_id != given_status and "status_id" in body:
+        order.status_id = given_status
+        await order.save(ctx, store)
+
+
+def sorted_as(stored: list[OrderLine], wanted: list[OrderLine]) -> list[OrderLine]:
+    """The stored lines in the order in which the request had them."""
+    by_number = {line.line_number: line for line in stored}
+    return [by_number[line.line_number] for line in wanted]

@@ -1,0 +1,201 @@
+"""An order is changed: lines picked, claimed, rejected, finished (interface: Update customer order)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aisle.service.amounts import number, plain, thousandths, whole_number
+from aisle.service.answers import DONE, Refusal, against_rule, conflict, dumps, missing
+from aisle.service.context import Call, Context
+from aisle.service.encode import without_none
+from aisle.service.handlers.roles import require
+from aisle.service.order_text import changed_item
+from aisle.service.stock.book import Book, Place
+from aisle.service.stock.claim import claim, end_claim
+from aisle.service.stock.ledger import Ledger
+from aisle.service.stock.line import REASONS, OrderLine
+from aisle.service.stock.logs import LogWriter
+from aisle.service.stock.order import Order, finish_order, release_order
+from aisle.service.stock.reason import keep_reason
+from aisle.service.stock.update import Rebased, order_pool, pick_to, rebased
+
+Body = dict[str, Any]
+
+
+async def update_customer_order(ctx: Context, call: Call) -> bytes:
+    """Change the named fields and lines of one order; everything else stays as it is."""
+    if call.body.get("orders") is None:
+        return DONE
+    body = _without_hearsay(without_none(call.body["orders"]))
+    order = await Order.load(ctx, ctx.here.number, body["order_number"])
+    if order is None:
+        raise missing(f"There is no order {body['order_number']}.")
+    match_version(ctx, order)
+    said = [without_none(raw) for raw in body.get("order_lines") or []]
+    lines = [_line(order, raw, f"orders.order_lines[{index}]") for index, raw in enumerate(said)]
+    if not order.is_active:
+        _refuse_news(order, body, list(zip(lines, said, strict=True)))
+        return DONE
+    ledger = Ledger(Book(ctx, ctx.here))
+    logs = LogWriter(ledger)
+    left = await _change(ledger, logs, order, body, list(zip(lines, said, strict=True)))
+    for line in order.lines:
+        await line.save(ctx, ledger.store)
+    await order.save(ctx, ledger.store)
+    await ledger.finish()
+    await logs.store_all()
+    return dumps({"success": True, "message": " ".join(map(_told, left)), "left": left}) if left else DONE
+
+
+def match_version(ctx: Context, order: Order) -> None:
+    """Refuse (412) what was meant for another version of the order."""
+    if ctx.if_match is not None and str(order.version) not in ctx.if_match:
+        raise Refusal(412, f"Order {order.number} has changed.", "If-Match", order=order.as_answer())
+
+
+def _told(left: Body) -> str:
+    """What found no room, in a sentence."""
+    by = f" ({left['picked_username']})" if left.get("picked_username") else ""
+    stands = f"Line {left['line_number']} is at {left['picked_quantity']} of {left['quantity']}{by}"
+    if left["left"] > 0:
+        return f"{stands}; {left['left']} too many in your hand: put back."
+    return f"{stands}, {left['moved_quantity']} at a place; {-left['left']} of it were not put back."
+
+
+def _without_hearsay(body: Body) -> Body:
+    """An update that names lines speaks of these alone: whether the whole order is picked is for its lines to say.
+
+    Who sends it knows the other lines as they were, and they may have been picked or opened by others since.
+    """
+    return {name: value for name, value in body.items() if name != "is_picked"} if body.get("order_lines") else body
+
+
+def _line(order: Order, raw: Body, field: str) -> OrderLine:
+    line = order.line(whole_number(raw["line_number"], f"{field}.line_number"))
+    if line is None:
+        raise against_rule(f"Order {order.number} has no line {raw['line_number']}.", f"{field}.line_number")
+    if line.product_number != raw["product_number"]:
+        raise against_rule(f"Line {line.line_number} is for product {line.product_number}.", f"{field}.product_number")
+    return line
+
+
+def _refuse_news(order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]) -> None:
+    """A finished order stays as it is; hearing again what it is already does no harm."""
+    news = body.get("is_active", False) or any(
+        body.get(name, getattr(order, name)) != getattr(order, name) for name in ("is_picked", "is_rejected")
+    )
+    for line, raw in pairs:
+        picked = _amount(raw, "picked_quantity", line.picked)
+        if "base_picked_quantity" in raw:
+            picked += line.picked - _amount(raw, "base_picked_quantity", picked)
+        news = news or picked != line.picked or _amount(raw, "quantity", line.quantity) != line.quantity
+    if news:
+        raise conflict(f"Order {order.number} is finished.", "orders.order_number")
+
+
+async def _change(
+    ledger: Ledger, logs: LogWriter, order: Order, body: Body, pairs: list[tuple[OrderLine, Body]]
+) -> list[Body]:
+    """Carry it out; what of the picks found no room on their lines."""
+    ctx = ledger.ctx
+    rejected = body.get("is_rejected", order.is_rejected)
+    if rejected != order.is_rejected:
+        require(ctx, "supervisor", "integration", "admin")
+    if order.is_rejected and not rejected:
+        order.is_rejected = False
+    if order.is_rejected and (pairs or body.get("is_picked")):
+        raise conflict(f"Order {order.number} is rejected.", "orders.order_number")
+    left = []
+    for index, (line, raw) in enumerate(pairs):
+        left += await _update_line(ledger, logs, line, raw, f"orders.order_lines[{index}]")
+    await _close(ledger, logs, order, body)
+    if "is_claimed" in body:
+        await claim(ctx, order, body["is_claimed"])
+    order.item |= {name: body[name] for name in REASONS if name in body}
+    if rejected and not order.is_rejected:
+        await release_order(ledger, order)
+        order.is_rejected = True
+    if not body.get("is_active", True):
+        await finish_order(ledger, order)
+    if order.is_rejected or not order.is_active:
+        end_claim(order)
+    return left
+
+
+async def _close(ledger: Ledger, logs: LogWriter, order: Order, body: Body) -> None:
+    """An order called picked, and no line of it, is picked: its open lines are closed as if they had been named."""
+    if body.get("is_picked") is None:
+        return
+    if not order.lines:
+        order.is_picked = body["is_picked"]
+    elif body["is_picked"]:
+        for line in order.lines:
+            if not line.is_picked:
+                await pick_to(ledger, logs, line, {"is_picked": True}, "orders.is_picked")
+    elif all(line.is_picked for line in order.lines):
+        raise conflict("Every line is picked; open a line again instead.", "orders.is_picked")
+
+
+async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Body, field: str) -> list[Body]:
+    """Change one line; what of a pick found no room on it, and who has it."""
+    product = await ledger.book.product(line.product_number, f"{field}.product_number")
+    line.from_warehouse = raw.get("is_picked_from_warehouse", line.from_warehouse)
+    pool = order_pool(raw["stock_pool"], f"{field}.stock_pool") if "stock_pool" in raw else None
+    place = await _named_place(ledger, raw, field)
+    whole, based = not product.allow_decimal, "base_picked_quantity" in raw
+    if "quantity" in raw:
+        said = {"quantity": raw["quantity"]} if based else raw
+        _set_quantity(line, said, field, whole=whole)
+    raw, left = rebased(line, raw, field, whole=whole) if based else Rebased(raw, 0)
+    _refuse_rejected(line, raw, field)
+    others = line.picked_by
+    raised = await pick_to(ledger, logs, line, raw, field, place, pool)
+    if not raised and not based:
+        # Nothing was taken, so these say what is planned and not where goods came from.
+        line.stock_pool = pool or line.stock_pool
+        line.preferred_location_code = raw.get("preferred_location_code", line.preferred_location_code)
+    line.item |= changed_item(raw, field)
+    await keep_reason(logs, line, raw, place)
+    if not left:
+        return []
+    return [line.as_answer() | {"left": plain(left)} | ({"picked_username": others} if others else {})]
+
+
+def _refuse_rejected(line: OrderLine, raw: Body, field: str) -> None:
+    """A rejected line stays as it is; hearing again what it is already does no harm."""
+    if line.is_rejected and (_amount(raw, "picked_quantity", 0) or not raw.get("is_picked", True)):
+        raise _rejected(line, field)
+
+
+def _rejected(line: OrderLine, field: str) -> Refusal:
+    return conflict(f"Line {line.line_number} is rejected.", field, line=line.as_answer())
+
+
+def _set_quantity(line: OrderLine, raw: Body, field: str, *, whole: bool) -> None:
+    quantity = thousandths(raw["quantity"], f"{field}.quantity", whole=whole)
+    picked = (
+        thousandths(raw["picked_quantity"], f"{field}.picked_quantity") if "picked_quantity" in raw else line.picked
+    )
+    if quantity < 0:
+        raise against_rule("Less than nothing cannot be ordered.", f"{field}.quantity")
+    if quantity < picked:
+        raise conflict(
+            f"{number(picked)} are picked already; put some back first.", f"{field}.quantity", line=line.as_answer()
+        )
+    if quantity != line.quantity:
+        if line.is_rejected:
+            raise _rejected(line, f"{field}.quantity")
+        line.quantity = quantity
+        line.is_picked = line.full
+
+
+def _amount(raw: Body, name: str, default: int) -> int:
+    return thousandths(raw[name], name) if name in raw else default
+
+
+async def _named_place(ledger: Ledger, raw: Body, field: str) -> Place | None:
+    """The place that a line update names. A store that keeps no locations takes the text as a mere wish."""
+    code = raw.get("preferred_location_code", "")
+    if not code or not await ledger.book.has_places():
+        return None
+    return await ledger.book.place(code, f"{field}.preferred_location_code")

@@ -1,0 +1,193 @@
+"""The catalogue: created, updated, listed (interface: Products; its bodies and parameters are assumed)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from aisle.service.answers import DONE, against_rule, dumps
+from aisle.service.context import CHAIN, Call, Context
+from aisle.service.encode import compact, loaded, without_none
+from aisle.service.limits import check_code
+from aisle.service.pages import asked_page
+from aisle.service.sql import products as sql
+from aisle.service.sql.compose import contains, filtered, paged
+from aisle.service.text import folded, search_key
+from aisle.service.times import parsed
+from aisle.service.tokens import enter
+
+Body = dict[str, Any]
+
+# What the document requires of a product and its creator did not say.
+_DEFAULTS: Body = {
+    "barcode": "",
+    "carrier_item_quantity": 1,
+    "edit_min_max_percentage": 0,
+    "price_compare_multiplier": 1,
+    "shelf_label_quantity": 1,
+    "is_active": True,
+    "is_stock": True,
+    "allow_decimal": False,
+}
+# What a stock entry shows of the product, and under which name.
+_ENTRY = {
+    "barcode": "barcode",
+    "category_code": "category_code",
+    "category_name": "category_name",
+    "category_order": "category_order",
+    "product_name": "product_description",
+    "promotion_week": "promotion_week",
+    "purchase_unit_name": "purchase_unit_name",
+    "purchase_unit_quantity": "purchase_unit_quantity",
+    "referral_product_id": "referral_product",
+    "smallest_quantity": "smallest_item_quantity",
+    "smallest_product_number": "smallest_product_number",
+}
+# What a store may have of its own, and how the product list calls it.
+_OWN = {
+    "price": "price",
+    "old_price": "old_price",
+    "purchase_price": "purchase_price",
+    "special_price": "special_price",
+    "discount_price": "promotion_price",
+    "is_promotion": "is_promotion",
+    "promotion": "promotion",
+    "promotion_week": "promotion_week",
+}
+GONE = "store_product_gone"
+"""The counter of a store's products whose entry is gone, because the product was deleted."""
+_SEPARATORS = re.compile(r"[\s,;|]+")
+
+
+async def known_products(ctx: Context, numbers: Iterable[str]) -> dict[str, Body]:
+    """The products of these numbers that there are."""
+    return {row[0]: loaded(row[1]) for row in await ctx.tx.all(sql.PRODUCTS_OLD, sorted(set(numbers)))}
+
+
+async def create_or_update_products(ctx: Context, call: Call) -> bytes:
+    """Create products, or change the named fields of those that exist."""
+    bodies = [without_none(body) for body in call.body.get("products") or []]
+    for index, body in enumerate(bodies):
+        check_code(body["product_number"], "the number of a product", f"products[{index}].product_number")
+        check_name(body, f"products[{index}]")
+    numbers = {body["product_number"] for body in bodies}
+    known = await known_products(ctx, numbers)
+    written: dict[str, Body] = {}
+    for body in bodies:
+        # Whether the store ranges it is for each store to say.
+        body.pop("is_store_product", None)
+        number = body["product_number"]
+        old = written.get(number) or known.get(number) or {"product_name": number, **_DEFAULTS}
+        written[number] = old | body
+    await keep(ctx, known, written)
+    return DONE
+
+
+def check_name(said: Body, field: str) -> None:
+    """Raises Refusal (422) for a product that would have no name."""
+    if not said.get("product_name", "-").strip():
+        raise against_rule("A product has a name.", f"{field}.product_name")
+
+
+async def keep(ctx: Context, known: dict[str, Body], written: dict[str, Body]) -> None:
+    """Store the products that are not as they were, with their codes, and tell followers."""
+    changed = {number: item for number, item in written.items() if compact(item) != compact(known.get(number))}
+    await ctx.tx.many(sql.PRODUCT_SET, [_row(item, ctx.now) for item in changed.values()])
+    await ctx.tx.run(sql.CODES_DROP, list(changed))
+    await ctx.tx.many(sql.CODE_ADD, [(code, number) for number, item in changed.items() for code in codes_of(item)])
+    for number in changed:
+        ctx.changed(CHAIN, "product", number)
+
+
+async def list_products(ctx: Context, call: Call) -> bytes:
+    """A page of the catalogue, by number; with `store_number`, of what that store ranges."""
+    query = call.query
+    page = asked_page(query, "page_number" if "page_number" in query else "page_start")
+    asked: dict[str, object] = {"known": ()}
+    asked |= {name: query[name] for name in ("product_number", "category_code") if name in query}
+    if "is_active" in query:
+        asked["is_active"] = int(query["is_active"])
+    if "barcode" in query:
+        asked["barcode"] = code_key(query["barcode"])
+    if "search_text" in query:
+        asked["search"] = contains(folded(query["search_text"]))
+    if "last_modified_date" in query:
+        asked["modified"] = parsed(query["last_modified_date"], "last_modified_date")
+    if "store_number" in query:
+        asked["store"] = (await enter(ctx.tx, ctx.principal, query["store_number"])).number
+    total = await filtered(sql.PRODUCT_COUNT, sql.PRODUCT_FILTERS, asked).total(ctx.tx)
+    found = filtered(sql.PRODUCT_LIST, sql.PRODUCT_FILTERS, asked, sql.PRODUCT_ORDER)
+    rows = [row[0] for row in await paged(found, page.size, page.offset).all(ctx.tx)]
+    if "store_number" in query:
+        rows = await _as_in_store(ctx, query["store_number"], rows)
+    head = {"page_number": page.number, "page_size": page.size, "total_record_count": total}
+    return dumps(head)[:-1] + b',"records":[' + ",".join(rows).encode() + b"]}"
+
+
+async def _as_in_store(ctx: Context, store_number: str, rows: list[str]) -> list[str]:
+    """The products as the store has them: ranged, and with its own prices."""
+    items = [loaded(row) for row in rows]
+    numbers = [item["product_number"] for item in items]
+    own = {row[0]: loaded(row[2]) for row in await ctx.tx.all(sql.STORE_PRODUCT_OLD, store_number, numbers)}
+    found = []
+    for item in items:
+        said = own[item["product_number"]]
+        prices = {shown: said[name] for name, shown in _OWN.items() if name in said}
+        found.append(compact(item | prices | {"is_store_product": True}))
+    return found
+
+
+def code_key(code: str) -> str:
+    """The form in which barcodes are compared: GTINs of different lengths are the same without leading zeros."""
+    code = code.strip()
+    return code.lstrip("0") or code if code.isdecimal() else code
+
+
+def codes_of(item: Body) -> list[str]:
+    """Every code that stands for this product: its own, further ones, those of its units."""
+    codes = [item.get("barcode", ""), item.get("purchase_unit_barcode", "")]
+    codes += _SEPARATORS.split(item.get("barcodes_array", ""))
+    codes += [unit.get("unit_barcode") or "" for unit in item.get("units") or []]
+    return list(dict.fromkeys(code_key(code) for code in codes if code.strip()))
+
+
+def said_of(value: Any) -> Iterator[object]:
+    """Every value that stands somewhere in what the catalogue says of a product."""
+    if isinstance(value, (dict, list)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from said_of(part)
+    elif value is not None and not isinstance(value, bool):
+        yield value
+
+
+def group_of(item: Body) -> str:
+    """The group that a product belongs to: its own, or its category."""
+    group: str = item.get("group_code") or item.get("category_code", "")
+    return group
+
+
+def _grouped(item: Body) -> Body:
+    return {"group_code": group_of(item)} if group_of(item) else {}
+
+
+def _row(item: Body, now: str) -> tuple[object, ...]:
+    """A row of `product`, in the order of `PRODUCT_SET`."""
+    return (
+        item["product_number"],
+        item["product_name"],
+        item["barcode"],
+        item.get("category_code", ""),
+        item.get("parent_category_code", ""),
+        int(item["is_active"]),
+        int(item["is_stock"]),
+        int(item["allow_decimal"]),
+        compact(item["price"]) if "price" in item else "",
+        item.get("attention_code", ""),
+        search_key((item["product_name"], item["barcode"], item.get("barcodes_array"), *codes_of(item))),
+        compact({name: item[field] for field, name in _ENTRY.items() if field in item} | _grouped(item)),
+        compact(item),
+        now,
+        group_of(item),
+        search_key(said_of(item)),
+    )

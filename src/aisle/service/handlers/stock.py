@@ -1,0 +1,301 @@
+"""Stock of store products, listed and single, and of the stores around (interface: Store products)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from aisle.service.amounts import number
+from aisle.service.answers import missing
+from aisle.service.context import Call, Context, Store, split_id
+from aisle.service.encode import (
+    compact,
+    flag,
+    fragment,
+    joined,
+    loaded,
+    member,
+    pool_members,
+    quoted,
+)
+from aisle.service.handlers.products import GONE, code_key
+from aisle.service.ordering import PLANNED, of_store
+from aisle.service.pages import envelope, scrolled_page, total_over_stores
+from aisle.service.sql import products as product_sql
+from aisle.service.sql import stock as sql
+from aisle.service.sql import stores as store_sql
+from aisle.service.sql.compose import Query, around, contains, filtered, paged
+from aisle.service.storage import Row
+from aisle.service.text import folded
+from aisle.service.times import parsed
+from aisle.service.tokens import enter, enter_all
+
+_EQUAL = ("article_no", "product_number", "category_code", "parent_category_code")
+# Where the columns of a balance begin in a row of the page, after those of the entry.
+_BALANCE = 17
+
+
+async def list_store_products_stock(ctx: Context, call: Call) -> bytes:
+    """A page of stock entries by id: of one store, or of all that the token covers."""
+    query, page = call.query, scrolled_page(call, (int, int))
+    store = await enter(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
+    asked = _asked(ctx, query, store)
+    catalogue = not sql.STOCK_CATALOGUE_FILTERS.isdisjoint(asked)
+    if catalogue:
+        asked["catalogue"] = ()
+    head = sql.STOCK_KEYS_CATALOGUE if catalogue else sql.STOCK_KEYS
+    order = sql.STOCK_ORDER_STORE if store else sql.STOCK_ORDER_CHAIN
+    listed = partial(filtered, head, sql.STOCK_FILTERS, tail=order)
+    behind = page.behind(asked)
+    if store and list(behind) == ["store"] and not await ctx.last(store.number, GONE):
+        # Numbers have no gaps where no product was deleted: the page is known without walking over those before it.
+        window = asked | {"window": (page.offset, page.offset + page.limit)}
+        keys = paged(listed(window), page.limit, 0)
+    else:
+        keys = paged(listed(behind), page.limit, page.offset)
+    places = query.get("include_locations", False)
+    rows = await around(keys, sql.STOCK_PAGE_PLACES if places else sql.STOCK_PAGE).all(ctx.tx)
+    if store:
+        total: int | None = await _count(asked, store, catalogue).total(ctx.tx)
+    else:
+        await enter_all(ctx.tx, ctx.principal, (row[0] for row in rows))
+        total = await total_over_stores(ctx.tx, listed(asked))
+    free_only = query.get("exclude_customer_order_stock", False)
+    reserved = await _reserved(ctx, rows) if free_only else {}
+    plans = await _plans(ctx, {row[0] for row in rows})
+    groups, more = page.cut(_grouped(rows))
+    entries = _entries(groups, places=places, free_only=free_only, reserved=reserved, plans=plans)
+    last = (groups[-1][0][2], groups[-1][0][1]) if groups else None
+    return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
+
+
+def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> dict[str, object]:
+    asked: dict[str, object] = {name: query[name] for name in _EQUAL if name in query}
+    if store:
+        asked["store"] = store.number
+    elif not ctx.principal.all_stores:
+        asked["token"] = ctx.principal.token_id
+    for name in ("from_id", "to_id"):
+        if name in query:
+            asked[name] = split_id(query[name])
+    if "barcode" in query:
+        asked["barcode"] = code_key(query["barcode"])
+    if "search_text" in query:
+        asked["search"] = contains(folded(query["search_text"]))
+    if "last_modified_date" in query:
+        asked["modified"] = parsed(query["last_modified_date"], "last_modified_date")
+    if "last_stock_modified_datetime" in query:
+        field = "last_stock_modified_datetime"
+        asked["stock_modified"] = parsed(query[field], field)
+    return asked
+
+
+def _count(asked: Mapping[str, object], store: Store, catalogue: bool) -> Query:
+    """How many a store has: from its counters where nothing else is asked."""
+    if len(asked) == 1:
+        return Query(sql.STOCK_COUNT_ONE, (store.number,))
+    return filtered(sql.STOCK_COUNT_CATALOGUE if catalogue else sql.STOCK_COUNT, sql.STOCK_FILTERS, asked)
+
+
+async def _reserved(ctx: Context, rows: Iterable[Row]) -> dict[tuple[str, str], dict[int, int]]:
+    """What open lines still want, by store and product, and pool."""
+    wanted: defaultdict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        wanted[row[0]].add(row[3])
+    found: defaultdict[tuple[str, str], dict[int, int]] = defaultdict(dict)
+    for store, numbers in wanted.items():
+        for product, pool, quantity in await ctx.tx.all(sql.RESERVED, store, sorted(numbers)):
+            found[(store, product)][pool] = quantity
+    return found
+
+
+class _Plan(NamedTuple):
+    """What a store says of its ordering, now, and what came of it for each category."""
+
+    store: dict[str, Any]
+    now: float
+    known: dict[str, dict[str, Any]]
+
+    def beside(self, own: Mapping[str, Any], category: str) -> dict[str, Any]:
+        """When is ordered and delivered, as far as the product does not say so itself."""
+        if category not in self.known:
+            self.known[category] = of_store(self.store, category, self.now)
+        found = self.known[category]
+        return {name: value for name, value in found.items() if name not in own}
+
+
+async def _plans(ctx: Context, stores: Iterable[str]) -> dict[str, _Plan]:
+    """The plans of those stores that have one."""
+    plans = {}
+    for number_, _, data in await ctx.tx.all(store_sql.STORE_ORDINALS, sorted(stores)):
+        said = loaded(data)
+        if any(said.get(name) for name in PLANNED):
+            plans[number_] = _Plan(said, ctx.seconds, {})
+    return plans
+
+
+def _grouped(rows: Iterable[Row]) -> list[list[Row]]:
+    """Rows of one balance each, by entry, in the order of their ids."""
+    groups: dict[tuple[int, int], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row[2], row[1]), []).append(row)
+    return [groups[key] for key in sorted(groups)]
+
+
+def _entries(
+    groups: Iterable[Sequence[Row]],
+    *,
+    places: bool,
+    free_only: bool,
+    reserved: dict[tuple[str, str], dict[int, int]],
+    plans: Mapping[str, _Plan],
+) -> list[str]:
+    """Stock entries, from the rows of each."""
+    entries = []
+    for group in groups:
+        first = group[0]
+        balances = [row[_BALANCE:] for row in group if row[_BALANCE] is not None]
+        pools = pool_sums(balances, free_only, reserved.get((first[0], first[3]), {}))
+        parts = [
+            _head(first, pools),
+            pool_members("most_likely_pool_", pools),
+            fragment(first[11]),
+            fragment(first[12]),
+        ]
+        if first[0] in plans:
+            category = loaded(first[11]).get("category_code", "")
+            parts.append(fragment(compact(plans[first[0]].beside(loaded(first[12]), category))))
+        parts += [
+            member("most_likely_datetime", first[13]),
+            member("last_counted_datetime", first[14]),
+            member("last_loss_updatedby", first[15]),
+            member("last_receipt_updatedby", first[16]),
+        ]
+        if places:
+            parts.append(f'"store_locations":[{",".join(stock_locations(balances, free_only))}]')
+        entries.append(joined(parts))
+    return entries
+
+
+def _head(row: Row, pools: dict[int, int]) -> str:
+    store, ordinal, seq, product, own_stock, is_stock, replenished, price, own_price, attention, own_attention = row[
+        :11
+    ]
+    text = (
+        f'"id":{Store(store, ordinal).wire_id(seq)},"store_number":{quoted(store)},"product_number":{quoted(product)},'
+        f'"is_stock":{flag(is_stock if own_stock is None else own_stock)},"is_replenishment":{flag(replenished)},'
+        f'"most_likely_quantity":{number(sum(pools.values()))}'
+    )
+    if own_price or price:
+        text += f',"price":{own_price or price}'
+    if own_attention:
+        text += f',"storeproduct_attention_codes":{quoted(own_attention)}'
+    if attention or own_attention:
+        codes = ",".join(code for code in (attention, own_attention) if code)
+        text += f',"attention_codes":{quoted(codes)}'
+    return text
+
+
+def pool_sums(balances: Iterable[Row], free_only: bool, reserved: dict[int, int]) -> dict[int, int]:
+    """Σ by pool of rows that begin with pool, quantity, order number; without held and reserved goods if asked."""
+    pools: defaultdict[int, int] = defaultdict(int)
+    for pool, quantity, order, *_ in balances:
+        if not (free_only and order):
+            pools[pool] += quantity
+    for pool, quantity in reserved.items():
+        pools[pool] -= quantity
+    return pools
+
+
+def stock_locations(balances: Iterable[Row], free_only: bool, zero_lines: bool = False) -> list[str]:
+    """Stock location entries in walking order, from rows that go on with place, its default pool, tags and order."""
+    spots: dict[str, dict[int, int]] = {}
+    about: dict[str, Row] = {}
+    for pool, quantity, order, code, *place in balances:
+        if not code or (free_only and order):
+            continue
+        about[code] = tuple(place)
+        pools = spots.setdefault(code, {})
+        pools[pool] = pools.get(pool, 0) + quantity
+    walk = sorted(spots, key=lambda code: (about[code][2], about[code][3], code))
+    return [
+        joined(
+            (
+                f'"store_location_code":{quoted(code)},"quantity":{number(sum(spots[code].values()))}',
+                member("default_stock_pool", None if about[code][0] is None else str(about[code][0])),
+                pool_members("stock_pool_", spots[code]),
+                f'"tags":{about[code][1]}',
+            )
+        )
+        for code in walk
+        if zero_lines or any(spots[code].values())
+    ]
+
+
+async def retrieve_store_product_stock(ctx: Context, call: Call) -> bytes:
+    """The stock of one product; no item when the store does not range it. Raises Refusal (404): unknown product."""
+    store, product, query = ctx.here.number, call.path["product_number"], call.query
+    rows = await ctx.tx.all(sql.SINGLE_STOCK, store, product)
+    if not rows:
+        if await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:
+            raise missing(f"There is no product {product}.")
+        return b'{"products":[]}'
+    free_only = query.get("exclude_customer_order_stock", False)
+    balances = [row[2:] for row in rows if row[2] is not None]
+    reserved = {}
+    if free_only:
+        reserved = {pool: wanted for _, pool, wanted in await ctx.tx.all(sql.RESERVED, store, [product])}
+    pools = pool_sums(balances, free_only, reserved)
+    settings = _settings(loaded(rows[0][0]), loaded(rows[0][1]))
+    plan = (await _plans(ctx, {store})).get(store)
+    if plan:
+        settings |= plan.beside(settings, loaded(rows[0][1]).get("category_code", ""))
+    parts = [
+        f'"product_number":{quoted(product)},"store_number":{quoted(store)},'
+        f'"most_likely_stock":{number(sum(pools.values()))}',
+        pool_members("stock_pool_", pools),
+        fragment(compact(settings)),
+    ]
+    if query.get("include_locations"):
+        lines = stock_locations(balances, free_only, query.get("include_zero_lines", False))
+        parts.append(f'"store_locations":[{",".join(lines)}]')
+    return f'{{"products":[{joined(parts)}]}}'.encode()
+
+
+def _settings(own: dict[str, Any], product: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {name: own[name] for name in ("min", "max") if name in own}
+    found |= {name: product[name] for name in ("edit_min_max_percentage", "is_edit_min_max") if name in product}
+    for field, name in (("next_delivery_date", "delivery"), ("next_ordering_date", "ordering")):
+        if field in own:
+            found[f"next_{name}_datetime"] = own[field]
+            found[f"{name}_datetimes"] = [own[field]]
+    return found
+
+
+async def retrieve_store_product_surrounding(ctx: Context, call: Call) -> bytes:
+    """One sum for each store of the same area and each warehouse, also where the token may not work."""
+    product = call.path["product_number"]
+    rows = await ctx.tx.all(store_sql.SURROUNDING, ctx.here.number, product)
+    if not rows and await ctx.tx.one(product_sql.PRODUCT_ITEM, product) is None:
+        raise missing(f"There is no product {product}.")
+    stores: dict[str, tuple[Row, dict[int, int]]] = {}
+    for row in rows:
+        _, pools = stores.setdefault(row[0], (row, {}))
+        if row[5] is not None:
+            pools[row[5]] = row[6]
+    return f"[{','.join(_around(row, pools) for row, pools in stores.values())}]".encode()
+
+
+def _around(row: Row, pools: dict[int, int]) -> str:
+    number_, name, is_warehouse, area, item, *_ = row
+    return joined(
+        (
+            f'"store_number":{quoted(number_)},"store_name":{quoted(name)},"is_warehouse":{flag(is_warehouse)},'
+            f'"most_likely_quantity":{number(sum(pools.values()))}',
+            pool_members("most_likely_pool_", pools),
+            member("area_id", area or None),
+            member("area_description", loaded(item).get("areaDescription")),
+        )
+    )

@@ -1,0 +1,70 @@
+"""How much and how often one may ask: headers, and buckets of requests that fill at a steady rate."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from time import monotonic
+from typing import NamedTuple
+
+from aisle.service.answers import Refusal, against_rule
+
+MOST_HEADERS = 100
+LONGEST_HEADERS = 32 << 10
+LONGEST_QUERY = 16 << 10
+LONGEST_CODE = 1024
+"""Characters of what names a thing: no part of a path is longer."""
+_NO_CODES = ("", ".", "..")
+
+# So many buckets are remembered; the one that was not used for longest is full again anyway.
+_REMEMBERED = 10_000
+_SECONDS_KEPT = 10
+
+
+def is_code(text: str) -> bool:
+    """Whether a path can name a thing of this number or code."""
+    return text not in _NO_CODES and len(text) <= LONGEST_CODE
+
+
+def check_code(text: str, what: str, field: str) -> None:
+    """Raises Refusal (422) for what no path can name; `what` is such as "the number of a product"."""
+    if not is_code(text):
+        why = "." if text in _NO_CODES else f": it has at most {LONGEST_CODE} characters."
+        raise against_rule(f"This cannot be {what}{why}", field)
+
+
+class Rates(NamedTuple):
+    """Requests a second that are answered in the long run, ten seconds' worth of them at once; 0 for any number."""
+
+    token: float = 300.0
+    stranger: float = 20.0
+    sign_in: float = 1.0
+
+
+class Buckets:
+    """One bucket for each key; used by several threads."""
+
+    def __init__(self, rate: float, now: Callable[[], float] = monotonic) -> None:
+        self._rate = rate
+        self._most = max(1.0, rate * _SECONDS_KEPT)
+        self._now = now
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = Lock()
+
+    def take(self, key: str) -> None:
+        """Count one request. Raises Refusal (429), which says in how many seconds the next one is answered."""
+        if self._rate <= 0:
+            return
+        now = self._now()
+        with self._lock:
+            level, then = self._levels.pop(key, (self._most, now))
+            level = min(self._most, level + (now - then) * self._rate)
+            good = level >= 1
+            self._levels[key] = (level - 1 if good else level, now)
+            if len(self._levels) > _REMEMBERED:
+                self._levels.popitem(last=False)
+        if not good:
+            wait = max(1, math.ceil((1 - level) / self._rate))
+            raise Refusal(429, f"Too many requests; the next is answered in {wait} s.", retry_after=wait)

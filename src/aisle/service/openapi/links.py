@@ -1,0 +1,87 @@
+"""What an answer can be asked on with, as OpenAPI links: where its values go in another operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+_STORE = {"store_number": "$request.path.store_number"}
+_ORDER = "$response.body#/list/0/order_number"
+_LISTED = {"store_number": "$response.body#/list/0/store_number"}
+_PRODUCT = "$response.body#/list/0/product_number"
+
+
+def _link(operation: str, text: str, parameters: Schema, body: Any = None) -> Schema:
+    link: Schema = {"operationId": operation, "description": text, "parameters": parameters}
+    return link | ({} if body is None else {"requestBody": body})
+
+
+_OF_STORE = {"store_number": "$response.body#/list/0/storeNo"}
+
+LINKS: dict[str, dict[str, Schema]] = {
+    "list-stores": {
+        "orders": _link("list-customer-orders", "The orders of the store.", _OF_STORE),
+        "locations": _link("list-locations", "The places of the store.", _OF_STORE),
+    },
+    "list-customer-orders": {
+        "claim": _link(
+            "update-customer-order",
+            "Say that the order is being worked on.",
+            _STORE,
+            {"orders": {"order_number": _ORDER, "is_claimed": True}},
+        ),
+        "pick": _link(
+            "update-customer-order",
+            "All of the order is picked.",
+            _STORE,
+            {"orders": {"order_number": _ORDER, "is_picked": True}},
+        ),
+    },
+    "list-locations": {
+        "products": _link(
+            "list-location-products",
+            "What lies at the place.",
+            _STORE | {"location_code": "$response.body#/list/0/location_code"},
+        ),
+    },
+    "list-store-products-stock": {
+        "stock": _link(
+            "retrieve-store-product-stock", "Its stock in the store.", _LISTED | {"product_number": _PRODUCT}
+        ),
+        "surrounding": _link(
+            "retrieve-store-product-surrounding", "Its stock around.", _LISTED | {"product_number": _PRODUCT}
+        ),
+        "count": _link(
+            "create-store-product-logs",
+            "Count it.",
+            _LISTED | {"is_counted_quantity": True},
+            {"storeproductlog": [{"product_number": _PRODUCT, "counted_quantity": 1}]},
+        ),
+    },
+    "list-deliveries": {
+        "receive": _link(
+            "create-store-product-logs",
+            "Receive what came.",
+            _LISTED | {"is_from_receipt": True},
+            {
+                "storeproductlog": [
+                    {
+                        "reference": _ORDER,
+                        "product_number": "$response.body#/list/0/order_lines/0/product_number",
+                        "quantity": 1,
+                    }
+                ]
+            },
+        ),
+    },
+    "retrieve-store-product-stock": {
+        "levels": _link(
+            "update-store-products",
+            "Set its levels.",
+            _STORE,
+            [{"product_number": "$request.path.product_number", "min": 1, "max": 9}],
+        ),
+    },
+}
+"""By the operation whose answer it is."""

@@ -1,0 +1,96 @@
+"""When a store orders and is delivered next, from its ordering schema (README: Stores and products)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, NamedTuple
+
+from aisle.service.times import moment
+
+DAYS_AHEAD = 14
+PLANNED = ("ordering_schema", "store_next_ordering_datetime", "store_next_delivery_datetime")
+_SUNDAY = 7
+_LONGEST = 60
+_WEEKS = 53
+
+
+def upcoming(schema: Iterable[Mapping[str, Any]], category: str, now: float) -> dict[str, Any]:
+    """The moments of the next two weeks as a stock entry has them; {} where the schema has none.
+
+    Rows for the product's category stand instead of those for all. A row whose day or time is none says nothing.
+    """
+    rows = list(schema)
+    own = [row for row in rows if row.get("category_code") and row["category_code"] == category]
+    found = [pair for row in own or rows if own or not row.get("category_code") for pair in _of_row(row, now)]
+    ordering = sorted({order for order, _ in found if order > now})
+    delivery = sorted({brought for _, brought in found if brought > now})
+    shown: dict[str, Any] = {}
+    for name, moments in (("ordering", ordering), ("delivery", delivery)):
+        if moments:
+            shown[f"next_{name}_datetime"] = moment(moments[0])
+            shown[f"{name}_datetimes"] = [moment(one) for one in moments]
+    return shown
+
+
+def of_store(store: Mapping[str, Any], category: str, now: float) -> dict[str, Any]:
+    """The same for a store as it was said: without a schema, the next moments that it names itself."""
+    named: dict[str, Any] = {}
+    for name in ("ordering", "delivery"):
+        text = store.get(f"store_next_{name}_datetime")
+        if text:
+            named |= {f"next_{name}_datetime": text, f"{name}_datetimes": [text]}
+    return named | upcoming(store.get("ordering_schema") or (), category, now)
+
+
+def is_row(row: Mapping[str, Any]) -> bool:
+    """Whether a row of an ordering schema says when: a day 0 to 7, a time, offsets up to 60 days, ISO weeks."""
+    return _read(row) is not None
+
+
+class _Row(NamedTuple):
+    day: int
+    at: time
+    before: float
+    after: float
+    weeks: frozenset[int]
+
+
+def _read(row: Mapping[str, Any]) -> _Row | None:
+    try:
+        at, weeks = time.fromisoformat(row["time"]), _weeks(row.get("week_numbers") or "")
+        before, after = float(row.get("ordering_offset") or 0), float(row["delivery_offset"])
+        good = row["day"] in range(_SUNDAY + 1) and 0 <= before <= _LONGEST and 0 <= after <= _LONGEST
+        return _Row(int(row["day"]) % _SUNDAY, at, before, after, weeks) if good else None
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _of_row(row: Mapping[str, Any], now: float) -> Iterable[tuple[float, float]]:
+    """When is ordered, and when that is delivered; from so long ago that what comes now was ordered then."""
+    said = _read(row)
+    if said is None:  # stored before rows were checked
+        return
+    day, at, before, after, weeks = said
+    today = datetime.fromtimestamp(now, UTC).date()
+    for offset in range(-int(after) - 1, DAYS_AHEAD + int(before) + 1):
+        one = today + timedelta(days=offset)
+        if one.isoweekday() % _SUNDAY == day and (not weeks or one.isocalendar().week in weeks):
+            base = _seconds(one, at)
+            yield base - before * 86400, base + after * 86400
+
+
+def _seconds(day: date, at: time) -> float:
+    return datetime.combine(day, at.replace(tzinfo=None), UTC).timestamp()
+
+
+def _weeks(text: str) -> frozenset[int]:
+    """`1,3,10-12` as numbers; none means every week. Raises ValueError."""
+    weeks: set[int] = set()
+    for part in filter(None, (part.strip() for part in text.replace(";", ",").split(","))):
+        first, _, last = part.partition("-")
+        numbers = range(int(first), int(last or first) + 1)
+        if not (numbers and numbers[0] >= 1 and numbers[-1] <= _WEEKS):
+            raise ValueError(f"{part} are no weeks of a year")
+        weeks |= set(numbers)
+    return frozenset(weeks)

@@ -1,0 +1,284 @@
+"""From an HTTP request to plain, checked values: path, query, body, and the headers that we add."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+from pydantic import TypeAdapter, ValidationError
+from starlette.requests import Request
+
+from aisle.contract.operation import Param
+from aisle.service.amounts import LIMIT
+from aisle.service.answers import Refusal, against_rule, malformed
+from aisle.service.times import moment, parsed
+
+MIB = 1 << 20
+_DEEPEST = 32
+_PLACES = 3
+KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
+VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
+_KEY = re.compile(KEY_PATTERN)
+_ETAGS = re.compile(VERSIONS_PATTERN)
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}(\.0*)?", re.ASCII)
+_DAYS_KEPT = 7
+# Headers that change what a request does.
+_EFFECTIVE = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
+_PRINT = "2:"
+_BODY_SECONDS = 30.0
+_DIGITS = 20
+"""More of a length need not be read to know that it is too long."""
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def secret_of(headers: Mapping[str, str]) -> str:
+    """The token of the Authorization header; the word Bearer before it may be left out."""
+    value = headers.get("authorization", "").strip()
+    scheme, _, rest = value.partition(" ")
+    return rest.strip() if scheme.lower() == "bearer" else value
+
+
+def idempotency_key(headers: Mapping[str, str]) -> str | None:
+    """The request's key. Raises Refusal (400) when it is none."""
+    value = headers.get("idempotency-key")
+    if value is None:
+        return None
+    match = _KEY.fullmatch(value.strip())
+    if match is None:
+        raise malformed('The key is 16 to 64 of A-Z a-z 0-9 _ -, in quotes: "…".', "Idempotency-Key")
+    return match[1]
+
+
+def occurred_on(headers: Mapping[str, str], now: float) -> str:
+    """When it happened, held between a week ago and now; now when nobody says."""
+    value = headers.get("aisle-occurred-at")
+    return moment(now) if value is None else clamped(parsed(value, "Aisle-Occurred-At"), now)
+
+
+def clamped(when: str, now: float) -> str:
+    """A moment held between a week ago and now."""
+    return min(max(when, moment(now - _DAYS_KEPT * 86400)), moment(now))
+
+
+def app_user(headers: Mapping[str, str]) -> str | None:
+    """Who did it."""
+    return _words(headers, "aisle-app-user")
+
+
+def terminal(headers: Mapping[str, str]) -> str | None:
+    """The name of the terminal where it was done."""
+    return _words(headers, "aisle-terminal")
+
+
+def versions(headers: Mapping[str, str]) -> frozenset[str] | None:
+    """The versions that `If-Match` names; None where any will do. Raises Refusal (400)."""
+    value = headers.get("if-match", "*").strip()
+    if value == "*":
+        return None
+    if not _ETAGS.fullmatch(value):
+        raise malformed('A version is written in quotes, as ETag has it: "12".', "If-Match")
+    return frozenset(part.strip().strip('"') for part in value.split(","))
+
+
+def _words(headers: Mapping[str, str], name: str) -> str | None:
+    """Text of a header: Latin-1 on the wire; UTF-8 in it is understood."""
+    value = headers.get(name, "").strip()
+    try:
+        return value.encode("latin-1").decode() or None
+    except UnicodeError:
+        return value or None
+
+
+def fingerprint(method: str, raw_path: str, query: bytes, body: bytes, headers: Mapping[str, str]) -> str:
+    """What makes two requests the same request: all that changes what is done, headers too."""
+    said = [(name, headers[name]) for name in _EFFECTIVE if name in headers]
+    return f"{_PRINT}{_hash([method, raw_path, _pairs(query), said], body)}"
+
+
+def same_print(kept: str, print_: str, method: str, raw_path: str, query: bytes, body: bytes) -> bool:
+    """Whether a stored fingerprint is this request's; the first ones that were stored know nothing of headers."""
+    return kept == (print_ if kept.startswith(_PRINT) else _hash([method, raw_path, _pairs(query)], body))
+
+
+def _pairs(query: bytes) -> list[tuple[str, str]]:
+    return sorted(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+
+
+def _hash(head: list[Any], body: bytes) -> str:
+    return hashlib.sha256(json.dumps(head).encode() + b"\0" + body).hexdigest()
+
+
+def path_values(request: Request) -> dict[str, str]:
+    """The path's parameters, each decoded once; the door has checked that they can be decoded."""
+    return {name: unquote_to_bytes(value).decode() for name, value in request.path_params.items()}
+
+
+def query_values(query: bytes, params: Iterable[Param]) -> dict[str, Any]:
+    """The documented query parameters that were given, with their types. Raises Refusal (400)."""
+    try:
+        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
+    except ValueError:
+        raise malformed("The query is not valid UTF-8, or too long.") from None
+    given: dict[str, str] = {}
+    known = {param.name: param for param in params if param.where == "query"}
+    for name, text in pairs:
+        if name in known and name in given:
+            raise malformed("This parameter is there more than once.", name)
+        given[name] = text
+    for name, param in known.items():
+        if param.required and name not in given:
+            raise malformed("This parameter is needed.", name)
+    ours = {known[name]: text for name, text in given.items() if name in known}
+    return {param.name: _value(param, text) for param, text in ours.items() if _said(param, text)}
+
+
+def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> dict[str, Any]:
+    """The documented header parameters that were given, with their types. Raises Refusal (400)."""
+    said = [param for param in params if param.where == "header" and param.name.lower() in headers]
+    given = {param: headers[param.name.lower()] for param in said}
+    return {param.name: _value(param, text) for param, text in given.items() if _said(param, text)}
+
+
+def _said(param: Param, text: str) -> bool:
+    """An empty text is as good as none; an empty number or boolean is looked at, and refused."""
+    return text != "" or param.type != "string"
+
+
+def _value(param: Param, text: str) -> Any:
+    if "\0" in text:
+        raise malformed("A NUL character cannot be used.", param.name)
+    if param.max_length is not None and len(text) > param.max_length:
+        raise malformed(f"At most {param.max_length} characters are taken.", param.name)
+    if param.type == "boolean":
+        if text.lower() not in _BOOLEANS:
+            raise malformed(f"{text!r} is neither true nor false.", param.name)
+        return _BOOLEANS[text.lower()]
+    return whole(text, param.name) if param.type == "number" else text
+
+
+def whole(text: str, field: str) -> int:
+    """A whole number of a query. Raises Refusal (400)."""
+    if not _WHOLE.fullmatch(text) or abs(number := int(text.partition(".")[0])) >= 1 << 63:
+        raise malformed(f"{text!r} is not a whole number.", field)
+    return number
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """The body, counted while it comes. Raises Refusal: 413 as soon as it is too long, 408 when it does not come, 415
+    when it is compressed."""
+    if request.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdecimal() and int(declared[:_DIGITS]) > limit:
+        raise _too_large(limit)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > limit:
+                    raise _too_large(limit)
+                parts.append(part)
+    except TimeoutError:
+        raise Refusal(408, f"The body was not here within {_BODY_SECONDS:.0f} s.") from None
+    return b"".join(parts)
+
+
+def _too_large(limit: int) -> Refusal:
+    return Refusal(413, f"At most {limit // MIB} MiB are taken here.")
+
+
+def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int) -> Any:
+    """The body as plain values that fit the contract's model; decimals keep every digit.
+
+    Raises Refusal: 400 when it is no JSON or does not fit, 413 when it holds more objects than `most_items`, 422 when a
+    number or text cannot be stored.
+    """
+    try:
+        value = json.loads(raw, parse_float=Decimal, parse_int=_whole, parse_constant=_no_constant)
+    except ArithmeticError:
+        raise malformed("The body holds a number that is none.") from None
+    except (ValueError, RecursionError) as problem:
+        raise malformed(f"The body is not JSON: {problem}.") from None
+    if _check(value, "body", 0) > most_items:
+        raise Refusal(413, f"At most {most_items} items are taken in one request.")
+    try:
+        adapter.validate_python(value)
+    except ValidationError as problem:
+        raise _misfit(problem) from None
+    return value
+
+
+def _whole(text: str) -> int | Decimal:
+    """A whole number; what is too large anyway is not computed, for Python's own limit speaks to programmers."""
+    return int(text) if len(text) <= _DIGITS else Decimal(text)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _check(value: Any, field: str, depth: int) -> int:
+    """How many objects stand in arrays. Raises Refusal for what cannot be stored, and for too deep a nesting."""
+    if isinstance(value, str):
+        _check_text(value, field)
+    elif isinstance(value, int | Decimal):
+        _check_number(value, field)
+    elif isinstance(value, (list, dict)) and depth >= _DEEPEST:
+        raise malformed(f"The body is nested deeper than {_DEEPEST}.", field)
+    elif isinstance(value, list):
+        items = (_check(item, f"{field}[{n}]" if depth else f"[{n}]", depth + 1) for n, item in enumerate(value))
+        return sum(items) + sum(isinstance(item, dict) for item in value)
+    elif isinstance(value, dict):
+        for name in value:
+            _check_text(name, field)
+        return sum(_check(item, f"{field}.{name}" if depth else name, depth + 1) for name, item in value.items())
+    return 0
+
+
+def _check_number(value: int | Decimal, field: str) -> None:
+    # Compared, not computed with: an exponent of a million is text, not yet a number.
+    if value > LIMIT or value < -LIMIT:
+        raise against_rule("This number is too large.", field)
+    if isinstance(value, Decimal) and _places(value) > _PLACES:
+        raise against_rule(f"Numbers have at most {_PLACES} decimal places.", field)
+
+
+def _places(value: Decimal) -> int:
+    """How many decimal places a number really has: 1.50000 has one."""
+    _, digits, exponent = value.as_tuple()
+    if not isinstance(exponent, int) or not any(digits):
+        return 0
+    zeros = next(n for n, digit in enumerate(reversed(digits)) if digit)
+    return -exponent - zeros
+
+
+def _check_text(text: str, field: str) -> None:
+    if "\0" in text:
+        raise against_rule("A NUL character cannot be stored.", field)
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise malformed("This is not valid Unicode.", field)
+
+
+def _misfit(problem: ValidationError) -> Refusal:
+    errors = [
+        {"field": _place(error["loc"]), "message": error["msg"]}
+        for error in problem.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    refusal = malformed(errors[0]["message"], errors[0]["field"])
+    refusal.extra["errors"] = errors[:50]
+    return refusal
+
+
+def _place(loc: Sequence[int | str]) -> str:
+    text = ""
+    for part in loc:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.lstrip(".") or "body"

@@ -1,0 +1,262 @@
+"""The service on a socket: uvicorn, started and ended from here."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import uvicorn
+
+from aisle.errors import UsageError
+from aisle.service.access import AccessLog
+from aisle.service.callers import LARGEST_BACKLOG, callers, manners, seldom
+from aisle.service.factory import Service, open_service
+from aisle.service.limits import LONGEST_HEADERS, LONGEST_QUERY, Rates
+from aisle.service.logs import json_logs
+from aisle.service.storage import Storage, named_database, open_storage
+from aisle.service.times import Clock
+from aisle.service.workers import SHARED_FIGURES, Wake, listening, run_workers
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from aisle.service.metrics import Metrics
+
+log = logging.getLogger("aisle.service")
+
+LIFELINE = "AISLE_LIFELINE_FD"
+_KEEP_ALIVE_SECONDS = 75
+_DRAIN_SECONDS = 20
+
+
+def serve(
+    database: str,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    *,
+    demo: bool = False,
+    token_file: Path | None = None,
+    allow_plain_http: bool = False,
+    certificate: Path | None = None,
+    private_key: Path | None = None,
+    rate: float = Rates().token,
+    access_file: Path | None = None,
+    workers: int = 1,
+    json_logs: bool = False,
+    clock: Clock = time,
+    ready: Callable[[str], None] = lambda url: None,
+) -> None:
+    """Serve until SIGINT, SIGTERM or the end of the lifeline; requests that run are finished first.
+
+    `database` is `sqlite:///path` or `postgresql://host/name`; `port` 0 takes any free one. `ready` hears the URL when
+    requests are answered. `token_file` gets an admin token. `rate` is how many requests a second a token may send in
+    the long run, 0 for any number; `access_file` gets a line of each request, `-` is the standard error. `workers` is
+    how many processes answer; with `json_logs` what the service says of itself are lines of JSON too. Raises UsageError
+    for a database we do not know and for plain HTTP to other machines that was not asked for by `allow_plain_http`,
+    StorageError when the database cannot be used.
+    """
+    at = _Address(named_database(database), host, port, certificate, private_key, rate, access_file, json_logs)
+    if not certificate and not allow_plain_http and not _loopback(host):
+        raise UsageError(
+            f"On {host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of your own."
+        )
+    with ExitStack() as opened:
+        service = open_service(at.database, demo=demo, clock=clock)
+        opened.callback(service.close)
+        if token_file:
+            service.admin_token(token_file)
+        if workers == 1:
+            at.serve(service.storage, clock, ready, lambda leave: follow_lifeline(os.environ, leave))
+            return
+    _serve_by_workers(at, workers, ready)
+
+
+class _Address(NamedTuple):
+    """What is served where; also what each worker is told."""
+
+    database: Path | str
+    host: str
+    port: int
+    certificate: Path | None
+    private_key: Path | None
+    rate: float
+    access_file: Path | None
+    json_logs: bool
+
+    def serve(
+        self,
+        storage: Storage,
+        clock: Clock,
+        ready: Callable[[str], None],
+        follow: Callable[[Callable[[], None]], object],
+        sockets: list[socket.socket] | None = None,
+    ) -> None:
+        """Serve in this process; `follow` gets what makes it leave."""
+        with ExitStack() as opened:
+            opened.enter_context(seldom())
+            if self.json_logs:
+                opened.enter_context(json_logs())
+            access = opened.enter_context(closing(AccessLog(self.access_file))) if self.access_file else None
+            service = Service(storage, clock, Rates(self.rate), access, _metrics())
+            server = _Server(
+                _config(service, self.host, self.port, self.certificate, self.private_key), service.app, ready
+            )
+            follow(server.leave)
+            server.run(sockets)
+            log.info("It has left; every request was answered.")
+
+
+def _metrics() -> Metrics:
+    from aisle.service.metrics import Metrics  # how figures are kept is settled when it is imported
+
+    return Metrics()
+
+
+def _serve_by_workers(at: _Address, count: int, ready: Callable[[str], None]) -> None:
+    until = Wake()
+    with listening(at.host, at.port) as sock, until.by_signals(), _figures_together():
+        follow_lifeline(os.environ, until.wake)
+        url = _url(sock, tls=at.certificate is not None)
+        run_workers(partial(_worker, at), count, sock, lambda: ready(url), until=until)
+
+
+@contextmanager
+def _figures_together() -> Iterator[None]:
+    """A folder in which the workers keep their figures, so that whoever of them is asked tells all of them."""
+    with TemporaryDirectory(prefix="aisle-figures-") as folder:
+        os.environ[SHARED_FIGURES] = folder
+        try:
+            yield
+        finally:
+            del os.environ[SHARED_FIGURES]
+
+
+def _worker(
+    at: _Address,
+    sock: socket.socket,
+    ready: Callable[[], None],
+    follow: Callable[[Callable[[], None]], None],
+) -> None:
+    """One process of several."""
+    with closing(open_storage(at.database)) as storage:
+        at.serve(storage, time, lambda _: ready(), follow, [sock])
+
+
+def _config(
+    service: Service, host: str, port: int, certificate: Path | None, private_key: Path | None
+) -> uvicorn.Config:
+    """What uvicorn is told: no start and end of its own, and nothing of requests in its log."""
+    allowed = manners()
+    return uvicorn.Config(
+        service.app,
+        host=host,
+        port=port,
+        lifespan="off",
+        http=callers(allowed),
+        ws="none",
+        backlog=allowed.backlog,
+        h11_max_incomplete_event_size=LONGEST_HEADERS + LONGEST_QUERY,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
+        ssl_certfile=certificate,
+        ssl_keyfile=private_key,
+    )
+
+
+def follow_lifeline(environ: Mapping[str, str], leave: Callable[[], None]) -> threading.Thread | None:
+    """Call `leave` when the inherited pipe named in the environment ends, that is, when its holder is gone."""
+    fd = environ.get(LIFELINE, "")
+    if not fd.isdecimal():
+        return None
+
+    def wait() -> None:
+        try:
+            while os.read(int(fd), 64):
+                pass
+        except OSError:
+            pass
+        leave()
+
+    thread = threading.Thread(target=wait, name="aisle-lifeline", daemon=True)
+    thread.start()
+    return thread
+
+
+def _url(sock: socket.socket, *, tls: bool) -> str:
+    host, port = sock.getsockname()[:2]
+    return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """A loop whose servers do not wait long for a caller to agree on keys, either; and callers wait in a long queue,
+    however few of them are taken from it in a row."""
+
+    async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:
+        if options.get("ssl"):
+            options["ssl_handshake_timeout"] = manners().head_seconds
+        server = await super().create_server(*args, **options)
+        for listener in server.sockets:
+            with socket.socket(fileno=os.dup(listener.fileno())) as same:
+                same.listen(LARGEST_BACKLOG)
+        return server
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, but it says when it is ready, and a signal ends it without killing what comes after."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[str], None]) -> None:
+        super().__init__(config)
+        self._app = app
+        self._ready = ready
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        with asyncio.Runner(loop_factory=_Loop) as runner:
+            runner.run(self.serve(sockets))
+
+    def leave(self) -> None:
+        """Stop taking requests and finish those that run."""
+        self._app.state.leaving = True
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            taken = next(one for server in self.servers for one in server.sockets)
+            self._ready(_url(taken, tls=self.config.is_ssl))
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        signals = (signal.SIGINT, signal.SIGTERM)
+        for one in signals:
+            loop.add_signal_handler(one, self.leave)
+        try:
+            yield
+        finally:
+            for one in signals:
+                loop.remove_signal_handler(one)

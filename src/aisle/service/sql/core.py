@@ -1,0 +1,86 @@
+"""Statements on counters, changes, tokens, stored answers and people."""
+
+COUNTER_TAKE = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
+    RETURNING value"""
+COUNTER_VALUE = "SELECT value FROM counter WHERE store_number = $1 AND name = $2"
+
+CHANGE_MARK = """
+    INSERT INTO change (store_number, topic, change_key, seq) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (store_number, topic, change_key) DO UPDATE SET seq = excluded.seq"""
+CHANGES_SINCE = """
+    SELECT seq, topic, change_key FROM change WHERE store_number = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
+
+ACCESS_BY_HASH = """
+    SELECT token_id, token_hash, name, role, all_stores, expires_on, revoked_on, last_used_on, parent_id
+    FROM token WHERE token_hash = $1"""
+ACCESS_ADD = """
+    INSERT INTO token (token_id, token_hash, name, role, all_stores, created_on, expires_on, parent_id, person_store,
+        person_badge)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
+ACCESS_STORE_ADD = "INSERT INTO token_store (token_id, store_number) VALUES ($1, $2)"
+ACCESS_USED = "UPDATE token SET last_used_on = $2 WHERE token_id = $1"
+# With a token go those that people got through it.
+ACCESS_REVOKE = """
+    UPDATE token SET revoked_on = $2 WHERE (token_id = $1 OR parent_id = $1) AND revoked_on IS NULL
+    RETURNING token_id"""
+ACCESS_REVOKE_PERSON = """
+    UPDATE token SET revoked_on = $3
+    WHERE person_store = $1 AND person_badge = $2 AND parent_id <> '' AND revoked_on IS NULL"""
+ACCESS_STORES_FORGET = """
+    DELETE FROM token_store
+    WHERE token_id IN (SELECT t.token_id FROM token t WHERE t.parent_id <> '' AND t.expires_on < $1)"""
+ACCESSES_FORGET = "DELETE FROM token WHERE parent_id <> '' AND expires_on < $1"
+ACCESSES = """
+    SELECT token_id, name, role, all_stores, created_on, expires_on, revoked_on, last_used_on
+    FROM token ORDER BY created_on, token_id"""
+ACCESS_STORES = "SELECT token_id, store_number FROM token_store ORDER BY token_id, store_number"
+
+# The store and the token's right to it are one question, asked of the token first: a store of others and one that is
+# not there are told apart neither by the answer nor by the work that it takes.
+STORE_OF_ACCESS = """
+    SELECT s.store_number, s.ordinal
+    FROM token t
+    LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = $1
+    JOIN store s ON s.store_number = CASE WHEN t.all_stores = 1 THEN $1 ELSE ts.store_number END
+    WHERE t.token_id = $2"""
+STORES_OF_ACCESS = """
+    SELECT s.store_number, s.ordinal
+    FROM token t
+    JOIN store s ON s.store_number = ANY($1)
+    LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = s.store_number
+    WHERE t.token_id = $2 AND (t.all_stores = 1 OR ts.store_number IS NOT NULL)"""
+# Whether its role is one of these and, where the chain is concerned, its stores are all.
+RIGHT_OF_ACCESS = """
+    SELECT 1 FROM token t WHERE t.token_id = $1 AND t.role = ANY($2) AND (t.all_stores = 1 OR $3 = 0)"""
+
+ANSWER_OF_KEY = """
+    SELECT fingerprint, status, body FROM idempotency WHERE store_number = $1 AND request_key = $2"""
+ANSWER_KEEP = """
+    INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
+    VALUES ($1, $2, $3, $4, $5, $6)"""
+ANSWERS_FORGET = "DELETE FROM idempotency WHERE created_on < $1"
+
+PERSON_SET = """
+    INSERT INTO person (store_number, badge, user_name, name, role) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (store_number, badge) DO UPDATE
+    SET user_name = excluded.user_name, name = excluded.name, role = excluded.role"""
+PEOPLE = """
+    SELECT badge, user_name, name, role, CASE WHEN pin_hash IS NULL THEN 0 ELSE 1 END
+    FROM person WHERE store_number = $1 ORDER BY user_name"""
+PERSON_PIN_SET = "UPDATE person SET pin_hash = $3 WHERE store_number = $1 AND badge = $2"
+PERSON_DROP = "DELETE FROM person WHERE store_number = $1 AND badge = $2"
+PERSON_BY_BADGE = "SELECT badge, user_name, name, role, pin_hash FROM person WHERE store_number = $1 AND badge = $2"
+PERSON_BY_USER = "SELECT badge, user_name, name, role, pin_hash FROM person WHERE store_number = $1 AND user_name = $2"
+PERSON_NAME = "SELECT name FROM person WHERE store_number = $1 AND user_name = $2"
+
+FAILURES = "SELECT failures, locked_until FROM sign_in_failure WHERE store_number = $1 AND who = $2"
+FAILURE_SET = """
+    INSERT INTO sign_in_failure (store_number, who, failures, failed_on, locked_until) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (store_number, who) DO UPDATE
+    SET failures = excluded.failures, failed_on = excluded.failed_on, locked_until = excluded.locked_until"""
+FAILURES_DROP = "DELETE FROM sign_in_failure WHERE store_number = $1 AND who = $2"
+FAILURES_FORGET = "DELETE FROM sign_in_failure WHERE failed_on < $1 AND locked_until < $2"
+
+META_COUNT = "SELECT count(*) FROM store"

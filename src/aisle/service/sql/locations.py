@@ -1,0 +1,67 @@
+"""Statements on places and what lies on them."""
+
+PLACES = """
+    SELECT location_code, seq, location_order, default_stock_pool, sort_key FROM location
+    WHERE store_number = $1 AND location_code = ANY($2)"""
+PLACES_ANY = "SELECT 1 FROM location WHERE store_number = $1 LIMIT 1"
+PLACE_OLD = """
+    SELECT location_code, seq, location_order, default_stock_pool, tags FROM location
+    WHERE store_number = $1 AND location_code = ANY($2)"""
+PLACE_SET = """
+    INSERT INTO location (store_number, location_code, seq, location_order, default_stock_pool, tags, sort_key, search,
+        created_on)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    ON CONFLICT (store_number, location_code) DO UPDATE
+    SET location_order = excluded.location_order, default_stock_pool = excluded.default_stock_pool,
+        tags = excluded.tags, search = excluded.search"""
+
+LOCATION_KEYS = """
+    SELECT l.store_number, l.location_code, l.seq, l.location_order, l.default_stock_pool, l.tags, l.created_on,
+        l.sort_key
+    FROM location l"""
+LOCATION_COUNT = "SELECT count(*) FROM location l"
+LOCATION_ORDER = "ORDER BY l.location_order, l.sort_key, l.location_code"
+LOCATION_FILTERS = {
+    "store": "l.store_number = $?",
+    "after": "(l.location_order, l.sort_key, l.location_code) > ($?, $?, $?)",
+    "search": "l.search LIKE $? ESCAPE '\\'",
+}
+LOCATION_PAGE = """
+    SELECT page.location_code, page.seq, page.location_order, page.default_stock_pool, page.tags, page.created_on,
+        page.sort_key, b.product_number, p.product_name, b.order_number, b.line_number, b.pool, b.quantity,
+        sl.shipment_number, sl.shipment_line
+    FROM page
+    LEFT JOIN balance b
+        ON b.store_number = page.store_number AND b.location_code = page.location_code AND b.quantity <> 0
+    LEFT JOIN product p ON p.product_number = b.product_number
+    LEFT JOIN shipment_line sl
+        ON sl.store_number = b.store_number AND sl.order_number = b.order_number AND sl.line_number = b.line_number"""
+
+AT_PLACE = """
+    SELECT b.product_number, b.order_number, b.line_number, SUM(b.quantity), p.product_name, p.barcode, p.item,
+        sl.shipment_number, sl.shipment_line
+    FROM balance b
+    JOIN product p ON p.product_number = b.product_number
+    LEFT JOIN shipment_line sl
+        ON sl.store_number = b.store_number AND sl.order_number = b.order_number AND sl.line_number = b.line_number"""
+AT_PLACE_COUNT = """
+    SELECT count(*) FROM (
+        SELECT 1 FROM balance b
+        JOIN product p ON p.product_number = b.product_number
+        LEFT JOIN shipment_line sl
+            ON sl.store_number = b.store_number AND sl.order_number = b.order_number
+            AND sl.line_number = b.line_number"""
+AT_PLACE_GROUP = """
+    GROUP BY b.product_number, b.order_number, b.line_number, p.product_name, p.barcode, p.item, sl.shipment_number,
+        sl.shipment_line"""
+AT_PLACE_ORDER = "ORDER BY b.product_number, b.order_number, b.line_number"
+AT_PLACE_FILTERS = {
+    "store": "b.store_number = $?",
+    "place": "b.location_code = $?",
+    "stocked": "b.quantity <> $?",
+    "customer_order_number": "b.order_number = $?",
+    "customer_order_shipment_number": "sl.shipment_number = $?",
+    "after": "(b.product_number, b.order_number, b.line_number) > ($?, $?, $?)",
+    "search": "p.search LIKE $? ESCAPE '\\'",
+    "detail": "(p.detail LIKE $? ESCAPE '\\' OR (p.detail = '' AND p.search LIKE $? ESCAPE '\\'))",
+}

@@ -1,0 +1,33 @@
+"""Statements on the store product log."""
+
+LOG_ADD = """
+    INSERT INTO stock_log (store_number, seq, ordinal, op_id, product_number, reference, reason_code, review_status,
+        created_on, updated_on, item, data)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"""
+LOG_ITEM = "SELECT item FROM stock_log WHERE store_number = $1 AND seq = $2"
+LOG_STATES = "SELECT seq, review_status FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
+LOG_REVIEWED = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
+LOG_LIST = "SELECT g.seq, g.ordinal, g.review_status, g.updated_on, g.item FROM stock_log g"
+LOG_COUNT = "SELECT count(*) FROM stock_log g"
+LOG_ORDER_STORE = "ORDER BY g.seq"
+LOG_ORDER_CHAIN = "ORDER BY g.seq, g.ordinal"
+LOG_FILTERS = {
+    "store": "g.store_number = $?",
+    "token": "g.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $?)",
+    "after": "(g.seq, g.ordinal) > ($?, $?)",
+    "from_id": "(g.seq, g.ordinal) >= ($?, $?)",
+    "to_id": "(g.seq, g.ordinal) <= ($?, $?)",
+    "from_seq": "g.seq >= $?",
+    "to_seq": "g.seq <= $?",
+    "article_number": "g.product_number = $?",
+    "since": "g.created_on >= $?",
+    # The same inside a store, whose entries are numbered as they come: none that is older is looked at.
+    "since_in_store": """g.seq >= COALESCE((SELECT f.seq FROM stock_log f
+        WHERE f.store_number = $? AND f.created_on >= $? ORDER BY f.created_on, f.seq LIMIT 1), 9223372036854775807)""",
+    "reviewed": "g.review_status = $?",
+    "review_status": "g.review_status = $?",
+    "reason_code": "g.reason_code = $?",
+    "reference": "g.reference = $? AND g.reference <> ''",
+    "modified_from": "g.updated_on >= $?",
+    "modified_before": "g.updated_on < $?",
+}

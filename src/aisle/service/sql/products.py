@@ -1,0 +1,86 @@
+"""Statements on the catalogue and on products of a store."""
+
+PRODUCTS_OLD = "SELECT product_number, item FROM product WHERE product_number = ANY($1) AND deleted_on IS NULL"
+PRODUCT_SET = """
+    INSERT INTO product (product_number, product_name, barcode, category_code, parent_category_code, is_active,
+        is_stock, allow_decimal, price, attention_code, search, entry, item, modified_on, group_code,
+        detail)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+    ON CONFLICT (product_number) DO UPDATE
+    SET product_name = excluded.product_name, barcode = excluded.barcode, category_code = excluded.category_code,
+        parent_category_code = excluded.parent_category_code, is_active = excluded.is_active,
+        is_stock = excluded.is_stock, allow_decimal = excluded.allow_decimal, price = excluded.price,
+        attention_code = excluded.attention_code, search = excluded.search,
+        entry = excluded.entry, item = excluded.item, modified_on = excluded.modified_on,
+        group_code = excluded.group_code, detail = excluded.detail, deleted_on = NULL"""
+CODES_DROP = "DELETE FROM product_code WHERE product_number = ANY($1)"
+CODE_ADD = "INSERT INTO product_code (code, product_number) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+
+PRODUCT_LIST = "SELECT p.item FROM product p"
+PRODUCT_COUNT = "SELECT count(*) FROM product p"
+PRODUCT_ORDER = "ORDER BY p.product_number"
+PRODUCT_FILTERS = {
+    "known": "p.deleted_on IS NULL",
+    "product_number": "p.product_number = $?",
+    "barcode": "p.product_number IN (SELECT c.product_number FROM product_code c WHERE c.code = $?)",
+    "search": "p.search LIKE $? ESCAPE '\\'",
+    "category_code": "p.category_code = $?",
+    "is_active": "p.is_active = $?",
+    "modified": "p.modified_on >= $?",
+    "store": "p.product_number IN (SELECT sp.product_number FROM store_product sp WHERE sp.store_number = $?)",
+}
+
+STORE_PRODUCTS_OF = """
+    SELECT p.product_number, p.product_name, p.barcode, p.is_stock, p.allow_decimal, sp.seq, sp.is_stock
+    FROM product p
+    LEFT JOIN store_product sp ON sp.store_number = $1 AND sp.product_number = p.product_number
+    WHERE p.product_number = ANY($2) AND p.deleted_on IS NULL"""
+STORE_PRODUCT_OLD = """
+    SELECT product_number, seq, data FROM store_product WHERE store_number = $1 AND product_number = ANY($2)"""
+STORE_PRODUCT_NEW = """
+    INSERT INTO store_product (store_number, product_number, seq, ordinal, is_replenishment, price, attention_codes,
+        item, data, modified_on)
+    VALUES ($1, $2, $3, $4, 0, '', '', '{}', '{}', $5)"""
+STORE_PRODUCT_SET = """
+    INSERT INTO store_product (store_number, product_number, seq, ordinal, is_stock, is_replenishment, price,
+        attention_codes, item, data, modified_on)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    ON CONFLICT (store_number, product_number) DO UPDATE
+    SET is_stock = excluded.is_stock, is_replenishment = excluded.is_replenishment, price = excluded.price,
+        attention_codes = excluded.attention_codes, item = excluded.item, data = excluded.data,
+        modified_on = excluded.modified_on"""
+STORE_PRODUCT_STOCK_CHANGED = """
+    UPDATE store_product SET stock_modified_on = $3 WHERE store_number = $1 AND product_number = $2"""
+STORE_PRODUCT_COUNTED = "UPDATE store_product SET counted_on = $3 WHERE store_number = $1 AND product_number = $2"
+STORE_PRODUCT_LOSS_BY = "UPDATE store_product SET loss_by = $3 WHERE store_number = $1 AND product_number = $2"
+STORE_PRODUCT_RECEIPT_BY = "UPDATE store_product SET receipt_by = $3 WHERE store_number = $1 AND product_number = $2"
+
+PRODUCT_ITEM = "SELECT item FROM product WHERE product_number = $1 AND deleted_on IS NULL"
+PRODUCTS_OF_CODE = "SELECT product_number FROM product_code WHERE code = $1 ORDER BY product_number LIMIT 2"
+
+# What keeps a product from being deleted, in any store: stock, lines of orders that are not finished, goods to come.
+PRODUCTS_STOCKED = """
+    SELECT DISTINCT sp.product_number
+    FROM store_product sp
+    JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number
+    WHERE sp.product_number = ANY($1) AND b.quantity <> 0
+    ORDER BY sp.product_number"""
+PRODUCTS_ORDERED = """
+    SELECT DISTINCT ol.product_number
+    FROM order_line ol
+    JOIN customer_order o ON o.store_number = ol.store_number AND o.order_number = ol.order_number
+    WHERE ol.product_number = ANY($1) AND o.is_active = 1
+    ORDER BY ol.product_number"""
+PRODUCTS_COMING = """
+    SELECT DISTINCT dl.product_number
+    FROM delivery_line dl
+    JOIN delivery d ON d.store_number = dl.store_number AND d.order_number = dl.order_number
+    WHERE dl.product_number = ANY($1) AND dl.received < dl.quantity
+    ORDER BY dl.product_number"""
+STORES_RANGING = """
+    SELECT store_number, product_number FROM store_product WHERE product_number = ANY($1)
+    ORDER BY store_number, product_number"""
+BALANCES_FORGET = "DELETE FROM balance WHERE store_number = $1 AND product_number = ANY($2) AND quantity = 0"
+STORE_PRODUCTS_DROP = "DELETE FROM store_product WHERE store_number = $1 AND product_number = ANY($2)"
+# Finished orders and deliveries still name it.
+PRODUCTS_DELETE = "UPDATE product SET deleted_on = $2 WHERE product_number = ANY($1) AND deleted_on IS NULL"

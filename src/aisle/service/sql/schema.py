@@ -1,0 +1,173 @@
+"""The tables, as numbered migrations. A migration that was released is never changed again."""
+
+from __future__ import annotations
+
+from aisle.service.sql.schema_first import FIRST
+
+# Tables whose rows are short and read by their whole key.
+NARROW = frozenset({"counter", "product_code", "balance", "taken", "anchor", "change", "token_store"})
+
+# Keys belonged to tokens (twelve digits and a slash in front of them), so a replaced token made its requests new ones.
+_KEYS_OF_STORES = (
+    "ALTER TABLE idempotency RENAME TO idempotency_of_tokens",
+    """CREATE TABLE idempotency (
+        store_number TEXT NOT NULL,
+        request_key TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        status BIGINT NOT NULL,
+        body BYTEA NOT NULL,
+        created_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, request_key)
+    )""",
+    """INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
+        SELECT store_number, request_key, fingerprint, status, body, created_on FROM idempotency_of_tokens
+        WHERE true ORDER BY created_on, principal_id
+        ON CONFLICT (store_number, request_key) DO NOTHING""",
+    "DROP TABLE idempotency_of_tokens",
+    "CREATE INDEX idempotency_age ON idempotency (created_on)",
+    # Where two tokens had used the same key, one of them gives it its name from now on.
+    """UPDATE leg SET op_id = substr(op_id, 14)
+        WHERE op_id LIKE '____________/%' AND NOT EXISTS (
+            SELECT 1 FROM token t JOIN leg twin
+                ON twin.store_number = leg.store_number AND twin.leg = leg.leg
+                AND twin.op_id = t.token_id || '/' || substr(leg.op_id, 14)
+            WHERE t.token_id < substr(leg.op_id, 1, 12))""",
+    "UPDATE stock_log SET op_id = substr(op_id, 14) WHERE op_id LIKE '____________/%'",
+)
+
+# Grows with each change of the order or its lines, for `If-Match`.
+_VERSIONS = ("ALTER TABLE customer_order ADD COLUMN version BIGINT NOT NULL DEFAULT 1",)
+
+# Goods that are announced, what came of them, and goods that a clearance has assigned to be moved.
+_DELIVERIES = (
+    """CREATE TABLE delivery (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        ordinal BIGINT NOT NULL,
+        order_type BIGINT NOT NULL,
+        status TEXT NOT NULL,
+        supplier_code TEXT NOT NULL,
+        supplier_search TEXT NOT NULL,
+        expected_on TEXT NOT NULL,
+        updated_on TEXT NOT NULL,
+        receipt_seq BIGINT,
+        fingerprint TEXT NOT NULL,
+        item TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (store_number, order_number),
+        FOREIGN KEY (store_number) REFERENCES store (store_number)
+    )""",
+    "CREATE UNIQUE INDEX delivery_seq ON delivery (store_number, seq)",
+    "CREATE INDEX delivery_chain ON delivery (seq, ordinal, store_number)",
+    "CREATE INDEX delivery_receipt ON delivery (receipt_seq, ordinal, store_number) WHERE receipt_seq IS NOT NULL",
+    """CREATE TABLE delivery_line (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        seq BIGINT NOT NULL,
+        product_number TEXT NOT NULL,
+        quantity BIGINT NOT NULL,
+        received BIGINT NOT NULL,
+        target_pool BIGINT,
+        customer_order TEXT NOT NULL,
+        customer_line BIGINT NOT NULL,
+        updated_on TEXT NOT NULL,
+        item TEXT NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (store_number, order_number, line_number),
+        FOREIGN KEY (store_number, order_number) REFERENCES delivery (store_number, order_number),
+        FOREIGN KEY (product_number) REFERENCES product (product_number)
+    )""",
+    """CREATE TABLE assignment (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        product_number TEXT NOT NULL,
+        location_code TEXT NOT NULL,
+        pool BIGINT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        quantity BIGINT NOT NULL,
+        location_tag TEXT NOT NULL,
+        created_on TEXT NOT NULL,
+        done_on TEXT,
+        PRIMARY KEY (store_number, seq)
+    )""",
+    """CREATE UNIQUE INDEX assignment_open
+        ON assignment (store_number, product_number, location_code, pool, order_number, line_number)
+        WHERE done_on IS NULL""",
+)
+
+# Products that are deleted while history still names them, groups of products, the word that an order's creator gives a
+# line for its state, and the shipments that bring goods for order lines.
+_CONFORMANCE = (
+    "ALTER TABLE product ADD COLUMN deleted_on TEXT",
+    "ALTER TABLE product ADD COLUMN group_code TEXT NOT NULL DEFAULT ''",
+    "UPDATE product SET group_code = category_code",
+    "ALTER TABLE order_line ADD COLUMN fulfilment TEXT NOT NULL DEFAULT ''",
+    """CREATE TABLE shipment_line (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        shipment_number TEXT NOT NULL,
+        shipment_line BIGINT,
+        PRIMARY KEY (store_number, order_number, line_number)
+    )""",
+    "CREATE INDEX shipment_line_of ON shipment_line (store_number, shipment_number)",
+)
+
+# What an advanced search looks through; '' of products that were not written since.
+_DETAIL = ("ALTER TABLE product ADD COLUMN detail TEXT NOT NULL DEFAULT ''",)
+
+# Where goods that are held for a line lie; '' is somebody's hand. Of goods put down before, nobody knows the origin.
+_ORIGINS = ("ALTER TABLE taken ADD COLUMN held_place TEXT NOT NULL DEFAULT ''",)
+
+# Tokens that people got for their PIN, from which token and as whom; PINs that were wrong; counts that were ordered;
+# lines that are rejected.
+_SIGN_IN = (
+    "ALTER TABLE token ADD COLUMN parent_id TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE token ADD COLUMN person_store TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE token ADD COLUMN person_badge TEXT NOT NULL DEFAULT ''",
+    """CREATE TABLE sign_in_failure (
+        store_number TEXT NOT NULL,
+        who TEXT NOT NULL,
+        failures BIGINT NOT NULL,
+        failed_on TEXT NOT NULL,
+        locked_until TEXT NOT NULL,
+        PRIMARY KEY (store_number, who)
+    )""",
+    """CREATE TABLE recount (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        product_number TEXT NOT NULL,
+        location_code TEXT NOT NULL,
+        log_seq BIGINT,
+        note TEXT NOT NULL,
+        state TEXT NOT NULL,
+        ordered_by TEXT NOT NULL,
+        ordered_on TEXT NOT NULL,
+        ended_by TEXT NOT NULL,
+        ended_on TEXT,
+        count_seq BIGINT,
+        PRIMARY KEY (store_number, seq),
+        FOREIGN KEY (product_number) REFERENCES product (product_number)
+    )""",
+    """CREATE UNIQUE INDEX recount_open ON recount (store_number, product_number, location_code)
+        WHERE state = 'open'""",
+    "ALTER TABLE order_line ADD COLUMN is_rejected BIGINT NOT NULL DEFAULT 0",
+)
+
+# Where a store's log begins to be younger than a moment.
+_LOG_AGES = ("CREATE INDEX stock_log_created ON stock_log (store_number, created_on, seq)",)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    FIRST,
+    _KEYS_OF_STORES,
+    _VERSIONS,
+    _DELIVERIES,
+    _CONFORMANCE,
+    _DETAIL,
+    _ORIGINS,
+    _SIGN_IN,
+    _LOG_AGES,
+)

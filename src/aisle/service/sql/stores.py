@@ -1,0 +1,66 @@
+"""Statements on stores, and the condition that keeps a list inside a token's stores."""
+
+STORE_ORDINALS = "SELECT store_number, ordinal, data FROM store WHERE store_number = ANY($1)"
+STORE_SET = """
+    INSERT INTO store (store_number, ordinal, store_name, is_warehouse, is_active, area_id, secondary_key, search,
+        item, data)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    ON CONFLICT (store_number) DO UPDATE
+    SET store_name = excluded.store_name, is_warehouse = excluded.is_warehouse, is_active = excluded.is_active,
+        area_id = excluded.area_id, secondary_key = excluded.secondary_key, search = excluded.search,
+        item = excluded.item, data = excluded.data"""
+
+STORE_LIST = "SELECT s.item, s.store_number FROM store s"
+STORE_COUNT = "SELECT count(*) FROM store s"
+STORE_ORDER = "ORDER BY s.store_number"
+STORE_FILTERS = {
+    "is_warehouse": "s.is_warehouse = $?",
+    "after": "s.store_number > $?",
+    "search": "s.search LIKE $? ESCAPE '\\'",
+    "secondary_key": "s.secondary_key = $?",
+    "token": "s.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $?)",
+}
+
+STORE_SAID = "SELECT data FROM store WHERE store_number = $1"
+STORES_ALL = "SELECT store_number FROM store ORDER BY store_number"
+# What keeps a store from being removed: stock, open orders, tokens that name it; what its people got goes with it.
+STORE_IN_USE = """
+    SELECT s.store_number FROM store s
+    WHERE s.store_number = ANY($1)
+      AND (EXISTS (SELECT 1 FROM balance b WHERE b.store_number = s.store_number AND b.quantity <> 0)
+        OR EXISTS (SELECT 1 FROM customer_order o WHERE o.store_number = s.store_number AND o.is_active = 1)
+        OR EXISTS (SELECT 1 FROM token_store ts JOIN token t ON t.token_id = ts.token_id
+            WHERE ts.store_number = s.store_number AND t.parent_id = ''))
+    ORDER BY s.store_number"""
+# In this order, because of what refers to what. The ledger, the logs and the keys stay.
+STORE_REMOVALS = (
+    "DELETE FROM assignment WHERE store_number = ANY($1)",
+    "DELETE FROM shipment_line WHERE store_number = ANY($1)",
+    "DELETE FROM delivery_line WHERE store_number = ANY($1)",
+    "DELETE FROM delivery WHERE store_number = ANY($1)",
+    "DELETE FROM order_line WHERE store_number = ANY($1)",
+    "DELETE FROM customer_order WHERE store_number = ANY($1)",
+    "DELETE FROM taken WHERE store_number = ANY($1)",
+    "DELETE FROM put_back WHERE store_number = ANY($1)",
+    "DELETE FROM balance WHERE store_number = ANY($1)",
+    "DELETE FROM store_product WHERE store_number = ANY($1)",
+    "DELETE FROM location WHERE store_number = ANY($1)",
+    "DELETE FROM token_store WHERE store_number = ANY($1)",
+    "DELETE FROM sign_in_failure WHERE store_number = ANY($1)",
+    "DELETE FROM recount WHERE store_number = ANY($1)",
+    "DELETE FROM person WHERE store_number = ANY($1)",
+    "DELETE FROM counter WHERE store_number = ANY($1) AND (name = 'store_product' OR name = 'store_product_gone')",
+    "DELETE FROM store WHERE store_number = ANY($1)",
+)
+
+# Own area first, then other warehouses. A store without an area is near to all.
+SURROUNDING = """
+    SELECT o.store_number, o.store_name, o.is_warehouse, o.area_id, o.item, b.pool, SUM(b.quantity)
+    FROM store s
+    JOIN store o ON o.store_number <> s.store_number AND o.is_active = 1
+        AND (o.is_warehouse = 1 OR s.area_id = '' OR o.area_id = s.area_id)
+    JOIN store_product sp ON sp.store_number = o.store_number AND sp.product_number = $2
+    LEFT JOIN balance b ON b.store_number = o.store_number AND b.product_number = sp.product_number
+    WHERE s.store_number = $1
+    GROUP BY o.store_number, o.store_name, o.is_warehouse, o.area_id, s.area_id, o.item, b.pool
+    ORDER BY CASE WHEN o.area_id = s.area_id THEN 0 ELSE 1 END, o.is_warehouse, o.store_number, b.pool"""

@@ -1,0 +1,102 @@
+"""Products and places of one store, read once for an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from aisle.service.answers import against_rule
+from aisle.service.context import Context, Store
+from aisle.service.sql import locations, products
+
+NO_PLACE = ""
+
+
+class Product(NamedTuple):
+    """A product of the catalogue as a store sees it. `ranged`: the store has a row for it."""
+
+    number: str
+    name: str
+    barcode: str
+    is_stock: bool
+    allow_decimal: bool
+    ranged: bool
+
+
+class Place(NamedTuple):
+    """A place of a store. Places compare in walking order."""
+
+    order: int
+    sort_key: str
+    code: str
+    seq: int
+    default_pool: int | None
+
+    @property
+    def pool(self) -> int:
+        """The pool that goods here belong to when nobody says which."""
+        return self.default_pool or 1
+
+
+class Book:
+    """What one operation knows of its store; asks the database for each product and place once."""
+
+    def __init__(self, ctx: Context, store: Store) -> None:
+        self.ctx = ctx
+        self.store = store
+        self._products: dict[str, Product] = {}
+        self._places: dict[str, Place] = {}
+        self._has_places: bool | None = None
+
+    async def load(self, product_numbers: Iterable[str], codes: Iterable[str] = ()) -> None:
+        """Read many at once; what is asked for later costs nothing."""
+        numbers = sorted({number for number in product_numbers if number not in self._products})
+        if numbers:
+            for row in await self.ctx.tx.all(products.STORE_PRODUCTS_OF, self.store.number, numbers):
+                is_stock = row[3] if row[6] is None else row[6]
+                self._products[row[0]] = Product(
+                    row[0], row[1], row[2], bool(is_stock), bool(row[4]), row[5] is not None
+                )
+        wanted = sorted({code for code in codes if code and code not in self._places})
+        if wanted:
+            for code, seq, order, pool, key in await self.ctx.tx.all(locations.PLACES, self.store.number, wanted):
+                self._places[code] = Place(order, key, code, seq, pool)
+
+    async def product(self, number: str, field: str) -> Product:
+        """The product. Raises Refusal (422) when the catalogue has none of this number."""
+        await self.load([number])
+        if number not in self._products:
+            raise against_rule(f"There is no product {number}.", field)
+        return self._products[number]
+
+    async def place(self, code: str, field: str) -> Place:
+        """The place. Raises Refusal (422) when the store has none of this code: places are never made by use."""
+        place = await self.known_place(code)
+        if place is None:
+            raise against_rule(f"There is no location {code}.", field)
+        return place
+
+    async def known_place(self, code: str) -> Place | None:
+        """The place, or None."""
+        await self.load((), [code])
+        return self._places.get(code)
+
+    async def has_places(self) -> bool:
+        """Whether this store keeps locations at all."""
+        if self._has_places is None:
+            self._has_places = await self.ctx.tx.one(locations.PLACES_ANY, self.store.number) is not None
+        return self._has_places
+
+    async def range(self, product_numbers: Iterable[str]) -> None:
+        """Make sure that the store has a row for each of these known products."""
+        missing = [number for number in dict.fromkeys(product_numbers) if not self._products[number].ranged]
+        if not missing:
+            return
+        seq = await self.ctx.take(self.store.number, "store_product", len(missing))
+        rows = [
+            (self.store.number, number, seq + n, self.store.ordinal, self.ctx.now) for n, number in enumerate(missing)
+        ]
+        await self.ctx.tx.many(products.STORE_PRODUCT_NEW, rows)
+        for number in missing:
+            self._products[number] = self._products[number]._replace(ranged=True)
+            self.ctx.changed(self.store.number, "product", number)

@@ -1,0 +1,147 @@
+"""An order line while an operation works on it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from aisle.service.amounts import plain
+from aisle.service.answers import against_rule, conflict
+from aisle.service.context import Context
+from aisle.service.encode import compact
+from aisle.service.sql import orders as sql
+from aisle.service.states import check_move, line_state
+from aisle.service.storage import Row
+
+REASONS = ("rejection_reason_code", "rejection_reason_code_description")
+"""Fields of a line that say why it was closed short; they go when it is no longer so."""
+
+
+@dataclass(slots=True)
+class OrderLine:
+    """A row of `order_line`; quantities in thousandths. `item` holds the fields that only come and go."""
+
+    order_number: str
+    line_number: int
+    seq: int
+    product_number: str
+    quantity: int
+    picked: int
+    moved: int
+    delivered: int
+    is_picked: bool
+    from_warehouse: bool
+    stock_pool: int
+    pools: list[int]
+    preferred_location_code: str
+    picked_by: str | None
+    item: dict[str, Any]
+    is_rejected: bool = False
+    was: str = ""
+    """Its state as it is stored; '' of one that is not."""
+
+    @classmethod
+    def from_row(cls, order_number: str, row: Row) -> OrderLine:
+        """From `LINES_OF_ORDER` or `LINE_GET`."""
+        number, seq, product, quantity, picked, moved, delivered, closed, warehouse, pool, pools, place, by, *rest = row
+        item, rejected = rest
+        found = cls(
+            order_number,
+            number,
+            seq,
+            product,
+            quantity,
+            picked,
+            moved,
+            delivered,
+            bool(closed),
+            bool(warehouse),
+            pool,
+            json.loads(pools),
+            place,
+            by,
+            json.loads(item),
+            bool(rejected),
+        )
+        found.was = found.state
+        return found
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """How balances name this line."""
+        return (self.order_number, self.line_number)
+
+    @property
+    def full(self) -> bool:
+        """Whether all that was ordered is picked."""
+        return self.picked >= self.quantity
+
+    @property
+    def state(self) -> str:
+        """Which state it is in while its order is open."""
+        return line_state(is_rejected=self.is_rejected, is_picked=self.is_picked, full=self.full, picked=self.picked)
+
+    @property
+    def short(self) -> bool:
+        """Whether it counts as picked, though less was found than was ordered."""
+        return self.is_picked and not self.full
+
+    def picking_pools(self, named: int | None = None) -> list[int]:
+        """The pools a pick may take from, in order: the named one alone, or the line's own and its further ones."""
+        if named is not None:
+            return [named]
+        return list(dict.fromkeys([self.stock_pool, *self.pools]))
+
+    def as_answer(self) -> dict[str, Any]:
+        """The line as a refusal shows it, under the names of the interface."""
+        return {
+            "order_number": self.order_number,
+            "line_number": self.line_number,
+            "product_number": self.product_number,
+            "quantity": plain(self.quantity),
+            "picked_quantity": plain(self.picked),
+            "moved_quantity": plain(self.moved),
+            "is_picked": self.is_picked,
+            **({"is_rejected": True} if self.is_rejected else {}),
+        }
+
+    async def save(self, ctx: Context, store_number: str) -> None:
+        """Store every field that can change. Raises Refusal (409) for a way between states that is none."""
+        if self.was:
+            check_move("line", f"Line {self.line_number}", self.was, self.state, line=self.as_answer())
+        self.was = self.state
+        if not self.short and not self.is_rejected:
+            self.item = {name: value for name, value in self.item.items() if name not in REASONS}
+        await ctx.tx.run(
+            sql.LINE_SET,
+            store_number,
+            *self.key,
+            self.quantity,
+            self.picked,
+            self.moved,
+            self.delivered,
+            int(self.is_picked),
+            int(self.from_warehouse),
+            self.stock_pool,
+            self.preferred_location_code,
+            self.picked_by,
+            compact(self.item),
+            int(self.is_rejected),
+        )
+
+
+async def open_line(ctx: Context, store_number: str, order: str, line: int, product: str, field: str) -> OrderLine:
+    """A line that goods may be moved or counted for. Raises Refusal: 422 unknown or other product, 409 closed order."""
+    head = await ctx.tx.one(sql.ORDER_GET, store_number, order)
+    row = await ctx.tx.one(sql.LINE_GET, store_number, order, line) if head else None
+    if head is None or row is None:
+        raise against_rule(f"There is no line {line} in order {order}.", field)
+    found = OrderLine.from_row(order, row)
+    if found.product_number != product:
+        raise against_rule(f"Line {line} of order {order} is for product {found.product_number}, not {product}.", field)
+    if not head[1] or head[4]:
+        raise conflict(f"Order {order} is {'rejected' if head[4] else 'finished'}.", field, line=found.as_answer())
+    if found.is_rejected:
+        raise conflict(f"Line {line} of order {order} is rejected.", field, line=found.as_answer())
+    return found

@@ -1,0 +1,98 @@
+"""Entries of the store product log: collected during an operation, numbered and stored together."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from aisle.service.amounts import plain
+from aisle.service.encode import compact
+from aisle.service.sql import logs as sql
+from aisle.service.states import NOTHING, TO_REVIEW
+from aisle.service.stock.book import NO_PLACE, Place, Product
+from aisle.service.stock.ledger import Ledger
+from aisle.service.stock.line import OrderLine
+from aisle.service.stock.recount import Counted
+
+
+class Entry(NamedTuple):
+    """One log entry; quantities in thousandths. `extra` holds further documented fields as they go out."""
+
+    product: Product
+    source: str
+    quantity: int | None = None
+    place: Place | None = None
+    pool: int | None = None
+    line: OrderLine | None = None
+    reference: str | None = None
+    reason_code: int | None = None
+    reason: str | None = None
+    app_user: str | None = None
+    flagged: bool = False
+    extra: dict[str, Any] | None = None
+    data: dict[str, Any] | None = None
+
+
+class LogWriter:
+    """The log of one operation in one store."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.ctx = ledger.ctx
+        self.store = ledger.book.store
+        self.counts: list[Counted] = []
+        """The free counts among the entries, for `close_recounts`."""
+        self._rows: list[tuple[object, ...]] = []
+
+    def note_count(self, product: Product, place: Place | None) -> None:
+        """The entry that comes next is a free count."""
+        code = place.code if place else NO_PLACE
+        self.counts.append(Counted(len(self._rows), product.number, code, self.ledger.occurred_on))
+
+    def add(self, entry: Entry) -> None:
+        """Take an entry down, with the time at which the ledger says that it happened."""
+        self._rows.append(
+            (
+                self.ctx.op_id,
+                entry.product.number,
+                entry.reference or "",
+                entry.reason_code,
+                TO_REVIEW if entry.flagged else NOTHING,
+                self.ctx.now,
+                self.ctx.now,
+                compact(self._item(entry)),
+                compact(entry.data or {}),
+            )
+        )
+
+    async def store_all(self) -> list[int]:
+        """Number and store the entries; their ids, in order."""
+        if not self._rows:
+            return []
+        seq = await self.ctx.take(self.store.number, "log", len(self._rows))
+        rows = [(self.store.number, seq + n, self.store.ordinal, *row) for n, row in enumerate(self._rows)]
+        await self.ctx.tx.many(sql.LOG_ADD, rows)
+        self._rows.clear()
+        return [self.store.wire_id(seq + n) for n in range(len(rows))]
+
+    def _item(self, entry: Entry) -> dict[str, Any]:
+        line, place = entry.line, entry.place
+        item = {
+            "product_number": entry.product.number,
+            "store_number": self.store.number,
+            "app_user_name": entry.app_user or self.ctx.app_user,
+            "barcode": entry.product.barcode or None,
+            "created_on": self.ctx.now,
+            "customer_order_number": line.order_number if line else None,
+            "customer_order_line_number": line.line_number if line else None,
+            "location": self.store.wire_id(place.seq) if place else None,
+            "location_code": place.code if place else None,
+            "moved_on": self.ledger.occurred_on,
+            "quantity": None if entry.quantity is None else plain(entry.quantity),
+            "reason_code": entry.reason_code,
+            "reason_code_description": entry.reason,
+            "reference": entry.reference,
+            "source": entry.source,
+            "stock_pool": None if entry.pool is None else str(entry.pool),
+            **(entry.extra or {}),
+        }
+        return {name: value for name, value in item.items() if value is not None}

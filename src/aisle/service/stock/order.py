@@ -1,0 +1,173 @@
+"""An order while an operation works on it: its flags, the state that follows from them, and how goods leave it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from aisle.service.context import Context
+from aisle.service.encode import compact
+from aisle.service.sql import orders as sql
+from aisle.service.sql import stock as stock_sql
+from aisle.service.states import CLOSED, STATUS_ID, check_move, fulfilment
+from aisle.service.stock.book import NO_PLACE
+from aisle.service.stock.ledger import Ledger, Spot
+from aisle.service.stock.line import OrderLine
+
+
+@dataclass(slots=True)
+class Order:
+    """A row of `customer_order` with its lines."""
+
+    number: str
+    is_active: bool
+    is_claimed: bool
+    is_picked: bool
+    is_rejected: bool
+    status_id: int
+    fulfilment: str
+    item: dict[str, Any]
+    version: int
+    lines: list[OrderLine]
+
+    @classmethod
+    async def load(cls, ctx: Context, store_number: str, number: str) -> Order | None:
+        """The order, or None when the store has none of this number."""
+        row = await ctx.tx.one(sql.ORDER_GET, store_number, number)
+        if row is None:
+            return None
+        lines = [
+            OrderLine.from_row(number, line) for line in await ctx.tx.all(sql.LINES_OF_ORDER, store_number, number)
+        ]
+        active, claimed, picked, rejected = (bool(flag) for flag in row[1:5])
+        return cls(number, active, claimed, picked, rejected, row[5], row[6], json.loads(row[8]), row[9], lines)
+
+    def line(self, line_number: int) -> OrderLine | None:
+        """The line of this number, or None."""
+        return next((line for line in self.lines if line.line_number == line_number), None)
+
+    def as_answer(self) -> dict[str, Any]:
+        """The order as a refusal shows it, under the names of the interface."""
+        return {
+            "order_number": self.number,
+            "version": self.version,
+            "is_active": self.is_active,
+            "is_picked": self.is_picked,
+            "is_rejected": self.is_rejected,
+            "lines": [line.as_answer() for line in self.lines],
+        }
+
+    def derive(self) -> None:
+        """Bring `is_picked` and the state in line with the lines. Raises Refusal (409) for a way back that is none."""
+        if self.lines:
+            self.is_picked = all(line.is_picked for line in self.lines)
+        state = fulfilment(
+            is_active=self.is_active,
+            is_rejected=self.is_rejected,
+            is_picked=self.is_picked,
+            any_picked=any(line.picked for line in self.lines),
+        )
+        check_move("order", f"Order {self.number}", self.fulfilment, state)
+        if state != self.fulfilment:
+            self.status_id = STATUS_ID[state]
+            self.fulfilment = state
+
+    async def save(self, ctx: Context, store_number: str) -> None:
+        """Derive the state, store the head (lines store themselves) and tell followers."""
+        was_open = self.fulfilment not in CLOSED
+        self.derive()
+        is_open = self.fulfilment not in CLOSED
+        if is_open != was_open:
+            await ctx.tx.run(sql.LINES_OPEN, store_number, self.number, int(is_open))
+        pickup = pickup_date(self.lines)
+        self.item = {name: value for name, value in self.item.items() if name != "pickup_date"}
+        if pickup:
+            self.item["pickup_date"] = pickup
+        await ctx.tx.run(
+            sql.ORDER_SET,
+            store_number,
+            self.number,
+            int(self.is_active),
+            int(self.is_claimed),
+            int(self.is_picked),
+            int(self.is_rejected),
+            self.status_id,
+            self.fulfilment,
+            compact(self.item),
+            pickup,
+            sum(line.quantity for line in self.lines),
+            sum(line.delivered for line in self.lines),
+        )
+        ctx.changed(store_number, "order", self.number)
+
+
+def pickup_date(lines: list[OrderLine]) -> str:
+    """The earliest pickup date of the lines, or ''."""
+    return min((line.item["pickup_date"][:10] for line in lines if line.item.get("pickup_date")), default="")
+
+
+async def refresh(ctx: Context, store_number: str, line: OrderLine) -> None:
+    """After the goods of one line changed: store it, and its order's state."""
+    rows = await ctx.tx.all(stock_sql.HELD_OF_LINE, store_number, *line.key)
+    line.moved = sum(quantity for place, _, quantity in rows if place)
+    await line.save(ctx, store_number)
+    order = await Order.load(ctx, store_number, line.order_number)
+    assert order is not None
+    await order.save(ctx, store_number)
+
+
+async def finish_order(ledger: Ledger, order: Order) -> None:
+    """The goods are handed over: what is held leaves the store, quantities stay as history."""
+    lines = {line.line_number: line for line in order.lines}
+    await ledger.book.load(line.product_number for line in order.lines)
+    for number, product, place, pool, quantity in await held(ledger, order.number):
+        await ledger.post("finish", product, Spot(place, pool, order.number, number), -quantity)
+        lines[number].delivered += quantity
+    for line in order.lines:
+        product_seen = await ledger.book.product(line.product_number, "product_number")
+        if not product_seen.is_stock:
+            line.delivered = line.picked
+    await ledger.ctx.tx.run(stock_sql.TAKEN_DROP_ORDER, ledger.store, order.number)
+    order.is_active = False
+
+
+async def release_order(ledger: Ledger, order: Order) -> None:
+    """Held goods become free where they lie; those in hand at no place, listed as to be put back."""
+    await release(ledger, order, order.lines)
+    for line in order.lines:
+        line.is_picked = line.is_rejected or line.quantity == 0
+
+
+async def release(ledger: Ledger, order: Order, lines: Iterable[OrderLine]) -> None:
+    """The same for some lines of an order; they are still to be stored."""
+    named = {line.line_number: line for line in lines}
+    for number, product, place, pool, quantity in await held(ledger, order.number):
+        if number in named:
+            await ledger.shift("release", product, Spot(place, pool, order.number, number), Spot(place, pool), quantity)
+    await _list_put_backs(ledger, order.number, named)
+    for line in named.values():
+        await ledger.ctx.tx.run(stock_sql.TAKEN_DROP_LINE, ledger.store, *line.key)
+        line.picked = line.moved = 0
+
+
+async def held(ledger: Ledger, order_number: str) -> list[tuple[int, str, str, int, int]]:
+    """What is held for an order: line, product, place, pool, quantity."""
+    rows = await ledger.ctx.tx.all(stock_sql.HELD_OF_ORDER, ledger.store, order_number)
+    return [(row[0], row[1], row[2], row[3], row[4]) for row in rows]
+
+
+async def _list_put_backs(ledger: Ledger, order: str, lines: dict[int, OrderLine]) -> None:
+    rows = await ledger.ctx.tx.all(stock_sql.TAKEN_OF_ORDER, ledger.store, order)
+    listed = [row for row in rows if row[0] in lines and row[1] != NO_PLACE]
+    if not listed:
+        return
+    seq = await ledger.ctx.take(ledger.store, "put_back", len(listed))
+    await ledger.ctx.tx.many(
+        stock_sql.PUT_BACK_ADD,
+        [
+            (ledger.store, seq + n, lines[line].product_number, place, pool, quantity, order, line, ledger.ctx.now)
+            for n, (line, place, pool, quantity) in enumerate(listed)
+        ],
+    )

@@ -1,0 +1,175 @@
+"""Picking: goods go into somebody's hand for an order line, and back (README: Pick raises, Pick lowers)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from aisle.service.amounts import number
+from aisle.service.answers import conflict
+from aisle.service.sql import locations
+from aisle.service.sql import stock as sql
+from aisle.service.stock.book import NO_PLACE, Place
+from aisle.service.stock.ledger import Ledger, Spot
+from aisle.service.stock.line import OrderLine
+
+
+class Taking(NamedTuple):
+    """So much from there."""
+
+    place: str
+    pool: int
+    quantity: int
+
+
+def plan_taking(
+    free: Mapping[Spot, int],
+    walk: Sequence[Place],
+    pools: Sequence[int],
+    quantity: int,
+    named: str | None = None,
+) -> list[Taking]:
+    """From where `quantity` is taken: pool by pool, in each along the walk, then from no place.
+
+    With `named`, from that place alone. What the books lack comes from no place, in the first pool, below none.
+    """
+    codes = [place.code for place in walk] if named is None else [named]
+    if named is None:
+        codes.append(NO_PLACE)
+    takings: list[Taking] = []
+    for pool in pools:
+        for code in codes:
+            part = min(quantity, max(0, free.get(Spot(code, pool), 0)))
+            if part:
+                takings.append(Taking(code, pool, part))
+                quantity -= part
+    if quantity:
+        takings.append(Taking(NO_PLACE, pools[0], quantity))
+    return takings
+
+
+async def raise_pick(
+    ledger: Ledger, line: OrderLine, quantity: int, place: Place | None = None, pool: int | None = None
+) -> list[Taking]:
+    """Take `quantity` into the hand for the line, from the named place and pool or along the walk."""
+    balances = await ledger.balances(line.product_number)
+    free = {spot: have for spot, have in balances.items() if spot.free}
+    pools = line.picking_pools(pool)
+    walk = await walking_order(ledger, (spot.place for spot, have in free.items() if have > 0))
+    if place is None:
+        # The place that the order's creator had in mind comes first.
+        walk.sort(key=lambda one: (one.code != line.preferred_location_code, one))
+    takings = plan_taking(free, walk, pools, quantity, place.code if place else None)
+    for taking in takings:
+        await _into_hand(ledger, line, taking)
+    line.picked += quantity
+    return takings
+
+
+async def lower_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[Taking]:
+    """Put `quantity` of the goods in hand back where they came from, the last first.
+
+    Raises Refusal (409) when some of it was moved to a place already.
+    """
+    stack = await taken(ledger, line)
+    in_hand = sum(one.quantity for one in stack)
+    if quantity > in_hand:
+        raise conflict(
+            f"Line {line.line_number}: {number(line.moved)} moved, move them back first.", line=line.as_answer()
+        )
+    returned = []
+    for one in reversed(stack):
+        part = min(quantity, one.quantity)
+        if part == 0:
+            break
+        await _shrink(ledger, line, one, part)
+        source = Spot(NO_PLACE, one.held_pool, *line.key)
+        await ledger.shift("unpick", line.product_number, source, Spot(one.place, one.pool), part)
+        returned.append(Taking(one.place, one.pool, part))
+        quantity -= part
+        line.picked -= part
+    return returned
+
+
+class Taken(NamedTuple):
+    """Goods held for a line: where they came from, and where and in which pool they are held; no place is the hand."""
+
+    n: int
+    place: str
+    pool: int
+    held_place: str
+    held_pool: int
+    quantity: int
+
+    @property
+    def origin(self) -> Taking:
+        """So much came from there."""
+        return Taking(self.place, self.pool, self.quantity)
+
+
+async def taken(ledger: Ledger, line: OrderLine, place: str = NO_PLACE) -> list[Taken]:
+    """The goods held for a line at a place, the first taken first; at no place they are all that is held there."""
+    return [one for one in await _all_taken(ledger, line) if one.held_place == place]
+
+
+async def let_go(
+    ledger: Ledger, line: OrderLine, quantity: int, pool: int | None = None, place: str = NO_PLACE
+) -> list[Taken]:
+    """Use up to `quantity` of the goods held at a place (of one pool); their legs are the caller's.
+
+    Of what is in hand, the first taken goes first; of what was put down, the last. Said in the order of taking.
+    """
+    held = [one for one in await taken(ledger, line, place) if pool in (None, one.held_pool)]
+    used = []
+    for one in reversed(held) if place else held:
+        part = min(quantity, one.quantity)
+        if part == 0:
+            break
+        await _shrink(ledger, line, one, part)
+        used.append(one._replace(quantity=part))
+        quantity -= part
+    return used[::-1] if place else used
+
+
+async def keep(ledger: Ledger, line: OrderLine, origin: Taking, held: Spot) -> None:
+    """Remember where goods that are held now came from; their legs are posted by the caller."""
+    rows = await _all_taken(ledger, line)
+    n = rows[-1].n + 1 if rows else 1
+    row = (ledger.store, *line.key, n, origin.place, origin.pool, held.place, held.pool, origin.quantity)
+    await ledger.ctx.tx.run(sql.TAKEN_ADD, *row)
+
+
+async def follow(ledger: Ledger, line: OrderLine, held: Spot, quantity: int) -> None:
+    """So many more, or fewer, are held there, from nowhere that is known; their legs are posted by the caller."""
+    if quantity > 0:
+        await keep(ledger, line, Taking(NO_PLACE, held.pool, quantity), held)
+    else:
+        await let_go(ledger, line, -quantity, held.pool, held.place)
+
+
+async def _all_taken(ledger: Ledger, line: OrderLine) -> list[Taken]:
+    rows = await ledger.ctx.tx.all(sql.TAKEN_OF_LINE, ledger.store, *line.key)
+    return [Taken(*row) for row in rows]
+
+
+async def walking_order(ledger: Ledger, codes: Iterable[str]) -> list[Place]:
+    """These places, without "no place", as a picker meets them."""
+    wanted = sorted({code for code in codes if code})
+    if not wanted:
+        return []
+    rows = await ledger.ctx.tx.all(locations.PLACES, ledger.store, wanted)
+    return sorted(Place(order, key, code, seq, pool) for code, seq, order, pool, key in rows)
+
+
+async def _into_hand(ledger: Ledger, line: OrderLine, taking: Taking) -> None:
+    source = Spot(taking.place, taking.pool)
+    target = Spot(NO_PLACE, taking.pool, *line.key)
+    await ledger.shift("pick", line.product_number, source, target, taking.quantity)
+    await keep(ledger, line, taking, target)
+
+
+async def _shrink(ledger: Ledger, line: OrderLine, one: Taken, part: int) -> None:
+    if part == one.quantity:
+        await ledger.ctx.tx.run(sql.TAKEN_DROP, ledger.store, *line.key, one.n)
+    else:
+        await ledger.ctx.tx.run(sql.TAKEN_SET, ledger.store, *line.key, one.n, one.quantity - part)

@@ -1,0 +1,92 @@
+"""What every engine offers: statements inside a transaction, and transactions that run a coroutine."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol, TypeVar
+
+from aisle.errors import StorageError
+
+log = logging.getLogger("aisle.service")
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+
+class Busy(StorageError):
+    """Another writer held the database for too long; nothing was changed and the same request may be sent again."""
+
+
+class Lost(StorageError):
+    """The database failed while a transaction was being stored; whether it was stored is not known to the caller."""
+
+
+class Duplicate(StorageError):
+    """A row with the same key is there already, or a row that another one needs is not."""
+
+
+class Unfit(StorageError):
+    """A value is longer than this engine can hold where it was to be put; the work was undone."""
+
+
+def failed(problem: BaseException) -> Lost:
+    """The database's own failure as clients hear it; its words, with paths and values in them, are for nobody."""
+    log.error("The database failed: %s", type(problem).__name__)
+    return Lost("The database failed; the service's log names the kind of failure.")
+
+
+class Tx(Protocol):
+    """One transaction. Statements are constants with `$1` parameters; a list parameter is for `= ANY($n)` alone."""
+
+    async def all(self, sql: str, *args: object) -> list[Row]:
+        """Every row of a query."""
+        ...
+
+    async def one(self, sql: str, *args: object) -> Row | None:
+        """The first row, or None."""
+        ...
+
+    async def run(self, sql: str, *args: object) -> None:
+        """A statement without an answer."""
+        ...
+
+    async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        """The same statement for each row of parameters."""
+        ...
+
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        """A part that is undone as a whole when it raises, without ending the transaction."""
+        ...
+
+
+Work = Callable[[Tx], Coroutine[Any, Any, T]]
+
+
+class Storage(Protocol):
+    """Transactions over one database that several processes may share."""
+
+    async def read(self, work: Work[T]) -> T:
+        """Run `work` over one consistent state of the database. It must not write."""
+        ...
+
+    async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
+        """Run `work` alone among all writers of these stores; stored for ever when this returns, undone when it raises.
+
+        `stores` are all whose rows it may change, the chain (`*`) among them; None is every one. An engine may run
+        `work` more than once, when it undid what the earlier time did. Raises Busy, Lost, or whatever `work` raised.
+        """
+        ...
+
+    def write_now(self, work: Work[T]) -> T:
+        """`write` over all stores, for callers without an event loop."""
+        ...
+
+    def read_now(self, work: Work[T]) -> T:
+        """`read` for callers without an event loop."""
+        ...
+
+    def close(self) -> None:
+        """Finish what runs, then let go of the database."""
+        ...

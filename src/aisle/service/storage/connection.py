@@ -1,0 +1,141 @@
+"""One SQLite connection seen as `Tx`, and the driver that runs a coroutine without an event loop."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from functools import cache
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, TypeVar, cast
+
+import apsw
+
+from aisle.errors import StorageError
+from aisle.service.storage.base import Duplicate, Row
+
+T = TypeVar("T")
+
+_PRAGMAS = (
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA mmap_size = 0",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA cache_size = -4000",
+    "PRAGMA journal_size_limit = 67108864",
+)
+
+
+def opened(path: Path, busy_ms: int, *, read_only: bool = False) -> apsw.Connection:
+    """A connection with every safety on. Raises StorageError when the file is not a database that can be used."""
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=400)
+        connection.set_busy_timeout(busy_ms)
+        mode = _into_wal(connection, busy_ms)
+        for pragma in _PRAGMAS:
+            connection.execute(pragma).fetchall()
+        if read_only:
+            connection.execute("PRAGMA query_only = ON").fetchall()
+    except apsw.Error as problem:
+        raise StorageError(f"{path} cannot be opened as a database: {problem}.") from problem
+    if mode != [("wal",)]:
+        connection.close()
+        raise StorageError(f"{path} lies on a file system that several processes cannot share.")
+    return connection
+
+
+def _into_wal(connection: apsw.Connection, busy_ms: int) -> list[tuple[apsw.SQLiteValue, ...]]:
+    """The mode the file is in then. SQLite asks nobody's patience for this one statement, so that is done here."""
+    until = monotonic() + busy_ms / 1000
+    while True:
+        try:
+            return connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except apsw.BusyError:
+            if monotonic() > until:
+                raise
+            sleep(0.005)
+
+
+@cache
+def _sqlite_text(sql: str) -> str:
+    """The catalogue's common SQL as SQLite takes it: numbered parameters, and lists as JSON."""
+    text = re.sub(r"= ANY\(\$(\d+)\)", r"IN (SELECT value FROM json_each(?\1))", sql)
+    return re.sub(r"\$(\d+)", r"?\1", text)
+
+
+def _bound(args: Sequence[object]) -> Sequence[apsw.SQLiteValue]:
+    if list in map(type, args):
+        args = tuple(json.dumps(arg) if isinstance(arg, list) else arg for arg in args)
+    return cast("Sequence[apsw.SQLiteValue]", args)
+
+
+def drive(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits to its end. Raises RuntimeError when it does wait for something."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return cast("T", done.value)
+    work.close()
+    raise RuntimeError("Work inside a transaction waited for something outside of it.")
+
+
+class SqliteTx:
+    """`Tx` over one connection; used by one thread."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+        self._depth = 0
+
+    async def all(self, sql: str, *args: object) -> list[Row]:
+        return self._execute(sql, args)
+
+    async def one(self, sql: str, *args: object) -> Row | None:
+        # The whole answer is fetched: a statement that writes and returns has to run to its end.
+        rows = self._execute(sql, args)
+        return rows[0] if rows else None
+
+    async def run(self, sql: str, *args: object) -> None:
+        self._execute(sql, args)
+
+    async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        try:
+            self.connection.executemany(_sqlite_text(sql), cast("Iterable[Sequence[apsw.SQLiteValue]]", rows))
+        except apsw.ConstraintError as problem:
+            raise Duplicate(str(problem)) from problem
+
+    def _execute(self, sql: str, args: Sequence[object]) -> list[Row]:
+        try:
+            return self.connection.execute(_sqlite_text(sql), _bound(args)).fetchall()
+        except apsw.ConstraintError as problem:
+            raise Duplicate(str(problem)) from problem
+
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncIterator[None]:
+        self._depth += 1
+        name = f"s{self._depth}"
+        self.connection.execute(f"SAVEPOINT {name}")
+        try:
+            yield
+        except BaseException:
+            self._leave(f"ROLLBACK TO {name}", f"RELEASE {name}")
+            raise
+        else:
+            self._leave(f"RELEASE {name}")
+
+    def _leave(self, *statements: str) -> None:
+        self._depth -= 1
+        if self.connection.in_transaction:
+            for statement in statements:
+                self.connection.execute(statement)
+
+    def begin(self, statement: str) -> None:
+        """Start a transaction."""
+        self._depth = 0
+        self.connection.execute(statement)
+
+    def end(self, statement: str) -> None:
+        """End the transaction, unless SQLite has ended it already."""
+        if self.connection.in_transaction:
+            self.connection.execute(statement)

@@ -1,0 +1,46 @@
+"""Numbered migrations, each in one transaction. A database that is newer than the program is left alone."""
+
+from __future__ import annotations
+
+import apsw
+
+from aisle.errors import StorageError
+from aisle.service.sql.schema import MIGRATIONS, NARROW
+
+
+def migrate(connection: apsw.Connection) -> None:
+    """Bring the database to the newest schema. Raises StorageError when it is newer still."""
+    version = _version(connection)
+    if version > len(MIGRATIONS):
+        raise StorageError(
+            f"The database has schema {version}, this program knows {len(MIGRATIONS)}: use the newer program."
+        )
+    for number, statements in enumerate(MIGRATIONS, 1):
+        if number > version:
+            _apply(connection, number, statements)
+
+
+def _apply(connection: apsw.Connection, number: int, statements: tuple[str, ...]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have done it while this one waited for the lock.
+        if _version(connection) < number:
+            for statement in statements:
+                connection.execute(_dialect(statement))
+            connection.execute(f"PRAGMA user_version = {number:d}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: apsw.Connection) -> int:
+    row = connection.execute("PRAGMA user_version").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _dialect(statement: str) -> str:
+    """Narrow tables lie in their primary key on SQLite: one tree to walk instead of two."""
+    words = statement.split(None, 3)
+    narrow = words[:2] == ["CREATE", "TABLE"] and words[2] in NARROW
+    return f"{statement} WITHOUT ROWID" if narrow else statement

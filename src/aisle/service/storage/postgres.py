@@ -1,0 +1,296 @@
+"""The engine with a network between: PostgreSQL by asyncpg, any number of workers on any number of hosts.
+
+A writer names the stores that it changes, and holds their locks until it is committed: writers of one store come one
+after the other, those of others do not wait for them. Each statement then sees what the one before it left (READ
+COMMITTED), so the rules need no locks of rows, and ids rise in the order of commits. Readers see one moment
+(REPEATABLE READ) and never wait.
+
+The connections live on an event loop in a thread of their own, for callers come with a loop or without.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import threading
+from collections.abc import AsyncIterator, Collection, Coroutine
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from aisle.errors import StorageError
+from aisle.service.storage.base import Busy, Lost, Work
+from aisle.service.storage.postgres_schema import migrate
+from aisle.service.storage.postgres_tx import PostgresTx, gone, may_repeat, outside
+
+T = TypeVar("T")
+
+_ATTEMPTS = 5
+_CONNECT_SECONDS = 15
+# Who names more stores than this waits for all, and all wait for him.
+_MOST_LOCKS = 64
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_SETTINGS = {
+    "application_name": "aisle",
+    "client_connection_check_interval": "1000",
+    "idle_in_transaction_session_timeout": "60000",
+    "jit": "off",
+    "max_parallel_workers_per_gather": "0",
+    "synchronous_commit": "on",
+    "tcp_keepalives_idle": "30",
+    "tcp_keepalives_interval": "10",
+    "tcp_keepalives_count": "3",
+}
+
+
+class PostgresStorage:
+    """A service database on a server, brought to the newest schema when it is opened.
+
+    `dsn` is `postgresql://…` as libpq takes it; what it leaves out comes from the PG… variables and the password file.
+    Raises StorageError when the database cannot be reached, cannot be used, or is newer than this program.
+    """
+
+    def __init__(self, dsn: str, *, readers: int = 4, writers: int = 4, patience: float = 5.0) -> None:
+        self._dsn = dsn
+        self._patience = patience
+        self._queues: dict[str, _Queue] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="aisle-postgres", daemon=True)
+        self._thread.start()
+        try:
+            opening = asyncio.run_coroutine_threadsafe(self._open(readers, writers), self._loop)
+            self._readers, self._writers = opening.result()
+        except BaseException as problem:
+            self._end_thread()
+            if isinstance(problem, StorageError) or not isinstance(problem, Exception):
+                raise
+            raise StorageError(f"{public_name(dsn)} cannot be used: {_words(problem)}") from problem
+
+    async def read(self, work: Work[T]) -> T:
+        """Run `work` over one consistent state of the database."""
+        return await asyncio.wrap_future(self._submit(self._reading, work))
+
+    async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
+        """Run `work` alone among all writers of these stores, and store what it did."""
+        return await asyncio.wrap_future(self._submit(lambda job, answer: self._writing(job, answer, stores), work))
+
+    def read_now(self, work: Work[T]) -> T:
+        """`read` for callers without an event loop."""
+        return self._submit(self._reading, work).result()
+
+    def write_now(self, work: Work[T]) -> T:
+        """`write` over all stores, for callers without an event loop."""
+        return self._submit(lambda job, answer: self._writing(job, answer, None), work).result()
+
+    def close(self) -> None:
+        """Finish what runs, close the connections, end the thread."""
+        if self._closed:
+            return
+        self._closed = True
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
+        self._end_thread()
+
+    async def _open(self, readers: int, writers: int) -> tuple[asyncpg.Pool, asyncpg.Pool]:
+        settings = _SETTINGS | {"lock_timeout": str(int(self._patience * 1000))}
+        connection = await asyncpg.connect(self._dsn, server_settings=settings, timeout=_CONNECT_SECONDS)
+        try:
+            await migrate(connection)
+        finally:
+            await connection.close(timeout=self._patience)
+        return await self._pool(readers, settings), await self._pool(writers, settings)
+
+    async def _pool(self, size: int, settings: dict[str, str]) -> asyncpg.Pool:
+        return await asyncpg.create_pool(
+            self._dsn,
+            min_size=0,
+            max_size=size,
+            server_settings=settings,
+            statement_cache_size=500,
+            max_cached_statement_lifetime=0,
+            timeout=_CONNECT_SECONDS,
+            command_timeout=120,
+            init=_prepare,
+            reset=_leave_as_it_is,
+        )
+
+    async def _close(self) -> None:
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+        for pool in (self._readers, self._writers):
+            try:
+                await asyncio.wait_for(pool.close(), self._patience)
+            except TimeoutError:
+                pool.terminate()
+
+    def _end_thread(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _submit(self, how: Any, work: Work[T]) -> Future[T]:
+        """Start `how(work, answer)` on the loop of the connections."""
+        if self._closed:
+            raise StorageError("The database was closed.")
+        answer: Future[T] = Future()
+        self._loop.call_soon_threadsafe(self._begin, how(work, answer), answer)
+        return answer
+
+    def _begin(self, job: Coroutine[Any, Any, None], answer: Future[Any]) -> None:
+        task = self._loop.create_task(_answered(job, answer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _reading(self, work: Work[Any], answer: Future[Any]) -> None:
+        await self._repeated(self._readers, _READ, work, answer)
+
+    async def _writing(self, work: Work[Any], answer: Future[Any], stores: Collection[str] | None) -> None:
+        begin = "BEGIN ISOLATION LEVEL READ COMMITTED; " + locks_of(stores)
+        async with self._turn(stores):
+            await self._repeated(self._writers, begin, work, answer)
+
+    @asynccontextmanager
+    async def _turn(self, stores: Collection[str] | None) -> AsyncIterator[None]:
+        """Wait in this process for the writers of the same stores, so that a busy store holds one connection."""
+        async with AsyncExitStack() as held:
+            try:
+                async with asyncio.timeout(self._patience):
+                    for store in sorted(set(stores or ())):
+                        queue = self._queues.setdefault(store, _Queue())
+                        queue.length += 1
+                        held.callback(self._leave, store, queue)
+                        await held.enter_async_context(queue.turn)
+            except TimeoutError as problem:
+                raise Busy("Many write to this store; try again.") from problem
+            yield
+
+    def _leave(self, store: str, queue: _Queue) -> None:
+        queue.length -= 1
+        if not queue.length:
+            del self._queues[store]
+
+    async def _repeated(self, pool: asyncpg.Pool, begin: str, work: Work[Any], answer: Future[Any]) -> None:
+        """Carry `work` out; again, when the server undid it for reasons of its own."""
+        begun = False
+        for attempt in range(_ATTEMPTS):
+            try:
+                connection = await pool.acquire(timeout=max(self._patience, _CONNECT_SECONDS))
+                try:
+                    begun = begun or answer.set_running_or_notify_cancel()
+                    if not begun:
+                        return
+                    result = await _transaction(connection, begin, work)
+                finally:
+                    await _give_back(pool, connection)
+            except Exception as problem:
+                if attempt + 1 == _ATTEMPTS or not may_repeat(problem):
+                    raise outside(problem) from problem
+                await asyncio.sleep(random.uniform(0.0, 0.02 * 2**attempt))
+            else:
+                answer.set_result(result)
+                return
+
+
+class _Queue:
+    """Those who write to one store: the one whose turn it is, and those behind."""
+
+    def __init__(self) -> None:
+        self.turn = asyncio.Lock()
+        self.length = 0
+
+
+async def _answered(job: Coroutine[Any, Any, None], answer: Future[Any]) -> None:
+    try:
+        await job
+    except BaseException as problem:
+        if not answer.done():
+            answer.set_exception(problem)
+        if not isinstance(problem, Exception):
+            raise
+
+
+async def _transaction(connection: Any, begin: str, work: Work[T]) -> T:
+    """`work` from begin to commit. Raises Lost when nobody can say whether it was committed."""
+    try:
+        await connection.execute(begin)
+        result = await work(PostgresTx(connection))
+    except Exception as problem:
+        if connection.is_closed():
+            raise ConnectionResetError("The connection to the database ended.") from problem
+        await _undo(connection)
+        raise
+    except BaseException:
+        connection.terminate()
+        raise
+    try:
+        said = await connection.execute("COMMIT")
+    except Exception as problem:
+        if gone(problem):
+            raise Lost("The database was lost while the request was being stored.") from problem
+        await _undo(connection)
+        raise
+    if said != "COMMIT":
+        raise Lost("The database undid the transaction.")
+    return result
+
+
+async def _undo(connection: Any) -> None:
+    """End the transaction, or the connection where that cannot be."""
+    if connection.is_closed():
+        return
+    try:
+        await connection.execute("ROLLBACK")
+    except Exception:
+        connection.terminate()
+
+
+async def _give_back(pool: asyncpg.Pool, connection: Any) -> None:
+    try:
+        await pool.release(connection)
+    except Exception:
+        connection.terminate()
+
+
+async def _leave_as_it_is(connection: Any) -> None:
+    """Nothing has to be tidied between transactions: each one leaves its connection as it was."""
+
+
+async def _prepare(connection: Any) -> None:
+    """Sums of whole numbers are whole numbers; PostgreSQL says them as decimals."""
+    await connection.set_type_codec("numeric", schema="pg_catalog", encoder=str, decoder=int, format="text")
+
+
+def locks_of(stores: Collection[str] | None) -> str:
+    """The statement that holds these stores until the transaction ends; None holds all.
+
+    Always in the same order, so that two never wait for each other. They are the server's own locks of numbers: no rows
+    are written for them, waiting is first come first served, and a connection that ends lets go of them.
+    """
+    whole = _number("")
+    if stores is None or len(stores) > _MOST_LOCKS:
+        return f"SELECT pg_advisory_xact_lock({whole:d})"
+    numbers = sorted({_number(store) for store in stores})
+    each = "".join(f", pg_advisory_xact_lock({number:d})" for number in numbers)
+    return f"SELECT pg_advisory_xact_lock_shared({whole:d}){each}"
+
+
+def _number(store: str) -> int:
+    digest = hashlib.blake2b(b"aisle/" + store.encode("utf-8", "surrogateescape"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def public_name(dsn: str) -> str:
+    """The database as it may be shown: without user and password."""
+    parts = urlsplit(dsn)
+    hosts = ",".join(one.rpartition("@")[2] for one in parts.netloc.split(","))
+    return f"postgresql://{hosts}{parts.path}"
+
+
+def _words(problem: BaseException) -> str:
+    text = str(problem).strip() or type(problem).__name__
+    return text if text.endswith(".") else text + "."

@@ -1,0 +1,70 @@
+"""The numbered migrations on PostgreSQL: each in one transaction, under a lock that all starting workers ask for."""
+
+from __future__ import annotations
+
+import re
+
+import asyncpg
+
+from aisle.errors import StorageError
+from aisle.service.sql.schema import MIGRATIONS
+
+# Any number that no store's lock has: those are 8 bytes of a hash, this is short.
+_LOCK = 0xA15_1E
+_FLOOR = 150_000
+
+# On SQLite it is read instead of the table; here it would only bound how long a product's texts may be.
+_LEFT_OUT = re.compile(r"CREATE INDEX product_search\b")
+
+
+async def migrate(connection: asyncpg.Connection) -> None:
+    """Bring the database to the newest schema. Raises StorageError when it is newer still, or cannot be used."""
+    await _check(connection)
+    version = await _version(connection)
+    if version > len(MIGRATIONS):
+        raise StorageError(
+            f"The database has schema {version}, this program knows {len(MIGRATIONS)}: use the newer program."
+        )
+    for number, statements in enumerate(MIGRATIONS, 1):
+        if number > version:
+            await _apply(connection, number, statements)
+
+
+async def _apply(connection: asyncpg.Connection, number: int, statements: tuple[str, ...]) -> None:
+    async with connection.transaction():
+        # Another worker may be at it, however long that takes.
+        await connection.execute(f"SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({_LOCK:d})")
+        if await _version(connection) >= number:
+            return
+        await connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
+        for statement in statements:
+            if text := dialect(statement):
+                await connection.execute(text)
+        await connection.execute("INSERT INTO schema_version (version) VALUES ($1)", number)
+
+
+async def _check(connection: asyncpg.Connection) -> None:
+    number = int(await connection.fetchval("SHOW server_version_num"))
+    if number < _FLOOR:
+        raise StorageError(f"PostgreSQL {number // 10_000} is too old: {_FLOOR // 10_000} or newer is needed.")
+    encoding = await connection.fetchval("SHOW server_encoding")
+    if encoding != "UTF8":
+        raise StorageError(f"The database keeps text as {encoding}: one with encoding UTF8 is needed.")
+
+
+async def _version(connection: asyncpg.Connection) -> int:
+    if await connection.fetchval("SELECT to_regclass('schema_version')") is None:
+        return 0
+    return int(await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version"))
+
+
+def dialect(statement: str) -> str:
+    """A statement of the schema as PostgreSQL takes it; '' where it has no use for it.
+
+    Text is compared by its bytes, whatever the database's own order is, as keys and pages expect.
+    """
+    if _LEFT_OUT.match(statement):
+        return ""
+    if statement.startswith(("CREATE TABLE", "ALTER TABLE")):
+        return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', statement)
+    return statement

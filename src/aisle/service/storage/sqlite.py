@@ -1,0 +1,119 @@
+"""The embedded engine: SQLite by apsw, one writing thread and some reading ones for each process.
+
+Several processes share one file: WAL, `BEGIN IMMEDIATE` for every writer, nothing remembered here between transactions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
+from pathlib import Path
+from typing import TypeVar
+
+import apsw
+
+from aisle.errors import StorageError
+from aisle.service.storage.base import Busy, Work
+from aisle.service.storage.connection import SqliteTx, drive, opened
+from aisle.service.storage.migrate import migrate
+from aisle.service.storage.planner import inform
+from aisle.service.storage.writer import Writer
+
+T = TypeVar("T")
+
+# Before this version two processes could lose committed rows of one WAL file.
+SQLITE_FLOOR = (3, 51, 3)
+
+
+def require_engine(version: str = apsw.sqlite_lib_version()) -> None:
+    """Raises StorageError when the linked SQLite is older than `SQLITE_FLOOR`."""
+    if tuple(int(part) for part in version.split(".")) < SQLITE_FLOOR:
+        floor = ".".join(map(str, SQLITE_FLOOR))
+        raise StorageError(f"SQLite {version} can lose rows that several processes share: apsw with {floor} is needed.")
+
+
+class SqliteStorage:
+    """A service database in one file, made (0600) and brought to the newest schema when it is opened.
+
+    Raises StorageError when the file cannot be used or is newer than this program.
+    """
+
+    def __init__(self, path: Path, *, readers: int = 1, busy_ms: int = 5000) -> None:
+        require_engine()
+        self.path = path
+        _create_private(path)
+        self._writer = Writer(lambda: _prepared(path, busy_ms))
+        self._readers = [
+            _Reader(lambda: opened(path, busy_ms, read_only=True), f"aisle-read-{n}") for n in range(readers)
+        ]
+        self._next = cycle(self._readers)
+
+    async def read(self, work: Work[T]) -> T:
+        """Run `work` over one consistent state of the database."""
+        loop = asyncio.get_running_loop()
+        reader = next(self._next)
+        return await loop.run_in_executor(reader.thread, reader.run, work)
+
+    async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
+        """Run `work` alone among all writers of all processes, whatever stores are theirs, and store what it did."""
+        return await asyncio.wrap_future(self._writer.submit(work))
+
+    def read_now(self, work: Work[T]) -> T:
+        """`read` for callers without an event loop."""
+        reader = next(self._next)
+        return reader.thread.submit(reader.run, work).result()
+
+    def write_now(self, work: Work[T]) -> T:
+        """`write` for callers without an event loop."""
+        return self._writer.submit(work).result()
+
+    def close(self) -> None:
+        """Finish what runs, close the connections, end the threads."""
+        for reader in self._readers:
+            reader.close()
+        self._writer.close()
+
+
+class _Reader:
+    """One connection that only reads, and the thread that alone uses it."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection], name: str) -> None:
+        self.thread = ThreadPoolExecutor(1, name)
+        self._connection = self.thread.submit(connect).result()
+        self._tx = SqliteTx(self._connection)
+
+    def run(self, work: Work[T]) -> T:
+        try:
+            self._tx.begin("BEGIN")
+            return drive(work(self._tx))
+        except apsw.BusyError as problem:
+            raise Busy("The database is busy; try again.") from problem
+        finally:
+            self._tx.end("COMMIT")
+
+    def close(self) -> None:
+        self.thread.submit(self._connection.close).result()
+        self.thread.shutdown()
+
+
+def _prepared(path: Path, busy_ms: int) -> apsw.Connection:
+    connection = opened(path, busy_ms)
+    try:
+        migrate(connection)
+        inform(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create_private(path: Path) -> None:
+    """The file, readable by its owner alone, before SQLite sees it: its companions take over its mode."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    except OSError as problem:
+        raise StorageError(f"{path} cannot be used as the service's database: {problem.strerror}.") from problem

@@ -1,0 +1,27 @@
+"""Keys for searching and sorting text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+_DIGITS = re.compile(r"\d+")
+
+
+def folded(text: str) -> str:
+    """Text as it is searched: without case and accents, so that `musli` finds `Müsli`."""
+    if text.isascii():
+        return text.casefold()
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def search_key(parts: Iterable[object]) -> str:
+    """What a search looks through: the folded parts, kept apart so that no match runs over two of them."""
+    return folded("\n".join(str(part) for part in parts if part))
+
+
+def natural_key(code: str) -> str:
+    """A key that sorts `A2` before `A10`."""
+    return _DIGITS.sub(lambda digits: f"{len(digits[0].lstrip('0')):03d}{digits[0].lstrip('0')}", folded(code))

@@ -1,0 +1,53 @@
+"""Moments as text: UTC, ISO 8601, always the same width, so that they sort as they happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+
+from aisle.service.answers import malformed
+
+Clock = Callable[[], float]
+"""Seconds since 1970, such as `time.time`."""
+
+
+def moment(seconds: float) -> str:
+    """Seconds since 1970 as `2026-05-04T10:20:30.123Z`."""
+    return _text(datetime.fromtimestamp(seconds, UTC))
+
+
+def parsed(text: str, field: str) -> str:
+    """Any ISO 8601 date or time in the one form; without a zone it is UTC. Raises Refusal (400).
+
+    What its zone would push out of the calendar is held at its edge.
+    """
+    try:
+        when = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise malformed(f"{text!r} is not an ISO 8601 date or time.", field) from None
+    try:
+        return _text(when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC))
+    except OverflowError:
+        return _text(datetime.min if when.year == 1 else datetime.max)
+
+
+def day(text: str, field: str) -> str:
+    """A date as `yyyy-MM-dd`; of a time, its UTC date. Raises Refusal (400)."""
+    return parsed(text, field)[:10]
+
+
+def following_day(text: str) -> str:
+    """The day after a `yyyy-MM-dd`."""
+    return (date.fromisoformat(text) + timedelta(days=1)).isoformat()
+
+
+def shifted(seconds: float, days: float) -> str:
+    """The UTC date so many days after a moment, as `yyyy-MM-dd`; held inside the calendar."""
+    try:
+        return (datetime.fromtimestamp(seconds, UTC) + timedelta(days=days)).date().isoformat()
+    except OverflowError:
+        return "9999-12-31" if days > 0 else "0001-01-01"
+
+
+def _text(when: datetime) -> str:
+    return when.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

@@ -1,0 +1,170 @@
+"""Tokens: made, listed, revoked, and asked who they speak for (README: Roles).
+
+A token is `aisle_`, 256 random bits and a checksum; only its SHA-256 is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import zlib
+from collections.abc import Iterable
+from typing import NamedTuple, get_args
+
+from aisle.errors import UsageError
+from aisle.service.answers import Refusal, forbidden
+from aisle.service.context import Principal, Role, Store
+from aisle.service.sql import core, stores
+from aisle.service.storage import Storage, Tx
+
+PREFIX = "aisle_"
+ROLES: tuple[Role, ...] = get_args(Role)
+ALL_STORES = "*"
+
+
+class TokenInfo(NamedTuple):
+    """A token as it is listed; times are ISO 8601, the token itself is not known."""
+
+    token_id: str
+    name: str
+    role: str
+    stores: tuple[str, ...]
+    created_on: str
+    expires_on: str | None
+    revoked_on: str | None
+    last_used_on: str | None
+
+
+class PersonOf(NamedTuple):
+    """Whose token it is: got through which token, in which store, by whom."""
+
+    parent_id: str
+    store_number: str
+    badge: str
+
+
+class NewToken(NamedTuple):
+    """A fresh token; `secret` is shown once and kept nowhere."""
+
+    token_id: str
+    secret: str
+
+
+def new_secret() -> str:
+    """A random token that ends in its own checksum."""
+    body = PREFIX + secrets.token_urlsafe(32)
+    return body + _checksum(body)
+
+
+def looks_right(secret: str) -> bool:
+    """Whether this can be a token at all: its form and checksum, without looking anything up."""
+    return secret.startswith(PREFIX) and secret.isascii() and len(secret) > 40 and secret[-8:] == _checksum(secret[:-8])
+
+
+def hashed(secret: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _checksum(body: str) -> str:
+    return f"{zlib.crc32(body.encode()):08x}"
+
+
+async def add_token(
+    tx: Tx,
+    *,
+    name: str,
+    role: Role,
+    store_numbers: Iterable[str] | None,
+    now: str,
+    expires_on: str | None = None,
+    secret: str | None = None,
+    person: PersonOf | None = None,
+) -> NewToken:
+    """Store a token for the named stores, or for all when `store_numbers` is None. Raises UsageError."""
+    if role not in ROLES:
+        raise UsageError(f"There is no role {role!r}; there are {', '.join(ROLES)}.")
+    named = None if store_numbers is None else sorted(set(store_numbers))
+    if named is not None:
+        known = {row[0] for row in await tx.all(stores.STORE_ORDINALS, named)}
+        unknown = [number for number in named if number not in known]
+        if unknown or not named:
+            raise UsageError(f"No such store: {', '.join(unknown) or 'none was named'}.")
+    secret = secret or new_secret()
+    token_id = secrets.token_hex(6)
+    of = person or PersonOf("", "", "")
+    await tx.run(core.ACCESS_ADD, token_id, hashed(secret), name, role, int(named is None), now, expires_on, *of)
+    await tx.many(core.ACCESS_STORE_ADD, [(token_id, number) for number in named or ()])
+    return NewToken(token_id, secret)
+
+
+async def all_tokens(tx: Tx) -> list[TokenInfo]:
+    """Every token that was ever made, oldest first."""
+    named: dict[str, list[str]] = {}
+    for token_id, number in await tx.all(core.ACCESS_STORES):
+        named.setdefault(token_id, []).append(number)
+    return [
+        TokenInfo(row[0], row[1], row[2], (ALL_STORES,) if row[3] else tuple(named.get(row[0], ())), *row[4:])
+        for row in await tx.all(core.ACCESSES)
+    ]
+
+
+async def end_token(tx: Tx, token_id: str, now: str) -> bool:
+    """Revoke a token; False when there is none or it was revoked before."""
+    return await tx.one(core.ACCESS_REVOKE, token_id, now) is not None
+
+
+def create_token(
+    storage: Storage,
+    *,
+    name: str,
+    role: Role,
+    store_numbers: Iterable[str] | None,
+    now: str,
+    expires_on: str | None = None,
+) -> NewToken:
+    """`add_token` in a transaction of its own, for the command line."""
+    named = None if store_numbers is None else list(store_numbers)
+    return storage.write_now(
+        lambda tx: add_token(tx, name=name, role=role, store_numbers=named, now=now, expires_on=expires_on)
+    )
+
+
+def list_tokens(storage: Storage) -> list[TokenInfo]:
+    """`all_tokens`, for the command line."""
+    return storage.read_now(all_tokens)
+
+
+def revoke_token(storage: Storage, token_id: str, *, now: str) -> bool:
+    """`end_token`, for the command line."""
+    return storage.write_now(lambda tx: end_token(tx, token_id, now))
+
+
+async def authenticate(tx: Tx, secret: str, now: str) -> Principal:
+    """Who this token speaks for. Raises Refusal (401) in the same words whatever is wrong with it.
+
+    It is looked up each time, so that a token revoked by another process ends at once.
+    """
+    digest = hashed(secret)
+    row = await tx.one(core.ACCESS_BY_HASH, digest)
+    stored = row[1] if row else "0" * 64
+    good = hmac.compare_digest(stored, digest) and looks_right(secret)
+    if not (row and good and row[6] is None and (row[5] is None or now < row[5])):
+        raise Refusal(401, "The token is missing, wrong, expired or revoked.")
+    return Principal(row[0], row[2], row[3], bool(row[4]), row[7], row[5], row[8])
+
+
+async def enter(tx: Tx, principal: Principal, store_number: str) -> Store:
+    """The store, when the token covers it. Raises Refusal (403), the same for a store that does not exist."""
+    row = await tx.one(core.STORE_OF_ACCESS, store_number, principal.token_id)
+    if row is None:
+        raise forbidden()
+    return Store(*row)
+
+
+async def enter_all(tx: Tx, principal: Principal, store_numbers: Iterable[str]) -> None:
+    """Enter stores that a list has found by the token's own. Raises Refusal (403) when one is not the token's."""
+    named = sorted(set(store_numbers))
+    if len(await tx.all(core.STORES_OF_ACCESS, named, principal.token_id)) != len(named):
+        raise forbidden()

@@ -1,0 +1,102 @@
+"""A filled service for each test; when the test ends its books have to be in order.
+
+Tests that ask for `world` run over SQLite, and those of `BOTH` over PostgreSQL too; in the long runs all do, but for
+those that are about SQLite itself (`sqlite`), and over SQLite with all that is written done once in vain before, as
+after a lost connection. AISLE_TEST_CITUS_DSN names a PostgreSQL with Citus, whose schema they may make.
+"""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from aisle.service.storage.postgres import PostgresStorage
+from tests.service import citus, postgres
+from tests.service.world import World
+
+BOTH = frozenset(
+    {
+        "test_clearance",
+        "test_codes",
+        "test_deliveries",
+        "test_idempotency",
+        "test_line_rejections",
+        "test_lists",
+        "test_migrations",
+        "test_movement",
+        "test_orders",
+        "test_recounts",
+        "test_round_trips",
+        "test_round_trips_goods",
+        "test_scope",
+    }
+)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Which engines a test runs over."""
+    if "engine" not in metafunc.fixturenames:
+        return
+    engines: list[Any] = ["sqlite"]
+    if not metafunc.definition.get_closest_marker("sqlite"):
+        both = metafunc.module.__name__.rpartition(".")[2] in BOTH
+        long = os.environ.get("AISLE_FULL") == "1"
+        engines += ["postgres"] if both else [pytest.param("postgres", marks=pytest.mark.full)] if long else []
+        engines += ["citus"] if citus.DSN else []
+        engines += [pytest.param("twice", marks=pytest.mark.full)] if long else []
+    metafunc.parametrize("engine", engines)
+
+
+def _started() -> postgres.Server:
+    try:
+        return postgres.started()
+    except postgres.Unavailable as why:
+        pytest.skip(str(why))
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[postgres.Server]:
+    """A PostgreSQL of this process's own."""
+    made = _started()
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def mortal() -> Iterator[postgres.Server]:
+    """One of the test's own, for it will die."""
+    made = _started()
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="session")
+def _shared(server: postgres.Server) -> Iterator[tuple[str, PostgresStorage]]:
+    url = server.fresh()
+    storage = PostgresStorage(url, patience=60)
+    yield url, storage
+    storage.close()
+
+
+@pytest.fixture(scope="session")
+def _split() -> Iterator[tuple[str, PostgresStorage]]:
+    url, storage = citus.opened(citus.DSN)
+    yield url, storage
+    storage.close()
+
+
+@pytest_asyncio.fixture
+async def world(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    """Four stores, five products, five places in S1, no stock."""
+    if engine in ("postgres", "citus"):
+        url, storage = request.getfixturevalue("_shared" if engine == "postgres" else "_split")
+        postgres.emptied(storage)
+        made = World(url, storage)
+    else:
+        made = World(tmp_path, twice=engine == "twice")
+    await made.fill()
+    yield made
+    await made.close()

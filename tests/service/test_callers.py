@@ -1,0 +1,147 @@
+"""Callers without a token that ask for nothing are not kept, shut nobody out, and do not fill the log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from aisle.service.callers import Caller, Manners, Seldom, callers
+
+SECONDS = 60
+HALF = b"GET /aisle/v1/health HT"
+WHOLE = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """Says 200 without looking at the body."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+@contextmanager
+def serving(manners: Manners) -> Iterator[tuple[int, uvicorn.Server]]:
+    """A server with these manners in a thread of its own, and its port."""
+    config = uvicorn.Config(app, lifespan="off", http=callers(manners), ws="none", log_level="error")
+    server = uvicorn.Server(config)
+    sock = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])))
+    thread.start()
+    try:
+        yield sock.getsockname()[1], server
+    finally:
+        server.should_exit = True
+        thread.join(SECONDS)
+
+
+def connected(port: int, said: bytes = b"") -> socket.socket:
+    made = socket.create_connection(("127.0.0.1", port), SECONDS)
+    made.sendall(said)
+    return made
+
+
+def ended(caller: socket.socket) -> bytes:
+    """What comes until the other side ends it; fails when it does not."""
+    heard = b""
+    try:
+        while part := caller.recv(4096):
+            heard += part
+    except ConnectionError:
+        pass
+    return heard
+
+
+@pytest.mark.parametrize("said", [b"", HALF, WHOLE[:-2]], ids=["nothing", "half a line", "a head without its end"])
+def test_who_does_not_send_a_head_in_time_is_left(said: bytes) -> None:
+    with serving(Manners(head_seconds=0.1)) as (port, _), closing(connected(port, said)) as caller:
+        assert ended(caller) == b""
+
+
+def test_drops_of_a_head_or_of_a_body_that_nobody_wants_buy_no_time() -> None:
+    with serving(Manners(head_seconds=0.5)) as (port, _):
+        for said in (HALF, WHOLE):
+            with closing(connected(port, said)) as caller:
+                until = monotonic() + SECONDS
+                try:
+                    while monotonic() < until:
+                        caller.sendall(b"x")
+                        sleep(0.05)
+                except ConnectionError:
+                    continue
+                pytest.fail("it was kept")
+
+
+def test_who_asks_is_answered_again_and_again_on_one_connection() -> None:
+    with serving(Manners()) as (port, server), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        for _ in range(3):
+            assert client.get("/", timeout=SECONDS).text == "ok"
+            [caller] = server.server_state.connections
+            assert isinstance(caller, Caller)
+            assert caller._due is None  # the clock of a head runs for a head alone
+
+
+def test_those_that_ask_for_nothing_make_room_for_those_that_ask() -> None:
+    with serving(Manners(connections=3)) as (port, _), ExitStack() as opened:
+        idle = [opened.enter_context(closing(connected(port, HALF))) for _ in range(8)]
+        assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
+        for caller in idle[:5]:
+            assert ended(caller) == b""
+
+
+def test_what_anybody_can_make_us_say_is_said_once_a_minute() -> None:
+    now = 0.0
+    sieve = Seldom(lambda: now)
+
+    def said(text: str) -> str | None:
+        record = logging.LogRecord("asyncio", logging.ERROR, "", 0, text, None, None)
+        return record.getMessage() if sieve.filter(record) else None
+
+    assert said("socket.accept() out of system resource") == "socket.accept() out of system resource"
+    for _ in range(5):
+        assert said("socket.accept() out of system resource") is None
+        assert said("it failed") == "it failed"
+    assert said("Invalid HTTP request received.") == "Invalid HTTP request received."
+    now = 61.0
+    assert said("socket.accept() out of system resource") == (
+        "socket.accept() out of system resource (5 times more since it was said last)"
+    )
+
+
+def test_a_crowd_with_half_sent_heads_shuts_nobody_out(tmp_path: Path) -> None:
+    errors = tmp_path / "said"
+    command = f"ulimit -n 200; exec {sys.executable} -m aisle serve --empty --port 0"
+    environ = os.environ | {"AISLE_HOME": str(tmp_path / "home"), "AISLE_ALLOW_VOLATILE": "1"}
+    with errors.open("wb") as said:
+        process = subprocess.Popen(["/bin/sh", "-c", command], stderr=said, env=environ)
+    try:
+        url = _url(process, errors)
+        with ExitStack() as opened:
+            for _ in range(300):
+                opened.enter_context(closing(connected(int(url.rpartition(":")[2]), HALF)))
+            assert httpx.get(url + "/aisle/v1/health", timeout=SECONDS).status_code == 200
+    finally:
+        process.terminate()
+        process.wait(SECONDS)
+    assert errors.stat().st_size < 10_000, errors.read_text()[:2000]
+
+
+def _url(process: subprocess.Popen[bytes], said: Path) -> str:
+    until = monotonic() + SECONDS
+    while "serves at " not in said.read_text() or not said.read_text().endswith("\n"):
+        assert process.poll() is None, said.read_text()
+        assert monotonic() < until, said.read_text()
+        sleep(0.05)
+    return said.read_text().split("serves at ")[1].split()[0]

@@ -1,0 +1,94 @@
+"""The catalogue of statements: constants that the engine understands and knows how to plan."""
+
+import ast
+import re
+from pathlib import Path
+from types import ModuleType
+
+import apsw
+import pytest
+
+import aisle.service.sql
+from aisle.service.sql import deliveries, locations, logs, orders, stock
+from aisle.service.sql.compose import contains, filtered, paged
+from aisle.service.storage import SqliteStorage
+from aisle.service.storage.connection import _sqlite_text
+from aisle.service.storage.planner import STATISTICS
+from tests.service.test_shards import MODULES
+
+FOLDER = Path(aisle.service.sql.__file__).parent
+
+
+def statements() -> list[tuple[str, str]]:
+    """Every whole statement, by name."""
+    found = []
+    for module in MODULES:
+        for name, value in vars(module).items():
+            texts = value if isinstance(value, tuple) else (value,)
+            found += [
+                (name, text)
+                for text in texts
+                if isinstance(text, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b", text) and name.isupper()
+            ]
+    return found
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.py")), ids=lambda file: file.name)
+def test_no_value_is_ever_written_into_a_statement(file: Path) -> None:
+    for node in ast.walk(ast.parse(file.read_text())):
+        assert not isinstance(node, ast.JoinedStr), f"line {node.lineno}"
+        assert not (isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "format")
+        assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod))
+
+
+def test_every_statement_is_understood_by_the_engine(tmp_path: Path) -> None:
+    SqliteStorage(tmp_path / "s.db").close()
+    connection = apsw.Connection(str(tmp_path / "s.db"))
+    assert len(statements()) > 70
+    for name, text in statements():
+        if name.endswith(("_PAGE", "_PAGE_PLACES")) and "page." in text and name != "LINES_OF_PAGE":
+            rows = "delivery" if name == "DELIVERY_PAGE" else "location CROSS JOIN store_product"
+            text = "WITH page AS (SELECT * FROM " + rows + ") " + text
+        if name == "AT_PLACE_COUNT":
+            text += ") counted"
+        count = len(set(re.findall(r"\$(\d+)", text)))
+        connection.execute("EXPLAIN " + _sqlite_text(text), ("[]",) * count)
+    connection.close()
+
+
+@pytest.mark.parametrize("module", [deliveries, locations, logs, orders, stock], ids=lambda module: module.__name__)
+def test_lists_of_a_store_s_rows_can_be_asked_for_one_store(module: ModuleType) -> None:
+    filters = [value for name, value in vars(module).items() if name.endswith("_FILTERS") and isinstance(value, dict)]
+    assert filters
+    assert all("store_number = $?" in conditions["store"] for conditions in filters)
+
+
+def test_the_planner_is_told_of_every_index_that_it_has(tmp_path: Path) -> None:
+    SqliteStorage(tmp_path / "s.db").close()
+    SqliteStorage(tmp_path / "s.db").close()
+    connection = apsw.Connection(str(tmp_path / "s.db"))
+    narrow = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    indexes = {
+        (row[0], row[1]) for row in connection.execute("SELECT tbl_name, name FROM sqlite_schema WHERE type = 'index'")
+    }
+    for table, index in STATISTICS:
+        assert (table, index) in indexes or (table == index and table in narrow), index
+    stored = {(row[0], row[1]): row[2] for row in connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1")}
+    assert stored == STATISTICS
+    connection.close()
+
+
+def test_filters_are_numbered_in_the_order_of_their_values() -> None:
+    query = paged(
+        filtered(
+            "SELECT 1 FROM t",
+            {"a": "(a = $? OR b = $?)", "c": "c > $?", "d": "d"},
+            {"c": 3, "a": (1, 2), "d": ()},
+            "ORDER BY a",
+        ),
+        5,
+        10,
+    )
+    assert query.sql == "SELECT 1 FROM t WHERE c > $1 AND (a = $2 OR b = $3) AND d ORDER BY a LIMIT $4 OFFSET $5"
+    assert query.args == (3, 1, 2, 5, 10)
+    assert contains("50%_\\") == "%50\\%\\_\\\\%"

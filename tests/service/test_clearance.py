@@ -1,0 +1,99 @@
+"""Clearance: what is held on tagged places is assigned to be moved, and a movement carries it out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest_asyncio
+
+from tests.service.world import World, line_end
+
+CLEARANCE = "/customerorders/clearance"
+
+
+async def clear(world: World, tag: str = "wh", status: int = 200, **body: Any) -> Any:
+    """A clearance of places with this tag."""
+    return await world.post(CLEARANCE, body, status, query={"location_code_tag": tag})
+
+
+async def assigned(world: World, store: str = "S1") -> list[tuple[Any, ...]]:
+    """What is to be moved: place, product, pool, order, line, quantity."""
+    names = ("location_code", "product_number", "stock_pool", "customer_order_number", "customer_order_line_number")
+    rows = (await world.get(f"/aisle/v1/stores/{store}/assignments"))["assignments"]
+    return [(*(row[name] for name in names), row["quantity"]) for row in rows]
+
+
+@pytest_asyncio.fixture
+async def held(world: World) -> World:
+    """Goods of two orders on two places with the tag and one without; free goods beside them."""
+    places = [("BACK", ["wh", "cold"]), ("DESK", ["wh"])]
+    await world.post(
+        "/aisle/v1/locations",
+        {"locations": [{"store_number": "S1", "location_code": code, "tags": tags} for code, tags in places]},
+    )
+    for product in ("P1", "P2"):
+        await world.count(product, "A1", stock_pool_1=20)
+        await world.count(product, "BACK", stock_pool_1=5)
+    await world.order("O1", {"product_number": "P1", "quantity": 6}, {"product_number": "P2", "quantity": 4})
+    await world.order("O2", {"product_number": "P1", "quantity": 2})
+    await world.move("P1", 3, "A1", line_end("O1", 1, "BACK"))
+    await world.move("P1", 1, "A1", line_end("O1", 1, "A2"))
+    await world.move("P2", 4, "A1", line_end("O1", 2, "DESK"))
+    await world.move("P1", 2, "A1", line_end("O2", 1, "BACK"))
+    return world
+
+
+async def test_what_is_held_on_tagged_places_is_assigned_and_nothing_else(held: World) -> None:
+    before = held.books()
+    await clear(held)
+    assert await assigned(held) == [
+        ("BACK", "P1", 1, "O1", 1, 3),
+        ("BACK", "P1", 1, "O2", 1, 2),
+        ("DESK", "P2", 1, "O1", 2, 4),
+    ]
+    assert held.books() == before, "nothing moves by itself"
+    await clear(held)
+    assert len(await assigned(held)) == 3
+
+
+async def test_categories_restrict_and_none_clears_all(held: World) -> None:
+    await clear(held, category_codes=["food"])
+    assert {row[1] for row in await assigned(held)} == {"P1"}
+    await clear(held, category_codes=[])
+    assert {row[1] for row in await assigned(held)} == {"P1", "P2"}
+
+
+async def test_a_movement_from_the_line_to_free_carries_it_out(held: World) -> None:
+    await clear(held, "cold")
+    await held.move("P1", 2, line_end("O1", 1, "BACK"), "A10")
+    assert await assigned(held) == [("BACK", "P1", 1, "O1", 1, 1), ("BACK", "P1", 1, "O2", 1, 2)]
+    line = await held.line("O1")
+    assert (line["picked_quantity"], line["moved_quantity"]) == (2, 2)
+    assert held.books()["P1", "A10", 1] == 2
+    await held.move("P1", 1, line_end("O1", 1, "BACK"), "A10")
+    assert await assigned(held) == [("BACK", "P1", 1, "O2", 1, 2)]
+    await held.move("P1", 3, "A1", line_end("O1", 1, "BACK"))
+    assert await assigned(held) == [("BACK", "P1", 1, "O2", 1, 2)], "what is held there anew was not assigned"
+    await clear(held, "cold")
+    assert ("BACK", "P1", 1, "O1", 1, 3) in await assigned(held)
+
+
+async def test_what_is_no_longer_held_there_needs_no_moving(held: World) -> None:
+    await clear(held)
+    await held.update("O2", is_active=False)
+    await held.move("P1", 2, line_end("O1", 1, "BACK"), line_end("O1", 1, "DESK"))
+    assert await assigned(held) == [("BACK", "P1", 1, "O1", 1, 1), ("DESK", "P2", 1, "O1", 2, 4)]
+    await held.update("O1", is_rejected=True)
+    assert await assigned(held) == []
+
+
+async def test_only_a_supervisor_of_the_store_clears_and_only_there(held: World) -> None:
+    for role, status in (("staff", 403), ("integration", 403), ("supervisor", 200)):
+        client = held.open_client(held.token(role, ["S2"]))
+        answer = await held.send("POST", CLEARANCE, {}, query={"location_code_tag": "wh"}, client=client)
+        assert answer.status_code == status
+        await client.aclose()
+    assert await assigned(held) == []
+    await clear(held, "", 400)
+    await clear(held, "WH")
+    assert await assigned(held) == []

@@ -1,0 +1,80 @@
+"""The service and the contract: routes, answers and the OpenAPI page come from one table."""
+
+from typing import Any
+
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
+
+from aisle.contract.models import AnswerModel, result_adapter
+from aisle.contract.wire import OPERATIONS
+from aisle.service.extensions import EXTENSIONS
+from aisle.service.handlers import HANDLERS
+from tests.service.world import World, line_end
+
+
+async def test_every_operation_is_served(world: World) -> None:
+    assert set(HANDLERS) == set(OPERATIONS)
+    routes = {
+        (route.name, method, route.path)
+        for route in world.service.app.routes
+        if isinstance(route, APIRoute) and route.include_in_schema
+        for method in route.methods or ()
+    }
+    expected = {(name, OPERATIONS[name].method, OPERATIONS[name].path) for name in HANDLERS}
+    expected |= {(one.name, one.method, one.path) for one in EXTENSIONS}
+    assert routes - {(name, "GET", f"/aisle/v1/{name}") for name in ("health", "ready")} == expected
+
+
+def _unknown(value: Any, where: str = "") -> list[str]:
+    """Fields of an answer that the contract does not know."""
+    if isinstance(value, list):
+        return [found for item in value for found in _unknown(item, where)]
+    if not isinstance(value, AnswerModel):
+        return []
+    found = [f"{where}.{name}" for name in value.model_extra or {}]
+    for name in type(value).model_fields:
+        found += _unknown(getattr(value, name), f"{where}.{name}")
+    return found
+
+
+# What we add to documented answers. Clients keep or ignore it.
+ADDED: dict[str, set[str]] = {
+    "list-store-products-stock": {".rows.discount_price", ".rows.is_promotion", ".rows.default_salesorder_type"},
+    "list-customer-orders": {
+        ".rows.lines.full_fillment_status",
+        ".rows.version",
+        *(f".rows.claimed_{name}" for name in ("by", "on", "terminal")),
+    },
+    "list-locations": {".rows.tags"},
+    "list-deliveries": {".rows.order_lines.customer_order_line_number"},
+}
+
+
+async def test_every_answer_fits_its_model(world: World) -> None:
+    await world.count("P1", "A1", stock_pool_1=5, stock_pool_2=1)
+    await world.order(
+        "O1",
+        {"product_number": "P1", "quantity": 3, "full_fillment_status": "x", "picking_stock_pool_array": ["2"]},
+        customer_name="A",
+        reference="R",
+    )
+    await world.move("P1", 1, "A1", line_end("O1", 1, "DESK"))
+    await world.update("O1", is_claimed=True, headers={"Aisle-Terminal": "T"})
+    setting = {"product_number": "P1", "min": 1, "max": 4, "discount_price": 1, "is_promotion": True}
+    await world.put("/stores/S1/storeproducts", [setting | {"default_salesorder_type": "D", "forecast_array": [1]}])
+    await world.log(product_number="P1", quantity=1, reference="R", reason_code=1, stock_pool_3=1)
+    line = {"product_number": "P1", "quantity": 4, "container_barcode": "C", "target_stock_pool": 2}
+    line |= {"customer_order_number": "O1", "customer_order_line_number": 1}
+    delivery = {"order_number": "D1", "no_of_containers": 1, "order_lines": [line], "supplier_name": "S"}
+    await world.post("/stores/S1/orders/deliveries", {"orders": [delivery | {"datetime_expected": "2026-06-01"}]})
+    await world.log(query={"is_from_receipt": True}, product_number="P1", quantity=1, reference="D1")
+    query = {"include_locations": True, "show_lines": True, "receipt_type": 1, "location_code_tag": "shelf"}
+    for name in HANDLERS:
+        row = OPERATIONS[name]
+        answer = await world.call(name, query=query)
+        assert answer.status_code == 200, name
+        adapter: TypeAdapter[Any] = result_adapter(row)
+        value = adapter.validate_json(answer.content)
+        if row.paging:
+            assert value.records if row.paging == "products" else value.rows, f"{name} has a row to look at"
+        assert set(_unknown(value)) <= ADDED.get(name, set()), name

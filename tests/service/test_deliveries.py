@@ -1,0 +1,364 @@
+"""Deliveries that are announced, what comes of them, and the receipts that show it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from aisle.service.states import delivery_state
+from tests.service.world import World
+
+DELIVERIES = "/stores/S1/orders/deliveries"
+MANY = "/orders/deliveries"
+RECEIPT = {"is_from_receipt": True}
+
+
+def announced(number: str, *lines: dict[str, Any], **head: Any) -> dict[str, Any]:
+    """A delivery of one store."""
+    return {"order_number": number, "no_of_containers": 1, "order_lines": list(lines), **head}
+
+
+async def announce(world: World, number: str, *lines: dict[str, Any], status: int = 200, **head: Any) -> Any:
+    """It, sent to S1."""
+    return await world.post(DELIVERIES, {"orders": [announced(number, *lines, **head)]}, status)
+
+
+async def receive(world: World, product: str, quantity: Any, status: int = 200, **entry: Any) -> Any:
+    """Goods of delivery D1 come in."""
+    said = {"product_number": product, "quantity": quantity, "reference": "D1", **entry}
+    return await world.log(status, RECEIPT, **said)
+
+
+async def see(world: World, number: str = "D1") -> dict[str, Any]:
+    """A delivery of S1."""
+    rows = await world.rows(MANY, store_number="S1", order_number=number)
+    assert len(rows) == 1, rows
+    return rows[0]
+
+
+async def figures(world: World, number: str = "D1") -> tuple[str, list[tuple[int, Any]]]:
+    """Its state, and what was received of each line."""
+    seen = await see(world, number)
+    return seen["status"], [(line["line_number"], line["received_quantity"]) for line in seen["order_lines"]]
+
+
+async def test_everything_a_delivery_says_comes_back_under_the_names_of_the_list(world: World) -> None:
+    line = {
+        "product_number": "P2",
+        "quantity": 6,
+        "line_number": 4,
+        "barcode": "123",
+        "container_barcode": "C1",
+        "customer_order_number": "O1",
+        "customer_order_line_number": 2,
+        "customer_order_shipment_number": "SH",
+        "customer_order_shipment_number_line_number": 7,
+        "description": "Tea, boxed",
+        "purchase_price": 1.25,
+        "secondary_order_number": "X",
+        "secondary_order_line_number": 1,
+        "target_stock_pool": 3,
+    }
+    head = {
+        "no_of_containers": 2,
+        "datetime_created": "2026-05-01T10:00:00+02:00",
+        "datetime_expected": "2026-05-04",
+        "description": "d",
+        "order_type": 2,
+        "reason_code": 5,
+        "store_origin": 900,
+        "supplier_code": "SUP",
+        "supplier_name": "Südwind",
+        "tracing_url": "https://example.org/t",
+    }
+    await world.post(DELIVERIES, {"orders": [announced("D1", line, {"product_number": "KG", "quantity": 1.5}) | head]})
+    seen = await see(world)
+    assert seen.pop("import_id") > 0
+    assert seen.pop("updated_on").startswith("2026-05-28")
+    first, second = seen.pop("order_lines")
+    assert seen == {
+        "order_number": "D1",
+        "store_number": "S1",
+        "order_type": "2",
+        "status": "open",
+        "supplier_code": "SUP",
+        "supplier_name": "Südwind",
+        "tracing_url": "https://example.org/t",
+        "datetime_created": "2026-05-01T08:00:00.000Z",
+        "datetime_expected": "2026-05-04T00:00:00.000Z",
+        "no_of_containers": 2,
+        "store_origin": 900,
+    }
+    assert second == {
+        "line_number": 4,
+        "product_number": "P2",
+        "quantity": 6,
+        "received_quantity": 0,
+        "target_stock_pool": 3,
+        "customer_order_number": "O1",
+        "customer_order_line_number": 2,
+        "barcode": "123",
+        "container_barcode": "C1",
+        "customer_order_shipment_number": "SH",
+        "customer_order_shipment_number_line_number": 7,
+        "description": "Tea, boxed",
+    }
+    assert (first["line_number"], first["description"], first["barcode"]) == (1, "Loose apples", "2000000000017")
+    assert float(first["quantity"]) == 1.5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"product_number": "NONE"},
+        {"quantity": -1},
+        {"quantity": 0.5},
+        {"target_stock_pool": 11},
+        {"customer_order_number": "O1"},
+        {"customer_order_line_number": 1},
+        {"line_number": 1.5},
+        {"product_number": "", "barcode": "999"},
+        {"product_number": ""},
+    ],
+)
+async def test_a_line_that_cannot_be_refuses_the_whole_request(world: World, line: dict[str, Any]) -> None:
+    good = announced("D0", {"product_number": "P1", "quantity": 1})
+    bad = announced("D1", {"product_number": "P1", "quantity": 1} | line)
+    await world.post(DELIVERIES, {"orders": [good, bad]}, 422)
+    assert await world.rows(MANY) == []
+
+
+async def test_line_numbers_are_given_where_none_are_said_and_never_twice(world: World) -> None:
+    await announce(
+        world, "D1", *({"product_number": "P1", "quantity": 1, **number} for number in ({}, {"line_number": 1}, {}))
+    )
+    assert await figures(world) == ("open", [(1, 0), (2, 0), (3, 0)])
+    twice = [{"product_number": "P1", "quantity": 1, "line_number": 1}] * 2
+    await announce(world, "D2", *twice, status=422)
+
+
+async def test_a_repeat_is_a_repeat_and_another_content_needs_the_override(world: World) -> None:
+    line = {"product_number": "P1", "quantity": 4}
+    await announce(world, "D1", line)
+    await announce(world, "D1", line)
+    before = await see(world)
+    await announce(world, "D1", line | {"quantity": 5}, status=409)
+    assert await see(world) == before
+    body = {"orders": [announced("D1", line | {"quantity": 5})]}
+    await world.post(DELIVERIES, body, headers={"container_override": "true"})
+    after = await see(world)
+    assert [one["quantity"] for one in after["order_lines"]] == [5]
+    assert after["import_id"] == before["import_id"]
+    await receive(world, "P1", 1)
+    body = {"orders": [announced("D1", line | {"quantity": 6})]}
+    await world.post(DELIVERIES, body, 409, headers={"container_override": "true"})
+    await world.post(DELIVERIES, body, 400, headers={"container_override": "perhaps"})
+
+
+async def test_deliveries_of_several_stores_go_to_their_stores_or_nowhere(world: World) -> None:
+    line = {"barcode": "04006381333931", "quantity": 2}
+    orders = [announced(f"D-{store}", line, store_number=store, supplier_name="S") for store in ("S1", "S2")]
+    await world.post(MANY, {"orders": orders})
+    rows = await world.rows(MANY)
+    assert [(row["store_number"], row["order_lines"][0]["product_number"]) for row in rows] == [
+        ("S1", "P1"),
+        ("S2", "P1"),
+    ]
+    assert [row["order_number"] for row in await world.rows(MANY, page_size=1, page_start=2)] == ["D-S2"]
+    bad = [announced("D9", line, store_number=store, supplier_name="S") for store in ("S1", "NONE")]
+    await world.post(MANY, {"orders": bad}, 403)
+    assert len(await world.rows(MANY)) == 2
+    client = world.open_client(world.token("staff", ["S2"]))
+    answer = await world.send("GET", MANY, client=client)
+    assert [row["store_number"] for row in answer.json()["list"]] == ["S2"]
+    assert (await world.send("GET", MANY, query={"store_number": "S1"}, client=client)).status_code == 403
+    await client.aclose()
+
+
+async def test_filters_of_deliveries(world: World) -> None:
+    line = {"product_number": "P1", "quantity": 1}
+    await announce(world, "D1", line, supplier_code="A", supplier_name="Müller", datetime_expected="2026-06-01")
+    world.now += 100_000
+    await announce(world, "D2", {"product_number": "P2", "quantity": 1}, supplier_code="B", supplier_name="Moss")
+    await receive(world, "P1", 1)
+
+    async def found(**query: Any) -> list[str]:
+        return [row["order_number"] for row in await world.rows(MANY, **query)]
+
+    assert await found() == ["D1", "D2"]
+    assert await found(supplier_code="A") == await found(supplier_name="MULL") == ["D1"]
+    assert await found(delivery_date="2026-06-01") == await found(group_code="food") == ["D1"]
+    assert await found(status="received") == await found(is_submitted=True) == ["D1"]
+    assert await found(status="open") == await found(is_submitted=False) == ["D2"]
+    assert await found(last_modified_date="2026-05-29") == ["D1", "D2"]
+    assert await found(last_modified_date="2030-01-01") == []
+    answer = await world.send("GET", MANY, query={"delivery_date": "soon"})
+    assert answer.status_code == 400
+
+
+async def test_what_comes_fills_lines_in_order_and_the_receipt_shows_it(world: World) -> None:
+    await announce(
+        world,
+        "D1",
+        {"product_number": "P1", "quantity": 4},
+        {"product_number": "P2", "quantity": 2},
+        {"product_number": "P1", "quantity": 3},
+        order_type=2,
+    )
+    assert await world.rows("/orders/receipts", receipt_type=2) == []
+    await receive(world, "P1", 5, location_code="A1")
+    assert await figures(world) == ("partial", [(1, 4), (2, 0), (3, 1)])
+    await receive(world, "P1", 2)
+    await receive(world, "P2", 2)
+    assert await figures(world) == ("received", [(1, 4), (2, 2), (3, 3)])
+    assert world.books() == {("P1", "A1", 1): 5, ("P1", "", 1): 2, ("P2", "", 1): 2}
+    (row,) = await world.rows("/stores/S1/orders/receipts", receipt_type=2)
+    assert (row["order_number"], row["order_type_id"], row["status"]) == ("D1", 2, "received")
+    assert [(line["shipped_quantity"], line["received_quantity"]) for line in row["receipt_lines"]] == [
+        (4, 4),
+        (2, 2),
+        (3, 3),
+    ]
+    assert await world.rows("/orders/receipts", receipt_type=1) == []
+    logs = await world.rows("/products/stock/storeproductlogs", reference="D1")
+    assert [(log["source"], log["quantity"], log["review_status"]) for log in logs] == [
+        ("receipt", 5, "0"),
+        ("receipt", 2, "0"),
+        ("receipt", 2, "0"),
+    ]
+
+
+async def test_more_than_was_announced_and_what_nobody_announced_is_taken_and_flagged(world: World) -> None:
+    await announce(world, "D1", {"product_number": "P1", "quantity": 4})
+    await receive(world, "P1", 6)
+    await receive(world, "P2", 1)
+    assert await figures(world) == ("received", [(1, 6), (2, 1)])
+    assert world.books() == {("P1", "", 1): 6, ("P2", "", 1): 1}
+    logs = await world.rows("/products/stock/storeproductlogs", review_status=1)
+    assert [(log["product_number"], log["quantity"]) for log in logs] == [("P1", 6), ("P2", 1)]
+
+
+async def test_a_line_may_be_named_and_pool_and_order_line_of_a_delivery_are_obeyed(world: World) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 3}, {"product_number": "P1", "quantity": 9})
+    held: dict[str, Any] = {"customer_order_number": "O1", "customer_order_line_number": 1}
+    await announce(
+        world,
+        "D1",
+        {"product_number": "P1", "quantity": 2, "target_stock_pool": 4},
+        {"product_number": "P1", "quantity": 5, **held},
+        {"product_number": "P1", "quantity": 1},
+    )
+    await receive(world, "P1", 1, line_number=3, location_code="BACK")
+    await receive(world, "P1", 3, location_code="A1")
+    assert await figures(world) == ("partial", [(1, 2), (2, 1), (3, 1)])
+    assert world.books() == {
+        ("P1", "BACK", 2): 1,
+        ("P1", "A1", 4): 2,
+        ("P1", "A1", 1, "O1", 1): 1,
+    }
+    await receive(world, "P1", 3, stock_pool_6=3, line_number=2)
+    assert world.books()["P1", "", 6] == 1, "the line was for three, one of them has come before"
+    assert world.books()["P1", "", 6, "O1", 1] == 2
+    assert (await world.line("O1"))["picked_quantity"] == 3
+    await receive(world, "P1", 1, 422, line_number=9)
+    await receive(world, "P2", 1, 422, line_number=1)
+
+
+async def test_an_entry_for_an_order_line_fills_the_delivery_lines_of_that_order_first(world: World) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 9})
+    held: dict[str, Any] = {"customer_order_number": "O1", "customer_order_line_number": 1}
+    await announce(world, "D1", *({"product_number": "P1", "quantity": 2, **to} for to in ({}, held)))
+    await receive(world, "P1", 3, **held)
+    assert await figures(world) == ("partial", [(1, 1), (2, 2)])
+    assert world.books() == {("P1", "", 1, "O1", 1): 3}
+
+
+async def test_a_delivery_for_an_order_that_is_closed_stays_free(world: World) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 3})
+    held: dict[str, Any] = {"customer_order_number": "O1", "customer_order_line_number": 1}
+    await announce(world, "D1", {"product_number": "P1", "quantity": 3, **held})
+    await world.update("O1", is_rejected=True)
+    await receive(world, "P1", 3)
+    assert world.books() == {("P1", "", 1): 3}
+    assert await figures(world) == ("received", [(1, 3)])
+
+
+async def test_goods_are_taken_back_from_the_last_line_and_never_more_than_came(world: World) -> None:
+    await announce(world, "D1", *({"product_number": "P1", "quantity": 2} for _ in range(2)))
+    await receive(world, "P1", 3)
+    await receive(world, "P1", -2)
+    assert await figures(world) == ("partial", [(1, 1), (2, 0)])
+    await receive(world, "P1", -2, 409)
+    await receive(world, "P1", -1)
+    assert await figures(world) == ("open", [(1, 0), (2, 0)])
+    assert world.books() == {}
+
+
+async def test_a_reference_that_is_no_delivery_is_a_receipt_all_the_same(world: World) -> None:
+    await receive(world, "P1", 2, reference="whatever")
+    await receive(world, "P1", 1, reference="")
+    assert world.books() == {("P1", "", 1): 3}
+    assert await world.rows("/orders/receipts", receipt_type=1) == []
+
+
+async def test_goods_without_stock_are_received_without_legs(world: World) -> None:
+    await announce(world, "D1", {"product_number": "FEE", "quantity": 2})
+    await receive(world, "FEE", 2)
+    assert (await figures(world), world.books()) == (("received", [(1, 2)]), {})
+
+
+async def test_a_refused_entry_leaves_its_delivery_as_it_was(world: World) -> None:
+    await announce(world, "D1", {"product_number": "P1", "quantity": 2})
+    entries = [{"product_number": "P1", "quantity": 1, "reference": "D1"}, {"product_number": "NONE", "quantity": 1}]
+    path = "/stores/S1/products/stock/storeproductlogs"
+    await world.post(path, {"storeproductlog": entries}, 422, query=RECEIPT)
+    assert await figures(world) == ("open", [(1, 0)])
+
+
+async def test_receipts_are_read_by_id_and_missed_by_nobody(world: World) -> None:
+    for n in range(5):
+        await announce(world, f"D{n}", {"product_number": "P1", "quantity": 2}, supplier_name="S")
+    for n in (3, 1, 4):
+        await world.log(200, RECEIPT, product_number="P1", quantity=n % 2 + 1, reference=f"D{n}")
+    rows = await world.rows("/orders/receipts", receipt_type=1)
+    assert [row["order_number"] for row in rows] == ["D3", "D1", "D4"]
+    ids = [row["import_id"] for row in rows]
+    assert ids == sorted(ids)
+
+    async def found(**query: Any) -> list[str]:
+        return [row["order_number"] for row in await world.rows("/stores/S1/orders/receipts", receipt_type=1, **query)]
+
+    assert await found(from_id=ids[1]) == ["D1", "D4"]
+    assert await found(to_id=ids[1]) == ["D3", "D1"]
+    assert await found(is_submitted=True) == ["D3", "D1"]
+    assert await found(is_submitted=False) == await found(order_number="D4") == ["D4"]
+    assert await found(last_modified_date="2030-01-01") == []
+    page = await world.get("/orders/receipts", receipt_type=1, page_size=2, page_start=2)
+    assert set(page) == {"list", "next_page", "previous_page", "page_size", "page_start", "total_count"}
+    assert (len(page["list"]), page["previous_page"], page["next_page"], page["total_count"]) == (1, 1, None, 3)
+    assert (await world.send("GET", "/orders/receipts")).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("lines", "state"),
+    [
+        ([], "open"),
+        ([(2, 0)], "open"),
+        ([(2, 1)], "partial"),
+        ([(2, 2), (1, 0)], "partial"),
+        ([(2, 2), (0, 0)], "received"),
+        ([(2, 3), (1, 1)], "received"),
+    ],
+)
+def test_the_state_of_a_delivery_follows_from_its_lines(lines: list[tuple[int, int]], state: str) -> None:
+    assert delivery_state(lines) == state
+
+
+async def test_a_store_that_is_taken_away_takes_its_deliveries_along(world: World) -> None:
+    line = {"product_number": "P1", "quantity": 1}
+    await world.post("/stores/S2/orders/deliveries", {"orders": [announced("D1", line)]})
+    store = {"is_active": True, "is_active_data_exchange": True, "is_warehouse": False, "store_name": "First"}
+    await world.post("/stores", {"stores": [store | {"store_number": "S1"}]}, query={"flush": True})
+    assert await world.rows(MANY) == []
+    await announce(world, "D1", line)

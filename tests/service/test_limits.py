@@ -1,0 +1,390 @@
+"""Limits are counted: size, items, depth, decimals, headers, requests a second; and the access log keeps secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import ssl
+import stat
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.errors import UsageError
+from aisle.service import request as wire
+from aisle.service.access import AccessLog
+from aisle.service.answers import Refusal
+from aisle.service.app import create_app
+from aisle.service.handlers import HANDLERS
+from aisle.service.limits import LONGEST_CODE, LONGEST_HEADERS, LONGEST_QUERY, MOST_HEADERS, Buckets, Rates
+from aisle.service.serve import serve
+from tests.service.world import API, LOGS, World
+
+ORDERS = "/stores/S1/orders/customerorders"
+STORE = {"store_name": "Long", "is_active": True, "is_active_data_exchange": True, "is_warehouse": False}
+
+
+def client_of(world: World, **options: Any) -> httpx.AsyncClient:
+    """A client of the same database behind other limits."""
+    app = create_app(world.service.storage, clock=lambda: world.now, **options)
+    headers = {"Authorization": f"Bearer {world.secret}"}
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service", headers=headers)
+
+
+def test_a_bucket_fills_at_its_rate_and_says_when_to_come_again() -> None:
+    now = 100.0
+    buckets = Buckets(0.5, lambda: now)
+    for _ in range(5):
+        buckets.take("a")
+    with pytest.raises(Refusal) as refused:
+        buckets.take("a")
+    assert (refused.value.status, refused.value.retry_after) == (429, 2)
+    buckets.take("b")
+    now += 1.5
+    with pytest.raises(Refusal):
+        buckets.take("a")
+    now += 0.5
+    buckets.take("a")
+    free = Buckets(0, lambda: now)
+    for _ in range(100):
+        free.take("a")
+
+
+def test_buckets_that_nobody_uses_are_forgotten() -> None:
+    buckets = Buckets(1, lambda: 0.0)
+    for n in range(10_050):
+        buckets.take(str(n))
+    assert len(buckets._levels) == 10_000
+
+
+async def test_a_token_that_asks_too_often_hears_when_to_come_again(world: World) -> None:
+    other = world.token()
+    async with client_of(world, rates=Rates(token=0.2)) as client:
+        answers = [await client.get(API + "/stores") for _ in range(3)]
+        assert [one.status_code for one in answers] == [200, 200, 429]
+        assert 1 <= int(answers[2].headers["Retry-After"]) <= 5
+        assert answers[2].json()["success"] is False
+        before = len(await world.rows(ORDERS))
+        wrote = await client.post(API + ORDERS, json={"orders": [{"order_number": "LATE"}]})
+        assert wrote.status_code == 429
+        assert len(await world.rows(ORDERS)) == before
+        bearer = {"Authorization": f"Bearer {other}"}
+        assert (await client.get(API + "/stores", headers=bearer)).status_code == 200
+
+
+async def test_a_write_counts_once(world: World) -> None:
+    async with client_of(world, rates=Rates(token=0.3)) as client:
+        answers = [await client.post(API + "/stores", json={"stores": []}) for _ in range(4)]
+    assert [one.status_code for one in answers] == [200, 200, 200, 429]
+
+
+async def test_guessing_tokens_is_slowed_down_and_hurts_nobody_else(world: World) -> None:
+    async with client_of(world, rates=Rates(stranger=0.2)) as client:
+        bad = {"Authorization": "Bearer aisle_guess"}
+        answers = [await client.get(API + "/stores", headers=bad) for _ in range(4)]
+        assert [one.status_code for one in answers] == [401, 401, 429, 429]
+        assert "Retry-After" in answers[2].headers
+        assert (await client.get(API + "/stores")).status_code == 200
+
+
+async def test_items_are_counted_with_their_lines(world: World) -> None:
+    most = HANDLERS["create-movement"].most_items
+    item = {"product_number": "NONE"}
+    assert (await world.send("POST", "/stores/S1/storeproductlocation/movement", [item] * most)).status_code == 422
+    answer = await world.send("POST", "/stores/S1/storeproductlocation/movement", [item] * (most + 1))
+    assert answer.status_code == 413
+    lines = [{"line_number": n, "product_number": "P1", "quantity": 0} for n in range(most)]
+    update = {"orders": {"order_number": "O", "order_lines": lines}}
+    assert (await world.send("PUT", "/stores/S1/orders/customerorder", update)).status_code == 404
+    update["orders"]["order_lines"] = [*lines, *lines[:1]]
+    assert (await world.send("PUT", "/stores/S1/orders/customerorder", update)).status_code == 413
+    assert HANDLERS["create-or-update-products"].most_items == 10 * most
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        ("1.234", 200),
+        ("1.23400000", 200),
+        ("1234e-3", 200),
+        ("0.0000000", 200),
+        ("0e-999999", 200),
+        ("1.2345", 422),
+        ("1e-4", 422),
+        ("-0.0001", 422),
+        ("999999999999", 200),
+        ("1000000000001", 422),
+        ("-1e13", 422),
+        ("Infinity", 400),
+        ("-Infinity", 400),
+        ("NaN", 400),
+        ("1e999999999999999999999", 400),
+        ('"1"', 400),
+        ("true", 400),
+    ],
+)
+async def test_numbers_are_finite_and_have_three_decimal_places(world: World, number: str, status: int) -> None:
+    body = '{"products":[{"product_number":"P1","price":' + number + "}]}"
+    answer = await world.client.post(API + "/products", content=body.encode())
+    assert answer.status_code == status, answer.text
+    if status == 422:
+        assert answer.json()["errors"][0]["field"] == "products[0].price"
+
+
+async def test_headers_and_queries_have_a_length(world: World) -> None:
+    good = {"X-Long": "x" * (LONGEST_HEADERS - 1000)}
+    assert (await world.client.get(API + "/stores", headers=good)).status_code == 200
+    answer = await world.client.get(API + "/stores", headers={"X-Long": "x" * LONGEST_HEADERS})
+    assert (answer.status_code, answer.json()["success"]) == (431, False)
+    many = {f"X-{n}": "x" for n in range(MOST_HEADERS)}
+    assert (await world.client.get(API + "/stores", headers=many)).status_code == 431
+    answer = await world.client.get(API + "/stores", params={"search_text": "x" * LONGEST_QUERY})
+    assert (answer.status_code, answer.json()["success"]) == (414, False)
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "_BODY_SECONDS", 0.01)
+
+    async def drip() -> Any:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    answer = await world.client.post(API + "/stores", content=drip())
+    assert (answer.status_code, answer.json()["success"]) == (408, False)
+
+
+async def test_names_in_a_body_are_text_too(world: World) -> None:
+    answer = await world.client.post(API + "/stores", content=b'{"stores":[],"\\ud800":1}')
+    assert answer.status_code == 400
+
+
+async def test_a_number_of_any_length_is_too_large_and_nothing_is_said_to_programmers(world: World) -> None:
+    body = b'{"products":[{"product_number":"P1","price":' + b"9" * 5000 + b"}]}"
+    answer = await world.client.post(API + "/products", content=body)
+    assert answer.status_code == 422
+    assert answer.json()["errors"] == [{"field": "products[0].price", "message": "This number is too large."}]
+
+
+@pytest.mark.parametrize(
+    ("at", "rows", "number", "more"),
+    [
+        (f"{API}/products", "products", "product_number", {}),
+        (f"{API}/stores/S1/orders/customerorders", "orders", "order_number", {}),
+        (f"{API}/stores/S1/orders/deliveries", "orders", "order_number", {"no_of_containers": 1}),
+        (f"{API}/stores", "stores", "store_number", STORE),
+        ("/aisle/v1/locations", "locations", "location_code", {"store_number": "S1"}),
+    ],
+)
+async def test_what_no_path_can_name_is_not_made(
+    world: World, at: str, rows: str, number: str, more: dict[str, Any]
+) -> None:
+    for code in ("", ".", "..", "x" * (LONGEST_CODE + 1)):
+        answer = await world.client.post(at, json={rows: [{**more, number: code}]})
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["errors"][0]["field"] == f"{rows}[0].{number}"
+        assert len(answer.content) < 1000
+    longest = await world.client.post(at, json={rows: [{**more, number: "x" * LONGEST_CODE}]})
+    assert longest.status_code == 200, longest.text
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+async def test_a_product_has_a_name(world: World, name: str) -> None:
+    answer = await world.send("POST", "/products", {"products": [{"product_number": "P1", "product_name": name}]})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "products[0].product_name")
+
+
+async def test_a_body_is_taken_as_it_is(world: World) -> None:
+    content, plain = gzip.compress(b'{"stores":[]}'), b'{"stores":[]}'
+    answer = await world.client.post(API + "/stores", content=content, headers={"Content-Encoding": "gzip"})
+    assert (answer.status_code, answer.json()["title"]) == (415, "Not in this form")
+    answer = await world.client.post(API + "/stores", content=plain, headers={"Content-Encoding": "identity"})
+    assert answer.status_code == 200
+
+
+async def test_a_parameter_is_there_once(world: World) -> None:
+    answer = await world.client.get(API + "/stores?page_size=1&page_size=2")
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "page_size")
+    assert (await world.client.get(API + "/stores?page_size=1&unknown=1&unknown=2")).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [
+        ("Idempotency-Key", '"0123456789abcdef"', '"0123456789abcdeg"'),
+        ("Authorization", "", "Bearer other"),
+        ("Aisle-App-User", "bea", "ann"),
+        ("If-Match", '"1"', '"2"'),
+    ],
+)
+async def test_a_header_says_one_thing(world: World, name: str, one: str, other: str) -> None:
+    one = one or f"Bearer {world.secret}"
+    said = [] if name == "Authorization" else [("Authorization", f"Bearer {world.secret}")]
+    async with world.open_client(None) as client:
+        for second, status in ((other, 400), (one, 200)):
+            headers = [*said, (name, one), (name, second)]
+            answer = await client.post(API + "/stores", json={"stores": []}, headers=headers)
+            assert answer.status_code == status, answer.text
+            if status == 400:
+                assert answer.json()["errors"][0]["field"] == name.lower()
+
+
+# Keys, and what changes the effect
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"container_override": "true"},
+        {"Aisle-Occurred-At": "2026-05-28T01:00:00Z"},
+        {"Aisle-App-User": "bea"},
+        {"Aisle-Terminal": "T1"},
+        {"If-Match": '"1"'},
+    ],
+    ids=lambda header: next(iter(header)),
+)
+async def test_a_key_is_for_one_effect_with_its_headers(world: World, header: dict[str, str]) -> None:
+    path, key = "/stores/S1/orders/deliveries", {"Idempotency-Key": '"0123456789abcdef"'}
+    body = {"orders": [{"order_number": "D1", "no_of_containers": 1}]}
+    await world.post(path, body, headers=key)
+    await world.post(path, body, 422, headers=key | header)
+    again = await world.send("POST", path, body, headers=key)
+    assert again.headers["Idempotency-Replayed"] == "true"
+
+
+async def test_answers_that_were_kept_before_headers_counted_are_still_found(world: World) -> None:
+    key = {"Idempotency-Key": '"0123456789abcdef"', "Aisle-App-User": "bea"}
+    body = {"storeproductlog": [{"product_number": "P1", "quantity": 1}]}
+    raw = json.dumps(body, default=float).encode()
+    await world.post(LOGS, body, headers=key)
+    old = wire._hash(["POST", API + LOGS, []], raw)
+
+    async def age(tx: Any) -> None:
+        await tx.run("UPDATE idempotency SET fingerprint = $1", old)
+
+    world.service.storage.write_now(age)
+    again = await world.send("POST", LOGS, body, headers=key)
+    assert (again.status_code, again.headers["Idempotency-Replayed"]) == (200, "true")
+    body["storeproductlog"][0]["quantity"] = 2
+    await world.post(LOGS, body, 422, headers=key)
+
+
+# The access log
+
+
+async def test_the_access_log_says_what_was_asked_and_keeps_what_is_nobody_s_business(
+    world: World, tmp_path: Path
+) -> None:
+    file = tmp_path / "access.log"
+    with closing(AccessLog(file)) as log:
+        async with client_of(world, access=log) as client:
+            order = {"order_number": "CANARY1", "customer_name": "CANARY2", "customer_email": "CANARY3@x"}
+            await client.post(API + ORDERS, json={"orders": [order]})
+            await client.get(API + ORDERS, params={"search_text": "CANARY2", "order_number": "CANARY1"})
+            await client.get(API + "/stores/S1/locations/CANARY4/products")
+            await client.get(API + "/stores/S1/locations", params={"app_username": "bea"})
+            await client.get(API + "/stores", headers={"Authorization": "Bearer aisle_CANARY5"})
+            await client.get("/CANARY6")
+            await client.get(API + "/stores/%00")
+            await client.post(API + LOGS, content=b"{CANARY7")
+    text = file.read_text()
+    assert "CANARY" not in text
+    assert world.secret not in text
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    lines = [json.loads(line) for line in text.splitlines()]
+    seen = [(one["method"], one["status"], one.get("operation"), one.get("store")) for one in lines]
+    assert seen == [
+        ("POST", 200, "create-customer-orders-one-store", "S1"),
+        ("GET", 200, "list-customer-orders", "S1"),
+        ("GET", 404, "list-location-products", "S1"),
+        ("GET", 200, "list-locations", "S1"),
+        ("GET", 401, "list-stores", None),
+        ("GET", 404, None, None),
+        ("GET", 400, None, None),
+        ("POST", 400, "create-store-product-logs", "S1"),
+    ]
+    assert [one.get("user") for one in lines[:4]] == [None, None, None, "bea"]
+    assert {one.get("role") for one in lines} == {"admin", None}
+    assert all(one["ms"] >= 0 and one["bytes"] > 0 and one["at"].startswith("2026-") for one in lines)
+
+
+async def test_the_access_log_may_be_moved_away(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "access.log"
+    with closing(AccessLog(file)) as log:
+        async with client_of(world, access=log) as client:
+            await client.get(API + "/stores")
+            file.rename(tmp_path / "access.log.1")
+            await client.get(API + "/stores")
+    assert len(file.read_text().splitlines()) == len((tmp_path / "access.log.1").read_text().splitlines()) == 1
+
+
+def test_an_access_log_that_cannot_be_written_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        AccessLog(tmp_path / "none" / "access.log")
+
+
+# TLS
+
+
+CERTIFICATE = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+SERVE = """
+import sys
+from pathlib import Path
+from aisle.service.serve import serve
+folder = Path(sys.argv[1])
+serve(f"sqlite:///{folder}/s.db", host="0.0.0.0", port=0, token_file=folder / "token", certificate=folder / "cert.pem",
+      private_key=folder / "key.pem", access_file=folder / "access.log", ready=lambda url: print(url, flush=True))
+"""
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> Path:
+    """A folder with a certificate for 127.0.0.1."""
+    names = ["-subj", "/CN=aisle", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
+    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    try:
+        subprocess.run([*CERTIFICATE, *names, *files], check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("there is no openssl to make a certificate with")
+    return tmp_path
+
+
+def test_with_a_certificate_it_serves_tls_and_nothing_else(tls: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", SERVE, str(tls)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        url = process.stdout.readline().strip().replace("0.0.0.0", "127.0.0.1")
+        assert url.startswith("https://")
+        context = ssl.create_default_context(cafile=str(tls / "cert.pem"))
+        headers = {"Authorization": (tls / "token").read_text().strip()}
+        answer = httpx.get(url + API + "/stores", verify=context, headers=headers)
+        assert (answer.status_code, answer.json()["total_count"]) == (200, 0)
+        with pytest.raises(httpx.HTTPError):
+            httpx.get(url + API + "/stores", headers=headers)
+        with pytest.raises(httpx.HTTPError):
+            httpx.get(url.replace("https", "http") + API + "/stores", headers=headers)
+    finally:
+        process.terminate()
+        process.wait(20)
+        assert process.stdout
+        process.stdout.close()
+    assert json.loads((tls / "access.log").read_text().splitlines()[0])["operation"] == "list-stores"
+
+
+def test_a_certificate_that_is_none_is_refused_before_anything_is_served(tmp_path: Path) -> None:
+    (tmp_path / "cert.pem").write_text("no certificate")
+    before = threading.active_count()
+    with pytest.raises((UsageError, OSError)):
+        serve(
+            f"sqlite:///{tmp_path}/s.db",
+            port=0,
+            certificate=tmp_path / "cert.pem",
+            private_key=tmp_path / "cert.pem",
+        )
+    assert threading.active_count() == before

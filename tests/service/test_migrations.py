@@ -1,0 +1,173 @@
+"""A database of any earlier schema is brought to the newest one with all that is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.service.sql.schema import MIGRATIONS
+from aisle.service.storage.migrate import _dialect
+from aisle.service.storage.postgres_schema import dialect
+from aisle.service.tokens import hashed, new_secret
+from tests.service.postgres import execute
+from tests.service.world import LOGS, START, World
+
+# Rows as the first schema had them; later ones only added columns, and left none without a value.
+ROWS = (
+    """INSERT INTO store
+    VALUES ('S1', 1, 'First', 0, 1, '', '', 'first', '{"storeNo":"S1","storeName":"First"}', '{}')""",
+    """INSERT INTO product (product_number, product_name, barcode, category_code, parent_category_code, is_active,
+        is_stock, allow_decimal, price, attention_code, search, entry, item, modified_on)
+    VALUES ('P1', 'Tea', '1', 'hot', '', 1, 1, 0, '', '', 'tea', '{}',
+        '{"product_number":"P1","product_name":"Tea","barcode":"1","category_code":"hot"}', '2026')""",
+    "INSERT INTO product_code VALUES ('1', 'P1')",
+    "INSERT INTO counter VALUES ('S1', 'store_product', 1), ('S1', 'order', 1), ('S1', 'line', 1), ('*', 'store', 1)",
+    """INSERT INTO store_product (store_number, product_number, seq, ordinal, is_replenishment, price, attention_codes,
+        item, data, modified_on) VALUES ('S1', 'P1', 1, 1, 0, '', '', '{}', '{}', '2026')""",
+    """INSERT INTO location (store_number, location_code, seq, location_order, tags, sort_key, search, created_on)
+    VALUES ('S1', 'A1', 1, 1, '[]', 'a1', 'a1', '2026')""",
+    """INSERT INTO customer_order (store_number, order_number, seq, is_active, is_claimed, is_picked, is_rejected,
+        status_id, fulfilment, reference, pickup_date, total_lines, total_quantity, total_delivered, fingerprint,
+        search, item, data)
+    VALUES ('S1', 'O1', 1, 1, 0, 0, 0, 2, 'partial', '', '', 1, 4000, 0, '', 'o1', '{"order_number":"O1"}', '{}')""",
+    """INSERT INTO order_line (store_number, order_number, line_number, seq, product_number, quantity, picked, moved,
+        delivered, is_picked, is_open, from_warehouse, stock_pool, pools, preferred_location_code, reference, item)
+    VALUES ('S1', 'O1', 1, 1, 'P1', 4000, 1000, 1000, 0, 0, 1, 0, 1, '[]', '', '',
+        '{"product_number":"P1","price":0}')""",
+    "INSERT INTO balance VALUES ('S1', 'P1', 'A1', 1, '', 0, 5000), ('S1', 'P1', 'A1', 1, 'O1', 1, 1000)",
+    """INSERT INTO leg VALUES ('S1', 'a', 0, 'count', 'P1', 'A1', 1, '', 0, 5000, '2026', '2026'),
+        ('S1', 'b', 0, 'move', 'P1', 'A1', 1, 'O1', 1, 1000, '2026', '2026')""",
+)
+
+
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS)))
+async def test_an_earlier_database_is_brought_up_with_all_that_is_in_it(
+    tmp_path: Path, engine: str, version: int, request: pytest.FixtureRequest
+) -> None:
+    secret = new_secret()
+    if engine == "sqlite":
+        _sqlite_of(tmp_path / "service.db", version, secret)
+        world = World(tmp_path)
+    else:
+        url: str = request.getfixturevalue("server").fresh()
+        _postgres_of(url, version, secret)
+        world = World(url)
+    await world.client.aclose()
+    world.client = world.open_client(secret)
+    assert world.books() == {("P1", "A1", 1): 5, ("P1", "A1", 1, "O1", 1): 1}
+    [line] = (await world.see("O1"))["lines"]
+    assert (line["picked_quantity"], line["store_locations"][0]["quantity"]) == (1, 5)
+    assert [row["storeNo"] for row in await world.rows("/stores")] == ["S1"]
+    assert (await world.rows("/storeproducts/stock"))[0]["most_likely_quantity"] == 6
+    assert [row["product_number"] for row in (await world.get("/products", barcode="1"))["records"]] == ["P1"]
+    found = await world.rows("/stores/S1/locations/A1/products", search_text="tea", advance_search=True)
+    assert len(found) == 2
+    await world.pick("O1", 1, "P1", 4)
+    await world.update("O1", is_active=False)
+    await world.post(LOGS, {"storeproductlog": [{"product_number": "P1", "location_code": "A1", "quantity": -2}]})
+    assert (await world.send("DELETE", "/products", {"product_numbers": ["P1"]})).status_code == 200
+    assert world.now == START
+    await world.close()
+
+
+ENTRY = {"storeproductlog": [{"product_number": "P1", "location_code": "A1", "quantity": 2}]}
+KEYS = [{"Idempotency-Key": f'"0123456789abcde{n}"'} for n in range(2)]
+
+
+async def test_keys_of_the_first_schema_are_kept_under_their_store(
+    tmp_path: Path, engine: str, request: pytest.FixtureRequest
+) -> None:
+    """They belonged to tokens, and came before what they did in the ledger."""
+    first, second = "a" * 12, "b" * 12
+    rows: list[tuple[str, Sequence[object]]] = [
+        (_ANSWERED, ("S1", first, *await _answered(tmp_path))),
+        # The same key under a second token, carried out by the old rule: the first answer is kept, and nothing breaks.
+        (
+            "INSERT INTO idempotency SELECT store_number, $1, request_key, fingerprint, status, body, '9999'"
+            " FROM idempotency",
+            (second,),
+        ),
+        *((_TOKENS, (token, token)) for token in (first, second)),
+        *((_LEGS, (f"{token}/0123456789abcde{n}",)) for token in (first, second) for n in range(2)),
+    ]
+    doubled = "UPDATE balance SET quantity = quantity + 8000 WHERE order_number = ''"
+    secret = new_secret()
+    if engine == "sqlite":
+        _sqlite_of(tmp_path / "service.db", 1, secret, (doubled,), rows)
+        world = World(tmp_path)
+    else:
+        url: str = request.getfixturevalue("server").fresh()
+        _postgres_of(url, 1, secret, (doubled,), rows)
+        world = World(url)
+    async with world.open_client(secret) as client:
+        again = [await world.send("POST", LOGS, ENTRY, headers=key, client=client) for key in KEYS]
+    # Of the second key the answer is not known any more, but that it was carried out.
+    assert [(one.status_code, "Idempotency-Replayed" in one.headers) for one in again] == [(200, True), (409, False)]
+    assert world.books()[("P1", "A1", 1)] == 13
+    await world.update("O1", is_active=False)
+    await world.close()
+
+
+async def _answered(tmp_path: Path) -> tuple[object, ...]:
+    """What is kept under the first key, as the service of today keeps it."""
+    (tmp_path / "other").mkdir()
+    secret = new_secret()
+    _sqlite_of(tmp_path / "other" / "service.db", len(MIGRATIONS), secret)
+    world = World(tmp_path / "other")
+    async with world.open_client(secret) as client:
+        assert (await world.send("POST", LOGS, ENTRY, headers=KEYS[0], client=client)).status_code == 200
+    kept = "SELECT request_key, fingerprint, status, body, created_on FROM idempotency"
+    [row] = world.service.storage.read_now(lambda tx: tx.all(kept))
+    await world.client.aclose()
+    world.service.close()
+    return row
+
+
+_ANSWERED = "INSERT INTO idempotency VALUES ($1, $2, $3, $4, $5, $6, $7)"
+_TOKENS = "INSERT INTO token VALUES ($1, $2, 'x', 'admin', 1, '2026', NULL, '2026', NULL)"
+_LEGS = "INSERT INTO leg VALUES ('S1', $1, 1, 'change', 'P1', 'A1', 1, '', 0, 2000, '2026', '2026')"
+_TOKEN = (
+    "INSERT INTO token (token_id, token_hash, name, role, all_stores, created_on)"
+    " VALUES ($1, $2, 'old', 'admin', 1, '2026')"
+)
+
+
+def _statements(version: int) -> list[str]:
+    return [text for migration in MIGRATIONS[:version] for text in migration]
+
+
+def _sqlite_of(
+    path: Path,
+    version: int,
+    secret: str,
+    more: Sequence[str] = (),
+    rows: Sequence[tuple[str, Sequence[Any]]] = (),
+) -> None:
+    connection = apsw.Connection(str(path))
+    for statement in (*(_dialect(one) for one in _statements(version)), *ROWS, *more):
+        connection.execute(statement)
+    for text, values in ((_TOKEN, ("t" * 12, hashed(secret))), *rows):
+        connection.execute(text.replace("$", "?"), values)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+
+
+def _postgres_of(
+    url: str,
+    version: int,
+    secret: str,
+    more: Sequence[str] = (),
+    rows: Sequence[tuple[str, Sequence[Any]]] = (),
+) -> None:
+    made = [dialect(statement) for statement in _statements(version)]
+    numbers = [f"INSERT INTO schema_version VALUES ({number})" for number in range(1, version + 1)]
+    table = "CREATE TABLE schema_version (version BIGINT PRIMARY KEY)"
+    execute(
+        url,
+        ";".join([*made, table, *numbers, *ROWS, *more]),
+        rows=[(_TOKEN, ("t" * 12, hashed(secret))), *rows],
+    )

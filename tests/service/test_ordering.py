@@ -1,0 +1,97 @@
+"""When a store orders and is delivered, from its schema; START is Thursday, 28 May 2026, 20:26 UTC."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from aisle.service.ordering import upcoming
+from tests.service.world import START, World
+
+STORE = {
+    "store_number": "S1",
+    "store_name": "First",
+    "is_active": True,
+    "is_active_data_exchange": True,
+    "is_warehouse": False,
+}
+
+
+def row(day: Any = 5, time: Any = "10:00", offset: Any = 1, **more: Any) -> dict[str, Any]:
+    """A row of a schema; Friday at ten, there on Saturday."""
+    return {"day": day, "time": time, "delivery_offset": offset, **more}
+
+
+def days(rows: list[dict[str, Any]], category: str = "") -> tuple[list[str], list[str]]:
+    """The days on which is ordered, and delivered."""
+    found = upcoming(rows, category, START)
+    ordering, delivery = (
+        [one[5:10] for one in found.get(f"{name}_datetimes", [])] for name in ("ordering", "delivery")
+    )
+    return ordering, delivery
+
+
+@pytest.mark.parametrize(
+    ("rows", "ordering", "delivery"),
+    [
+        ([], [], []),
+        ([row()], ["05-29", "06-05"], ["05-30", "06-06"]),
+        ([row(4, "20:00")], ["06-04", "06-11"], ["05-29", "06-05", "06-12"]),
+        ([row(4, "21:00")], ["05-28", "06-04", "06-11"], ["05-29", "06-05", "06-12"]),
+        ([row(7), row(0)], ["05-31", "06-07"], ["06-01", "06-08"]),
+        ([row(1, ordering_offset=2)], ["05-30", "06-06"], ["06-02", "06-09"]),
+        ([row(5, week_numbers="23")], ["06-05"], ["06-06"]),
+        ([row(5, week_numbers="1; 22-23")], ["05-29", "06-05"], ["05-30", "06-06"]),
+        ([row(5, week_numbers="x")], [], []),
+        ([row(5, week_numbers="99")], [], []),
+        ([row(5, week_numbers="20-60")], [], []),
+        ([row("x")], [], []),
+        ([row(time="soon")], [], []),
+        ([row(offset=1e9)], [], []),
+    ],
+)
+def test_the_next_two_weeks(rows: list[dict[str, Any]], ordering: list[str], delivery: list[str]) -> None:
+    assert days(rows) == (ordering, delivery)
+
+
+def test_rows_for_a_category_stand_instead_of_those_for_all() -> None:
+    rows = [row(5), row(1, category_code="hot"), row(2, category_code="cold")]
+    assert days(rows, "hot")[0] == ["06-01", "06-08"]
+    assert days(rows, "food")[0] == ["05-29", "06-05"]
+
+
+async def test_stock_entries_tell_them_where_the_product_does_not(world: World) -> None:
+    named = {"store_next_ordering_datetime": "2026-06-20T08:00:00Z"}
+    await world.post("/stores", {"stores": [STORE | named]})
+    items = [{"product_number": "P1"}, {"product_number": "P2", "next_ordering_date": "2026-06-30"}]
+    await world.post("/stores/S1/storeproducts", {"store_products": items})
+    for more, first, delivered in (
+        ({}, "2026-06-20T08:00:00.000Z", None),
+        ({"ordering_schema": [row()]}, "2026-05-29T10:00:00.000Z", "2026-05-30T10:00:00.000Z"),
+    ):
+        await world.post("/stores", {"stores": [STORE | more]})
+        one, other = await world.rows("/storeproducts/stock", store_number="S1")
+        assert one["next_ordering_datetime"] == one["ordering_datetimes"][0] == first
+        assert one.get("next_delivery_datetime") == delivered
+        assert other["ordering_datetimes"] == ["2026-06-30T00:00:00.000Z"]
+        for number, seen in (("P1", one), ("P2", other)):
+            [single] = (await world.get(f"/stores/S1/products/{number}/stock"))["products"]
+            assert single["ordering_datetimes"] == seen["ordering_datetimes"]
+            assert single.get("delivery_datetimes") == seen.get("delivery_datetimes")
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [
+        ({"ordering_schema": [row(), row(time="soon")]}, 422),
+        ({"ordering_schema": [row(8)]}, 422),
+        ({"ordering_schema": [row(1.5)]}, 422),
+        ({"ordering_schema": [row(week_numbers="54")]}, 422),
+        ({"ordering_schema": [row(offset=-1)]}, 422),
+        ({"store_next_delivery_datetime": "soon"}, 400),
+        ({"store_next_ordering_datetime": ""}, 200),
+    ],
+)
+async def test_a_schema_that_says_no_moment_is_refused(world: World, more: dict[str, Any], status: int) -> None:
+    await world.post("/stores", {"stores": [STORE | more]}, status)

@@ -1,0 +1,322 @@
+"""PostgreSQL as an engine: what its storage promises, whatever the server does meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from typing import Any
+
+import asyncpg
+import pytest
+
+from aisle.errors import StorageError
+from aisle.service.sql.schema import MIGRATIONS
+from aisle.service.storage import Busy, Duplicate, Lost, Tx, Unfit
+from aisle.service.storage.postgres import PostgresStorage, locks_of, public_name
+from aisle.service.storage.postgres_tx import PostgresTx
+from tests.service.citus import foreign_keys, split
+from tests.service.postgres import Server, execute
+from tests.service.test_catalogue import statements
+
+ADD = "INSERT INTO counter (store_number, name, value) VALUES ($1, $2, 1)"
+UP = "UPDATE counter SET value = value + 1 WHERE store_number = $1 AND name = $2 RETURNING value"
+
+
+@pytest.fixture(scope="module")
+def url(server: Server) -> str:
+    """A database with all tables and no rows."""
+    made = server.fresh()
+    PostgresStorage(made).close()
+    return made
+
+
+@pytest.fixture
+def storage(url: str) -> Iterator[PostgresStorage]:
+    """An opened storage over no counters."""
+    execute(url, "DELETE FROM counter")
+    with closing(PostgresStorage(url, patience=60)) as opened:
+        yield opened
+
+
+async def names(tx: Tx) -> list[str]:
+    """The counters there are."""
+    return [row[0] for row in await tx.all("SELECT name FROM counter ORDER BY name")]
+
+
+def adds(name: str, store: str = "S") -> Callable[[Tx], Any]:
+    """Work that makes a counter."""
+    return lambda tx: tx.run(ADD, store, name)
+
+
+@contextmanager
+def other(url: str) -> Iterator[Callable[[str], Any]]:
+    """Another client, on its own thread; what it is called with is carried out at once."""
+    with ThreadPoolExecutor(1) as thread:
+        loop = asyncio.new_event_loop()
+        connection = thread.submit(loop.run_until_complete, asyncpg.connect(url, timeout=60)).result()
+
+        def run(sql: str) -> Any:
+            return thread.submit(loop.run_until_complete, connection.fetch(sql)).result()
+
+        try:
+            yield run
+        finally:
+            thread.submit(loop.run_until_complete, connection.close()).result()
+            thread.submit(loop.close).result()
+
+
+async def test_work_that_fails_takes_nothing_of_its_neighbours_with_it(storage: PostgresStorage) -> None:
+    async def bad(tx: Tx) -> None:
+        await tx.run(ADD, "S", "bad")
+        raise ValueError("no")
+
+    async def twice(tx: Tx) -> None:
+        await tx.run(ADD, "S", "twice")
+        await tx.run(ADD, "S", "twice")
+
+    async def partly(tx: Tx) -> None:
+        await tx.run(ADD, "S", "kept")
+        try:
+            async with tx.savepoint():
+                await tx.run(ADD, "S", "gone")
+                async with tx.savepoint():
+                    await tx.run(ADD, "S", "kept")
+        except Duplicate:
+            await tx.run(ADD, "S", "kept too")
+
+    jobs = [storage.write(adds(str(n)), stores=["S"]) for n in range(5)]
+    jobs[2:2] = [storage.write(one, stores=["S"]) for one in (bad, twice, partly)]
+    answers = await asyncio.gather(*jobs, return_exceptions=True)
+    assert [type(one) for one in answers if one is not None] == [ValueError, Duplicate]
+    assert await storage.read(names) == ["0", "1", "2", "3", "4", "kept", "kept too"]
+
+
+async def test_sums_and_texts_come_back_as_they_went(storage: PostgresStorage) -> None:
+    odd = "é\U0001f34f'; DROP TABLE counter; --"
+
+    async def work(tx: Tx) -> list[tuple[Any, ...]]:
+        await tx.many(
+            "INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)",
+            [(odd, "b", 2**53), (odd, "A", 2**53 + 1), (odd, "\u00e4", 0)],
+        )
+        await tx.run("DELETE FROM counter WHERE store_number = $1 AND name = ANY($2)", odd, ["none", odd])
+        [total] = await tx.all("SELECT SUM(value) FROM counter WHERE store_number = $1", odd)
+        return [total, *await tx.all("SELECT name, value FROM counter WHERE store_number = $1 ORDER BY name", odd)]
+
+    # By their bytes, as SQLite has them, and every digit of them.
+    expected = [(2**54 + 1,), ("A", 2**53 + 1), ("b", 2**53), ("\u00e4", 0)]
+    assert await storage.write(work) == expected
+    assert type(expected[0][0]) is int
+
+
+async def test_a_reader_cannot_write_and_sees_one_moment(
+    storage: PostgresStorage, url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(Lost) as told:
+        await storage.read(adds("x"))
+    assert "ReadOnlySQLTransactionError" in caplog.text  # the kind is for the log, the server's words for nobody
+    assert "read-only" not in f"{told.value} {caplog.text}"
+
+    async def twice(tx: Tx) -> tuple[list[str], list[str]]:
+        before = await names(tx)
+        await storage.write(adds("y"), stores=["S"])
+        return before, await names(tx)
+
+    assert await storage.read(twice) == ([], [])
+    assert await storage.read(names) == ["y"]
+
+
+async def test_writers_of_one_store_wait_for_each_other_and_for_nobody_else(url: str) -> None:
+    execute(url, "DELETE FROM counter")
+    with closing(PostgresStorage(url, patience=1.0)) as storage, other(url) as client:
+        client("BEGIN")
+        client(locks_of(["S"]))
+        with pytest.raises(Busy):
+            await storage.write(adds("x"), stores=["S"])
+        with pytest.raises(Busy):
+            await storage.write(adds("x"))
+        await storage.write(adds("other", "T"), stores=["T", "*"])
+        assert await storage.read(names) == ["other"]
+        client("COMMIT")
+        await storage.write(adds("x"), stores=["T", "S"])
+        client("BEGIN")
+        client(locks_of(None))
+        with pytest.raises(Busy):
+            await storage.write(adds("y", "T"), stores=["T"])
+        with pytest.raises(Busy):
+            await storage.write(adds("y", "T"), stores=())
+        client("COMMIT")
+        assert await storage.read(names) == ["other", "x"]
+
+
+def test_more_stores_than_can_be_locked_one_by_one_are_locked_as_a_whole() -> None:
+    assert locks_of([str(n) for n in range(1000)]) == locks_of(None)
+    some = locks_of(["b", "a", "b"])
+    assert some == locks_of(["a", "b"])
+    assert some.count("pg_advisory_xact_lock(") == 2
+    assert "shared" in some
+
+
+async def test_a_request_given_up_before_its_turn_is_not_carried_out(storage: PostgresStorage, url: str) -> None:
+    with other(url) as client:
+        client("BEGIN")
+        client(locks_of(["S"]))
+        one = asyncio.create_task(storage.write(adds("first"), stores=["S"]))
+        await until(url, "SELECT count(*) FROM pg_locks WHERE NOT granted")
+        two = asyncio.create_task(storage.write(adds("second"), stores=["S"]))
+        await asyncio.sleep(0)
+        two.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await two
+        client("COMMIT")
+        await one
+    assert await storage.read(names) == ["first"]
+
+
+async def until(url: str, sql: str) -> None:
+    """Wait until a number is above none."""
+    connection = await asyncpg.connect(url, timeout=60)
+    try:
+        for _ in range(6000):
+            if await connection.fetchval(sql):
+                return
+            await asyncio.sleep(0.01)
+        pytest.fail(f"still none: {sql}")
+    finally:
+        await connection.close()
+
+
+async def test_work_is_done_again_when_the_server_undid_it(storage: PostgresStorage) -> None:
+    await storage.write(adds("x"))
+    tries: list[int] = []
+
+    async def unlucky(tx: Tx) -> int:
+        [(value,)] = await tx.all(UP, "S", "x")
+        tries.append(value)
+        if len(tries) == 1:
+            assert isinstance(tx, PostgresTx)
+            # The connection goes in the middle, and with it what was done.
+            await tx.run("SELECT pg_terminate_backend(pg_backend_pid())")
+        if len(tries) == 2:
+            raise asyncpg.DeadlockDetectedError("as the server says it")
+        if len(tries) == 3:
+            await tx.run("DO $$BEGIN RAISE SQLSTATE '40001'; END$$")
+        return int(value)
+
+    assert await storage.write(unlucky, stores=["S"]) == 2
+    assert tries == [2, 2, 2, 2]
+
+
+async def test_two_that_wait_for_each_other_both_come_through(storage: PostgresStorage) -> None:
+    # The locks of stores keep the rules from this; rows are locked by the server all the same.
+    await storage.write(adds("a"))
+    await storage.write(adds("b"))
+    met = [asyncio.Event(), asyncio.Event()]
+
+    def crossing(first: str, second: str, own: int) -> Callable[[Tx], Any]:
+        async def work(tx: Tx) -> None:
+            await tx.run(UP, "S", first)
+            met[own].set()
+            await asyncio.wait_for(met[1 - own].wait(), 30)
+            await tx.run(UP, "S", second)
+
+        return work
+
+    await asyncio.gather(
+        storage.write(crossing("a", "b", 0), stores=["1"]), storage.write(crossing("b", "a", 1), stores=["2"])
+    )
+    [values] = await storage.read(lambda tx: tx.all("SELECT array_agg(value) FROM counter"))
+    assert values == ([3, 3],)
+
+
+async def test_nobody_is_told_stored_when_the_commit_was_lost(storage: PostgresStorage, url: str) -> None:
+    execute(
+        url,
+        """CREATE FUNCTION dies() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'""",
+        """CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON counter DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION dies()""",
+    )
+    try:
+        with pytest.raises(Lost):
+            await storage.write(adds("x"))
+    finally:
+        execute(url, "DROP TRIGGER dies ON counter", "DROP FUNCTION dies")
+    assert await storage.read(names) == []
+    await storage.write(adds("y"))
+
+
+async def test_what_no_key_can_hold_is_refused(storage: PostgresStorage) -> None:
+    long = "".join(chr(0x4E00 + n * 7 % 20_000) for n in range(3000))
+    with pytest.raises(Unfit):
+        await storage.write(adds(long))
+
+
+def test_workers_that_start_at_once_make_the_tables_once(server: Server) -> None:
+    fresh = server.fresh()
+    with ThreadPoolExecutor(4) as threads:
+        opened = list(threads.map(PostgresStorage, [fresh] * 4))
+    versions = opened[0].read_now(lambda tx: tx.all("SELECT version FROM schema_version ORDER BY version"))
+    assert [row[0] for row in versions] == list(range(1, len(MIGRATIONS) + 1))
+    for one in opened:
+        one.close()
+        one.close()
+    execute(fresh, f"INSERT INTO schema_version VALUES ({len(MIGRATIONS) + 1})")
+    with pytest.raises(StorageError, match="newer"):
+        PostgresStorage(fresh)
+
+
+def test_a_database_that_is_not_there_is_named_without_its_password(server: Server) -> None:
+    with pytest.raises(StorageError) as told:
+        PostgresStorage(f"postgresql://me:hunter2@/nowhere?host={server.folder}", patience=30)
+    assert "postgresql:///nowhere" in str(told.value)
+    assert "hunter2" not in str(told.value)
+    assert public_name("postgresql://me:p@w@one:1,two:2/name?password=x") == "postgresql://one:1,two:2/name"
+    with pytest.raises(StorageError):
+        PostgresStorage("postgresql://me@/x?host=/nonexistent")
+
+
+async def test_every_statement_is_understood(url: str) -> None:
+    connection = await asyncpg.connect(url, timeout=60)
+    try:
+        # Pages and groups are made of several texts; the tests of their lists send them.
+        whole = [(name, text) for name, text in statements() if "page." not in text and not name.startswith("AT_PLACE")]
+        assert len(whole) > 100
+        for _, text in whole:
+            await connection.prepare(text)
+    finally:
+        await connection.close()
+
+
+def test_a_schema_is_split_by_store_and_keeps_its_foreign_keys(server: Server) -> None:
+    # What Citus does with each table is noted in its stead.
+    made = server.fresh()
+    with closing(PostgresStorage(made, patience=60)) as storage:
+        before = storage.read_now(foreign_keys)
+        execute(
+            made,
+            "CREATE TABLE said (text TEXT)",
+            "CREATE FUNCTION create_reference_table(text) RETURNS void LANGUAGE sql AS 'INSERT INTO said VALUES ($1)'",
+            """CREATE FUNCTION create_distributed_table(text, text, colocate_with text DEFAULT '-') RETURNS void
+            LANGUAGE sql AS 'INSERT INTO said VALUES ($1 || '' by '' || $2 || '' with '' || $3)'""",
+        )
+        split(made)
+        assert storage.read_now(foreign_keys) == before
+        assert len(before) > 10
+        said = [row[0] for row in storage.read_now(lambda tx: tx.all("SELECT text FROM said"))]
+    assert sorted(said[:5]) == ["product", "product_code", "store", "token", "token_store"]
+    assert said[5] == "anchor by store_number with -"
+    assert {text.partition(" by ")[2] for text in said[6:]} == {"store_number with anchor"}
+    assert len(said) > 20
+
+
+async def test_reads_never_wait_for_writers(storage: PostgresStorage, url: str) -> None:
+    await storage.write(adds("x"))
+    with other(url) as client:
+        client("BEGIN")
+        client(locks_of(None))
+        client("UPDATE counter SET value = 5")
+        assert await storage.read(names) == ["x"]
+        client("COMMIT")

@@ -1,0 +1,282 @@
+"""Parts of products that are written by themselves, prices of stores, how far a store moves min and max, deletion."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.service.world import World
+
+STOCK = "/storeproducts/stock"
+PRICES = "/products/prices"
+DISCOUNTS = "/products/discountprices"
+FREE_FIELDS = "/products/freefields"
+
+
+async def product(world: World, number: str, **query: Any) -> dict[str, Any]:
+    """A product of the catalogue."""
+    [record] = (await world.get("/products", product_number=number, **query))["records"]
+    return dict(record)
+
+
+async def entry(world: World, number: str, store: str = "S1") -> dict[str, Any]:
+    """Its stock entry in a store."""
+    [row] = await world.rows(STOCK, store_number=store, product_number=number)
+    return row
+
+
+async def delete(world: World, *numbers: str, status: int = 200) -> Any:
+    """Products are deleted."""
+    answer = await world.send("DELETE", "/products", {"product_numbers": list(numbers)})
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+ATTRIBUTES: dict[str, Any] = {
+    "attention_code": "A",
+    "average_weight": 1.25,
+    "brand_code": "B",
+    "brand_description": "Brand",
+    "category_code": "hot",
+    "color": "red",
+    "color_code": "R",
+    "country_code": "NL",
+    "margin_category": "m",
+    "product_details": "details",
+    "product_type": "t",
+    "size": "XL",
+    "size_code": "x",
+    "variant_code": "v",
+    "variant_factor": 0.5,
+    "variant_family": "f",
+    "volume": "1 l",
+}
+
+
+async def test_attributes_are_changed_and_the_rest_stays(world: World) -> None:
+    before = await product(world, "P2")
+    answer = await world.put("/products/attributes", {"products": [{"product_number": "P2", **ATTRIBUTES}]})
+    assert answer == {"data": True, "code": 200, "message": "Products: 1.", "status": "success"}
+    after = await product(world, "P2")
+    assert after == before | ATTRIBUTES
+    assert (await world.get("/products", category_code="hot"))["total_record_count"] == 1
+    await world.put("/products/attributes", {"products": [{"product_number": "NONE", "size": "S"}]}, 422)
+
+
+async def test_a_price_of_the_catalogue_makes_the_one_before_it_the_old_one(world: World) -> None:
+    said = {"product_number": "P2", "price": 3, "purchase_price": 1, "special_price": 2.25}
+    said |= {"price_compare_unit": "kg", "price_compare_multiplier": 4}
+    await world.post(PRICES, {"products": [said]})
+    assert (await product(world, "P2")) | said | {"old_price": Decimal("2.5")} == await product(world, "P2")
+    await world.post(PRICES, {"products": [{"product_number": "P2", "price": 3}]})
+    assert (await product(world, "P2"))["old_price"] == Decimal("2.5")
+    await world.post(PRICES, {"products": [{"product_number": "P2", "price": 4, "old_price": 9}]})
+    assert (await product(world, "P2"))["old_price"] == 9
+
+
+async def test_a_store_has_prices_of_its_own(world: World) -> None:
+    said = {"product_number": "P2", "store_number": "S1", "price": 3, "old_price": 4, "purchase_price": 1}
+    await world.post(PRICES, {"products": [said | {"special_price": 2}]})
+    assert (await entry(world, "P2"))["price"] == 3
+    assert (await product(world, "P2"))["price"] == Decimal("2.5")
+    there = await product(world, "P2", store_number="S1")
+    shown = {"price": 3, "old_price": 4, "purchase_price": 1, "special_price": 2, "is_store_product": True}
+    assert there | shown == there
+    await world.post(PRICES, {"products": [{"product_number": "P2", "store_number": "S1", "price": 5}]})
+    assert (await product(world, "P2", store_number="S1"))["old_price"] == 3
+
+
+async def test_discount_prices_of_the_catalogue_and_of_a_store(world: World) -> None:
+    said = {"product_number": "P2", "promotion": "Spring", "promotion_week": "22"}
+    await world.post(DISCOUNTS, {"products": [said | {"discount_price": 2}]})
+    shown = said | {"promotion_price": 2, "is_promotion": True}
+    assert (await product(world, "P2")) | shown == await product(world, "P2")
+    store = said | {"discount_price": 1.5, "store_number": "S1", "promotion_week": "23"}
+    await world.post(DISCOUNTS, {"products": [store]})
+    row = await entry(world, "P2")
+    assert (row["discount_price"], row["is_promotion"], row["promotion_week"]) == (Decimal("1.5"), True, "23")
+    assert (await product(world, "P2", store_number="S1"))["promotion_price"] == Decimal("1.5")
+    assert (await product(world, "P2"))["promotion_price"] == 2
+    end = {"product_number": "P2", "discount_price": 2, "is_promotion": False}
+    await world.post(DISCOUNTS, {"products": [end]})
+    assert (await product(world, "P2"))["is_promotion"] is False
+
+
+@pytest.mark.parametrize("path", [PRICES, DISCOUNTS])
+async def test_prices_that_cannot_be_change_nothing(world: World, path: str) -> None:
+    field = "price" if path == PRICES else "discount_price"
+    good = {"product_number": "P2", field: 7}
+    for bad, status in (
+        ({"product_number": "NONE", field: 1}, 422),
+        ({"product_number": "P1", field: -1}, 422),
+        ({"product_number": "P1", field: 1.2345}, 422),
+        ({"product_number": "P1"}, 400),
+        ({"product_number": "P1", field: 1, "store_number": "NONE"}, 403),
+        ({"product_number": "NONE", field: 1, "store_number": "S1"}, 422),
+    ):
+        await world.post(path, {"products": [good, bad]}, status)
+    if path == PRICES:
+        bad = {"product_number": "P1", field: 1, "store_number": "S1", "price_compare_unit": "kg"}
+        assert (await world.post(path, {"products": [good, bad]}, 422))["errors"][0]["field"].startswith("products[1]")
+    assert (await product(world, "P2"))["price"] == Decimal("2.5")
+
+
+async def test_a_token_of_some_stores_sets_their_prices_and_not_the_catalogue_s(world: World) -> None:
+    client = world.open_client(world.token("integration", ["S1"]))
+    good = {"product_number": "P2", "price": 3, "store_number": "S1"}
+    await world.post(PRICES, {"products": [good]}, client=client)
+    for bad in (good | {"store_number": "S2"}, {"product_number": "P2", "price": 3}):
+        await world.post(PRICES, {"products": [bad]}, 403, client=client)
+    for path in (FREE_FIELDS,):
+        await world.post(path, {"products": []}, 403, client=client)
+    answer = await world.send("DELETE", "/products", {"product_numbers": []}, client=client)
+    assert answer.status_code == 403
+    await client.aclose()
+
+
+async def test_free_fields_are_set_by_their_keys(world: World) -> None:
+    first = [{"sort_order": 2, "key": "b", "value": "2"}, {"sort_order": 1, "key": "a", "value": "1"}]
+    await world.post(FREE_FIELDS, {"products": [{"product_number": "P1", "free_fields": first}]})
+    assert (await product(world, "P1"))["free_fields"] == [first[1], first[0]]
+    news = [{"sort_order": 3, "key": "a", "value": "new"}]
+    await world.post(FREE_FIELDS, {"products": [{"product_number": "P1", "free_fields": news}]})
+    assert (await product(world, "P1"))["free_fields"] == [first[0], news[0]]
+    await world.post("/products", {"products": [{"product_number": "P1", "free_fields": []}]})
+    assert (await product(world, "P1"))["free_fields"] == []
+    await world.post(FREE_FIELDS, {"products": [{"product_number": "NONE", "free_fields": news}]}, 422)
+
+
+async def test_a_product_with_stock_is_not_deleted(world: World) -> None:
+    await world.log(product_number="P1", quantity=2)
+    assert "P1" in (await delete(world, "P1", "P2", status=409))["message"]
+    assert (await world.get("/products"))["total_record_count"] == 5
+    await world.log(product_number="P1", quantity=-2)
+    assert await delete(world, "P1", "P2", "NONE") == {"success": True, "message": "Products deleted: 2."}
+    assert await delete(world, "P1") == {"success": True, "message": "Products deleted: 0."}
+    assert [row["product_number"] for row in (await world.get("/products"))["records"]] == ["FEE", "KG", "P3"]
+
+
+async def test_a_product_of_an_open_order_or_delivery_is_not_deleted(world: World) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 1})
+    line = {"product_number": "P2", "quantity": 1}
+    body = {"order_number": "D1", "no_of_containers": 1, "order_lines": [line]}
+    await world.post("/stores/S1/orders/deliveries", {"orders": [body]})
+    for number in ("P1", "P2"):
+        await delete(world, number, status=409)
+    await world.update("O1", is_rejected=True)
+    await delete(world, "P1", status=409)
+    await world.update("O1", is_active=False)
+    await delete(world, "P1")
+    await world.log(query={"is_from_receipt": True}, product_number="P2", quantity=1, reference="D1")
+    await world.log(product_number="P2", quantity=-1)
+    await delete(world, "P2")
+    assert (await world.see("O1"))["lines"][0]["product_number"] == "P1"
+    [seen] = await world.rows("/orders/deliveries", order_number="D1")
+    assert seen["order_lines"][0]["product_number"] == "P2"
+
+
+async def test_a_deleted_product_is_nowhere_until_it_is_made_again(world: World) -> None:
+    items = [{"product_number": number} for number in ("P1", "P2", "P3")]
+    await world.post("/stores/S1/storeproducts", {"store_products": items})
+    cursor = (await world.get("/aisle/v1/stores/S1/changes"))["cursor"]
+    await delete(world, "P2")
+    assert {"topic": "product", "key": "P2"} in (await world.get("/aisle/v1/stores/S1/changes", since=cursor))[
+        "changes"
+    ]
+    for query in ({"store_number": "S1"}, {}):
+        page = await world.get(STOCK, **query)
+        assert [row["product_number"] for row in page["list"]] == ["P1", "P3"]
+        assert page["total_count"] == 2
+    second = await world.get(STOCK, store_number="S1", page_size=1, page_start=2)
+    assert ([row["product_number"] for row in second["list"]], second["next_page"]) == (["P3"], None)
+    assert (await world.get("/products", barcode="5000000000012"))["records"] == []
+    assert (await world.send("GET", "/stores/S1/products/P2/stock")).status_code == 404
+    await world.order("O", {"product_number": "P2", "quantity": 1}, status=422)
+    await world.log(422, product_number="P2", quantity=1)
+    await world.post("/products", {"products": [{"product_number": "P2", "product_name": "Coffee"}]})
+    assert "price" not in await product(world, "P2")
+    await world.log(product_number="P2", quantity=1)
+    assert (await world.get(STOCK, store_number="S1"))["total_count"] == 3
+    assert (await entry(world, "P2"))["product_description"] == "Coffee"
+
+
+async def levels(world: World, client: Any = None, status: int = 200, **said: Any) -> Any:
+    """Settings of P1 in S1."""
+    options = {"client": client} if client else {}
+    return await world.put("/stores/S1/storeproducts", [{"product_number": "P1", **said}], status, **options)
+
+
+async def test_a_store_moves_min_and_max_within_the_percentage(world: World) -> None:
+    await world.post("/products", {"products": [{"product_number": "P1", "edit_min_max_percentage": 25}]})
+    central = world.open_client(world.token("integration"))
+    local = world.open_client(world.token("supervisor", ["S1"]))
+    await levels(world, central, min=10, max=21)
+    for good in ({"min": 8}, {"min": 13}, {"max": 15}, {"max": 27}, {"min": 10, "max": 21}):
+        await levels(world, local, **good)
+    for bad in ({"min": 6}, {"min": 14}, {"max": 14}, {"max": 28}, {"min": 10, "max": 40}):
+        answer = await levels(world, local, 422, **bad)
+        assert "25 %" in answer["message"]
+        await levels(world, None, 422, **bad)
+    row = await entry(world, "P1")
+    assert (row["min"], row["max"], row["original_min"], row["original_max"]) == (10, 21, 10, 21)
+    await levels(world, local, min=12)
+    assert (await entry(world, "P1"))["original_min"] == 10
+    await levels(world, central, min=30, max=60)
+    row = await entry(world, "P1")
+    assert (row["min"], row["original_min"], row["original_max"]) == (30, 30, 60)
+    await levels(world, local, 422, min=21)
+    await levels(world, local, min=22)
+    await central.aclose()
+    await local.aclose()
+
+
+async def test_what_a_store_may_not_change_at_all(world: World) -> None:
+    fixed = {"product_number": "P1", "is_edit_min_max": False, "is_edit_replenishment": False}
+    await world.post("/products", {"products": [fixed]})
+    await world.post(
+        "/stores/S1/storeproducts", {"store_products": [{"product_number": "P1", "min": 2, "is_replenishment": True}]}
+    )
+    await levels(world, min=2, is_replenishment=True, price=3)
+    await levels(world, status=422, min=3)
+    await levels(world, status=422, is_replenishment=False)
+    central = world.open_client(world.token("integration"))
+    await levels(world, central, min=3, is_replenishment=False)
+    await central.aclose()
+
+
+@pytest.mark.parametrize("field", ["stores_allowed", "stores_not_allowed"])
+async def test_a_store_ranges_only_what_is_for_it(world: World, field: str) -> None:
+    stores = ["S2"] if field == "stores_allowed" else ["S1"]
+    await world.post("/products", {"products": [{"product_number": "P1", field: stores}]})
+    body = {"store_products": [{"product_number": "P1"}]}
+    await world.post("/stores/S1/storeproducts", body, 422)
+    await world.post("/stores/S2/storeproducts", body)
+    await world.log(product_number="P1", quantity=1)  # goods that are there are there
+    await world.post("/products", {"products": [{"product_number": "P1", field: []}]})
+    await world.post("/stores/S1/storeproducts", body)
+
+
+async def test_deliveries_are_in_the_change_feed(world: World) -> None:
+    cursor = (await world.get("/aisle/v1/stores/S1/changes"))["cursor"]
+
+    async def news() -> list[str]:
+        nonlocal cursor
+        answer = await world.get("/aisle/v1/stores/S1/changes", since=cursor)
+        cursor = answer["cursor"]
+        return [one["key"] for one in answer["changes"] if one["topic"] == "delivery"]
+
+    body = {"order_number": "D1", "no_of_containers": 1, "order_lines": [{"product_number": "P1", "quantity": 2}]}
+    await world.post("/stores/S1/orders/deliveries", {"orders": [body]})
+    assert await news() == ["D1"]
+    await world.post("/stores/S1/orders/deliveries", {"orders": [body]})
+    assert await news() == []
+    await world.post(
+        "/stores/S1/orders/deliveries",
+        {"orders": [body | {"no_of_containers": 2}]},
+        headers={"container_override": "true"},
+    )
+    assert await news() == ["D1"]
+    await world.log(query={"is_from_receipt": True}, product_number="P1", quantity=1, reference="D1")
+    assert await news() == ["D1"]

@@ -1,0 +1,124 @@
+"""Recounts: ordered of an entry or a place, listed, closed by a count or withdrawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aisle.service.times import moment
+from tests.service.world import LOGS, World, line_end
+
+RECOUNTS = "/aisle/v1/stores/S1/recounts"
+
+
+async def order(world: World, *recounts: dict[str, Any], status: int = 200, **options: Any) -> Any:
+    return await world.post(RECOUNTS, {"recounts": list(recounts)}, status, **options)
+
+
+async def listed(world: World, **query: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = (await world.get(RECOUNTS, **query))["recounts"]
+    return rows
+
+
+async def test_a_count_of_the_place_closes_what_was_ordered_there(world: World) -> None:
+    wanted = [{"product_number": "P1", "location_code": "A1", "note": "again, please"}, {"product_number": "P1"}]
+    ids = (await order(world, *wanted, headers={"Aisle-App-User": "ann"}))["data"]
+    assert (await order(world, *wanted))["data"] == ids, "ordered once"
+    rows = await listed(world)
+    assert [row["id"] for row in rows] == ids
+    assert rows[0] == {
+        "id": ids[0],
+        "product_number": "P1",
+        "product_description": "Müsli [/b] 50%",
+        "location_code": "A1",
+        "note": "again, please",
+        "state": "open",
+        "ordered_by": "ann",
+        "ordered_on": moment(world.now),
+    }
+    assert "location_code" not in rows[1]
+    await world.count("P1", "A2", stock_pool_1=1)
+    await world.count("P2", "A1", stock_pool_1=1)
+    await world.log(product_number="P1", location_code="A1", quantity=1)
+    assert [row["id"] for row in await listed(world)] == ids, "no count of these"
+    answer = await world.count("P1", "A1", stock_pool_1=4)
+    assert [row["id"] for row in await listed(world)] == ids[1:]
+    [closed] = await listed(world, state="counted")
+    assert (closed["id"], closed["count_log_id"]) == (ids[0], answer["data"][0])
+    assert (closed["ended_by"], closed["ended_on"]) == ("admin token", moment(world.now))
+    await world.count("P1", None, stock_pool_1=4)
+    assert await listed(world) == []
+    assert (await order(world, wanted[0]))["data"] != ids[:1], "and may be ordered again"
+
+
+async def test_of_an_entry_it_is_what_the_entry_is_of(world: World) -> None:
+    [entry] = (await world.count("P2", "A2", stock_pool_1=7))["data"]
+    [made] = (await order(world, {"log_id": entry}))["data"]
+    [row] = await listed(world)
+    assert (row["id"], row["log_id"], row["product_number"], row["location_code"]) == (made, entry, "P2", "A2")
+    [far] = (await world.log(product_number="P1", quantity=1))["data"]
+    await order(world, {"log_id": far})
+    assert "location_code" not in (await listed(world))[1]
+
+
+async def test_a_count_made_before_it_was_ordered_or_for_an_order_line_closes_nothing(world: World) -> None:
+    await world.count("P1", "A1", stock_pool_1=5)
+    await world.order("O1", {"product_number": "P1", "quantity": 2})
+    await world.move("P1", 1, "A1", line_end("O1", 1, "DESK"))
+    await order(
+        world, {"product_number": "P1", "location_code": "A1"}, {"product_number": "P1", "location_code": "DESK"}
+    )
+    earlier = {"Aisle-Occurred-At": moment(world.now - 60)}
+    entry = {"product_number": "P1", "location_code": "A1", "stock_pool_1": 4}
+    await world.post(LOGS, {"storeproductlog": [entry]}, query={"is_counted_quantity": True}, headers=earlier)
+    await world.count("P1", "DESK", customer_order_number="O1", customer_order_line_number=1, stock_pool_1=1)
+    assert len(await listed(world)) == 2
+    together = [entry, entry | {"location_code": "DESK", "stock_pool_1": 1}]
+    await world.post(LOGS, {"storeproductlog": together}, query={"is_counted_quantity": True})
+    assert await listed(world) == []
+
+
+async def test_one_that_has_ended_stays_so(world: World) -> None:
+    first, second = (await order(world, {"product_number": "P1"}, {"product_number": "P2"}))["data"]
+    withdraw = {"id": first, "state": "withdrawn"}
+    assert (await order(world, withdraw))["data"] == [first]
+    assert (await order(world, withdraw))["data"] == [first], "hearing it again does no harm"
+    await world.count("P2", None, stock_pool_1=0)
+    answer = await order(world, {"id": second, "state": "withdrawn"}, status=409)
+    assert "counted" in answer["message"]
+    await world.count("P1", None, stock_pool_1=0)
+    [row] = await listed(world, state="withdrawn")
+    assert (row["id"], row["ended_by"]) == (first, "admin token")
+    assert [row["id"] for row in await listed(world, state="all")] == [first, second]
+    page = await world.get(RECOUNTS, state="all", limit=1)
+    assert ([row["id"] for row in page["recounts"]], page["more"]) == ([first], True)
+    page = await world.get(RECOUNTS, state="all", limit=1, after=first)
+    assert ([row["id"] for row in page["recounts"]], page["more"]) == ([second], False)
+
+
+async def test_what_is_not_there_is_not_counted(world: World) -> None:
+    for wrong in (
+        {},
+        {"product_number": "NONE"},
+        {"product_number": "P1", "location_code": "NOWHERE"},
+        {"log_id": 12345},
+        {"log_id": 1.5},
+        {"log_id": 12345, "product_number": "P1"},
+        {"id": 12345, "state": "withdrawn"},
+        {"id": 12345},
+    ):
+        await order(world, {"product_number": "P2"}, wrong, status=422)
+    assert await listed(world, state="all") == []
+    for query in ({"state": "odd"}, {"limit": 0}, {"limit": 1001}):
+        assert (await world.send("GET", RECOUNTS, query=query)).status_code == 400
+
+
+async def test_followers_hear_of_it_and_staff_may_read_but_not_order(world: World) -> None:
+    changes = "/aisle/v1/stores/S1/changes"
+    since = (await world.get(changes))["cursor"]
+    [made] = (await order(world, {"product_number": "P1"}))["data"]
+    told = await world.get(changes, since=since)
+    assert told["changes"] == [{"topic": "recount", "key": str(made)}]
+    async with world.open_client(world.token("staff", ["S1"])) as staff:
+        assert (await world.send("GET", RECOUNTS, client=staff)).status_code == 200
+        answer = await world.send("POST", RECOUNTS, {"recounts": [{"product_number": "P1"}]}, client=staff)
+        assert answer.status_code == 403

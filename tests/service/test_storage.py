@@ -1,0 +1,244 @@
+"""SQLite: its engine, its file, several processes, and death in the middle of a commit."""
+
+import asyncio
+import os
+import signal
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from aisle.errors import StorageError
+from aisle.local import db, spawn
+from aisle.service import serve
+from aisle.service.sql.schema import MIGRATIONS
+from aisle.service.storage import SQLITE_FLOOR, Duplicate, Lost, SqliteStorage, Tx
+from aisle.service.storage.sqlite import require_engine
+from tests.service.world import World, assert_books
+
+pytestmark = pytest.mark.sqlite
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from tests.service.world import World
+
+async def main(folder, secret, times, place):
+    world = World.__new__(World)
+    from aisle.service.factory import open_service
+    from tests.service.world import START
+    world.now = START
+    world.service = open_service(Path(folder) / "service.db", clock=lambda: START)
+    world.secret = secret
+    world.client = world.open_client(secret)
+    print("ready", flush=True)
+    for n in range(times):
+        await world.move("P1", 1, "A1", place)
+        print(n, flush=True)
+    await world.client.aclose()
+    world.service.close()
+
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]))
+"""
+
+
+def test_a_file_that_another_is_just_making_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "service.db"
+    with closing(apsw.Connection(str(path))) as other, ThreadPoolExecutor(1) as thread:
+        other.execute("BEGIN EXCLUSIVE")
+        opening = thread.submit(SqliteStorage, path)
+        done, _ = wait([opening], timeout=0.3)
+        assert not done, opening.exception()
+        other.execute("ROLLBACK")
+        opening.result(30).close()
+
+
+def start(world: World, times: int, place: str) -> "subprocess.Popen[str]":
+    """Another process that moves P1 one by one."""
+    command = [sys.executable, "-c", WRITER, str(world.path.parent), world.secret, str(times), place]
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root)
+
+
+def test_the_engine_is_new_enough_for_several_processes() -> None:
+    assert tuple(map(int, apsw.sqlite_lib_version().split("."))) >= SQLITE_FLOOR
+    with pytest.raises(StorageError, match=r"3\.40\.1"):
+        require_engine("3.40.1")
+
+
+def test_what_service_and_session_each_have_to_say_is_the_same() -> None:
+    # Neither may import the other; the floor of the engine and the name of the lifeline are theirs in common.
+    assert db.FLOOR == SQLITE_FLOOR
+    assert spawn.LIFELINE == serve.LIFELINE
+
+
+def test_every_connection_is_safe(tmp_path: Path) -> None:
+    storage = SqliteStorage(tmp_path / "service.db")
+
+    async def pragmas(tx: Tx) -> dict[str, object]:
+        names = ("journal_mode", "synchronous", "foreign_keys", "trusted_schema", "busy_timeout")
+        found: dict[str, object] = {}
+        for name in names:
+            row = await tx.one(f"PRAGMA {name}")
+            found[name] = row[0] if row else None
+        row = await tx.one("PRAGMA mmap_size")
+        return found | {"mmap_size": row[0] if row else 0}
+
+    expected = {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "trusted_schema": 0,
+        "busy_timeout": 5000,
+        "mmap_size": 0,
+    }
+    assert storage.write_now(pragmas) == storage.read_now(pragmas) == expected
+    storage.close()
+
+
+def test_the_file_and_its_companions_are_their_owner_s_alone(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        storage = SqliteStorage(tmp_path / "deep" / "service.db")
+    finally:
+        os.umask(old)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "deep").iterdir()}
+    assert set(modes.values()) == {0o600}
+    assert "service.db-wal" in modes
+    assert stat.S_IMODE((tmp_path / "deep").stat().st_mode) == 0o700
+    storage.close()
+
+
+def test_a_failing_disk_is_told_without_the_words_of_the_engine(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    storage = SqliteStorage(tmp_path / "service.db")
+
+    async def full(tx: Tx) -> None:
+        raise apsw.FullError(f"{tmp_path} is full")
+
+    with pytest.raises(Lost) as told:
+        storage.write_now(full)
+    storage.close()
+    assert str(tmp_path) not in f"{told.value} {caplog.text}"
+    assert "FullError" in caplog.text
+
+
+def test_a_file_that_is_no_database_or_a_newer_one_is_named(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("not a database, but long enough to be read as one" * 10)
+    with pytest.raises(StorageError, match="text"):
+        SqliteStorage(tmp_path / "text")
+    with pytest.raises(StorageError):
+        SqliteStorage(tmp_path)
+    SqliteStorage(tmp_path / "new.db").close()
+    connection = apsw.Connection(str(tmp_path / "new.db"))
+    connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    connection.close()
+    with pytest.raises(StorageError, match="newer"):
+        SqliteStorage(tmp_path / "new.db")
+
+
+async def test_work_that_fails_takes_nothing_of_its_neighbours_with_it(tmp_path: Path) -> None:
+    storage = SqliteStorage(tmp_path / "service.db")
+
+    async def good(tx: Tx, n: int) -> int:
+        await tx.run("INSERT INTO counter VALUES ('S', $1, 1)", str(n))
+        return n
+
+    async def bad(tx: Tx) -> int:
+        await tx.run("INSERT INTO counter VALUES ('S', 'bad', 1)")
+        raise ValueError("no")
+
+    async def twice(tx: Tx) -> int:
+        await tx.run("INSERT INTO counter VALUES ('S', 'twice', 1)")
+        await tx.run("INSERT INTO counter VALUES ('S', 'twice', 1)")
+        return 0
+
+    async def waits(tx: Tx) -> int:
+        await asyncio.sleep(0)
+        return 0
+
+    jobs = [storage.write(lambda tx, n=n: good(tx, n)) for n in range(5)]  # type: ignore[misc]
+    jobs[2:2] = [storage.write(bad), storage.write(twice), storage.write(waits)]
+    answers = await asyncio.gather(*jobs, return_exceptions=True)
+    assert [type(answer) for answer in answers] == [int, int, ValueError, Duplicate, RuntimeError, int, int, int]
+
+    async def names(tx: Tx) -> list[str]:
+        return [row[0] for row in await tx.all("SELECT name FROM counter ORDER BY name")]
+
+    assert await storage.read(names) == ["0", "1", "2", "3", "4"]
+    storage.close()
+
+
+async def test_a_reader_cannot_write(tmp_path: Path) -> None:
+    storage = SqliteStorage(tmp_path / "service.db")
+
+    async def write(tx: Tx) -> None:
+        await tx.run("INSERT INTO counter VALUES ('S', 'x', 1)")
+
+    with pytest.raises(apsw.ReadOnlyError):
+        await storage.read(write)
+    storage.close()
+
+
+async def test_a_request_given_up_before_its_turn_is_not_carried_out(tmp_path: Path) -> None:
+    storage = SqliteStorage(tmp_path / "service.db")
+    holder = apsw.Connection(str(tmp_path / "service.db"))
+    holder.execute("BEGIN IMMEDIATE")
+
+    async def first(tx: Tx) -> None:
+        await tx.run("INSERT INTO counter VALUES ('S', 'first', 1)")
+
+    async def second(tx: Tx) -> None:
+        await tx.run("INSERT INTO counter VALUES ('S', 'second', 1)")
+
+    one, two = asyncio.create_task(storage.write(first)), asyncio.create_task(storage.write(second))
+    await asyncio.sleep(0)
+    two.cancel()
+    holder.execute("COMMIT")
+    holder.close()
+    await one
+    with pytest.raises(asyncio.CancelledError):
+        await two
+
+    async def names(tx: Tx) -> list[str]:
+        return [row[0] for row in await tx.all("SELECT name FROM counter")]
+
+    assert await storage.read(names) == ["first"]
+    storage.close()
+
+
+async def test_two_processes_write_at_once_and_nothing_is_lost(world: World) -> None:
+    await world.count("P1", "A1", stock_pool_1=120)
+    other = start(world, 50, "A2")
+    assert other.stdout is not None
+    assert other.stdout.readline() == "ready\n"
+    for _ in range(50):
+        await world.move("P1", 1, "A1", "A10")
+    out, _ = await asyncio.to_thread(other.communicate)
+    assert other.returncode == 0, out
+    assert world.books() == {("P1", "A1", 1): 20, ("P1", "A2", 1): 50, ("P1", "A10", 1): 50}
+    rows = (await world.get("/products/stock/storeproductlogs", store_number="S1", page_size=1000))["list"]
+    assert len({row["id"] for row in rows}) == len(rows) == 1 + 4 * 50
+
+
+@pytest.mark.parametrize("seen", [1, 4, 9])
+async def test_a_process_killed_in_the_middle_leaves_whole_operations(world: World, seen: int) -> None:
+    await world.count("P1", "A1", stock_pool_1=5000)
+    other = start(world, 5000, "A2")
+    assert other.stdout is not None
+    for _ in range(seen + 1):
+        other.stdout.readline()
+    other.send_signal(signal.SIGKILL)
+    said, _ = await asyncio.to_thread(other.communicate)
+    acknowledged = seen + len([line for line in said.splitlines() if line.strip().isdecimal()])
+    assert_books(world.service)
+    moved = world.books()[("P1", "A2", 1)]
+    assert acknowledged <= moved <= acknowledged + 1
+    assert world.books()[("P1", "A1", 1)] == 5000 - moved
+    await world.move("P1", 1, "A1", "A2")

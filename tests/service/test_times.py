@@ -1,0 +1,26 @@
+"""Moments come in any form of ISO 8601 and are kept in one."""
+
+import pytest
+
+from aisle.service.answers import Refusal
+from aisle.service.times import parsed
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("2026-05-04", "2026-05-04T00:00:00.000Z"),
+        ("2026-05-04T10:00:00+02:00", "2026-05-04T08:00:00.000Z"),
+        ("0001-01-01T00:00:01+01:00", "0001-01-01T00:00:00.000Z"),
+        ("9999-12-31T23:59:59-01:00", "9999-12-31T23:59:59.999Z"),
+    ],
+)
+def test_a_moment_in_its_one_form(said: str, kept: str) -> None:
+    assert parsed(said, "when") == kept
+
+
+@pytest.mark.parametrize("said", ["", "soon", "2026-13-01", "2026-05-04T25:00:00"])
+def test_what_is_no_moment_is_refused(said: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        parsed(said, "when")
+    assert (refused.value.status, refused.value.field) == (400, "when")

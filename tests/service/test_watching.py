@@ -1,0 +1,214 @@
+"""What operators see: health, readiness, figures that tell of nobody, logs as JSON; and how a service leaves."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from aisle.service.app import create_app
+from aisle.service.limits import Rates
+from aisle.service.logs import JsonLines, json_logs
+from aisle.service.metrics import Metrics
+from tests.service.world import API, World
+from tests.terminal.lifeline import Lifeline
+
+LONG = 60.0
+
+
+def client_of(world: World, *, host: str = "127.0.0.1", secret: str | None = None) -> httpx.AsyncClient:
+    """A client on a host, of the same database with figures."""
+    app = create_app(world.service.storage, clock=lambda: world.now, rates=Rates(0, 0), metrics=Metrics())
+    headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+    transport = httpx.ASGITransport(app, client=(host, 5000))
+    return httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers)
+
+
+def figures(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    """Every sample by its name and labels."""
+    found = (sample for family in text_string_to_metric_families(text) for sample in family.samples)
+    return {(sample.name, tuple(sorted(sample.labels.items()))): sample.value for sample in found}
+
+
+async def test_figures_count_requests_by_operation_and_tell_nothing_of_anybody(world: World) -> None:
+    async with client_of(world, secret=world.secret) as client:
+        for path, status in (("/stores", 200), ("/stores/S1/locations", 200), ("/stores/NOPE-77/locations", 403)):
+            assert (await client.get(API + path, params={"search_text": "Mrs Secret"})).status_code == status
+        assert (await client.get("/nowhere/at/all")).status_code == 404
+        assert (await client.request("BREW", "/coffee")).status_code == 404
+        answer = await client.get("/metrics")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/plain")
+    found = figures(answer.text)
+
+    def counted(operation: str, method: str, status: int) -> float:
+        labels = (("method", method), ("operation", operation), ("status", str(status)))
+        return found[("aisle_requests_total", labels)]
+
+    assert counted("list-stores", "GET", 200) == 1
+    assert counted("list-locations", "GET", 200) == 1
+    assert counted("list-locations", "GET", 403) == 1
+    assert counted("none", "GET", 404) == 1
+    assert counted("none", "other", 404) == 1
+    assert found[("aisle_request_seconds_count", (("operation", "list-locations"),))] == 2
+    assert found[("aisle_answer_bytes_total", (("operation", "list-stores"),))] > 100
+    assert found[("aisle_requests_running", ())] == 1, "this one"
+    for secret in ("S1", "NOPE", "Secret", "nowhere", world.secret, "BREW"):
+        assert secret not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("host", "role", "stores", "headers", "status"),
+    [
+        ("127.0.0.1", None, None, {}, 200),
+        ("::1", None, None, {}, 200),
+        ("127.0.0.1", None, None, {"X-Forwarded-For": "10.0.0.9"}, 401),
+        ("10.0.0.9", None, None, {}, 401),
+        ("10.0.0.9", "integration", None, {}, 403),
+        ("10.0.0.9", "admin", ["S1"], {}, 403),
+        ("10.0.0.9", "admin", None, {}, 200),
+    ],
+)
+async def test_figures_are_for_this_machine_or_an_admin(
+    world: World, host: str, role: str | None, stores: list[str] | None, headers: dict[str, str], status: int
+) -> None:
+    secret = world.token(role, stores) if role else None
+    async with client_of(world, host=host, secret=secret) as client:
+        answer = await client.get("/metrics", headers=headers)
+    assert answer.status_code == status
+    assert ("aisle_requests" in answer.text) == (status == 200)
+
+
+async def test_without_figures_there_is_no_route_for_them(world: World) -> None:
+    assert (await world.client.get("/metrics")).status_code == 404
+
+
+async def test_ready_until_it_is_about_to_end(world: World) -> None:
+    async with world.open_client(None) as client:
+        assert (await client.get("/aisle/v1/ready")).status_code == 200
+        world.service.app.state.leaving = True
+        try:
+            answer = await client.get("/aisle/v1/ready")
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+            assert (await client.get("/aisle/v1/health")).status_code == 200, "it lives"
+        finally:
+            world.service.app.state.leaving = False
+
+
+def test_logs_are_lines_of_json_without_what_an_exception_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr("sys.stderr", written)
+    with json_logs():
+        logging.getLogger("aisle.service").info("%s came", "it")
+        try:
+            raise ValueError("Mrs Secret, 12 High Street")
+        except ValueError:
+            logging.getLogger("aisle.service").exception("%s failed", "list-stores")
+    said, failed = (json.loads(line) for line in written.getvalue().splitlines())
+    assert (said["level"], said["message"], said["logger"]) == ("info", "it came", "aisle.service")
+    assert (failed["level"], failed["exception"]) == ("error", "ValueError")
+    assert failed["where"][0].startswith(__file__)
+    assert "Secret" not in written.getvalue()
+    assert not any(isinstance(one.formatter, JsonLines) for one in logging.getLogger("aisle").handlers)
+
+
+@contextmanager
+def serving(home: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """`aisle serve` as a process, and its address; it is ended with the test."""
+    command = [sys.executable, "-m", "aisle", "serve", "--port", "0", *arguments]
+    fd = int(os.environ["AISLE_LIFELINE_FD"])
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, pass_fds=(fd,))
+    try:
+        yield process, _address(process)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
+    for line in process.stderr:
+        said = json.loads(line)["message"] if line.startswith("{") else line
+        if said.startswith("aisle serves at "):
+            return str(said.split()[-1])
+    raise AssertionError("it never served")
+
+
+def _get(url: str, headers: dict[str, str]) -> Any:
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=LONG) as answer:
+        return answer.read().decode()
+
+
+def test_it_finishes_what_runs_refuses_what_comes_and_leaves(aisle_home: Path, lifeline: Lifeline) -> None:
+    with serving(aisle_home, "--json-logs") as (process, url):
+        [token] = list(aisle_home.rglob("token"))
+        secret = token.read_text().strip()
+        assert json.loads(_get(f"{url}/aisle/v1/ready", {})) == {"success": True}
+        host, _, port = url.removeprefix("http://").partition(":")
+        body = json.dumps({"storeproductlog": [{"product_number": "110001", "quantity": 1}]}).encode()
+        head = f"POST {API}/stores/0001/products/stock/storeproductlogs HTTP/1.1\r\nHost: x\r\n"
+        head += f"Authorization: Bearer {secret}\r\nContent-Length: {len(body)}\r\n\r\n"
+        with socket.create_connection((host, int(port)), timeout=LONG) as running:
+            running.sendall(head.encode() + body[:10])
+            _until_running(url)
+            process.send_signal(signal.SIGTERM)
+            _until_refused(host, int(port))
+            assert process.poll() is None, "one request still runs"
+            running.sendall(body[10:])
+            answer = running.makefile("rb").read()
+        assert answer.startswith(b"HTTP/1.1 200 "), "it was carried out"
+        assert process.wait(LONG) == 0
+        assert process.stderr is not None
+        lines = [json.loads(line) for line in process.stderr.read().splitlines()]
+        assert lines[-1]["message"].startswith("It has left")
+
+
+def _until_running(url: str) -> None:
+    """Wait until a request beside the one that asks is being answered."""
+    until = time.monotonic() + LONG
+    while figures(_get(f"{url}/metrics", {}))[("aisle_requests_running", ())] < 2:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def _until_refused(host: str, port: int) -> None:
+    until = time.monotonic() + LONG
+    while time.monotonic() < until:
+        try:
+            socket.create_connection((host, port), timeout=LONG).close()
+        except OSError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("it still takes connections")
+
+
+def test_workers_tell_their_figures_together(aisle_home: Path, lifeline: Lifeline) -> None:
+    asked = 12
+    with serving(aisle_home, "--workers", "2") as (process, url):
+        [token] = list(aisle_home.rglob("token"))
+        headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
+        for _ in range(asked):
+            _get(f"{url}{API}/stores", headers)
+        # An answer is on its way a moment before it is counted.
+        labels = (("method", "GET"), ("operation", "list-stores"), ("status", "200"))
+        until = time.monotonic() + LONG
+        while figures(_get(f"{url}/metrics", {})).get(("aisle_requests_total", labels)) != asked:
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LONG) == 0

@@ -1,0 +1,63 @@
+"""Several processes at one port: each is replaced when it dies, and none outlives the one that started them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from aisle.errors import StorageError, UsageError
+from aisle.service.workers import Wake, listening, run_workers
+from tests.service.served import SECONDS, command_of, served
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Wait for it."""
+    end = monotonic() + SECONDS
+    while not done():
+        assert monotonic() < end
+        sleep(0.05)
+
+
+def test_a_worker_that_dies_is_replaced_and_none_outlives_the_parent(tmp_path: Path) -> None:
+    with served(f"sqlite:///{tmp_path}/service.db", tmp_path, 2) as [service]:
+        until(lambda: len(service.workers()) == 2)
+        first = service.workers()
+        os.kill(first[0], signal.SIGKILL)
+        until(lambda: len(set(service.workers()) - {first[0]}) == 2)
+        second = service.workers()
+        until(lambda: _healthy(service.url))
+        service.process.kill()
+        until(lambda: not any("spawn_main" in command_of(pid) for pid in second))
+        address = urlsplit(service.url)
+        listening(address.hostname or "", address.port or 0).close()
+
+
+def _healthy(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/aisle/v1/health", timeout=SECONDS).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with listening("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=f"127.0.0.1 port {port}"):
+            listening("127.0.0.1", port)
+
+
+def ends_at_once(at: socket.socket, ready: object, follow: object) -> None:
+    """A worker that never comes up."""
+
+
+def test_workers_that_never_come_up_are_not_tried_for_ever() -> None:
+    with listening("127.0.0.1", 0) as at, pytest.raises(StorageError, match="before they are ready"):
+        run_workers(ends_at_once, 3, at, lambda: None, until=Wake())
