@@ -1,0 +1,117 @@
+"""The one widget: knows what is to be seen, what the terminal shows already, and what to write for the difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.geometry import Offset
+from textual.strip import Strip
+from textual.widget import Widget
+
+from aisle.jobs.view import Frame
+from aisle.text import width
+from aisle.tui.changes import changes
+from aisle.tui.screens.frame import paint
+from aisle.tui.screens.painted import ROLES, Line, Painted, line_width
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from textual.geometry import Region
+
+ERASE = "\x1b[K"
+
+
+class Board(Widget):
+    """Everything that is on the screen."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"board--{role}" for role in ROLES}
+
+    def __init__(self, frame: Frame, plain: bool) -> None:
+        super().__init__()
+        self.frame = frame
+        """What is to be seen."""
+        self._plain = plain
+        self._terminal: Painted | None = None
+        """What stands on the terminal; None when nobody knows."""
+        self._is_clear = True
+        """The driver has cleared the terminal, and nothing was written since."""
+        self._painted: tuple[Frame, Painted] | None = None
+        self._looks: dict[str, Style] = {}
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the terminal has yet to be told something."""
+        return bool(self.size) and self.paint() != self._terminal
+
+    def paint(self) -> Painted:
+        """The frame, laid out for the present size."""
+        columns, rows = self.size
+        if self._painted is None or self._painted[0] is not self.frame or self._painted[1][:2] != (columns, rows):
+            self._painted = (self.frame, paint(self.frame, columns, rows, self._plain))
+        return self._painted[1]
+
+    @property
+    def caret(self) -> Offset:
+        """Where typing shows: emulators with a smaller window than their screen follow the cursor."""
+        painted = self.paint()
+        for y in range(painted.rows - 1, -1, -1):
+            x = 0
+            for text, role in painted.lines[y]:
+                if role == "caret":
+                    return Offset(x, y)
+                x += width(text)
+        return Offset(0, max(0, painted.rows - 2))
+
+    def forget(self) -> None:
+        """What stands on the terminal is not known any more."""
+        self._terminal, self._is_clear = None, False
+
+    def render_changes(self, console: Console) -> str:
+        """What to write so that the terminal shows the frame; from then on it does."""
+        painted = self.paint()
+        if self._is_clear:
+            self._terminal = painted._replace(lines=[[] for _ in painted.lines])
+        out = []
+        for y, x, spans, erase in changes(self._terminal, painted):
+            out.append(f"\x1b[{y + 1};{x + 1}H{self._strip(spans).render(console)}{ERASE if erase else ''}")
+        self._terminal, self._is_clear = painted, False
+        return "".join(out)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of a region as Textual wants them, for pictures and for terminals in a browser."""
+        lines = self.paint().lines
+        return [self._strip(lines[y], self.size.width).crop(crop.x, crop.right) for y in crop.line_range]
+
+    def notify_style_update(self) -> None:
+        """Colours have changed."""
+        self._looks.clear()
+        super().notify_style_update()
+
+    def _strip(self, line: Line, cells: int = 0) -> Strip:
+        """A line in colours, filled up to `cells`."""
+        used = line_width(line)
+        segments = [Segment(text, self._look(role)) for text, role in line]
+        if used < cells:
+            segments.append(Segment(" " * (cells - used), self._look("")))
+        return Strip(segments, max(used, cells))
+
+    def _look(self, role: str) -> Style:
+        look = self._looks.get(role)
+        if look is None:
+            look = self._looks[role] = _lean(self.get_component_rich_style(f"board--{role}")) if role else Style.null()
+        return look
+
+
+def _lean(look: Style) -> Style:
+    """A look that says nothing about colours that are the terminal's own: each text is written after a reset."""
+    colors = [color if color and not color.is_default else None for color in (look.color, look.bgcolor)]
+    return Style(
+        color=colors[0],
+        bgcolor=colors[1],
+        bold=look.bold or None,
+        dim=look.dim or None,
+        underline=look.underline or None,
+        reverse=look.reverse or None,
+    )

@@ -1,0 +1,36 @@
+"""What aisle says in English: the list of deliveries and receipts, and the page of one."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "head.containers": "Containers",
+    "head.from_store": ("Store", "From store"),
+    "head.reference": "Reference",
+    "head.tracing": "Tracing",
+    "head.type": "Type",
+    "head.when": ("On", "Received"),
+    "deliveries.title_open": ("To receive", "Deliveries to receive"),
+    "deliveries.title_received": ("Received", "Deliveries received"),
+    "deliveries.title_all": ("Deliveries", "All deliveries"),
+    "deliveries.title_receipts": ("Receipts", "All receipts"),
+    "deliveries.title_kind": ("{kind}", "Receipts: {kind}"),
+    "deliveries.kind_purchase": "purchases",
+    "deliveries.kind_transfer": "transfers",
+    "deliveries.kind": "type {kind}",
+    "deliveries.prompt": ("Scan or type", "Scan a delivery or a product, or type to find"),
+    "deliveries.empty": ("None.", "There is none."),
+    "deliveries.no_match": ("No “{text:~}”", "None of them fits “{text:~}”."),
+    "deliveries.others": ("Others", "Show others"),
+    "deliveries.awaited": ("Being fetched", "It is not here yet; the service is asked for it."),
+    "deliveries.expected": ("Expected: {progress}", "Expected, nothing came yet: {progress}"),
+    "deliveries.partial": ("Partly: {progress}", "Partly received: {progress}"),
+    "deliveries.received": ("Received: {progress}", "All received: {progress}"),
+    "deliveries.lines": "Lines",
+    "deliveries.about": ("About", "About this delivery"),
+    "deliveries.for_order": ("{order:~}", "for order {order:~}"),
+    "deliveries.receive": ("Receive", "Receive it"),
+    "deliveries.gone": ("Not here", "Delivery {delivery:~} is not here"),
+    "deliveries.no_product": ("Not expected", "No delivery that is expected announces it"),
+    "deliveries.not_this": ("{what:~}?", "{what:~} is no delivery and no product"),
+    "deliveries.unknown": ("Unknown: {code:~}", "{code:~} is not known here"),
+}

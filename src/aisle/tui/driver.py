@@ -1,0 +1,328 @@
+"""The terminal, as aisle wants it: reads are stamped and decoded here, and reach the app in order, one call for each.
+
+A subclass of Textual's driver, because the stock one hands every key to whatever has the focus, dies of a byte that is
+not UTF-8, spins when the terminal is gone, and asks terminals for more than a handheld's emulator can answer. Of
+Textual's private parts it uses `Driver._app`, `Driver._loop`, `LinuxDriver._run_input_thread` and `XTermParser`; a test
+fails when one of them changes.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import termios
+import time
+import tty
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, Final, Protocol, TextIO
+
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Size
+from textual.message import Message
+
+from aisle.scan.decoder import Decoder
+from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
+
+TICK_S: Final = 0.1
+"""An ESC after which nothing is read for so long is the Esc key."""
+LAST_WORDS_S: Final = 1.0
+"""How long a terminal that does not take its output can hold up the end of the program."""
+
+_KEYS: Final = frozenset(
+    ("up", "down", "left", "right", "pageup", "pagedown", "home", "end", *(f"f{number}" for number in range(1, 13)))
+)
+_HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
+_WRAP_OFF, _WRAP_ON = "\x1b[?7l", "\x1b[?7h"
+_PASTE_ON, _PASTE_OFF = "\x1b[?2004h", "\x1b[?2004l"
+_NUMERIC_KEYPAD: Final = "\x1b>"
+_ALTERNATE, _BACK = "\x1b[?1049h", "\x1b[?1049l"
+_CLEAR: Final = "\x1b[m\x1b[2J\x1b[H"
+
+
+class Taker(Protocol):
+    """What the driver needs of the app. All of it is called on the loop's thread."""
+
+    ready_for_input: bool
+    """Until it is true, input waits in the driver; the app calls `AisleDriver.release` when it becomes true."""
+
+    def take(self, items: list[Decoded], read_at: float) -> None:
+        """Inputs in the order of their bytes, without `Escape`; `read_at` (monotonic seconds) is the last one's."""
+        ...
+
+    def hang_up(self) -> None:
+        """The terminal is gone, or the program is to end: finish what is begun and exit. Called once."""
+        ...
+
+
+class _Outlet(Thread):
+    """Writes to the terminal without ever holding up whoever has something to write."""
+
+    def __init__(self, file: TextIO) -> None:
+        super().__init__(name="aisle-output", daemon=True)
+        self._fd = file.fileno()
+        self._encoding = file.encoding or "utf-8"
+        self._queue: SimpleQueue[str | None] = SimpleQueue()
+        self._gone = False
+
+    def write(self, text: str) -> None:
+        """Queues the text; what is queued while the terminal is slow goes out in one piece."""
+        if not self._gone:
+            self._queue.put(text)
+
+    def run(self) -> None:
+        """Until `finish`: write what there is. A terminal that is gone takes everything, silently."""
+        last = False
+        while not last:
+            pieces = [self._queue.get()]
+            while not self._queue.empty():
+                pieces.append(self._queue.get())
+            last = None in pieces
+            self._put("".join(piece for piece in pieces if piece).encode(self._encoding, "replace"))
+
+    def _put(self, data: bytes) -> None:
+        while data and not self._gone:
+            try:
+                data = data[os.write(self._fd, data) :]
+            except BlockingIOError:  # somebody before us left the terminal in non-blocking mode
+                select.select([], [self._fd], [], TICK_S)
+            except OSError:
+                self._gone = True
+
+    def finish(self) -> None:
+        """Writes what is left, for a moment at most."""
+        self._queue.put(None)
+        self.join(LAST_WORDS_S)
+
+
+class AisleDriver(LinuxDriver):
+    """Decodes what comes from the terminal, writes what goes to it, and leaves in order when it is gone."""
+
+    def __init__(
+        self, app: App[Any], *, debug: bool = False, mouse: bool = False, size: tuple[int, int] | None = None
+    ) -> None:
+        """As Textual calls it; the mouse stays off whatever it says."""
+        super().__init__(app, debug=debug, mouse=False, size=size or _measured())
+        self._taker: Taker = app  # type: ignore[assignment]  # by its methods, not by its class
+        self._outlet: _Outlet | None = None
+        self._decoder = Decoder()
+        self._parser = XTermParser()
+        self._held: deque[tuple[list[Decoded], float]] = deque()
+        self._wake: tuple[int, int] | None = None
+        self._input: Thread | None = None
+        self._before: list[Any] | None = None
+        self._context = copy_context()
+        self._active = self._suspended = self._left = False
+
+    # Out
+
+    def write(self, data: str) -> None:
+        """Text for the terminal; never waits for it, never fails."""
+        if self._outlet is not None:
+            self._outlet.write(data)
+
+    def close(self) -> None:
+        """Sees the last bytes out."""
+        if self._outlet is not None:
+            self._outlet.finish()
+            self._outlet = None
+
+    # On and off
+
+    def start_application_mode(self) -> None:
+        """Takes the terminal over. Called again while it has it (SIGCONT comes with a hang-up), it does nothing."""
+        if self._active or self._left:
+            return
+        self._active = True
+        self._context = copy_context()
+        self._outlet = _Outlet(_screen_file())
+        self._outlet.start()
+        self.write(_opening(os.environ.get("TERM", "")))
+        self._raw_mode()
+        self._watch_signals()
+        self._wake = os.pipe()
+        self._input = Thread(target=self._run_input_thread, name="aisle-input", daemon=True)
+        self._input.start()
+        if self._suspended:
+            self._app.post_message(self.SignalResume())
+            self._app.refresh(layout=True)
+        self._suspended = False
+
+    def stop_application_mode(self) -> None:
+        """Gives the terminal back as it was."""
+        if not self._active:
+            return
+        self._active, self._suspended = False, True
+        self.disable_input()
+        self.write(_closing(os.environ.get("TERM", "")))
+        if self._before is not None:
+            with suppress(termios.error):
+                termios.tcsetattr(self.fileno, termios.TCSANOW, self._before)
+
+    def disable_input(self) -> None:
+        """Ends the input thread; what nobody has read yet is dropped, so that no scan ends up in a shell."""
+        if self._wake is None or self._input is None:
+            return
+        reader, writer = self._wake
+        os.write(writer, b"\0")
+        self._input.join()
+        os.close(reader)
+        os.close(writer)
+        self._wake = self._input = None
+        with suppress(termios.error):
+            termios.tcflush(self.fileno, termios.TCIFLUSH)
+
+    def _raw_mode(self) -> None:
+        """Every byte as it comes, at once; TCSANOW keeps what was typed before."""
+        try:
+            self._before = termios.tcgetattr(self.fileno)
+            mode = termios.tcgetattr(self.fileno)
+            mode[tty.IFLAG] &= ~(
+                termios.BRKINT | termios.PARMRK | termios.ISTRIP | termios.INLCR | termios.IGNCR | termios.ICRNL
+            ) & ~(termios.IXON | termios.IXOFF)
+            mode[tty.LFLAG] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
+            mode[tty.CC][termios.VMIN], mode[tty.CC][termios.VTIME] = 1, 0
+            termios.tcsetattr(self.fileno, termios.TCSANOW, mode)
+        except termios.error:  # no terminal, or one that is gone already: its end will be read
+            return
+
+    def _watch_signals(self) -> None:
+        for number, handler in (
+            (signal.SIGHUP, self._leave),
+            (signal.SIGTERM, self._leave),
+            (signal.SIGWINCH, self._resized),
+        ):
+            self._loop.add_signal_handler(number, handler)
+
+    def _resized(self) -> None:
+        size = Size(*_measured())
+        self._app.post_message(events.Resize(size, size))
+
+    def _leave(self) -> None:
+        """Asks the app to end, once, however many reasons there are."""
+        if not self._left:
+            self._left = True
+            self.release()
+            self._taker.hang_up()
+
+    # In
+
+    def run_input_thread(self) -> None:
+        """Reads, decodes and hands over, until the terminal or the program ends."""
+        assert self._wake is not None
+        wake, decoder = self._wake[0], self._decoder
+        while True:
+            ready, _, _ = select.select([self.fileno, wake], [], [], TICK_S if decoder.waiting else None)
+            now = time.monotonic()
+            if wake in ready:
+                return
+            if not ready:
+                self._hand_over(decoder.tick(now), now)
+                continue
+            data = _read(self.fileno)
+            if data == b"":
+                self._on_loop(self._leave)
+                return
+            if data:
+                self._hand_over(decoder.feed(data, now), now)
+
+    def _hand_over(self, decoded: list[Decoded], read_at: float) -> None:
+        items = [item for each in decoded for item in (self._parsed(each) if isinstance(each, Escape) else (each,))]
+        if items:
+            self._held.append((items, read_at))
+            self._on_loop(self.release)
+
+    def _parsed(self, escape: Escape) -> tuple[Decoded, ...]:
+        """A key in its place. What else a sequence would say is for nobody: whatever can write into the input could
+        give the screen another size by it.
+        """
+        messages: list[Message] = list(self._parser.feed(escape.data))
+        if not messages:  # unknown: it must not run into the next one
+            self._parser = XTermParser()
+        names = [message.key for message in messages if isinstance(message, events.Key)]
+        return tuple(Key(name if name in _KEYS else "other") for name in names)
+
+    def _on_loop(self, call: Callable[[], None]) -> None:
+        """Calls it there with what Textual keeps in context variables, above all which app is running."""
+        with suppress(RuntimeError):  # the loop is closed: the program is at its end
+            self._loop.call_soon_threadsafe(call, context=self._context)
+
+    def release(self) -> None:
+        """Hands the app all that was read and not taken yet, in one go; the app calls it when it becomes ready."""
+        if not self._held or not self._taker.ready_for_input:
+            return
+        items: list[Decoded] = []
+        read_at = 0.0
+        while self._held:
+            more, read_at = self._held.popleft()
+            items += more
+        try:
+            self._taker.take(_without_old_echoes(items), read_at)
+        except Exception as error:
+            self._app.call_later(_fail, error)
+
+
+def _without_old_echoes(items: list[Decoded]) -> list[Decoded]:
+    """Drops what stood on an open line that has grown or ended since."""
+    following = [*items[1:], None]
+    return [
+        item
+        for item, after in zip(items, following, strict=True)
+        if not (isinstance(item, Typed) and isinstance(after, Typed | Line))
+    ]
+
+
+def _fail(error: Exception) -> None:
+    """In a message of the app, so that Textual ends the program and shows what happened."""
+    raise error
+
+
+def _read(fd: int) -> bytes | None:
+    """What there is; None when there is nothing after all, empty at the end of the terminal."""
+    try:
+        return os.read(fd, 65536)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+def _screen_file() -> TextIO:
+    """Where the terminal is: stderr, unless only stdout goes there."""
+    files = [file for file in (sys.__stderr__, sys.__stdout__) if file is not None]
+    return next((file for file in files if file.isatty()), files[0])
+
+
+def _measured() -> tuple[int, int]:
+    """Columns and rows of the terminal; 80 x 24 when it does not know."""
+    for file in (sys.__stdin__, sys.__stderr__, sys.__stdout__):
+        with suppress(OSError, ValueError, AttributeError):
+            columns, rows = os.get_terminal_size(file.fileno())  # type: ignore[union-attr]
+            if columns and rows:
+                return columns, rows
+    return 80, 24
+
+
+def _one_screen(term: str) -> bool:
+    """Terminals without an alternate screen: what was on it cannot be brought back, so it is cleared."""
+    return term.startswith(("vt", "linux", "dumb", "ansi", "unknown")) or not term
+
+
+def _opening(term: str) -> str:
+    """The little that a terminal has to be told; nothing in it asks for an answer."""
+    screen = _CLEAR if _one_screen(term) else _ALTERNATE + _CLEAR  # where it is not known, it must be clean too
+    return screen + _HIDE + _NUMERIC_KEYPAD + _WRAP_OFF + ("" if term == "dumb" else _PASTE_ON)
+
+
+def _closing(term: str) -> str:
+    paste = "" if term == "dumb" else _PASTE_OFF
+    return paste + _WRAP_ON + (_CLEAR if _one_screen(term) else "\x1b[m" + _BACK) + _SHOW

@@ -1,0 +1,296 @@
+"""A page to read: what it is, then its blocks, in columns where the screen is wide, on pages where it is small."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Detail, Hint, Mark, Msg, msg
+from aisle.text import fit, fit_middle, width, wrap
+from aisle.tui.catalogue import LONGEST, Voice
+from aisle.tui.screens.list_window import NUMBER, column_widths, named_apart, table_line
+from aisle.tui.screens.painted import Line, beside, clipped, line_width, sides
+from aisle.tui.screens.parts import Cover, choice_flow, choice_items, command_flow, flowed, hint_lines
+from aisle.tui.screens.step import Box
+
+COLUMN = 36
+"""Cells of a column below which no further one is opened."""
+
+WIDEST = 110
+"""Cells of a column above which another one is opened, though all of it would fit into this."""
+
+COLUMNS = 3
+"""Columns at most: more of them are not read, but searched."""
+
+NARROW = 42
+"""Below this width a row that is too long takes two lines, so that nothing of it is lost."""
+
+LEAST = 3
+"""Below so many lines for the blocks their titles are left out, so that there is room for what stands under them."""
+
+PAGING = ("hint.page_on", "hint.page_back", "browse.rest")
+"""Hints that only mean something where there is more than one page."""
+
+LEVELS = "▁▂▃▄▅▆▇█"
+ASCII_LEVELS = ".:-=+*#@"
+EMPTY, ASCII_EMPTY = "·", "_"
+"""How full a place on the map is."""
+
+
+LOOKS = {
+    **{kind: f"look-{kind}" for kind in (GOOD, WRONG, INFO, ASK)},
+    "accent": "block",
+    "bold": "row",
+    "dim": "hint",
+    "reversed": "cursor",
+}
+"""The role that draws each look of a sample."""
+
+
+class Unit(NamedTuple):
+    """What stays together: the title of a block, or one of its rows."""
+
+    lines: list[Line]
+    title: int = -1
+    """Index of the block whose title this is; -1 for a row."""
+    block: int = 0
+
+
+LONGEST_TEXT = 60
+"""Lines of a text at most."""
+
+SMALL = 14
+"""Below so many rows there are no blank lines, and what it is stands whole on the first page alone."""
+
+
+NOTHING = Cover()
+
+
+def body(view: Detail, box: Box, cover: Cover = NOTHING) -> tuple[list[Line], Msg | None]:
+    """The page in exactly so many rows as are not covered, and which page of how many it is (None where there is but
+    one). Where a page begins does not depend on what is said on it: all is on one page, or each has the same rows."""
+    tops = _tops(view, box)
+    air: list[Line] = [[]] if box.rows >= SMALL else []
+    room = box.rows - len(_foot(view, view.hints, box)) - (len(air) if view.choices else 0)
+    heads = [[*top, *air] if top else [] for top in tops]
+    pages = _pages(view, box, _rooms(room, heads, cover.now))
+    if len(pages) > 1:
+        pages = _pages(view, box, _rooms(room, heads, max(cover)))
+    at = view.page % len(pages) if pages else 0
+    hints = [hint for hint in view.hints if len(pages) > 1 or hint.stays or hint.text.id not in PAGING]
+    page = pages[at] if pages else []
+    below = [*(air if view.choices else []), *_foot(view, hints, box)]
+    rows = max(0, box.rows - cover.now)
+    above = [*heads[min(at, 1)][: max(0, rows - len(page) - len(below))], *page]
+    filler: list[Line] = [[] for _ in range(rows - len(above) - len(below))]
+    told = msg("frame.page", page=at + 1, pages=len(pages)) if len(pages) > 1 else None
+    return [*above, *filler, *below][:rows], told
+
+
+def _rooms(room: int, heads: Sequence[list[Line]], covered: int) -> list[int]:
+    """Lines for the blocks on the first page, and on those after it; a line at least where there is any."""
+    left = [max(0, room - len(head)) for head in heads]
+    return [max(min(1, rows), rows - max(0, covered - len(head))) for rows, head in zip(left, heads, strict=True)]
+
+
+def _tops(view: Detail, box: Box) -> tuple[list[Line], list[Line]]:
+    """What it is, and the map: for the first page, and for those after it."""
+    said = {line.role: line.text for line in reversed(view.lines)}
+    if box.rows < 8 and "product" in said and "quantity" in said:
+        quantity = box.voice.short(said["quantity"], box.cells // 2)
+        room = max(1, box.cells - width(quantity) - 2)
+        name = box.voice.fitting(said["product"], lambda text: width(text) - room)
+        name = fit_middle(name, room, mark=box.voice.mark)
+        tight = sides([(name, "product")], [(quantity, "quantity")], box.cells)
+        return [tight], [tight] if box.rows >= 5 else []
+    rows_each = 1 if box.rows < 12 else 2
+    lines: list[Line] = []
+    for line in view.lines:
+        text = box.voice.fitting(line.text, lambda said: width(said) - box.cells * rows_each)
+        parts = wrap(text, box.cells, rows_each, mark=box.voice.mark, middle=line.role == "product")
+        lines += [[(part, line.role)] for part in parts]
+    lines = lines[: max(1, box.rows // 3)]
+    short = lines[:1] if box.rows >= 5 else []
+    if view.marks and box.rows >= 9:
+        lines += _map(view.marks, box, 1 if box.rows < 16 else max(1, box.rows // 4))
+    return lines, short if box.rows < SMALL else lines
+
+
+def _foot(view: Detail, hints: Sequence[Hint], box: Box) -> list[Line]:
+    """All choices, under each other where there is room, and under them the letters; together where rows are few."""
+    choices = choice_items(view.choices, box.cells, box.voice)
+    if len(choices) > box.rows // 6:
+        choices = choice_flow(view.choices, box.cells, box.voice)
+    feet = 2 if box.rows >= 9 else 1
+    foot = [*choices, *hint_lines(hints, box.cells, box.voice, feet)[:feet]]
+    if len(foot) > box.rows // 2:
+        foot = command_flow(view.choices, hints, box.cells, box.voice, box.rows // 2)
+    return foot[: max(0, box.rows - 1)]
+
+
+# Blocks, columns and pages
+
+
+def _pages(view: Detail, box: Box, rooms: Sequence[int]) -> list[list[Line]]:
+    """The blocks on as many pages as they need; `rooms`: the lines of the first page, and of those after it."""
+    if not view.blocks or min(rooms) <= 0:
+        return []
+    most = max(1, min(COLUMNS, len(view.blocks), (box.cells + 3) // (COLUMN + 3)))
+    for count in range(1, most + 1):
+        cells = (box.cells - 3 * (count - 1)) // count
+        blocks = [
+            _units(_told(block), index, cells, box.voice)[1:]
+            if min(rooms) < LEAST or (block.tight and box.rows < SMALL)
+            else _units(block, index, cells, box.voice)
+            for index, block in enumerate(view.blocks)
+        ]
+        columns = _whole_columns(blocks, count, rooms[0]) if cells <= WIDEST or count == most else []
+        if columns:
+            break
+    columns = columns or _broken_columns(blocks, count, rooms)
+    pages = []
+    for first in range(0, len(columns), count):
+        page = columns[first]
+        for at, column in enumerate(columns[first + 1 : first + count], 1):
+            page = beside(page, column, at * (cells + 3) - 3, [("   ", "")])
+        pages.append([clipped(line, box.cells) for line in page])
+    return pages
+
+
+def _told(block: Block) -> Block:
+    """A block without its title, as its rows have to be then."""
+    return block._replace(rows=tuple((*row, block.title) for row in block.rows)) if block.telling else block
+
+
+def _units(block: Block, index: int, cells: int, voice: Voice) -> list[Unit]:
+    title: list[Line] = [[(voice.short(block.title, cells), "block")]]
+    return [Unit(title, index, index), *(Unit(lines, -1, index) for lines in _rows(block, cells, voice))]
+
+
+def _rows(block: Block, cells: int, voice: Voice) -> list[list[Line]]:
+    """The rows of a block as a small table, their numbers in front."""
+    if block.looks:
+        return [_samples(row, block.looks, cells, voice) for row in block.rows]
+    gutter = _gutter(block)
+    if not gutter and all(len(row) == 1 for row in block.rows):
+        return [[[(part, "row")]] for (cell,) in block.rows for part in wrap(voice.say(cell), cells, LONGEST_TEXT)]
+    most = max((len(row) for row in block.rows), default=0)
+    texts: list[list[str]] = []
+    for level in (LONGEST, 1, 0):
+        texts = [[voice.say(cell, level) for cell in row] + [""] * (most - len(row)) for row in block.rows]
+        natural = [max(width(row[at]) for row in texts) for at in range(most)]
+        if sum(natural) + 2 * (most - 1) + gutter <= cells:
+            break
+    else:
+        if cells < NARROW and most > 1:
+            texts = named_apart(texts, cells - gutter, voice)
+            return [_two_lines(row, number, block, cells, voice) for number, row in enumerate(texts, 1)]
+    columns = column_widths(texts, cells - gutter, 2) if texts else []
+    texts = named_apart(texts, columns[0], voice) if columns else texts
+    right = [at > 0 and all(not row[at] or NUMBER.fullmatch(row[at]) for row in texts) for at in range(len(columns))]
+    rows: list[list[Line]] = []
+    for number, row in enumerate(texts, 1):
+        line = table_line(row, columns, right, 2, 0, ("row", "row-dim"), voice)[1:]
+        rows.append([[*_number(number, block), *line]])
+    return rows
+
+
+def _samples(row: Sequence[Msg], looks: Sequence[str], cells: int, voice: Voice) -> list[Line]:
+    """Each cell as it looks, on as many lines as they need."""
+    items: list[Line] = [
+        [(f" {voice.short(cell, max(1, cells - 2))} ", LOOKS[look])] for cell, look in zip(row, looks, strict=True)
+    ]
+    return flowed(items, cells, 1)
+
+
+def _two_lines(row: Sequence[str], number: int, block: Block, cells: int, voice: Voice) -> list[Line]:
+    """What names the row, and under it all the rest."""
+    head = _number(number, block)
+    first: Line = [*head, (fit_middle(row[0], cells - line_width(head), mark=voice.mark), "row")]
+    rest = "  ".join(text for text in row[1:] if text)
+    if block.tight and rest and line_width(first) + 2 + width(rest) <= cells:
+        return [sides(first, [(rest, "row-dim")], cells)]
+    return [first, [("  " + fit(rest, cells - 2, mark=voice.mark), "row-dim")]] if rest else [first]
+
+
+def _number(number: int, block: Block) -> Line:
+    cells = _gutter(block)
+    if not cells:
+        return []
+    return [(f"{number:>{cells - 1}} ", "row-key")] if number <= block.numbered else [(" " * cells, "")]
+
+
+def _gutter(block: Block) -> int:
+    """Cells for the numbers in front of the rows."""
+    return len(str(block.numbered)) + 1 if block.numbered else 0
+
+
+def _whole_columns(blocks: Sequence[list[Unit]], count: int, rows: int) -> list[list[Line]]:
+    """Every block in one piece, in columns as short as they can be; empty when that takes more than one page."""
+    heights = [sum(len(unit.lines) for unit in units) for units in blocks]
+    for height in range(max(heights), rows + 1):
+        columns: list[list[Line]] = [[]]
+        for units, needed in zip(blocks, heights, strict=True):
+            gap = 1 if columns[-1] else 0
+            if columns[-1] and len(columns[-1]) + gap + needed > height:
+                columns.append([])
+                gap = 0
+            columns[-1] += [*([[]] * gap), *(line for unit in units for line in unit.lines)]
+        if len(columns) <= count:
+            return columns
+    return []
+
+
+def _broken_columns(blocks: Sequence[list[Unit]], count: int, rooms: Sequence[int]) -> list[list[Line]]:
+    """Blocks go on in the next column; a title never stands alone at the foot, and is said again at the head."""
+    columns: list[list[Line]] = [[]]
+    for units in blocks:
+        title = units[0].lines if units and units[0].title >= 0 else []
+        for at, unit in enumerate(units):
+            rows = rooms[0 if len(columns) <= count else 1]
+            needed = len(unit.lines)
+            if unit.title >= 0 and len(units) > 1 and rows > 1:
+                needed += len(units[1].lines)
+            if columns[-1] and len(columns[-1]) + needed > rows:
+                rows = rooms[0 if len(columns) < count else 1]
+                columns.append([*title] if at and rows > len(title) + len(unit.lines) else [])
+            columns[-1] += unit.lines
+    return [column[: rooms[0 if at < count else 1]] for at, column in enumerate(columns)]
+
+
+# The map
+
+
+def _map(marks: Sequence[Mark], box: Box, rows: int) -> list[Line]:
+    """How full the places around are: with their names where that fits, else one sign each around the present one."""
+    groups: dict[str, list[Mark]] = {}
+    for mark in marks:
+        groups.setdefault(_bay(mark.place, box.voice), []).append(mark)
+    items: list[Line] = [
+        [(f"{name} ", "mark"), *(_sign(mark, box.voice) for mark in group)] for name, group in groups.items()
+    ]
+    lines = flowed(items, box.cells, 2)
+    if len(lines) <= rows and all(line_width(line) <= box.cells for line in lines):
+        return lines
+    at = next((index for index, mark in enumerate(marks) if mark.here), 0)
+    room = box.cells - 4
+    first = max(0, min(at - room // 2, len(marks) - room))
+    seen = marks[first : first + room]
+    cut = (box.voice.mark, "mark")
+    line: Line = [_sign(mark, box.voice) for mark in seen]
+    return [[*([cut] if first else []), *line, *([cut] if first + room < len(marks) else [])]]
+
+
+def _bay(place: str, voice: Voice) -> str:
+    """What stands before the last part of a code: places of one bay share their name."""
+    name = voice.raw(place)
+    cut = max(name.rfind(sign) for sign in "-./ _")
+    return name[:cut] if cut > 0 else name
+
+
+def _sign(mark: Mark, voice: Voice) -> tuple[str, str]:
+    levels, empty = (ASCII_LEVELS, ASCII_EMPTY) if voice.plain else (LEVELS, EMPTY)
+    share = min(Decimal(1), mark.share)
+    sign = levels[min(len(levels) - 1, int(share * len(levels)))] if share > 0 else empty
+    return (f"[{sign}]", "mark-here") if mark.here else (sign, "mark")

@@ -1,0 +1,267 @@
+"""A window on a list: as many columns and rows as there is room for, the cursor always in sight."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from aisle.jobs.view import ListWindow, Msg, Row, msg
+from aisle.text import fit_middle, told_apart, width, wrap
+from aisle.tui.catalogue import Voice
+from aisle.tui.screens.painted import Line, beside, padded
+from aisle.tui.screens.parts import bar, choice_flow, choice_items, command_flow, hint_lines
+from aisle.tui.screens.step import Box
+
+ASIDE_CELLS = 100
+"""From this width on, the commands stand beside the list."""
+
+ASIDE = 30
+"""Width of the column with the commands."""
+
+LEAST = 8
+"""Cells below which a column is left out rather than cut further."""
+
+BAR = 10
+"""Cells of a bar for which columns give way."""
+
+HEADED = 12
+"""From so many rows on, a list has heads over its columns though one of its rows is not in sight then."""
+
+SMALL = 10
+"""Below so many rows commands and letters share their lines."""
+
+LEAST_ROWS = 4
+"""So many rows of a list are worth more than commands and letters on lines of their own."""
+
+NARROW = 30
+"""Below this width a name may have a line of its own, if no row is lost by it."""
+
+NUMBER = re.compile(r"(?:[≈~] )?-?[\d.,%/ ]*\d[\d.,%/ ]*(?: of \d[\d.,]*)?")
+
+
+class Listed(NamedTuple):
+    """The drawn list, and how many of its rows are in it."""
+
+    lines: list[Line]
+    first: int
+    shown: int
+
+
+def body(view: ListWindow, box: Box) -> Listed:
+    """The list, its commands and hints in at most so many rows. A hint that says what a choice says is left out."""
+    said = {box.voice.say(choice) for choice in view.choices}
+    view = view._replace(hints=tuple(hint for hint in view.hints if box.voice.say(hint.text) not in said))
+    if _has_aside(view, box):
+        return _with_aside(view, box)
+    foot = _foot(view, box)
+    listed = _list(view, box._replace(rows=box.rows - len(foot)))
+    filler: list[Line] = [[] for _ in range(box.rows - len(foot) - len(listed.lines))]
+    return listed._replace(lines=[*listed.lines, *filler, *foot])
+
+
+def _has_aside(view: ListWindow, box: Box) -> bool:
+    """Whether the commands stand beside the list: not where it has use for all the width."""
+    return box.cells >= ASIDE_CELLS and not view.bars
+
+
+def least(view: ListWindow, box: Box) -> int:
+    """The rows below which a row of the window or a command would not be seen."""
+    if _has_aside(view, box):
+        return len(view.rows)
+    return len(view.rows) + len(command_flow(view.choices, view.hints, box.cells, box.voice))
+
+
+def _foot(view: ListWindow, box: Box) -> list[Line]:
+    """Commands, and under them the letters; side by side where rows are few. A blank line comes last."""
+    choices = choice_flow(view.choices, box.cells, box.voice)
+    foot = [*choices, *hint_lines(view.hints, box.cells, box.voice, 1 if box.rows < SMALL else 2)]
+    if box.rows < SMALL or len(foot) > box.rows - LEAST_ROWS:
+        half = box.rows // 2
+        most = max(1, half if view.choices else min(half, box.rows - len(view.rows)))
+        foot = command_flow(view.choices, view.hints, box.cells, box.voice, most)
+    foot = foot[: max(0, box.rows - 1)]
+    wanted = len(view.rows) + (1 if view.rows else 0)
+    return [[], *foot] if foot and box.rows >= SMALL and wanted < box.rows - len(foot) else foot
+
+
+def _with_aside(view: ListWindow, box: Box) -> Listed:
+    left = box.cells - ASIDE - 3
+    listed = _list(view, box._replace(cells=left - 1))
+    title: Line = [(box.voice.short(msg("choices.title"), ASIDE), "head")]
+    hints = [line for hint in view.hints for line in hint_lines((hint,), ASIDE, box.voice)]
+    choices = choice_items(view.choices, ASIDE, box.voice)
+    aside = [*([title, *choices, []] if choices else []), *hints][: box.rows]
+    missing: list[Line] = [[] for _ in range(box.rows - len(aside))]
+    rule = "|" if box.voice.plain else "│"
+    return listed._replace(lines=beside(listed.lines, [*aside, *missing], left, [(rule, "rule"), ("  ", "")]))
+
+
+def _list(view: ListWindow, box: Box) -> Listed:
+    if not view.rows:
+        text = box.voice.fitting(view.empty, lambda said: width(said) - box.cells * 2)
+        words = wrap(text, box.cells, min(2, box.rows), mark=box.voice.mark)
+        return Listed([[(line, "note")] for line in words], 0, 0)
+    with_heads = box.rows >= 6 and (len(view.rows) < box.rows or box.rows >= HEADED)
+    room = max(0, box.rows - with_heads)
+    first = _first(view, room)
+    rows = view.rows[first : first + room]
+    if box.cells < NARROW and len(rows) * 2 <= box.rows:
+        lines = _two_lined(view, rows, view.first + first, box)
+        if lines:
+            return Listed(lines, view.first + first, len(rows))
+    lines = _table(view, rows, view.first + first, box, with_heads)
+    return Listed(lines, view.first + first, len(rows))
+
+
+def _first(view: ListWindow, room: int) -> int:
+    """Which of the rows stands on top, so that the cursor is in sight."""
+    at = view.cursor - view.first
+    if not 0 <= at < len(view.rows) or at < room:
+        return 0
+    return at - room + 1
+
+
+def _table(view: ListWindow, rows: Sequence[Row], first: int, box: Box, with_heads: bool) -> list[Line]:
+    numbered = min(view.numbered, first - view.first + len(rows))
+    gutter = 1 + len(str(numbered)) if box.cells >= 30 or view.numbered else 1
+    gap = 2 if box.cells < 60 else 3 if box.cells < 120 else 4
+    words = _words(view.rows)
+    room = box.cells - gutter - (BAR + gap if view.bars and box.cells >= 60 else 0)
+    for level in (9, 1, 0):
+        cells = [[box.voice.say(cell, level) for cell in row.cells] for row in rows]
+        heads = [box.voice.say(head, level) for head in view.heads] if with_heads else []
+        cells, heads = _telling(cells, heads, room, gap)
+        columns = column_widths([*cells, heads] if heads else cells, room, gap, words)
+        if len(columns) == len(cells[0]) and all(columns[at] >= want for at, want in enumerate(_natural(cells))):
+            break
+    cells = named_apart(cells, columns[0], box.voice)
+    right = [all(not line[index] or NUMBER.fullmatch(line[index]) for line in cells) for index in range(len(columns))]
+    used = gutter + sum(columns) + gap * (len(columns) - 1)
+    share = min(24, box.cells - used - gap) if box.cells >= 60 else 0
+    lines = [table_line(heads, columns, right, gap, gutter, ("head", "head"), box.voice)] if heads else []
+    for index, (row, texts) in enumerate(zip(rows, cells, strict=True), first):
+        roles = ("cursor", "cursor") if index == view.cursor else ("cell", "cell-dim")
+        line = table_line(texts, columns, right, gap, gutter, roles, box.voice)
+        if index - view.first < view.numbered:
+            line = [(str(index - view.first + 1).rjust(gutter - 1), "row-key"), (" ", ""), *line[1:]]
+        if index == view.cursor:
+            line = _marked(line, gutter, box)
+        elif row.share >= 0 and share >= 6:
+            line = [*padded(line, used + gap), *bar(row.share, share, box.voice)]
+        lines.append(line)
+    return lines
+
+
+def _two_lined(view: ListWindow, rows: Sequence[Row], first: int, box: Box) -> list[Line]:
+    """Each name on a line of its own, and under it the rest, where a table would cut names and rows stay blank; else
+    nothing."""
+    numbered = min(view.numbered, first - view.first + len(rows))
+    gutter = 1 + len(str(numbered))
+    room = box.cells - gutter
+    cells = [[box.voice.say(cell, 0) for cell in row.cells] for row in rows]
+    columns = column_widths(cells, room, 2, _words(view.rows))
+    if len(cells[0]) < 2 or columns[0] >= min(room, _natural(cells)[0]):
+        return []
+    heads = [box.voice.say(head, 0) for head in view.heads] if len(rows) * 2 < box.rows else []
+    rest = [row[1:] for row in ([*cells, heads] if heads else cells)]
+    columns = _natural(rest)
+    while len(columns) > 1 and sum(columns) + 2 * (len(columns) - 1) > room:
+        columns.pop()
+    columns = [min(column, room) for column in columns]
+    right = [all(not row[at] or NUMBER.fullmatch(row[at]) for row in rest[: len(cells)]) for at in range(len(columns))]
+    lines = [table_line(heads[1:], columns, right, 2, gutter, ("head", "head"), box.voice)] if heads else []
+    for index, texts in enumerate(named_apart(cells, room, box.voice), first):
+        number = str(index - view.first + 1) if index - view.first < view.numbered else ""
+        name: Line = [(number.rjust(gutter - 1), "row-key"), (" ", ""), (texts[0], "cell")]
+        lines.append(_marked(name, gutter, box) if index == view.cursor else name)
+        lines.append(table_line(texts[1:], columns, right, 2, gutter, ("cell-dim", "cell-dim"), box.voice))
+    return lines
+
+
+def _marked(line: Line, gutter: int, box: Box) -> Line:
+    """The row under the cursor: a sign in front of its text, and the colour of the cursor over its whole width."""
+    text = "".join(text for text, _ in line)
+    sign = ">" if box.voice.plain else "›"
+    at = gutter - 1 if text[:1].strip() or text[: gutter - 1].strip() else 0
+    return padded([(text[:at] + sign + text[at + 1 :], "cursor")], box.cells, "cursor")
+
+
+def _telling(cells: list[list[str]], heads: list[str], room: int, gap: int) -> tuple[list[list[str]], list[str]]:
+    """The columns without those that say what stands in the first one too, where that one would have to be cut."""
+    natural = _natural(cells)
+    if not natural or sum(natural) + gap * (len(natural) - 1) <= room:
+        return cells, heads
+    kept = [at for at in range(len(natural)) if at == 0 or not all(_repeats(row[at], row[0]) for row in cells)]
+    return [[row[at] for at in kept] for row in cells], [heads[at] for at in kept] if heads else []
+
+
+def _repeats(text: str, name: str) -> bool:
+    """Whether a name has the words of this text; a number in it says something else."""
+    return not text or (not NUMBER.fullmatch(text) and f" {text} ".casefold() in f" {name} ".casefold())
+
+
+def named_apart(lines: Sequence[Sequence[str]], cells: int, voice: Voice) -> list[list[str]]:
+    """Rows whose first cells are cut where they still differ."""
+    names = told_apart([line[0] for line in lines], cells, mark=voice.mark)
+    return [[name, *line[1:]] for name, line in zip(names, lines, strict=True)]
+
+
+def _natural(lines: Sequence[Sequence[str]]) -> list[int]:
+    """The width that each column would like."""
+    return [max(width(line[index]) for line in lines) for index in range(min((len(line) for line in lines), default=0))]
+
+
+def _words(rows: Sequence[Row]) -> frozenset[int]:
+    """The columns of the words for what became of work: half of one says nothing."""
+    columns = zip(*(row.cells for row in rows), strict=False)
+    return frozenset(at for at, cells in enumerate(columns) if all(cell.id.startswith("word.") for cell in cells))
+
+
+def column_widths(
+    lines: Sequence[Sequence[str]], cells: int, gap: int, whole: Collection[int] = frozenset()
+) -> list[int]:
+    """Widths of as many leading columns as fit; the widest give way first, down to what is still worth reading, those
+    that are to be `whole` last of all."""
+    columns: list[int] = []
+    worth, least = LEAST - bool(whole), -gap  # on 20 columns there are 7 cells beside a number and `confirmed`
+    for at, want in enumerate(_natural(lines)):
+        least += gap + (want if at in whole else min(want, worth))
+        if columns and least > cells:
+            break
+        columns.append(want)
+    over = sum(columns) + gap * (len(columns) - 1) - cells
+    while over > 0:
+        widest = max(range(len(columns)), key=lambda at: (at not in whole and columns[at] > 1, columns[at]))
+        columns[widest] -= 1
+        over -= 1
+        if columns[widest] <= 0:
+            break
+    return [max(1, column) for column in columns]
+
+
+def table_line(
+    texts: Sequence[str],
+    columns: Sequence[int],
+    right: Sequence[bool],
+    gap: int,
+    gutter: int,
+    roles: tuple[str, str],
+    voice: Voice,
+) -> Line:
+    """One row of the table: the first cell in the first role, the others in the second."""
+    line: Line = [(" " * gutter, "")]
+    for index, (text, column) in enumerate(zip(texts, columns, strict=False)):
+        shown = fit_middle(text, column, mark=voice.mark)
+        blank = " " * (column - width(shown))
+        shown = blank + shown if right[index] else shown + blank
+        last = index == len(columns) - 1
+        line.append((shown.rstrip() if last else shown + " " * gap, roles[min(index, 1)]))
+    return line
+
+
+def range_text(view: ListWindow, listed: Listed) -> Msg | None:
+    """Which rows are in sight, where not all are."""
+    if listed.shown == 0 or listed.shown >= view.total:
+        return None
+    return msg("list.range", first=listed.first + 1, last=listed.first + listed.shown, total=view.total)

@@ -1,0 +1,78 @@
+"""A drawn screen: lines of text with roles, and the small tools that lay lines beside and inside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from aisle.text import take, width
+
+Span = tuple[str, str]
+"""Text and its role; the role decides the colour and is empty for plain text."""
+
+Line = list[Span]
+"""One line, not wider than the screen; what is missing at its right end is empty."""
+
+ROLES = (
+    "title", "who", "rule", "bar", "place", "product", "quantity", "tote", "note", "label", "value",
+    "head", "cell", "cell-dim", "cursor", "stop-place", "stop-label", "stop-quantity",
+    "block", "row", "row-dim", "row-key", "mark", "mark-here",
+    "choice-key", "choice", "hint-key", "hint", "prompt", "typed", "caret",
+    "verdict-good", "verdict-wrong", "verdict-info", "verdict-ask",
+    "look-good", "look-wrong", "look-info", "look-ask",
+    "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
+)  # fmt: skip
+"""Every role; each is a component class of the board, with its colours in `styles/`."""
+
+
+class Painted(NamedTuple):
+    """A whole screen: exactly `rows` lines, none wider than `columns`."""
+
+    columns: int
+    rows: int
+    lines: list[Line]
+
+
+def line_width(line: Line) -> int:
+    """Cells that a line takes."""
+    return sum(width(text) for text, _ in line)
+
+
+def padded(line: Line, cells: int, role: str = "") -> Line:
+    """The line, filled with blanks of a role to exactly `cells`."""
+    missing = cells - line_width(line)
+    return [*line, (" " * missing, role)] if missing > 0 else line
+
+
+def clipped(line: Line, cells: int) -> Line:
+    """The line without whatever stands right of `cells`: the last guard of the width."""
+    kept: Line = []
+    for text, role in line:
+        room = cells - line_width(kept)
+        if room <= 0:
+            break
+        kept.append((take(text, room), role))
+    return kept
+
+
+def sides(left: Line, right: Line, cells: int) -> Line:
+    """One line with something at each end; the right side goes where both do not fit."""
+    gap = cells - line_width(left) - line_width(right)
+    if not right or gap < 1:
+        return left
+    return [*left, (" " * gap, ""), *right]
+
+
+def beside(left: Sequence[Line], right: Sequence[Line], cells: int, between: Line) -> list[Line]:
+    """Two columns: the left `cells` wide, `between` after it on every line that has a right side."""
+    lines = []
+    for index in range(max(len(left), len(right))):
+        line = left[index] if index < len(left) else []
+        other = right[index] if index < len(right) else []
+        lines.append([*padded(line, cells), *between, *other])
+    return lines
+
+
+def plain(painted: Painted) -> list[str]:
+    """The text of each line, without roles and without blanks at the end."""
+    return ["".join(text for text, _ in line).rstrip() for line in painted.lines]

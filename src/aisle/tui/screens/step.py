@@ -1,0 +1,179 @@
+"""A step: where, what and how many, big and first; then what else there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from aisle.jobs.base import whole
+from aisle.jobs.view import Line as ViewLine
+from aisle.jobs.view import Msg, Step, Stop, msg
+from aisle.text import fit, told_apart, width, wrap
+from aisle.tui.catalogue import Voice
+from aisle.tui.screens import big
+from aisle.tui.screens.painted import Line, beside, clipped, sides
+from aisle.tui.screens.parts import choice_flow, choice_items, command_flow, fact_lines, hint_lines
+from aisle.tui.screens.stack import GAP, Block, stack
+
+TWO_COLUMNS = 72
+"""From this width on, what comes next stands beside what is to be done now."""
+
+BIG_CELLS, BIG_ROWS = 64, 20
+"""In a body of this size or more, place and quantity are drawn large, to be read from a few steps away."""
+
+FIRST = ("place", "product", "quantity")
+
+COMING = Msg("coming.title")
+"""The usual heading, which one line says with a shorter word."""
+
+
+class Box(NamedTuple):
+    """The room for a body."""
+
+    cells: int
+    rows: int
+    voice: Voice
+
+
+def body(step: Step, box: Box) -> list[Line]:
+    """The step in at most so many rows; what matters less is left out where room is short."""
+    feet = 2 if box.rows >= 9 else 1
+    foot = hint_lines(step.hints, box.cells, box.voice, feet)[:feet] if box.rows >= 4 else []
+    above = len({line.role for line in step.lines} & set(FIRST))
+    if len(choice_flow(step.choices, box.cells, box.voice)) > max(1, box.rows - above - len(foot)):
+        foot = command_flow(step.choices, step.hints, box.cells, box.voice, max(1, box.rows - 2))
+        foot, step = _held(foot, box._replace(rows=box.rows - 1)), step._replace(choices=())
+    room = box.rows - len(foot) - (1 if foot and box.rows >= 12 else 0)
+    if box.cells >= TWO_COLUMNS and (step.coming or step.facts):
+        lines = _two_columns(step, box._replace(rows=room))
+    else:
+        lines = _one_column(step, box._replace(rows=room))
+    return [*lines, *([] for _ in range(box.rows - len(foot) - len(lines))), *foot]
+
+
+def least(step: Step, box: Box) -> int:
+    """The rows below which something that can be chosen would not be seen."""
+    above = 2 if any(line.role == "product" for line in step.lines) else 1
+    return above + len(command_flow(step.choices, step.hints, box.cells, box.voice, 1))
+
+
+def _two_columns(step: Step, box: Box) -> list[Line]:
+    left = max(34, box.cells * 9 // 20)
+    right = box.cells - left - 3
+    alone = step._replace(coming=(), facts=())
+    rule = "|" if box.voice.plain else "│"
+    beyond = _aside(step, box._replace(cells=right))
+    doing = _one_column(alone, box._replace(cells=left - 1))
+    beyond += [[] for _ in range(box.rows - len(beyond))]
+    return beside(doing, beyond, left, [(rule, "rule"), ("  ", "")])
+
+
+def _aside(step: Step, box: Box) -> list[Line]:
+    """Coming stops and facts, for the right column."""
+    facts = fact_lines(step.facts, box.cells, box.voice)
+    title: list[Line] = [[(box.voice.short(step.ahead, box.cells), "head")]]
+    stops = [*title, *stop_lines(step.coming, box.cells, box.voice)] if step.coming else []
+    sizes = tuple(stops[:count] for count in range(2, len(stops) + 1))
+    blocks = (Block(sizes), Block((facts[:1], facts)))
+    order = [(0, 0), (0, 1), (1, 0), (1, 1), (1, GAP), *((0, size) for size in range(2, len(sizes)))]
+    return stack(blocks, order, box.rows)
+
+
+def _one_column(step: Step, box: Box) -> list[Line]:
+    first, rest = _first(step, box), [line for line in step.lines if line.role not in FIRST]
+    notes = _wrapped(rest, box, 3)
+    least = sum(len(block.sizes[0]) for block in first if block.sizes)
+    tight = _held(choice_flow(step.choices, box.cells, box.voice), box._replace(rows=box.rows - least))
+    choices = choice_items(step.choices, box.cells, box.voice)
+    facts = fact_lines(step.facts, box.cells, box.voice)
+    coming = _coming(step, box)
+    blocks = (
+        *first,
+        Block((_wrapped(rest, box, 1), notes)),
+        Block((tight, choices) if len(tight) < len(choices) else (choices,)),
+        Block(coming),
+        Block((facts[:2], facts)),
+    )
+    note, choice, come, fact = 3, 4, 5, 6
+    order = [
+        (0, 0), (1, 0), (2, 0), (choice, 0), (note, 0), (1, 1), (come, 0), (note, 1), (choice, 1),
+        (2, GAP), (1, GAP), (choice, GAP), (come, GAP), (0, 1), (2, 1), (1, 2), (come, 1), (come, 2), (note, GAP),
+        (fact, 0), (fact, GAP), (fact, 1), *((come, size) for size in range(3, len(coming))),
+    ]  # fmt: skip
+    return stack(blocks, order, box.rows)
+
+
+def _held(choices: list[Line], box: Box) -> list[Line]:
+    """The choices that there is room for, at least one line of them; a cut is marked."""
+    kept = choices[: max(1, box.rows)]
+    if len(kept) == len(choices):
+        return choices
+    mark = box.voice.mark
+    return [*kept[:-1], [*clipped(kept[-1], box.cells - width(mark) - 1), (" ", ""), (mark, "choice")]]
+
+
+def _first(step: Step, box: Box) -> tuple[Block, Block, Block]:
+    """Place, product and quantity; place and quantity share a line where rows are few."""
+    found = {line.role: line.text for line in reversed(step.lines) if line.role in FIRST}
+    place, product, quantity = (found.get(role) for role in FIRST)
+    products = tuple(_text(product, "product", box, rows) for rows in (1, 2, 3)) if product else ()
+    if place and quantity and box.rows < 6:
+        right = _text(quantity, "quantity", box._replace(cells=box.cells // 2), 1)[0]
+        left = _text(place, "place", box._replace(cells=box.cells - width(right[0][0]) - 1), 1)[0]
+        return Block(([sides(left, right, box.cells)],)), Block(products), Block(())
+    return Block(_sized(place, "place", box)), Block(products), Block(_sized(quantity, "quantity", box))
+
+
+def _sized(message: Msg | None, role: str, box: Box) -> tuple[list[Line], ...]:
+    """One line, and the same in large letters where the screen is."""
+    if message is None:
+        return ()
+    small = _text(message, role, box, 1)
+    if box.cells < BIG_CELLS or box.rows < BIG_ROWS or box.voice.plain:
+        return (small,)
+    letters = big.letters(box.voice.say(message, 0), box.cells)
+    return (small, [[(row, role)] for row in letters]) if letters else (small,)
+
+
+def _text(message: Msg, role: str, box: Box, rows: int) -> list[Line]:
+    """A message in at most so many lines, the longest of its lengths that goes in whole."""
+    text = box.voice.fitting(message, lambda said: width(said) - box.cells * rows)
+    lines = wrap(text, box.cells, rows, mark=box.voice.mark, middle=role == "product")
+    return [[(line, role)] for line in lines] or [[("", role)]]
+
+
+def _wrapped(lines: Sequence[ViewLine], box: Box, rows: int) -> list[Line]:
+    return [drawn for line in lines for drawn in _text(line.text, line.role, box, rows)]
+
+
+def _coming(step: Step, box: Box) -> tuple[list[Line], ...]:
+    """What comes: the next stop on one line, then growing lists under a heading."""
+    stops = step.coming
+    if not stops:
+        return ()
+    word = box.voice.say(msg("coming.next") if step.ahead == COMING else step.ahead, 0)
+    room = box.cells - width(word) - 2
+    next_: Line = [(word, "head"), ("  ", ""), *stop_lines(stops[:1], room, box.voice)[0]]
+    head: Line = [(box.voice.short(step.ahead, box.cells), "head")]
+    drawn = stop_lines(stops, box.cells, box.voice)
+    return ([next_], *([head, *drawn[:count]] for count in range(2, len(drawn) + 1)))
+
+
+def stop_lines(stops: Sequence[Stop], cells: int, voice: Voice) -> list[Line]:
+    """Stops to come as a small table: place, product, quantity at the right edge."""
+    places = [voice.raw(stop.place) for stop in stops]
+    quantities = [whole(stop.quantity) for stop in stops]
+    last = max((width(quantity) for quantity in quantities), default=0)
+    column = min(max((width(place) for place in places), default=0), max(cells // 2, min(12, cells - last - 2)))
+    room = cells - last - 2 - (column + 2 if column else 0)
+    labels = [voice.raw(stop.label) for stop in stops]
+    room = min(room, max((width(label) for label in labels), default=0)) if room >= 5 else room
+    labels = told_apart(labels, room, mark=voice.mark) if room >= 5 else labels
+    lines: list[Line] = []
+    for place, label, quantity in zip(places, labels, quantities, strict=True):
+        line: Line = [(fit(place, column, mark=voice.mark, pad=True) + "  ", "stop-place")] if column else []
+        shown = fit(label, room, pad=True) if room >= 5 else " " * room
+        line.append((shown + "  ", "stop-label"))
+        line.append((quantity.rjust(last), "stop-quantity"))
+        lines.append(line)
+    return lines

@@ -1,0 +1,92 @@
+"""Keeps processes from outliving whoever started them: a lifeline they hang on, and a search for those that stay."""
+
+import contextlib
+import os
+import select
+import signal
+import time
+from pathlib import Path
+
+GRACE_S = 20.0
+"""How long the processes of a home may take to leave."""
+
+_FOREIGN = ("AISLE_", "TEXTUAL_", "XDG_")
+_FOREIGN_NAMES = {"COLORTERM", "NO_COLOR", "TERM", "COLUMNS", "LINES"}
+_PROXIES = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "FTP_PROXY"}
+
+
+def foreign_names() -> list[str]:
+    """The names in this environment that would make the program behave otherwise than on a fresh host."""
+    return [
+        name for name in os.environ if name.startswith(_FOREIGN) or name in _FOREIGN_NAMES or name.upper() in _PROXIES
+    ]
+
+
+class Lifeline:
+    """A pipe whose end ends the processes that inherit it: courier and service watch `fd` and leave at its EOF.
+
+    `fd` is named by AISLE_LIFELINE_FD; `Terminal` hands it on, `subprocess` needs `pass_fds=[lifeline.fd]`. When this
+    process dies, however it dies, the kernel cuts the line.
+    """
+
+    def __init__(self) -> None:
+        self.fd, self._held = os.pipe()
+        os.set_inheritable(self.fd, True)
+
+    def cut(self) -> None:
+        """Lets go of the held end: whoever watches the line leaves."""
+        if self._held >= 0:
+            os.close(self._held)
+            self._held = -1
+
+    def close(self) -> None:
+        """Cuts the line and frees the end that children inherit."""
+        self.cut()
+        os.close(self.fd)
+
+
+def processes_under(folder: Path) -> dict[int, str]:
+    """The living processes, other than this one, whose AISLE_HOME lies in that folder: id and command line."""
+    wanted = b"\0AISLE_HOME=" + os.fsencode(folder) + b"/"
+    found = {}
+    for process in (Path("/proc", name) for name in os.listdir("/proc") if name.isdigit()):
+        with contextlib.suppress(OSError):
+            if wanted in b"\0" + _environment_of(process):
+                found[int(process.name)] = os.fsdecode((process / "cmdline").read_bytes().replace(b"\0", b" ")).strip()
+    found.pop(os.getpid(), None)
+    return found
+
+
+def _environment_of(process: Path) -> bytes:
+    """The environment a process began with; in the middle of an exec it is empty for a moment."""
+    for _ in range(50):
+        environment = (process / "environ").read_bytes()
+        if environment or not os.readlink(process / "exe"):
+            break
+        os.sched_yield()
+    return environment
+
+
+def left_over(folder: Path, grace_s: float = GRACE_S) -> dict[int, str]:
+    """Waits for the processes of the homes in that folder to leave; those that stay are killed and named."""
+    deadline = time.monotonic() + grace_s
+    while (alive := processes_under(folder)) and time.monotonic() < deadline:
+        _wait_for_one(alive, deadline - time.monotonic())
+    for pid in alive:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return alive
+
+
+def _wait_for_one(pids: dict[int, str], timeout_s: float) -> None:
+    """Waits until one of these processes has ended."""
+    with contextlib.ExitStack() as opened:
+        poll = select.poll()
+        for pid in pids:
+            try:
+                descriptor = os.pidfd_open(pid)
+            except ProcessLookupError:
+                return
+            opened.callback(os.close, descriptor)
+            poll.register(descriptor, select.POLLIN)
+        poll.poll(max(timeout_s, 0) * 1000)

@@ -1,0 +1,108 @@
+"""Somebody at a terminal with the app on it: scans, reads the screen, and can be interrupted in every way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.terminal.harness import Terminal, python
+
+Seen = dict[str, Any]
+"""One line of the trace."""
+
+START_S = 30.0
+"""How long the first screen, the first data or an answer may take on a busy machine."""
+
+
+class Picker:
+    """The app in a terminal. Every input waits until its answer was painted, as the trace tells.
+
+    The terminal is called `dock` whatever device it gets, so that whoever comes back comes back to the same one.
+    """
+
+    def __init__(
+        self,
+        start: Callable[..., Terminal],
+        trace: Path,
+        *arguments: str,
+        columns: int = 40,
+        rows: int = 20,
+        env: Mapping[str, str | None] | None = None,
+        argv: tuple[str, ...] | None = None,
+    ) -> None:
+        """`start` is the fixture `terminal`; `trace` a file of this run's own; `argv` another way to start the app."""
+        self.trace = trace
+        command = [*(argv or python("-m", "aisle")), *arguments, "--trace", str(trace)]
+        self.terminal = start(command, columns, rows, env={"LANG": "C.UTF-8", "AISLE_TERMINAL": "dock", **(env or {})})
+        self.scans = 0
+        """Inputs that were written, each ended by one terminator: the hands."""
+
+    def seen(self) -> list[Seen]:
+        """All inputs whose answers were painted, oldest first."""
+        if not self.trace.exists():
+            return []
+        whole = self.trace.read_bytes().rpartition(b"\n")[0]
+        return [json.loads(line) for line in whole.splitlines()]
+
+    def shows(self, *texts: str) -> str:
+        """Waits until all of these are on the screen, wherever; the screen's text."""
+        self.terminal.wait_for(lambda glass: all(text in _flat(glass.text) for text in texts) or None, START_S)
+        return self.terminal.text
+
+    def write(self, data: bytes, count: int = 1) -> list[Seen]:
+        """Writes all of it at once and waits until so many more inputs are answered; those answers."""
+        before = len(self.seen())
+        self.terminal.write(data)
+        self.scans += count
+        return self.answered(before + count)[before:]
+
+    def answered(self, count: int) -> list[Seen]:
+        """Waits until so many inputs of this run are answered; all of them."""
+        self.terminal.wait_for(lambda _: len(self.seen()) >= count, START_S)
+        return self.seen()
+
+    def pour(self, *texts: str) -> None:
+        """Enters all of these in one write, and waits until the last one is answered, however many were understood."""
+        before = len(self.seen())
+        self.terminal.write("".join(f"{text}\r" for text in texts).encode())
+        self.terminal.wait_for(lambda _: [seen["raw"] for seen in self.seen()[before:]][-1:] == [texts[-1]], START_S)
+
+    def enter(self, text: str) -> Seen:
+        """One scan, or something typed and Enter."""
+        (seen,) = self.write(text.encode() + b"\r")
+        return seen
+
+    def take(self, text: str, step: str, verdict: str = "pick.taken") -> Seen:
+        """One input that has to end at this step with this verdict."""
+        seen = self.enter(text)
+        assert (seen["step"], seen["verdict"]) == (step, verdict), (seen, self.terminal.text)
+        return seen
+
+    def sign_in(self, name: str = "anna") -> None:
+        """Signs in at once, whether the store's people are known here yet or not, and waits for home."""
+        self.shows("Sign in")
+        self.enter(name)
+        self.shows("1 Pick")
+
+    def go_home(self) -> None:
+        """Back, page by page, until the list of orders is there."""
+        for _ in range(10):
+            if self.enter("b")["step"] == "home":
+                return
+        raise AssertionError(f"no way back to home:\n{self.terminal.text}")
+
+    def told(self) -> list[str]:
+        """The lines on the screen that say where the work stands: without verdict, input line and link."""
+        kept = []
+        for row, cells in zip(self.terminal.screen[:-2], self.terminal.cells, strict=False):
+            text = row.strip()
+            if text and cells[0].bg == "default":
+                kept.append(text)
+        return kept
+
+
+def _flat(text: str) -> str:
+    """The screen as running text, so that words that were wrapped can be found."""
+    return " ".join(text.split())

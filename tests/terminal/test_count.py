@@ -1,0 +1,159 @@
+"""Counting in a real terminal, against the real service: hands, logs, books, losses, and a death in mid-count."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.terminal.picker import START_S, Picker
+from tests.terminal.shop import Shop
+
+pytestmark = pytest.mark.pty
+
+Pick = Callable[..., Picker]
+
+Row = dict[str, Any]
+
+
+def goods_at(shop: Shop, count: int) -> tuple[str, list[Row]]:
+    """A place with so many products, all with barcodes and in one pool; each with what lies of it there."""
+    query = {"store_number": shop.store, "include_locations": True, "page_size": 500}
+    found: dict[str, list[Row]] = {}
+    for row in shop.ask("list-store-products-stock", **query)["list"]:
+        for place in row["store_locations"]:
+            pools = [name for name in place if name.startswith("stock_pool_")]
+            fit = row["barcode"] and len(pools) == 1 and not place["quantity"] % 1
+            here = found.setdefault(place["store_location_code"], [])
+            here.append({**row, "here": place["quantity"], "pool": pools[0]} if fit else {})
+    return next((code, rows) for code, rows in sorted(found.items()) if len(rows) == count and all(rows))
+
+
+def logs(shop: Shop) -> list[Row]:
+    """What was written to the store's log from a terminal, oldest first."""
+    rows = []
+    page: int | None = 1
+    while page:
+        answer = shop.ask("list-store-product-logs", store_number=shop.store, page_size=500, page_start=page)
+        rows += [row for row in answer["list"] if row.get("source") == "aisle"]
+        page = answer["next_page"]
+    return rows
+
+
+def awaited(app: Picker, shop: Shop, count: int) -> list[Row]:
+    """The same, as soon as there are so many."""
+    app.terminal.wait_for(lambda _: len(logs(shop)) >= count, START_S)
+    found = logs(shop)
+    assert len(found) == count
+    return found
+
+
+def open_count(app: Picker, user: str = "BADGE-U2") -> None:
+    """From home, by its number in the menu."""
+    app.sign_in(user)
+    text = app.shows("Count")
+    number = text[: text.index(" Count")].split()[-1]
+    app.take(number, "count.start", "")
+
+
+@pytest.mark.parametrize("size", [(40, 20), (20, 16)], ids=["40x20", "20x16"])
+def test_hands_for_a_place_of_five_products(shop: Shop, picker: Pick, size: tuple[int, int]) -> None:
+    place, rows = goods_at(shop, 5)
+    before = shop.balances()
+    app = picker(columns=size[0], rows=size[1])
+    open_count(app)
+    app.scans = 0
+    app.take(place, "count.product", "count.at_place")
+    for row in rows:
+        app.take(row["barcode"], "count.product", "count.counted_of")
+        short = 1 if row is rows[2] else 0
+        app.take(str(int(row["here"]) - short), "count.product", "count.counted_of")
+    app.take("d", "count.summary", "count.differ_value")
+    app.take("1", "count.start", "count.sent_differing")
+    assert app.scans == 1 + 5 * (1 + 1) + 2
+    written = awaited(app, shop, 5)
+    assert {row["app_user_name"] for row in written} == {"U2"}
+    assert {row["location_code"] for row in written} == {place}
+    product = rows[2]["product_number"]
+    told = {row["product_number"]: (row["expected_quantity"], row["counted_quantity"]) for row in written}
+    wanted = {row["product_number"]: (row["here"], row["here"]) for row in rows}
+    assert told == {**wanted, product: (rows[2]["here"], rows[2]["here"] - 1)}
+    assert shop.balances() == {**before, product: before[product] - 1}
+
+
+def test_a_product_over_all_its_places_a_loss_and_the_log(shop: Shop, picker: Pick) -> None:
+    query = {"store_number": shop.store, "include_locations": True, "page_size": 500}
+    rows = shop.ask("list-store-products-stock", **query)["list"]
+    row = next(
+        row
+        for row in rows
+        if len(row["store_locations"]) == 2
+        and row["barcode"]
+        and all(place["quantity"] >= 5 and not place["quantity"] % 1 for place in row["store_locations"])
+        and sum(place["quantity"] for place in row["store_locations"]) == row["most_likely_quantity"]
+        and all(sum(name.startswith("stock_pool_") for name in place) == 1 for place in row["store_locations"])
+    )
+    number, before = row["product_number"], shop.balances()
+    have = {place["store_location_code"]: place["quantity"] for place in row["store_locations"]}
+    app = picker(columns=80, rows=24)
+    open_count(app)
+    app.take(row["barcode"], "count.stop", "count.tour")
+    for code in have:
+        app.take(code, "count.stop", "count.at_stop")
+        app.enter(str(int(have[code]) - 1))
+    app.take("d", "count.summary", "count.differ_value")
+    app.take("1", "count.start", "count.sent_differing")
+    awaited(app, shop, 2)
+    assert shop.balances() == {**before, number: before[number] - 2}
+    app.take("l", "loss.product", "")
+    app.take(next(iter(have)), "loss.product", "loss.at_place")
+    app.take(f"2*{row['barcode']}", "loss.quantity", "loss.how_many")
+    app.take("d", "loss.reason", "loss.why")
+    app.take("1", "loss.product", "loss.lost")
+    lost = awaited(app, shop, 3)[-1]
+    assert (lost["quantity"], lost["reason_code"], lost["app_user_name"]) == (-2, 1, "U2")
+    assert shop.balances() == {**before, number: before[number] - 4}
+    app.take("b", "count.start", "loss.left")
+    app.take("2", "count_log", "")
+    app.shows("confirmed")
+    app.take("2", "count_log.entry", "")
+    app.shows("Take this back")
+    app.take("1", "count_log.undo", "count_log.sure")
+    app.take("1", "count_log.entry", "count_log.undone")
+    assert awaited(app, shop, 4)[-1]["reference"].startswith("undo-")
+    assert shop.balances() == {**before, number: before[number] - 3}
+    app.shows("taken back")
+
+
+def test_counts_in_hand_survive_a_death_and_are_sent_once(shop: Shop, picker: Pick) -> None:
+    place, rows = goods_at(shop, 4)
+    before = shop.balances()
+    app = picker("--terminal", "dock")
+    open_count(app)
+    app.take(place, "count.product", "count.at_place")
+    for row in rows[:2]:
+        app.take(row["barcode"], "count.product", "count.counted_of")
+        app.take(str(int(row["here"])), "count.product", "count.counted_of")
+    app.terminal.kill(signal.SIGKILL)
+    assert app.terminal.wait_exit() == -signal.SIGKILL
+    app = picker("--terminal", "dock")
+    app.shows(f"Count {place}", "2 of 4")
+    assert not logs(shop)
+    app.take("d", "count.missing", "count.missing")
+    app.terminal.kill(signal.SIGKILL)
+    assert app.terminal.wait_exit() == -signal.SIGKILL
+    app = picker("--terminal", "dock")
+    app.shows("Is it there?")
+    app.take("1", "count.missing", "count.missing")
+    app.enter("2")
+    if app.seen()[-1]["step"] == "count.recount":
+        app.take("0", "count.summary", "count.differ_value")
+    app.take("1", "count.start", "count.sent_differing")
+    counted = {row["product_number"]: row["counted_quantity"] for row in awaited(app, shop, 3)}
+    assert sorted(counted.values()) == sorted([rows[0]["here"], rows[1]["here"], 0])
+    (gone,) = [number for number, quantity in counted.items() if not quantity]
+    here = next(row["here"] for row in rows if row["product_number"] == gone)
+    assert shop.balances() == {**before, gone: before[gone] - Decimal(str(here))}

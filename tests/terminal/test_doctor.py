@@ -1,0 +1,70 @@
+"""The scanner doctor in a real terminal, with the scanners that people have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from tests.terminal.picker import Picker
+from tests.terminal.shop import Shop
+
+pytestmark = pytest.mark.pty
+
+EAN = b"4006381333931"
+GS1 = b"0104006381333931"
+
+SCANNERS = {
+    "TAB": (EAN + b"\t", "doctor.fine", ("TAB: fine", "TAB")),
+    "CR": (EAN + b"\r", "doctor.fine", ("CR: fine", "Enter (CR)")),
+    "CRLF": (EAN + b"\r\n", "doctor.fine", ("CR: fine", "Enter (CR)")),
+    "ETX": (b"\x02" + EAN + b"\x03", "doctor.fine", ("ETX: fine", "<STX>")),
+    "AIM": (b"]C1" + GS1 + b"10AB\x1d17261231\t", "doctor.fine_aim", ("GS1-128", "<GS>17261231")),
+    "no GS": (b"]C1" + GS1 + b"10AB17261231\t", "doctor.no_gs", ("FNC1 as GS.", "]C1")),
+}
+"""What it sends, the verdict, and what has to be on a screen of 20x16 and of 80x24."""
+
+
+def opens(app: Picker) -> None:
+    """From the sign-in to the doctor, by its entry in the menu, as far as it can be seen."""
+    app.sign_in()
+    app.enter(numbered(app, "Other"))  # the menu turns over
+    app.take(numbered(app, "Scanner", "Test scanner", "Test the scanner"), "doctor", "")
+
+
+def numbered(app: Picker, *names: str) -> str:
+    """The number of the first entry of the menu that is called so."""
+    shown = app.shows(names[0].lstrip("S"))
+    found = (re.search(rf"(\d+) {name}\b", " ".join(shown.split())) for name in names)
+    return next(match[1] for match in found if match)
+
+
+@pytest.mark.parametrize("scanner", SCANNERS)
+def test_a_scanner_is_known_by_what_it_sends(shop: Shop, picker: Callable[..., Picker], scanner: str) -> None:
+    sent, verdict, (small, wide) = SCANNERS[scanner]
+    app = picker(columns=20, rows=16)
+    opens(app)
+    (seen,) = app.write(sent)
+    assert (seen["job"], seen["verdict"]) == ("doctor", verdict), app.terminal.text
+    app.shows(small)
+    app.terminal.resize(80, 24)
+    app.shows(wide, "Screen size 80x24")
+    assert app.enter("b")["step"] == "home"
+
+
+def test_keys_size_and_two_scanners(shop: Shop, picker: Callable[..., Picker]) -> None:
+    app = picker(columns=80, rows=24)
+    opens(app)
+    app.shows("Screen size 80x24", "TERM xterm-256color", "Encoding UTF-8")
+    app.terminal.write(b"\x1bOR")
+    app.shows("The key f3 arrives here.")
+    app.write(EAN + b"\t" + EAN + b"\r", 2)
+    app.shows("Two different suffixes, Enter (CR) and TAB")
+    app.terminal.resize(100, 30)
+    app.shows("Screen size 100x30")
+    app.terminal.write(EAN)
+    app.shows("Nothing ended this yet")
+    app.write(b"\r")
+    app.terminal.write(b"\x7f")
+    app.shows("Open orders")

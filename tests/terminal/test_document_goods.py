@@ -1,0 +1,136 @@
+"""Counting, losing and moving at a service that implements the document alone: no places, nothing that is optional."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+
+from tests.terminal.document import ORDER, document_service
+from tests.terminal.picker import START_S, Picker
+from tests.terminal.served import Served
+
+pytestmark = pytest.mark.pty
+
+Pick = Callable[..., Picker]
+
+
+@pytest.fixture
+def served(aisle_home: Path) -> Iterator[Served]:
+    """That service."""
+    with document_service() as opened:
+        yield opened
+
+
+@pytest.fixture
+def app(served: Served, tmp_path: Path, picker: Pick) -> Picker:
+    """Somebody at home, with the store read."""
+    token = tmp_path / "token"
+    token.write_text("anything\n", encoding="utf-8")
+    token.chmod(0o600)
+    app = picker("--base-url", served.url, "--token-file", str(token))
+    app.shows("Sign in")
+    app.enter("Zoe")
+    app.take("1", "home", "sign_in.done")
+    app.shows(ORDER, "live")
+    return app
+
+
+def rows(served: Served, path: str) -> list[dict[str, Any]]:
+    """A list of that service."""
+    with urlopen(f"{served.url}/{path}?page_size=500&is_active=false&show_lines=true", timeout=30) as answer:
+        found: list[dict[str, Any]] = json.load(answer)["list"]
+    return found
+
+
+def stock(served: Served) -> dict[str, int]:
+    """What it has of each product."""
+    return {row["product_number"]: row["most_likely_quantity"] for row in rows(served, "storeproducts/stock")}
+
+
+def logged(app: Picker, served: Served, count: int) -> list[dict[str, Any]]:
+    """Its log, as soon as it has so many entries; all of them are this person's."""
+    path = "products/stock/storeproductlogs"
+    app.terminal.wait_for(lambda _: len(rows(served, path)) >= count, START_S)
+    app.shows("all sent")
+    found = rows(served, path)
+    assert len(found) == count
+    assert {row["app_user_name"] for row in found} == {"Zoe"}
+    assert all(row["reference"] for row in found)
+    return found
+
+
+def open_job(app: Picker, name: str, step: str) -> None:
+    """From home, by its number in the menu."""
+    words = app.shows(name).split(name)[0].split()
+    app.take(next(word for word in reversed(words) if word.isdigit()), step, "")
+
+
+def test_products_are_counted_as_the_whole_store(app: Picker, served: Served) -> None:
+    open_job(app, "Count", "count.start")
+    app.take("P1", "count.product", "count.counted_of")
+    app.take("9", "count.product", "count.counted_of")
+    app.take("P2", "count.product", "count.counted_of")
+    app.take("k", "count.product", "count.one_pool")
+    app.take("10", "count.product", "count.counted_of")
+    app.take("d", "count.summary", "count.differ")
+    app.take("1", "count.start", "count.sent_differing")
+    found = logged(app, served, 2)
+    assert [(row["product_number"], row["quantity"]) for row in found] == [("P1", -1), ("P2", 0)]
+    assert stock(served) == {"P1": 9, "P2": 10, "P3": 10}
+    app.take("3", "count.list", "count.making_list")
+    app.take("P3", "count.list", "count.listed")
+    app.take("P1", "count.list", "count.listed")
+    app.take("d", "count.product", "count.no_place")
+    app.take("9", "count.product", "count.counted_of")
+    app.take("d", "count.product", "count.sent_and")
+    app.take("10", "count.product", "count.counted_of")
+    app.take("d", "count.start", "count.sent")
+    assert stock(served) == {"P1": 9, "P2": 10, "P3": 10}
+    logged(app, served, 4)
+
+
+def test_a_loss_is_said_with_its_reason_and_taken_back(app: Picker, served: Served) -> None:
+    open_job(app, "Count", "count.start")
+    app.take("1", "loss.product", "")
+    app.take("2*P2", "loss.quantity", "loss.how_many")
+    app.take("d", "loss.reason", "loss.why")
+    app.take("1", "loss.product", "loss.lost")
+    (lost,) = logged(app, served, 1)
+    assert (lost["product_number"], lost["quantity"], lost["reason_code"]) == ("P2", -2, 1)
+    assert stock(served)["P2"] == 8
+    app.take("u", "loss.product", "loss.undone")
+    logged(app, served, 2)
+    assert stock(served)["P2"] == 10
+
+
+def test_goods_go_from_pool_to_pool_and_to_an_order_and_back(app: Picker, served: Served) -> None:
+    open_job(app, "Move", "move.take")
+    app.take("k", "move.pool", "move.which_from_pool")
+    app.take("1", "move.pool", "move.which_to_pool")
+    app.take("2", "move.take", "move.pools_set")
+    app.take("P1", "move.take", "move.taken")
+    app.take("4", "move.take", "move.taken")
+    app.take("d", "move.take", "move.moved")
+    assert [row["quantity"] for row in logged(app, served, 1)] == [4]
+    app.go_home()
+    open_job(app, "Move", "move.take")
+    app.take("P2", "move.take", "move.taken")
+    app.take("2", "move.take", "move.taken")
+    app.take(ORDER, "move.take", "move.moved")
+    logged(app, served, 2)
+    assert [line["picked_quantity"] for line in order(served)["lines"]] == [0, 2]
+    app.take("u", "move.take", "move.undone")
+    logged(app, served, 3)
+    assert [line["picked_quantity"] for line in order(served)["lines"]] == [0, 0]
+    assert stock(served) == {"P1": 10, "P2": 10, "P3": 10}
+
+
+def order(served: Served) -> dict[str, Any]:
+    """Its only order, with its lines."""
+    (row,) = rows(served, "orders/customerorders")
+    return row

@@ -1,0 +1,84 @@
+"""A tiny app on aisle's driver, for the tests: writes what it is given, a JSON line each, into the file DRIVER_LOG.
+
+What it does besides is said by DRIVER_WAYS: `late` (ready only when a file appears), `flood` (paints a lot at once),
+`fail` (cannot take a line that says so).
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from textual import events
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+
+from aisle.scan.inputs import Decoded
+from aisle.tui.driver import AisleDriver
+
+LOG = Path(os.environ["DRIVER_LOG"])
+WAYS = os.environ.get("DRIVER_WAYS", "").split()
+
+
+def note(*entry: object) -> None:
+    """One line of the log, written at once."""
+    with LOG.open("a", encoding="utf-8") as log:
+        log.write(json.dumps(entry) + "\n")
+
+
+class DriverApp(App[None]):
+    """Shows the last input; `ready_for_input`, `take` and `hang_up` are what the driver asks for."""
+
+    ready_for_input = False
+
+    def compose(self) -> ComposeResult:
+        """One line."""
+        yield Static("starting", id="last", markup=False)
+
+    async def on_mount(self) -> None:
+        """Ready at once, or when a file says so."""
+        if "late" in WAYS:
+            self.set_interval(0.01, self._when_let)
+        else:
+            self._begin()
+
+    def _when_let(self) -> None:
+        if not self.ready_for_input and LOG.with_suffix(".go").exists():
+            self._begin()
+
+    def _begin(self) -> None:
+        self.ready_for_input = True
+        self.query_one("#last", Static).update("ready")
+        assert isinstance(self._driver, AisleDriver)
+        self._driver.release()
+        if "flood" in WAYS:
+            for _ in range(1000):
+                self._driver.write("x" * 1000)
+        note("ready")
+
+    def take(self, items: list[Decoded], read_at: float) -> None:
+        """Writes all down and shows the last."""
+        if read_at > time.monotonic():
+            raise AssertionError("read in the future")
+        for item in items:
+            note(type(item).__name__, *item[:2])
+        if "fail" in WAYS:
+            raise RuntimeError("cannot take this")
+        self.query_one("#last", Static).update(str(items[-1][0]))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Sizes are part of the order of things."""
+        note("Resize", event.size.width, event.size.height)
+
+    def hang_up(self) -> None:
+        """The way out."""
+        note("hang_up")
+        self.exit()
+
+
+if __name__ == "__main__":
+    app = DriverApp(driver_class=AisleDriver)
+    app.run()
+    note("left")
+    sys.exit(app.return_code)

@@ -1,0 +1,275 @@
+"""The app in a real terminal, on a desk of the tests' own: what goes in, what is written, how it ends."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual._compositor import CompositorUpdate
+from textual.app import App
+
+from aisle.jobs.view import Frame
+from aisle.tui.app import AisleApp
+from aisle.tui.registry import SAMPLES
+from aisle.tui.screens.frame import paint
+from aisle.tui.screens.painted import plain
+from tests.terminal.harness import Terminal
+from tests.tui.test_screens import HOSTILE, SIZES
+
+pytestmark = pytest.mark.pty
+
+PICK = next(index for index, sample in enumerate(SAMPLES) if sample.state == "taken")
+DESK_APP = Path(__file__).with_name("desk_app.py")
+ROOT = Path(__file__).parents[2]
+
+# All that may reach a terminal: text, colours, places, erasing, the modes that are set at the start, bells.
+_ALLOWED = re.compile(
+    r"\x1b\[[\d;]*m|\x1b\[\d+;\d+H|\x1b\[[K]|\x1b\[2J|\x1b\[H|\x1b>|\x1b\[\?(?:1049|25|7|2004)[hl]|\x07|\r\n"
+)
+
+
+class Bench:
+    """The app in a terminal, and what its desk noted."""
+
+    def __init__(self, terminal: Terminal, log: Path) -> None:
+        self.terminal = terminal
+        self.log = log
+
+    def noted(self, kind: str) -> list[list[Any]]:
+        if not self.log.exists():
+            return []
+        entries = [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
+        return [entry[1:] for entry in entries if entry[0] == kind]
+
+    def type(self, text: str) -> None:
+        self.terminal.write(text.encode())
+
+    def enter(self, text: str) -> None:
+        """A line, and the wait until the desk has taken it."""
+        before = len(self.noted("take"))
+        self.type(text + "\r")
+        self.terminal.wait_for(lambda _: len(self.noted("take")) > before)
+
+    def painted(self) -> list[int]:
+        """The scans whose answers were painted."""
+        return [serial for serials, _ in self.noted("painted") for serial in serials]
+
+    def shows(self, frame: Frame, columns: int, rows: int, *, ascii_only: bool = False) -> None:
+        """Waits until the screen is the frame, in every cell."""
+        wanted = plain(paint(frame, columns, rows, plain=ascii_only))
+        self.terminal.wait_for(lambda _: [row.rstrip() for row in self.terminal.screen] == wanted)
+
+
+@pytest.fixture
+def bench(terminal: Callable[..., Terminal], tmp_path: Path) -> Callable[..., Bench]:
+    """Starts the app and waits for its first screen."""
+
+    def start(columns: int = 40, rows: int = 20, *flags: str, term: str = "xterm-256color", **env: str | None) -> Bench:
+        log = tmp_path / "desk.log"
+        variables = {"LANG": "C.UTF-8", "PYTHONPATH": str(ROOT), "DESK_LOG": str(log), **env}
+        glass = terminal([sys.executable, str(DESK_APP), *flags], columns, rows, env=variables, term=term)
+        glass.wait_for(lambda _: "first paint" in log.read_text(encoding="utf-8") if log.exists() else False)
+        return Bench(glass, log)
+
+    return start
+
+
+def test_the_first_screen_comes_in_one_piece_and_before_anything_else(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.shows(SAMPLES[PICK].build("")._replace(serial=0, verdict=None), 40, 20)
+    entries = [json.loads(line)[0] for line in app.log.read_text(encoding="utf-8").splitlines()]
+    assert entries[0] == "start"
+    assert entries.index("first paint") <= 2
+    assert app.terminal.raw.count(b"Pick 100042") == 1
+
+
+def test_a_hundred_scans_in_one_write(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    codes = [f"871{number:010}" for number in range(100)]
+    app.type("".join(code + "\r" for code in codes))
+    app.terminal.wait_for("#100")
+    takes = [text for taken, _ in app.noted("take") for text in taken]
+    assert takes == codes
+    assert len(app.noted("take")) <= 4
+    app.terminal.wait_for(lambda _: len(app.painted()) == 100)
+    assert app.painted() == list(range(1, 101))
+
+
+def test_each_scan_costs_few_bytes(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    for number in range(1, 12):
+        before = app.terminal.mark()
+        app.enter(f"87100000{number:05}")
+        app.terminal.wait_for(f"{number} of 999")
+        assert app.terminal.count_since(before) < 260
+
+
+def test_typing_is_seen(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.type("co")
+    app.terminal.wait_for("› co")
+    app.type("la\x7f")
+    app.terminal.wait_for("› col")
+    app.type("\r")
+    app.terminal.wait_for(lambda glass: "›" in glass.text and "› col" not in glass.text)
+
+
+def test_every_sample_at_every_size_stands_on_the_glass(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    for columns, rows in SIZES:
+        app.terminal.resize(columns, rows)
+        for number, sample in enumerate(SAMPLES):
+            app.type(f"sample {number}\r")
+            app.shows(sample.build(""), columns, rows)
+    told = [tuple(size) for size in app.noted("resize")]
+    assert told[0] == (40, 20)
+    assert told[1:] == list(SIZES)
+
+
+def test_a_resize_while_typing_loses_nothing(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.type("87123")
+    app.terminal.wait_for("› 87123")
+    app.terminal.resize(20, 16)
+    app.terminal.wait_for(lambda glass: len(glass.screen) == 16 and "› 87123" in glass.text)
+    app.type("45678901\r")
+    app.terminal.wait_for("#1")
+    assert [taken for taken, _ in app.noted("take") if taken] == [["8712345678901"]]
+
+
+@pytest.mark.parametrize("flags", [(), ("--rich",)])
+def test_nothing_hostile_reaches_the_terminal(bench: Callable[..., Bench], flags: tuple[str, ...]) -> None:
+    app = bench(40, 20, *flags)
+    for number, sample in enumerate(SAMPLES):
+        for text in HOSTILE.values():
+            app.enter(f"sample {number} {json.dumps(text)}")
+        app.type(f"sample {number}\r")
+        app.shows(sample.build(""), 40, 20)
+    rest = _ALLOWED.sub("", app.terminal.raw.decode())
+    assert {char for char in rest if not char.isprintable()} == set()
+    assert "52;c" in rest
+
+
+def test_a_terminal_without_utf8_gets_plain_ascii(bench: Callable[..., Bench]) -> None:
+    app = bench(40, 20, term="vt220", LANG="C", LC_ALL=None, LC_CTYPE=None)
+    for number, sample in enumerate(SAMPLES):
+        app.type(f"sample {number}\r")
+        app.shows(sample.build(""), 40, 20, ascii_only=True)
+    assert app.terminal.raw.isascii()
+
+
+@pytest.mark.parametrize("term", ["vt220", "linux", "xterm", "dumb"])
+def test_colours_are_the_sixteen_of_the_terminal(bench: Callable[..., Bench], term: str) -> None:
+    app = bench(40, 20, term=term, COLORTERM="truecolor")
+    app.type("8710000000042\r")
+    app.terminal.wait_for("#1")
+    assert not re.search(rb"\x1b\[[\d;]*[34]8;[25];", app.terminal.raw)
+
+
+def test_three_bells_for_wrong(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.type("wrong\r")
+    app.terminal.wait_for(lambda glass: glass.bells == 3)
+    app.type("8710000000042\r")
+    app.terminal.wait_for("#2")
+    assert app.terminal.bells == 3
+
+
+def test_the_doorbell_brings_news(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.type("ring\r")
+    app.terminal.wait_for(" i rung")
+    assert app.noted("poll")
+
+
+def test_leaving(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.type("leave\r")
+    assert app.terminal.wait_exit() == 0
+    assert app.noted("close") == [[]]
+
+
+def test_a_desk_that_breaks_ends_the_program_and_says_why(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.type("fail\r")
+    assert app.terminal.wait_exit() == 1
+    assert b"the disk is gone" in app.terminal.raw
+    assert b"\x1b[?1049l" in app.terminal.raw
+    assert app.noted("close") == [[]]
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_signals_end_it_in_order(bench: Callable[..., Bench], number: int) -> None:
+    app = bench()
+    app.terminal.kill(number)
+    assert app.terminal.wait_exit() == 0
+    assert app.noted("close") == [[]]
+
+
+def test_a_closed_terminal_ends_it_in_order(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.terminal.close_pty()
+    assert app.terminal.wait_exit() == 0
+    assert app.noted("close") == [[]]
+
+
+def test_no_key_quits_by_accident(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.type("\x11\x13\x03\x10\x1b[21~\x1b[20~")
+    app.type("8710000000042\r")
+    app.terminal.wait_for("1 of 999 · 8710000000042")
+    assert AisleApp.BINDINGS == []
+
+
+def test_a_window_signal_without_a_new_size_draws_everything_again(bench: Callable[..., Bench]) -> None:
+    """tmux and screen send one when somebody attaches: what stood there may be gone."""
+    app = bench()
+    before = app.terminal.mark()
+    app.terminal.kill(signal.SIGWINCH)
+    app.terminal.wait_for(lambda glass: b"Pick 100042" in glass.since(before))
+
+
+def test_after_a_stop_everything_is_drawn_again(bench: Callable[..., Bench]) -> None:
+    app = bench()
+    app.terminal.kill(signal.SIGTSTP)
+    app.terminal.wait_for(
+        lambda glass: Path(f"/proc/{glass.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+    )
+    before = app.terminal.mark()
+    app.terminal.kill(signal.SIGCONT)
+    app.terminal.wait_for(lambda glass: b"Pick 100042" in glass.since(before))
+    app.enter("8710000000042")
+    app.terminal.wait_for("#1")
+
+
+def test_the_parts_of_textual_that_the_painting_leans_on() -> None:
+    """What `aisle.tui.paint` uses without a promise; when this fails, look there first."""
+    assert list(inspect.signature(App._display).parameters) == ["self", "screen", "renderable"]
+    assert list(inspect.signature(CompositorUpdate.render_segments).parameters) == ["self", "console"]
+    assert list(inspect.signature(App._set_pointer_shape).parameters) == ["self", "shape"]
+    assert "render_segments" in inspect.getsource(App._display)
+
+
+def test_the_environment_cannot_pick_another_driver_or_size() -> None:
+    hostile = {
+        "TEXTUAL_DRIVER": "os:system", "TEXTUAL_LOG": "/dev/full", "TEXTUAL_PRESS": "q", "TEXTUAL": "devtools",
+        "COLUMNS": "7", "LINES": "7", "NO_COLOR": "1", "FORCE_COLOR": "1",
+    }  # fmt: skip
+    code = (
+        "from aisle.tui import prepare_environment; prepare_environment(); import os, textual.constants as c;"
+        "print(c.DRIVER, c.LOG_FILE, c.PRESS == '', c.COLOR_SYSTEM, [n for n in os.environ if n in {'COLUMNS',"
+        "'LINES', 'NO_COLOR', 'FORCE_COLOR', 'TEXTUAL'}])"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **hostile}, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.split() == ["None", "None", "True", "standard", "[]"]

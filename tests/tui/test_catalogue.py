@@ -1,0 +1,165 @@
+"""The catalogue says all that the rooms below it can say, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import aisle
+from aisle.jobs.view import Msg, msg
+from aisle.text import width
+from aisle.tui.catalogue import Piece, Voice, age, levels, pieces, sentences
+from aisle.tui.catalogue_en import MESSAGES
+from aisle.tui.registry import SCREENS
+
+SOURCE = Path(aisle.__file__).parent
+SPEAKERS = ("jobs", "local", "scan", "tui")
+SPECS = {"", "~", "~~", "day", "date", "time", "year", "age"}
+
+KEYS = {
+    prefix: {id_ for id_ in MESSAGES if id_.startswith(prefix)}
+    for prefix in {id_.partition(".")[0] + "." for id_ in MESSAGES}
+}
+
+
+class Use(NamedTuple):
+    """One message as source code makes it; args is None where they are not written out."""
+
+    id: str
+    args: frozenset[str] | None
+    where: str
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    for room in SPEAKERS:
+        for path in sorted((SOURCE / room).rglob("*.py")):
+            if path.parent.name != "catalogue_en" and path.stem != "registry":
+                yield str(path.relative_to(SOURCE)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def uses() -> list[Use]:
+    """Calls of `msg`, or of helpers that hand an id and its arguments on, anywhere in the rooms that speak."""
+    found = []
+    for where, tree in trees():
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+            ids = [str(arg.value) for arg in call.args if isinstance(arg, ast.Constant) and is_id(arg.value)]
+            if name in ("msg", "Msg") and call.args and isinstance(call.args[0], ast.Constant):
+                ids = [str(call.args[0].value)]
+            if name in ("msg", "_wrong", "wrong") and ids:
+                spread = any(word.arg is None for word in call.keywords)
+                args = None if spread else frozenset(word.arg for word in call.keywords if word.arg)
+                found.append(Use(ids[0], args, f"{where}:{call.lineno}"))
+            elif name == "Msg" and ids:
+                found.append(Use(ids[0], None, f"{where}:{call.lineno}"))
+    return found
+
+
+def is_id(value: object) -> bool:
+    return isinstance(value, str) and any(value in ids for ids in KEYS.values())
+
+
+def mentioned() -> set[str]:
+    """Every string in the rooms that speak."""
+    return {
+        node.value
+        for _, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def fields(id_: str) -> frozenset[str]:
+    return frozenset(piece.name for sentence in sentences(id_) for piece in pieces(sentence) if piece.name)
+
+
+def test_every_message_that_is_used_is_in_the_catalogue() -> None:
+    missing = [use for use in uses() if use.id not in MESSAGES]
+    assert not missing
+    assert len(uses()) > 60
+
+
+def test_ids_that_are_handed_about_are_in_the_catalogue() -> None:
+    """Ids kept in tables and refusals: what looks like an id of a speaking room is one, or the name of a screen."""
+    prefixes = ("pick.", "home.", "sign_in.", "session.", "input.", "link.", "age.", "hint.", "fact.", "head.", "list.")
+    ids = {text for text in mentioned() if text.startswith(prefixes) and text.partition(".")[2].isidentifier()}
+    assert ids <= {*MESSAGES, *SCREENS}
+
+
+def test_every_message_of_the_catalogue_is_used() -> None:
+    assert set(MESSAGES) - mentioned() == set()
+
+
+def test_arguments_are_those_of_the_sentences() -> None:
+    """A sentence uses only arguments that every use gives; a use gives none that is unknown to the sentences."""
+    for use in uses():
+        if use.args is not None:
+            assert fields(use.id) <= use.args, use
+            assert use.args <= fields(use.id) | {"order", "label", "code", "number", "place"}, use
+
+
+@pytest.mark.parametrize("id_", MESSAGES)
+def test_sentences_are_well_formed_and_short_first(id_: str) -> None:
+    lengths = []
+    for sentence in sentences(id_):
+        assert sentence == sentence.strip()
+        for piece in pieces(sentence):
+            assert piece.spec in SPECS or piece.spec.count("|") == 1, piece
+        lengths.append(sum(width(piece.text) + _least(piece) for piece in pieces(sentence)))
+    assert lengths == sorted(lengths)
+
+
+def _least(piece: Piece) -> int:
+    """Cells that an argument takes, were it a few characters long."""
+    return 4 + width(piece.spec.partition("|")[2]) if piece.name else 0
+
+
+@pytest.mark.parametrize(
+    "id_", [id_ for id_ in MESSAGES if id_.startswith(("pick.prompt", "home.prompt", "sign_in.p"))]
+)
+def test_a_prompt_fits_the_narrowest_screen(id_: str) -> None:
+    args = dict.fromkeys(fields(id_), "A-03-12")
+    assert width(Voice().say(msg(id_, **args), 0)) <= 20
+
+
+def test_lengths() -> None:
+    voice = Voice()
+    taken = msg("pick.taken", label="Cola Zero 33 cl", done=Decimal("2.0"), of=Decimal(6))
+    assert voice.short(taken, 40) == "2 of 6 · Cola Zero 33 cl"
+    assert voice.short(taken, 20) == "2 of 6 · Cola Zer…cl"
+    assert voice.short(taken, 12) == "2 of 6"
+    assert voice.short(taken, 4) == "2 o…"
+    assert Voice(plain=True).short(taken, 20) == "2 of 6 - Cola Zer~cl"
+
+
+def test_plurals_numbers_moments_and_ages() -> None:
+    voice = Voice()
+    assert voice.say(msg("home.found", count=1, text="x")) == "1 order for “x”"
+    assert voice.say(msg("home.found", count=40, text="x")) == "40 orders for “x”"
+    assert voice.say(msg("number", value=Decimal("1E+3"))) == "1000"
+    assert voice.say(msg("number", value=Decimal("0.500"))) == "0.5"
+    assert voice.say(msg("moment", at="2026-01-05T09:05:00")) == "5 Jan 9:05"
+    assert voice.say(msg("moment", at="2026-01-05")) == "5 Jan"
+    assert voice.say(msg("moment", at="soon\x1b[2J")) == "soon�[2J"
+    assert voice.say(msg("moment", at="")) == ""
+    assert voice.say(msg("moment.late", at="2026-01-05"), 0) == "! 5 Jan"
+    assert voice.say(msg("moment.late_year", at="2025-01-05"), 0) == "! 2025"
+    assert voice.say(msg("moment.late_year", at="2025-01-05T09:05:00")) == "late 5 Jan 2025 9:05"
+    ages = [voice.say(age(seconds)) for seconds in (-1, 0, 59, 60, 3599, 3600, 47 * 3600, 48 * 3600)]
+    assert ages == ["never", "<1 min", "<1 min", "1 min", "59 min", "1 h", "47 h", "2 days"]
+
+
+def test_nested_messages_take_the_length_of_the_whole() -> None:
+    nested = Msg("raw", (("text", msg("hint.quit")),))
+    assert levels(nested) == 2
+    assert Voice().say(nested, 0) == "Leave"
+    assert Voice().say(nested) == "Leave the program"
+
+
+def test_arguments_are_never_read_as_sentences() -> None:
+    assert Voice().say(msg("raw", text="{text} {0} {text.__class__}")) == "{text} {0} {text.__class__}"

@@ -1,0 +1,245 @@
+"""The driver in a real terminal: nothing that is sent is lost, merged or doubled, and nothing is left behind."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import random
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+
+from aisle.scan.inputs import Decoded, Key, Line, Typed
+from aisle.tui import driver
+from tests.terminal.harness import Terminal, python
+
+pytestmark = pytest.mark.pty
+
+Entry = list[Any]
+
+
+class Rig:
+    """A terminal with the tiny app on it, and the app's log."""
+
+    def __init__(self, start: Callable[..., Terminal], folder: Path) -> None:
+        self.log = folder / "log"
+        self._start = start
+
+    def run(self, ways: str = "", **options: Any) -> Terminal:
+        env = {"DRIVER_LOG": str(self.log), "DRIVER_WAYS": ways}
+        return self._start(python("-m", "tests.tui.driver_app"), env=env, **options)
+
+    def entries(self, *kinds: str) -> list[Entry]:
+        """What the app wrote down, all of it or these kinds."""
+        text = self.log.read_text("utf-8") if self.log.exists() else ""
+        whole = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+        return [entry for entry in whole if not kinds or entry[0] in kinds]
+
+    def lines(self) -> list[str]:
+        return [entry[1] for entry in self.entries("Line")]
+
+    def ready(self, terminal: Terminal) -> None:
+        terminal.wait_for(lambda _: ["ready"] in self.entries())
+
+
+@pytest.fixture
+def rig(terminal: Callable[..., Terminal], tmp_path: Path) -> Rig:
+    return Rig(terminal, tmp_path)
+
+
+def test_a_burst_is_taken_whole_and_in_order(rig: Rig) -> None:
+    codes = [f"{random.Random(number).randrange(10**13):013d}" for number in range(100)]
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        for end in ("\r", "\n", "\r\n", "\t"):
+            terminal.write("".join(code + end for code in codes).encode())
+        terminal.write(("\x1b[200~" + "\n".join(codes) + "\x1b[201~").encode())
+        terminal.wait_for(lambda _: len(rig.lines()) == 500)
+        assert rig.lines() == codes * 5
+        terminal.wait_for(codes[-1])
+        assert not rig.entries("Key")
+
+
+def test_what_is_sent_before_the_first_paint_survives(rig: Rig) -> None:
+    with rig.run("late") as terminal:
+        terminal.write(b"4006381333931\r")  # the program has not even been loaded
+        terminal.wait_for(b"\x1b[?2004h")
+        terminal.write(b"8712000000014\r\x1b[A")
+        rig.log.with_suffix(".go").touch()
+        terminal.wait_for(lambda _: len(rig.entries("Line", "Key")) == 3)
+        assert [entry[:2] for entry in rig.entries("Line", "Key", "ready")] == [
+            ["Line", "4006381333931"],
+            ["Line", "8712000000014"],
+            ["Key", "up"],
+            ["ready"],
+        ]
+
+
+def test_keys_keep_their_place_among_scans(rig: Rig) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.write(b"A\r\x1b[AB\r\x1bOQ\x1b[20~C\r\x1b[5~\x1b[3~\x1b[?9999;1zD\r\x1b[<0;1;1M\x1bOr\x1bOM\r\x7f\x1b")
+        terminal.wait_for(lambda _: rig.entries("Key")[-2:] == [["Key", "back"], ["Key", "back"]])
+        assert [entry[1] for entry in rig.entries("Line", "Key")] == [
+            *("A", "up", "B", "f2", "f9", "C", "pageup", "other", "D", "2", "enter", "back", "back")
+        ]
+
+
+def test_no_byte_does_harm(rig: Rig) -> None:
+    everything = bytes(range(0x80, 0x100)) + b"\x00\x1b\x9b\xe9"
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.write(everything + b"\rcaf\xe9\r\xff\xfe\r4006381333931\r")
+        terminal.wait_for("4006381333931")
+        assert rig.lines()[1:] == ["café", "ÿþ", "4006381333931"]
+
+
+def test_a_resize_in_the_middle_of_a_scan_breaks_nothing(rig: Rig) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.write(b"400638")
+        terminal.wait_for("400638")
+        terminal.resize(20, 16)
+        terminal.wait_for(lambda _: ["Resize", 20, 16] in rig.entries())
+        terminal.write(b"1333931\r")
+        terminal.wait_for(lambda _: rig.lines() == ["4006381333931"])
+        assert rig.entries("Resize") == [["Resize", 80, 24], ["Resize", 20, 16]]
+
+
+def test_no_sequence_in_the_input_gives_the_screen_another_size(rig: Rig) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.write(b"\x1b[48;4;10;1;1t\x1b[I\x1b[?2026;2$y4006381333931\r")
+        terminal.wait_for(lambda _: rig.lines() == ["4006381333931"])
+        terminal.wait_for("4006381333931")
+        terminal.resize(60, 20)
+        terminal.wait_for(lambda _: ["Resize", 60, 20] in rig.entries())
+        assert rig.entries("Resize") == [["Resize", 80, 24], ["Resize", 60, 20]]
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_ends_the_program_in_order(rig: Rig, number: signal.Signals) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.kill(number)
+        assert terminal.wait_exit() == 0
+        assert rig.entries("hang_up", "left") == [["hang_up"], ["left"]]
+        assert terminal.raw.endswith(b"\x1b[?2004l\x1b[?7h\x1b[m\x1b[?1049l\x1b[?25h")
+
+
+def test_a_signal_before_the_app_is_ready_ends_the_program_too(rig: Rig) -> None:
+    with rig.run("late") as terminal:
+        terminal.wait_for(b"starting")
+        terminal.kill(signal.SIGTERM)
+        assert terminal.wait_exit() == 0
+
+
+@pytest.mark.parametrize("ways", ["", "flood"])
+def test_a_terminal_that_is_gone_ends_the_program_once(rig: Rig, ways: str) -> None:
+    with rig.run(ways) as terminal:
+        rig.ready(terminal)
+        terminal.close_pty()
+        assert terminal.wait_exit() == 0
+        assert rig.entries("hang_up", "left") == [["hang_up"], ["left"]]
+
+
+def test_a_scan_and_then_the_end_of_the_terminal(rig: Rig) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.write(b"4006381333931\r")
+        terminal.wait_for(lambda _: rig.lines())
+        terminal.close_pty()
+        assert terminal.wait_exit() == 0
+        assert [entry[0] for entry in rig.entries("Line", "hang_up", "left")] == ["Line", "hang_up", "left"]
+
+
+def test_a_stalled_terminal_holds_up_neither_scans_nor_the_end(rig: Rig) -> None:
+    """A megabyte waits to be shown and nobody reads it, as when a radio link stalls."""
+    with rig.run("flood") as terminal:
+        unread(lambda: ["ready"] in rig.entries())
+        terminal.write(b"4006381333931\r")
+        unread(lambda: rig.lines() == ["4006381333931"])
+        terminal.kill(signal.SIGTERM)
+        unread(lambda: ["left"] in rig.entries())
+
+
+def unread(condition: Callable[[], bool]) -> None:
+    """Waits for something that the log tells, while nobody reads what the program writes."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_an_app_that_fails_says_so_and_leaves(rig: Rig) -> None:
+    with rig.run("fail") as terminal:
+        rig.ready(terminal)
+        terminal.write(b"A\r")
+        assert terminal.wait_exit() == 1
+        assert b"cannot take this" in terminal.raw
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "vt220", "linux", "dumb"])
+def test_a_terminal_is_asked_for_little_and_given_back(rig: Rig, term: str) -> None:
+    with rig.run(term=term) as terminal:
+        rig.ready(terminal)
+        terminal.wait_for("ready")
+        terminal.kill(signal.SIGTERM)
+        terminal.wait_exit()
+        raw = terminal.raw
+    alternate = term.startswith("xterm")
+    assert (b"\x1b[?1049h" in raw, b"\x1b[?1049l" in raw) == (alternate, alternate)
+    assert (b"\x1b[?2004h" in raw, b"\x1b[?2004l" in raw) == ((False, False) if term == "dumb" else (True, True))
+    assert raw.count(b"\x1b[?25l") == raw.count(b"\x1b[?25h") == 1
+    for mode in (b"[?1000", b"[?1003", b"[?1004", b"[?1006", b"[?2048", b"[?2026", b"[>", b"[<u", b"[c"):
+        assert b"\x1b" + mode not in raw
+
+
+def test_only_the_last_echo_counts() -> None:
+    up, line = Key("up"), Line("87", "cr", 0.0, 0.0, 0.0)
+    items: list[Decoded] = [Typed("8"), Typed("87"), line, Typed("1"), up, Typed("12"), Typed("123")]
+    assert driver._without_old_echoes(items) == [line, Typed("1"), up, Typed("123")]
+
+
+def test_what_it_uses_of_textual_is_still_there() -> None:
+    """The private parts named in the driver's docstring; when this fails, look at the driver again."""
+    source = inspect.getsource(Driver.__init__)
+    assert "self._app = app" in source
+    assert "self._loop = asyncio.get_running_loop()" in source
+    assert "self.run_input_thread()" in inspect.getsource(LinuxDriver._run_input_thread)
+    assert list(inspect.signature(LinuxDriver.__init__).parameters) == ["self", "app", "debug", "mouse", "size"]
+    ours = {"write", "close", "start_application_mode", "stop_application_mode", "disable_input", "run_input_thread"}
+    assert ours <= set(vars(LinuxDriver)), "Textual calls these by other names now"
+    (key,) = XTermParser().feed("\x1b[20~")
+    assert isinstance(key, events.Key)
+    assert key.key == "f9"
+
+
+@pytest.mark.parametrize(
+    ("data", "names"),
+    [
+        ("\x1b[A", ["up"]),
+        ("\x1bOB", ["down"]),
+        ("\x1b[H", ["home"]),
+        ("\x1bOF", ["end"]),
+        ("\x1b[6~", ["pagedown"]),
+        ("\x1bOP", ["f1"]),
+        ("\x1b[11~", ["f1"]),
+        ("\x1b[[A", ["f1"]),
+        ("\x1b[24~", ["f12"]),
+        ("\x1b[C", ["right"]),
+        ("\x1b[1;5C", ["ctrl+right"]),
+    ],
+)
+def test_textual_names_the_keys_as_the_driver_expects(data: str, names: list[str]) -> None:
+    found = [event.key for event in XTermParser().feed(data) if isinstance(event, events.Key)]
+    assert found == names
+    assert found[0] in driver._KEYS or found == ["ctrl+right"]

@@ -1,0 +1,105 @@
+"""The app without a terminal: its order of calls, and the picture that Textual itself would draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from aisle.jobs.view import Frame
+from aisle.scan.inputs import Decoded, Line
+from aisle.tui.app import AisleApp
+from aisle.tui.registry import SAMPLES
+from aisle.tui.screens.frame import paint
+from aisle.tui.screens.painted import plain
+
+TAKEN = next(sample for sample in SAMPLES if sample.state == "taken")
+
+
+class Desk:
+    """Counts its calls."""
+
+    def __init__(self) -> None:
+        self.leaving = False
+        self.bells = 0
+        self.calls: list[str] = []
+        self.frame = TAKEN.build("")
+
+    def start(self) -> Frame:
+        self.calls.append("start")
+        return self.frame
+
+    def take(self, items: Sequence[Decoded], at: float) -> Frame:
+        self.calls.append(f"take {len(items)}")
+        self.frame = self.frame._replace(serial=self.frame.serial + len(items))
+        return self.frame
+
+    def poll(self) -> Frame | None:
+        return None
+
+    def resize(self, columns: int, rows: int) -> Frame:
+        self.calls.append(f"resize {columns}x{rows}")
+        return self.frame
+
+    def on_painted(self, serials: Sequence[int], at: float) -> None:
+        self.calls.append(f"painted {len(serials)}")
+
+    def fileno(self) -> int | None:
+        return None
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+
+def scans(count: int) -> list[Decoded]:
+    return [Line(f"87100000{number:05}", "cr", 0.0, 0.0, 0.0) for number in range(count)]
+
+
+def open_app(desk: Desk, on_first_paint: Callable[[], None] | None = None) -> AisleApp:
+    return AisleApp(desk, desk.start(), on_first_paint=on_first_paint)
+
+
+async def test_a_batch_is_one_take_and_one_paint() -> None:
+    desk = Desk()
+    app = open_app(desk)
+    async with app.run_test(size=(40, 20)):
+        desk.calls.clear()
+        app.take(scans(100), 1.0)
+        assert desk.calls == ["take 100", "painted 100"]
+        app.take(scans(1), 2.0)
+        assert desk.calls[2:] == ["take 1", "painted 1"]
+
+
+async def test_input_is_welcome_after_the_first_paint_and_not_before() -> None:
+    desk = Desk()
+    app = open_app(desk, lambda: desk.calls.append(f"first paint, ready: {app.ready_for_input}"))
+    assert not app.ready_for_input
+    async with app.run_test(size=(40, 20)) as pilot:
+        await pilot.pause()
+        assert desk.calls == ["start", "resize 40x20", "first paint, ready: True"]
+
+
+async def test_a_resize_is_told_once_and_drawn_at_its_size() -> None:
+    desk = Desk()
+    app = open_app(desk)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.resize_terminal(20, 16)
+        assert [call for call in desk.calls if "resize" in call] == ["resize 80x24", "resize 20x16"]
+        assert app.board.paint() == paint(desk.frame, 20, 16)
+
+
+async def test_the_picture_that_textual_draws_is_the_same() -> None:
+    """For pictures and for terminals in a browser, which do not go through the direct way."""
+    app = open_app(Desk())
+    async with app.run_test(size=(80, 24)):
+        strips = app.board.render_lines(app.board.size.region)
+        assert [strip.text.rstrip() for strip in strips] == plain(paint(app.board.frame, 80, 24))
+        assert {strip.cell_length for strip in strips} == {80}
+
+
+async def test_leaving_ends_the_app() -> None:
+    desk = Desk()
+    app = open_app(desk)
+    async with app.run_test(size=(40, 20)):
+        desk.leaving = True
+        app.take(scans(1), 1.0)
+    assert app.return_code == 0
+    assert app.return_value == 0

@@ -1,0 +1,126 @@
+"""Pages to read, turned while something is said on them: whatever a person has not seen yet is on the next one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from aisle.jobs.view import (
+    ASK,
+    GOOD,
+    INFO,
+    WRONG,
+    Block,
+    Detail,
+    Frame,
+    Hint,
+    Line,
+    Link,
+    ListWindow,
+    Row,
+    Verdict,
+    msg,
+)
+from aisle.tui.screens.frame import paint
+from aisle.tui.screens.painted import plain
+
+SIZES = [(20, 16), (20, 12), (40, 8), (40, 20), (58, 16), (60, 16), (80, 24), (200, 50)]
+SAID = (
+    None,
+    *(
+        Verdict(kind, msg("raw", text="so much is said of it that it fills lines " * 4))
+        for kind in (GOOD, INFO, ASK, WRONG)
+    ),
+)
+
+
+def _frame(page: int, said: Verdict | None, rows: int, numbered: int, lines: int, choices: int) -> Frame:
+    view = Detail(
+        name="lookup.product",
+        title=msg("raw", text="A page"),
+        prompt=msg("raw", text="Read"),
+        lines=tuple(Line("note", msg("raw", text=f"line {number}")) for number in range(lines)),
+        blocks=(
+            Block(
+                msg("raw", text="One"), tuple((msg("raw", text=f"row={number}="),) for number in range(rows)), numbered
+            ),
+            Block(
+                msg("raw", text="Two"), tuple((msg("raw", text=f"row={number}="),) for number in range(rows, rows + 4))
+            ),
+        ),
+        page=page,
+        choices=tuple(msg("raw", text=f"way {number}") for number in range(choices)),
+        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), Hint("b", msg("hint.back"))),
+    )
+    return Frame(view, Link("live"), said)
+
+
+def _rows(frame: Frame, size: tuple[int, int]) -> set[str]:
+    return set(re.findall(r"row=(\d+)=", "\n".join(plain(paint(frame, *size)))))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("rows", [3, 9])
+@pytest.mark.parametrize(("lines", "choices", "numbered"), [(0, 0, 0), (1, 0, 3), (4, 3, 0)])
+def test_no_row_is_skipped_whatever_is_said_on_a_page(
+    size: tuple[int, int], rows: int, lines: int, choices: int, numbered: int
+) -> None:
+    pages = [_rows(_frame(page, None, rows, numbered, lines, choices), size) for page in range(rows + 6)]
+    for on in range(2):
+        for said in SAID:
+            seen = _rows(_frame(on, said, rows, numbered, lines, choices), size).union(*pages[on + 1 :], *pages[:on])
+            upto = _rows(_frame(on, said, rows, numbered, lines, choices), size) | pages[on + 1]
+            assert seen == {str(number) for number in range(rows + 4)}
+            assert upto == set(map(str, range(min(map(int, upto)), max(map(int, upto)) + 1)))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_letters_and_choices_of_a_page_stay_under_what_is_said(size: tuple[int, int]) -> None:
+    for said in SAID:
+        text = "\n".join(plain(paint(_frame(0, said, 9, 0, 4, 3), *size)))
+        assert all(re.search(rf"\b{key}\b", text) for key in "123b")
+
+
+NAMES = (
+    "Lindén Shampoo 250 ml",
+    "Lindén Shampoo Dry 250 ml",
+    "Lindén Shampoo Kids 250 ml",
+    "Lindén Shampoo Dry Repair",
+)
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80])
+def test_rows_of_like_names_can_be_told_apart(columns: int) -> None:
+    rows = tuple(
+        Row(str(at), tuple(msg("raw", text=text) for text in (name, "≈ 12", str(110000 + at), "Lindén")))
+        for at, name in enumerate(NAMES)
+    )
+    heads = tuple(msg("raw", text=text) for text in ("Product", "Stock", "Number", "Brand"))
+    view = ListWindow("lookup.list", msg("raw", text="Find"), msg("raw", text="Which?"), heads, rows, 0, 4, numbered=4)
+    shown = plain(paint(Frame(view, Link("live")), columns, 16))
+    names = [re.sub(r"^\W*\d +|  .*", "", line) for line in shown if re.match(r" *[1-4]\b", line)]
+    assert len(set(names)) == 4
+    assert all("Brand" not in line for line in shown) or columns == 80
+    assert any("110002" in line for line in shown)
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80])
+def test_rows_of_a_page_with_like_names_can_be_told_apart(columns: int) -> None:
+    rows = tuple((msg("raw", text=f"{name} of the long row"), msg("raw", text="12")) for name in NAMES)
+    view = Detail(
+        "lookup.product", msg("raw", text="A"), msg("raw", text="B"), (), (Block(msg("raw", text="C"), rows, 4),)
+    )
+    shown = plain(paint(Frame(view, Link("live")), columns, 24))
+    names = [line for line in shown if re.match(r" *[1-4]\b", line)]
+    assert len({re.sub(r"^ *\d ", "", name) for name in names}) == 4
+
+
+@pytest.mark.parametrize("size", [(40, 8), (20, 16), (40, 20)])
+def test_whose_a_row_is_shows_with_a_title_or_without(size: tuple[int, int]) -> None:
+    row = (msg("raw", text="Tea"), msg("raw", text="2 held"))
+    view = Detail("browse.place", msg("raw", text="A"), msg("raw", text="B"), (), (
+        Block(msg("raw", text="Held for 4101"), (row,), telling=True),
+    ))  # fmt: skip
+    view = view._replace(lines=tuple(Line("note", msg("raw", text="so")) for _ in range(3)))
+    assert "4101" in "\n".join(plain(paint(Frame(view, Link("live")), *size)))

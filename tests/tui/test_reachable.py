@@ -1,0 +1,339 @@
+"""Digits, letters and Enter lead everywhere, on the smallest handheld, without colour and without UTF-8.
+
+A walk through a session: wherever it stands, what the view offers is printed at 20x16 in ASCII, or on a page that a
+printed letter turns to; what is printed, typed key by key, is taken; and back leads to the job below, in the end home.
+Nothing is kept on disk, so that each way starts from the very same store.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from aisle.courier import progress
+from aisle.jobs import JOBS
+from aisle.jobs.base import SignIn
+from aisle.jobs.view import Chart, Detail, Frame, ListWindow, View
+from aisle.local.asking import Asking
+from aisle.local.cache import Cache, open_cache
+from aisle.local.draft import Draft
+from aisle.local.home import Home
+from aisle.local.open_line import OpenLine
+from aisle.local.opening import open_session
+from aisle.local.session import Session
+from aisle.local.stack import Level
+from aisle.local.terms import list_rows
+from aisle.scan.inputs import Line, Typed
+from aisle.settings import Settings
+from aisle.tui.catalogue import Voice
+from aisle.tui.registry import SAMPLES, Sample
+from aisle.tui.screens.detail import PAGING
+from aisle.tui.screens.frame import paint
+from aisle.tui.screens.painted import plain
+from tests.lengths import tries
+from tests.local import goods
+from tests.local.test_session import BARCODES
+
+SIZES = ((20, 16), (40, 8))
+"""The smallest handheld, and the flattest window."""
+
+KEYS = {"choice-key", "hint-key", "row-key"}
+
+ELSEWHERE = "96385074"
+SAID = (*BARCODES[:2], ELSEWHERE, "A-1", "A-2", "4101", "4102", "product", "?product", "?", "2", "0")
+"""What is scanned or typed wherever the walk stands, besides what is printed."""
+
+OPENINGS = (("4102", BARCODES[1], BARCODES[1]), ("4199",), (BARCODES[0], "4101"))
+"""Lines that lead from home to where the others do not come: an order that is all taken, one without lines."""
+
+OPENED = (
+    *("home", "pick", "short", "lookup", "browse", "count", "count_log", "loss", "move", "walk", "receive"),
+    *("deliveries", "orders", "order", "note", "exceptions", "logs", "doubts", "doctor"),
+)
+"""Jobs that the walk opens."""
+
+DEAF = ("input.letter", "input.choice")
+"""Answers to a key that means nothing."""
+
+DEPTH = 3
+"""Jobs on top of each other, home included, up to which pages are looked at: a look can be taken from every look."""
+
+BELOW = tries(1, DEPTH)
+"""Jobs of a stack by which pages are told apart: in the long runs a page is met on top of each job that opens it."""
+
+PLACES, ORDERS = 14, 12
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A small store in which every list has several pages."""
+    home = Home(tmp_path_factory.mktemp("home"), "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([goods.person("U1", "Anna Kovac"), goods.person("U2", "Anna Berg")])
+    known = {f"P{n}": code for n, code in enumerate((*BARCODES, *[""] * 9), 1)} | {"P99": ELSEWHERE}
+    cache.put_products([goods.product(number, f"Product {number}", code) for number, code in known.items()])
+    cache.put_stock(
+        [goods.stock(f"P{n}", 20, places={f"A-{n}": 12, "A-1": 8} if n > 1 else {"A-1": 20}) for n in range(1, 13)]
+    )
+    cache.put_locations([goods.location(f"A-{n}", n) for n in range(1, PLACES + 1)])
+    lines = [goods.line(n, f"P{n}", n + 1, preferred_location_code=f"A-{n}") for n in (1, 2, 3)]
+    cache.put_orders(
+        [
+            goods.order("4101", *lines, customer_name="Ms Okafor", comment="Ring twice. " * 20),
+            goods.order("4102", goods.line(1, "P2", 2)),
+            *(goods.order(f"42{n:02}", goods.line(1, "P1", 1)) for n in range(ORDERS)),
+        ],
+        lines_known=True,
+        read_began=1.0,
+    )
+    cache.put_orders([goods.order("4199", total_lines=2)], lines_known=False, read_began=1.0)
+    progress.save(cache, progress.Progress(completed=1.0))
+    return home
+
+
+class Stand(NamedTuple):
+    """Where a session stands, to come back to."""
+
+    levels: tuple[Level, ...]
+    asking: Asking
+    frame: Frame
+
+    @property
+    def sign(self) -> tuple[Any, ...]:
+        """What tells one page from another: the jobs, the step, and what is offered."""
+        view = self.frame.view
+        numbered = _numbered(view)
+        return (
+            tuple(level.job.name for level in self.levels[1:][-BELOW:]),
+            view.name,
+            tuple(choice.id for choice in view.choices),
+            tuple(hint.letter for hint in view.hints),
+            min(numbered, 2),
+            self.asking != Asking(),
+        )
+
+
+class Walker:
+    """A session of which nothing is kept, driven by keys."""
+
+    def __init__(self, session: Session, size: tuple[int, int]) -> None:
+        self.session = session
+        self.size = size
+        session._commit = self._forget  # type: ignore[method-assign]  # nothing that is tried here is to last
+        session.start()
+        session.resize(*size)
+
+    def _forget(self) -> bool:
+        self.session._keeper._draft = Draft(tuple(self.session._stack.levels))
+        return True
+
+    def stand(self) -> Stand:
+        """Where it stands now."""
+        return Stand(tuple(self.session._stack.levels), self.session._asking, self.session._frame())
+
+    def go(self, stand: Stand) -> None:
+        """Back to where it stood."""
+        self.session._stack.levels[:] = stand.levels
+        self.session._asking = stand.asking
+        self.session._line = OpenLine()
+        self.session._verdict = stand.frame.verdict
+
+    def is_gone(self) -> bool:
+        """Whether somebody has signed out or left; then nobody has."""
+        gone = self.session.leaving or not self.session._who.user
+        self.session.leaving = False
+        self.session._who = SignIn("U1", "Anna Kovac")
+        return gone
+
+    def key_in(self, text: str) -> Stand:
+        """Types a line key by key, as somebody does who reads it off the screen."""
+        for end in range(1, len(text) + 1):
+            self.session.take([Typed(text[:end])], 0.0)
+        self.session.take([Line(text, "cr", 0.0, 0.0, 0.0)], 0.0)
+        return self.stand()
+
+
+def _printed(frame: Frame, size: tuple[int, int]) -> set[str]:
+    """The keys on the screen, without colour and without UTF-8."""
+    lines = paint(frame, *size, plain=True).lines
+    found = {text.strip() for line in lines for text, role in line if role in KEYS}
+    cursor = {text.partition(">")[0].strip() for line in lines for text, role in line if role == "cursor"}
+    return (found | cursor) - {""}
+
+
+def _numbered(view: View) -> int:
+    if isinstance(view, ListWindow):
+        return view.numbered
+    return sum(block.numbered for block in view.blocks) if isinstance(view, Detail) else 0
+
+
+def _offered(view: View) -> set[str]:
+    """All keys that a view speaks of."""
+    letters = {hint.letter for hint in view.hints}
+    return letters | {str(number) for number in range(1, max(_numbered(view), len(view.choices)) + 1)}
+
+
+def _pages(frame: Frame, size: tuple[int, int]) -> Iterator[Frame]:
+    """The pages of a page to read, until one that was there before comes again."""
+    view, seen = frame.view, set()
+    for page in range(40) if isinstance(view, Detail | Chart) else (0,):
+        turned = frame._replace(view=view._replace(page=page) if isinstance(view, Detail | Chart) else view)
+        painted = repr(paint(turned, *size, plain=True).lines)
+        if painted in seen:
+            return
+        seen.add(painted)
+        yield turned
+
+
+def _missing(frame: Frame, size: tuple[int, int]) -> set[str]:
+    """What a view offers and no page of it prints; letters stand on each page, those that turn it where there are
+    several."""
+    view = frame.view
+    pages = [_printed(page, size) for page in _pages(frame, size)]
+    quiet: set[str] = set()
+    if isinstance(view, Detail | Chart) and len(pages) == 1:
+        quiet = {hint.letter for hint in view.hints if hint.text.id in PAGING and not hint.stays}
+    numbers = set().union(*pages)
+    return {
+        key
+        for key in _offered(view) - quiet
+        if (key not in numbers if key.isdigit() else any(key not in page for page in pages))
+    }
+
+
+class Walk(NamedTuple):
+    """All that was seen."""
+
+    stands: dict[tuple[Any, ...], Stand]
+    ways: dict[tuple[Any, ...], dict[str, tuple[Any, ...]]]
+    """From each page by each printed key to another page."""
+    wrong: list[str]
+
+
+def _walk(walker: Walker) -> Walk:
+    """Every page that printed keys and some scans lead to from home, each met once."""
+    walk = Walk({}, {}, [])
+    queue = deque([walker.stand()])
+    for scans in OPENINGS:
+        walker.go(queue[0])
+        queue += [walker.key_in(text) for text in scans]
+    while queue:
+        stand = queue.popleft()
+        if stand.sign in walk.stands or len(stand.levels) > DEPTH:
+            continue
+        walk.stands[stand.sign] = stand
+        missing = _missing(stand.frame, walker.size)
+        if missing:
+            walk.wrong.append(f"{_where(stand)}: {sorted(missing)} not to be seen")
+        queue += _onwards(walker, stand, walk)
+    return walk
+
+
+def _onwards(walker: Walker, stand: Stand, walk: Walk) -> list[Stand]:
+    """Where each key and each scan leads from here."""
+    printed = _printed(stand.frame, walker.size)
+    ways = walk.ways.setdefault(stand.sign, {})
+    found = []
+    for key in (*sorted(printed), "b", *SAID):
+        walker.go(stand)
+        after = walker.key_in(key)
+        if walker.is_gone():
+            continue
+        found.append(after)
+        if key not in printed and key != "b":
+            continue
+        ways[key] = after.sign
+        told = after.frame.verdict
+        if told and told.text.id in DEAF and key in printed:
+            walk.wrong.append(f"{_where(stand)}: {key!r} is printed, and the answer is {told.text.id}")
+        if key == "b" and len(after.levels) > len(stand.levels):
+            walk.wrong.append(f"{_where(stand)}: back opens {after.frame.view.name}")
+    return found
+
+
+def _where(stand: Stand) -> str:
+    return f"{stand.frame.view.name} in {'/'.join(level.job.name for level in stand.levels)} with {stand.sign[2]}"
+
+
+def _leads_home(walk: Walk) -> set[tuple[Any, ...]]:
+    """The pages from which back, and numbers where it asks, lead home."""
+    home = {sign for sign in walk.stands if not sign[0]}
+    grown = True
+    while grown:
+        more = {
+            sign
+            for sign, ways in walk.ways.items()
+            if sign not in home and any(after in home for key, after in ways.items() if key == "b" or key.isdigit())
+        }
+        home |= more
+        grown = bool(more)
+    return home
+
+
+@pytest.mark.parametrize(
+    ("size", "verified", "steps"),
+    [(SIZES[0], False, 53), (SIZES[0], True, 54), (SIZES[1], False, 51)],
+    ids=["small", "verified", "flat"],
+)
+def test_what_is_printed_leads_on_and_back_leads_home(
+    store: Home, size: tuple[int, int], verified: bool, steps: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # `steps` are met at least; the others take pools, claims, or answers of a service, and their screens are looked at
+    # by themselves.
+    monkeypatch.chdir(tmp_path)  # files that are named on the way
+    session = open_session(store, Settings(terminal="dock", user="U1", verified=verified))
+    try:
+        walk = _walk(Walker(session, size))
+    finally:
+        session.close()
+    assert walk.wrong == []
+    assert [_where(walk.stands[sign]) for sign in walk.stands.keys() - _leads_home(walk)] == []
+    met = {stand.frame.view.name for stand in walk.stands.values()}
+    known = {step for job in JOBS.values() for step in job.steps}
+    assert len(met & known) >= steps, sorted(known - met)
+    assert {level.job.name for stand in walk.stands.values() for level in stand.levels} >= set(OPENED)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.screen}-{sample.state}")
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_all_that_a_screen_offers_is_printed(sample: Sample, size: tuple[int, int]) -> None:
+    frame = sample.build("")
+    view = frame.view
+    if isinstance(view, ListWindow):
+        asked = list_rows(size[1]) + (not view.choices)
+        frame = frame._replace(
+            view=view._replace(rows=view.rows[:asked], numbered=min(view.numbered, asked), cursor=-1)
+        )
+    assert _missing(frame, size) == set()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(
+    ("opening", "total"), [((), 3 + ORDERS), (("2", "product"), 13), (("3",), PLACES)], ids=["home", "lookup", "browse"]
+)
+def test_every_row_of_a_list_is_met_by_its_letters(
+    store: Home, size: tuple[int, int], opening: tuple[str, ...], total: int
+) -> None:
+    session = open_session(store, Settings(terminal="dock", user="U1"))
+    try:
+        walker = Walker(session, size)
+        for text in opening:
+            walker.key_in(text)
+        assert _rows_met(walker) == total
+    finally:
+        session.close()
+
+
+def _rows_met(walker: Walker) -> int:
+    """How many rows `n` brings into sight until it is back at the first page."""
+    met: set[str] = set()
+    view = walker.stand().frame.view
+    while isinstance(view, ListWindow) and not {row.key for row in view.rows} <= met:
+        shown = "\n".join(plain(paint(walker.stand().frame, *walker.size, plain=True)))
+        met |= {row.key for row in view.rows if Voice(True).say(row.cells[0])[:8] in shown}
+        view = walker.key_in("n").frame.view
+    return len(met)

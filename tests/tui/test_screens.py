@@ -1,0 +1,283 @@
+"""Every screen at every size: snapshots, hostile names, and what must be visible whatever the size."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aisle.jobs import JOBS
+from aisle.jobs.view import Frame, ListWindow, Row, Step, msg
+from aisle.text import width
+from aisle.tui.catalogue import Voice
+from aisle.tui.registry import SAMPLES, SCREENS, Sample
+from aisle.tui.screens.frame import paint
+from aisle.tui.screens.painted import ROLES, Painted, line_width, plain
+from tests.lengths import tries
+from tests.tui import snapshots
+
+SIZES = ((20, 16), (40, 8), (40, 20), (80, 24), (200, 50))
+
+HOSTILE = {
+    "markup": "[/b] 50% [sale]",
+    "link": "[@click=app.quit]x",
+    "escape": "\x1b[2Jred\x1b[31m\x1b]0;title\x07",
+    "osc52": "\x1b]52;c;aGVsbG8=\x07copy",
+    "c1": "\x9b31mC1\x85next\x9d52;c;x\x9c",
+    "bidi": "\u202egnp.exe\u2066 abc\u2069\u200f",
+    "zero": "zero\u200b\ufeff\u2060width\U000e0041\u0301\u0301\u0301\u0301\u0301",
+    "control": "nul\x00bs\x08\x08del\x7f\r\nline",
+    "wide": "北京烤鸭 👩\u200d🌾 ｆｕｌｌ",
+    "format": "{done} {0} %s $name {{}}",
+}
+
+STEERING = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+"""Kinds of characters that must not reach a terminal."""
+
+samples = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.screen}-{sample.state}")
+sizes = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+
+
+def drawn(painted: Painted) -> str:
+    """The screen under its size; where a line is full, its right edge shows."""
+    edge = f"{painted.columns}x{painted.rows} ".ljust(painted.columns + 1, "=") + "+"
+    rows = [f"|{line}{'|' if width(line) == painted.columns else ''}" for line in plain(painted)]
+    return "\n".join([edge, *rows, ""])
+
+
+LEADING = {
+    "n": {"hint.page_on"},
+    "p": {"hint.page_back"},
+    "u": {"hint.undo"},
+    "b": {"hint.back"},
+}
+"""What leads on and back, whatever the page: a stop, a place, a row or a page."""
+
+
+def test_what_leads_on_and_back_has_the_same_letter_and_word_everywhere() -> None:
+    said: dict[str, set[str]] = {}
+    meant: dict[str, set[str]] = {}
+    for sample in SAMPLES:
+        for hint in sample.build("").view.hints:
+            said.setdefault(hint.letter, set()).add(hint.text.id)
+            meant.setdefault(hint.text.id, set()).add(hint.letter)
+    assert {letter: said[letter] for letter in LEADING} == LEADING
+    assert {id_: letters for id_, letters in meant.items() if len(letters) > 1} == {}
+
+
+@samples
+def test_snapshots(sample: Sample) -> None:
+    frame = sample.build("")
+    pictures = [drawn(paint(frame, *size)) for size in SIZES]
+    pictures.append(drawn(paint(frame, 40, 20, plain=True)))
+    snapshots.check(f"{sample.screen}-{sample.state}", "\n".join(pictures))
+
+
+@samples
+def test_hostile_snapshots(sample: Sample) -> None:
+    pictures = [drawn(paint(sample.build(text), 40, 20)) for text in HOSTILE.values()]
+    snapshots.check(f"{sample.screen}-{sample.state}.hostile", "\n".join(pictures))
+
+
+def test_no_snapshot_is_left_over() -> None:
+    known = {f"{sample.screen}-{sample.state}{kind}.txt" for sample in SAMPLES for kind in ("", ".hostile")}
+    assert {path.name for path in snapshots.FOLDER.iterdir()} == known
+
+
+@samples
+def test_nothing_from_outside_steers_the_terminal(sample: Sample) -> None:
+    """Every text at the smallest and at the usual size, with and without UTF-8, and one of them at every size."""
+    for name, text in HOSTILE.items():
+        frame = sample.build(text)
+        for size in SIZES if name == "wide" else (SIZES[0], SIZES[3]):
+            for ascii_only in (False, True):
+                painted = paint(frame, *size, plain=ascii_only)
+                check_whole(painted)
+                shown = "".join(plain(painted))
+                assert STEERING.isdisjoint(map(unicodedata.category, shown)), (name, size)
+                assert shown.isascii() or not ascii_only, (name, size)
+
+
+@samples
+def test_markup_shows_as_it_is_typed(sample: Sample) -> None:
+    """Where a screen shows a name at all, it shows what was written and nothing else."""
+    for text in (HOSTILE["markup"], HOSTILE["link"], HOSTILE["format"]):
+        frame = sample.build(text)
+        shown = "\n".join(plain(paint(frame, 200, 50)))
+        assert text in shown or text not in str(frame)
+
+
+def check_whole(painted: Painted) -> None:
+    """As many lines as the screen has, none over its width, all roles known."""
+    assert len(painted.lines) == painted.rows
+    assert max(line_width(line) for line in painted.lines) <= painted.columns
+    assert {role for line in painted.lines for _, role in line} <= {*ROLES, ""}
+
+
+@samples
+def test_prompt_verdict_and_link_are_always_there(sample: Sample) -> None:
+    frame = sample.build("")
+    for size in SIZES:
+        for ascii_only in (False, True):
+            painted = paint(frame, *size, plain=ascii_only)
+            check_whole(painted)
+            roles = [{role.split("-")[0] for _, role in line} for line in painted.lines]
+            assert any("prompt" in line for line in roles), size
+            assert "link" in roles[-1], size
+            assert (frame.verdict is None) == (not any("verdict" in line for line in roles)), size
+            link = plain(painted)[-1]
+            if frame.link.waiting:
+                assert str(frame.link.waiting) in link, size
+            if frame.link.doubtful:
+                assert f"{frame.link.doubtful}?" in link or f"{frame.link.doubtful} to settle" in link, size
+
+
+@samples
+def test_place_product_and_quantity_come_first(sample: Sample) -> None:
+    frame = sample.build("")
+    wanted = {line.role for line in frame.view.lines} if isinstance(frame.view, Step) else set()
+    for size in SIZES:
+        shown = {role for line in paint(frame, *size).lines for _, role in line}
+        assert wanted & {"place", "product", "quantity"} <= shown, size
+
+
+@samples
+def test_every_choice_can_be_seen(sample: Sample) -> None:
+    frame = sample.build("")
+    for size in SIZES:
+        keys = [text for line in paint(frame, *size).lines for text, role in line if role == "choice-key"]
+        assert keys == [str(number) for number in range(1, len(frame.view.choices) + 1)], size
+
+
+@samples
+def test_rows_that_are_choices_carry_their_own_number(sample: Sample) -> None:
+    frame = sample.build("")
+    view = frame.view
+    if not isinstance(view, ListWindow) or not view.numbered:
+        return
+    for size in SIZES:
+        named = [line for line in paint(frame, *size).lines if {role for _, role in line} & {"cell", "cursor"}]
+        lines = ["".join(text for text, _ in line).strip() for line in named]
+        seen = [line for line in lines if re.match(r"\d+[ ›]", line)]
+        assert seen, size
+        for number, (line, row) in enumerate(zip(seen, view.rows, strict=False), 1):
+            assert re.split("[ ›]", line)[0] == str(number), size
+            assert Voice().say(row.cells[0])[:3] in line, size
+
+
+def test_names_take_two_lines_where_they_would_be_cut_and_rows_stay_blank() -> None:
+    jams = [f"Orchard Row Jam {kind} 340 g" for kind in ("fig", "plum", "quince")]
+    rows = tuple(Row(name, (msg("raw", text=name), msg("raw", text="C-01-03"))) for name in jams)
+    view = ListWindow(
+        "home", msg("raw", text="x"), msg("raw", text="y"), heads=(), rows=rows, first=0, total=3, numbered=3
+    )
+    frame = SAMPLES[2].build("")._replace(view=view, verdict=None)
+    shown = plain(paint(frame, 20, 16))
+    for kind in ("fig", "plum", "quince"):
+        assert any(kind in line for line in shown)
+    assert sum("C-01-03" in line for line in shown) == 3
+    many = paint(frame._replace(view=view._replace(rows=rows * 4, total=12)), 20, 16)
+    assert sum("C-01-03" in line for line in plain(many)) > 5
+
+
+@samples
+def test_any_size_at_all(sample: Sample) -> None:
+    """Every width and every height, each with some of the others; other ones with wide text and for other samples."""
+    for turn, text in enumerate(("", HOSTILE["wide"]), SAMPLES.index(sample)):
+        frame = sample.build(text)
+        for at, columns in enumerate((*range(1, 30), 39, 59, 60, 71, 72, 99, 100, 131), turn):
+            for rows in (*range(1 + at % 8, 26, 8), *((40,) if at % 4 == 0 else ())):
+                check_whole(paint(frame, columns, rows, plain=columns % 2 == 0))
+
+
+@given(st.text(max_size=120), st.integers(1, 90), st.integers(1, 30))
+@settings(max_examples=tries(40, 150))
+def test_any_text_at_any_size(text: str, columns: int, rows: int) -> None:
+    for sample in SAMPLES[3::2]:
+        check_whole(paint(sample.build(text), columns, rows))
+
+
+@sizes
+def test_the_cursor_is_in_sight_wherever_it_is(size: tuple[int, int]) -> None:
+    view = SAMPLES[2].build("").view
+    assert isinstance(view, ListWindow)
+    for cursor in range(len(view.rows)):
+        frame = SAMPLES[2].build("")._replace(view=view._replace(cursor=cursor))
+        marked = [line for line in paint(frame, *size).lines if any(role == "cursor" for _, role in line)]
+        assert len(marked) == 1
+        assert view.rows[cursor].key in "".join(text for text, _ in marked[0])
+
+
+FIVE = ("noted", "sent", "confirmed", "refused", "unclear")
+
+
+@sizes
+@pytest.mark.parametrize("screen", ["doubts", "count_log"])
+def test_five_words_tell_what_became_of_work_and_none_is_cut(screen: str, size: tuple[int, int]) -> None:
+    """By text alone, so also without colours, and on terminals that know no more than ASCII."""
+    sample = next(sample for sample in SAMPLES if sample.screen == screen and sample.state in ("words", "mine"))
+    view = sample.build("").view
+    assert isinstance(view, ListWindow)
+    assert {f"word.{word}" for word in FIVE} <= {cell.id for row in view.rows for cell in row.cells}
+    for ascii_only in (False, True):
+        lines = plain(paint(sample.build(""), *size, ascii_only))
+        rows = [line for line in lines if re.match(r"\|?\d[ ›>]", line.strip(" "))][: len(view.rows)]
+        assert len(rows) == (len(view.rows) if size[1] > 8 else 3)
+        for line, row in zip(rows, view.rows, strict=False):
+            (word,) = (cell for cell in row.cells if cell.id.startswith("word."))
+            said = "|".join({Voice().say(word, level) for level in (0, 1, 2)})
+            assert re.search(rf" ({said})\b", line), line
+
+
+def test_a_cut_is_marked() -> None:
+    sample = next(sample for sample in SAMPLES if sample.state == "taken")
+    long = "Donaudampfschifffahrtsgesellschaftskapitän " * 4
+    for columns, rows in SIZES[:3]:
+        assert any("…" in line for line in plain(paint(sample.build(long), columns, rows)))
+        assert any("~" in line for line in plain(paint(sample.build(long), columns, rows, plain=True)))
+
+
+def test_equal_verdicts_can_be_told_apart() -> None:
+    frame = next(sample for sample in SAMPLES if sample.state == "taken").build("")
+    for columns, rows in SIZES:
+        assert paint(frame, columns, rows) != paint(frame._replace(serial=frame.serial + 1), columns, rows)
+
+
+def test_what_is_typed_is_seen_at_its_end() -> None:
+    frame = SAMPLES[0].build("")._replace(typed="abcdefghijklmnopqrstuvwxyz0123456789")
+    for columns, rows in SIZES:
+        assert any("789" in line for line in plain(paint(frame, columns, rows)))
+
+
+def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
+    frame = next(sample for sample in SAMPLES if sample.state == "over").build("")
+    assert plain(paint(frame, 20, 1))[0].startswith(" ? ")
+    assert "how many" in plain(paint(frame, 20, 2))[1]
+    assert "offline" in plain(paint(frame, 20, 3))[2]
+    assert plain(paint(frame, 1, 1)) == ["?"]
+
+
+def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:
+    people = [msg("raw", text=name) for name in ("Anna Berg", "Ben Okafor", "Chloë Martin", "Dev Patel", "Ewa Nowak")]
+    asked = Step("sign_in", msg("sign_in.title"), msg("sign_in.choose"), choices=tuple(people))
+    shown = plain(paint(Frame(asked, SAMPLES[0].build("").link), 20, 6))
+    assert [line for line in shown if "1 Anna Berg" in line]
+    assert [line for line in shown if line.endswith("…")]
+
+
+def test_an_unknown_message_shows_its_id() -> None:
+    frame = Frame(Step("x", msg("no.such_message"), msg("raw", text="")), SAMPLES[0].build("").link)
+    assert "no.such_message" in plain(paint(frame, 80, 24))[0]
+    assert Voice().say(msg("raw")) == "?"
+
+
+def test_every_view_of_a_job_is_in_the_registry() -> None:
+    assert {step for job in JOBS.values() for step in job.steps} == set(SCREENS)
+
+
+@samples
+def test_samples_show_the_screen_they_name(sample: Sample) -> None:
+    assert sample.build("").view.name == sample.screen
