@@ -1,0 +1,60 @@
+"""The door: `aisle` opens the app, `aisle COMMAND` does one thing and leaves.
+
+Exit status: 0 done, 1 failed, 2 wrong usage. Errors go to stderr and say what, why and what to do. Each command imports
+what it needs when it runs, so that the app itself starts without them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+COMMANDS = (
+    "serve",
+    "token",
+    "backup",
+    "restore",
+    "load",
+    "api",
+    "assignments",
+    "people",
+    "sync",
+    "courier",
+    "outbox",
+    "journal",
+    "doctor",
+    "sheet",
+)
+"""The commands; anything else opens the app."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command line and returns the exit status."""
+    from aisle.errors import AisleError, SettingsError, UsageError
+
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        if arguments and arguments[0] in COMMANDS:
+            from aisle.cli import parser
+
+            return parser.run_command(arguments)
+        from aisle.cli import app
+
+        return app.run(arguments)
+    except (UsageError, SettingsError) as error:
+        return fail(error, 2)
+    except AisleError as error:
+        return fail(error, 1)
+    except KeyboardInterrupt:
+        return 1
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+
+
+def fail(error: Exception, status: int) -> int:
+    """Says on stderr what went wrong, with nothing of it left unsanitised."""
+    from aisle.text import clean
+
+    print(f"aisle: {clean(str(error))}", file=sys.stderr)
+    return status

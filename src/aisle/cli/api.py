@@ -1,0 +1,163 @@
+"""`aisle api OPERATION`: one operation of the interface from a shell, sent once, its answer printed as it came."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from typing import NamedTuple
+
+from aisle.cli.compose import service_client
+from aisle.cli.options import settings_of
+from aisle.client import Answer
+from aisle.client.errors import status_error
+from aisle.client.fate import Fate, classify
+from aisle.contract.wire import OPERATIONS, Operation, operation
+from aisle.errors import UsageError
+from aisle.settings import Loaded
+
+DANGEROUS = frozenset({"delete-products", "create-customer-order-clearance"})
+"""Operations that ask before they run; so does every one with flush=true."""
+_BY_ID = frozenset({"list-store-products-stock", "list-store-product-logs"})
+
+
+class Call(NamedTuple):
+    """One call, taken apart by where its values travel."""
+
+    path: dict[str, str]
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes | None
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs one operation; 0 when the service took it, 1 when it did not."""
+    if arguments.operation == "list":
+        for op in OPERATIONS.values():
+            print(f"{op.name:42} {op.method:6} {op.path}")
+        return 0
+    op = operation(arguments.operation)
+    loaded = settings_of(arguments)
+    call = _call(op, arguments, loaded)
+    if arguments.all:
+        return asyncio.run(_all(op, call, loaded))
+    if not arguments.yes and not _agreed(op, call):
+        print("aisle: nothing was sent.", file=sys.stderr)
+        return 1
+    return asyncio.run(_send(op, call, loaded, arguments.key))
+
+
+def _call(op: Operation, arguments: argparse.Namespace, loaded: Loaded) -> Call:
+    given = dict(_pair(text) for text in arguments.query)
+    places = {param.name: param.where for param in op.params}
+    if "store_number" in places and places["store_number"] == "path":
+        given.setdefault("store_number", loaded.settings.store)
+    call = Call({}, {}, {}, _body(op, arguments.body))
+    for name, value in given.items():
+        where = places.get(name, "query")  # an unknown name is refused with the nearest one by the encoder
+        {"path": call.path, "query": call.query, "header": call.headers}[where][name] = value
+    return call
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, found, value = text.partition("=")
+    if not found or not name:
+        raise UsageError(f"--query {text!r} has to look like name=value.")
+    return name, value
+
+
+def _body(op: Operation, source: str | None) -> bytes | None:
+    if source is None:
+        if op.body is not None and op.write and op.method != "DELETE":
+            raise UsageError(f"{op.name} needs a body: --body FILE, or --body - for standard input.")
+        return None
+    if op.body is None:
+        raise UsageError(f"{op.name} has no body; leave --body out.")
+    try:
+        if source == "-":
+            content = sys.stdin.buffer.read()
+        else:
+            with open(source, "rb") as stream:
+                content = stream.read()
+        json.loads(content)
+    except OSError as error:
+        raise UsageError(f"The body {source} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"The body {source} is not JSON that can be sent: {error}.") from error
+    return content
+
+
+def _agreed(op: Operation, call: Call) -> bool:
+    flush = call.query.get("flush", "").casefold() == "true"
+    if not flush and op.name not in DANGEROUS:
+        return True
+    if not sys.stdin.isatty():
+        raise UsageError(f"{op.name} can delete or change a great deal. Say --yes to run it from a script.")
+    what = "deletes what the stores in the request have before inserting" if flush else "cannot be taken back"
+    print(f"{op.name} {what}. Type the operation's name to go on: ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip() == op.name
+
+
+async def _all(op: Operation, call: Call, loaded: Loaded) -> int:
+    """Every row of a list, one JSON object a line, as the pages come."""
+    if op.paging is None:
+        raise UsageError(f"{op.name} is no list; leave --all out.")
+    # Only these tell their rows' ids under the name that from_id goes by; who names a page wants pages.
+    by_id = op.name in _BY_ID and "page_start" not in call.query
+    async with service_client(loaded) as client:
+        pages = client.pages(
+            op.name,
+            path=call.path,
+            query=call.query,
+            headers=call.headers,
+            by="id" if by_id else "page",
+            scroll=op.paging == "envelope",
+        )
+        async for rows, _ in pages:
+            for row in rows:
+                sys.stdout.write(_line(row) + "\n")
+            sys.stdout.flush()
+    return 0
+
+
+def _line(row: object) -> str:
+    return json.dumps(row, ensure_ascii=sys.stdout.isatty()).replace("\x7f", "\\u007f")
+
+
+async def _send(op: Operation, call: Call, loaded: Loaded, key: str | None) -> int:
+    headers = dict(call.headers)
+    if op.write:
+        from aisle.local.ids import new_id
+
+        headers["Idempotency-Key"] = f'"{key or new_id()}"'
+    async with service_client(loaded) as client:
+        answer = await client.request(op.name, path=call.path, query=call.query, headers=headers, body=call.body)
+    _print(answer.content)
+    if _is_array(answer) if op.result_array else classify(answer) is Fate.ACCEPTED:
+        return 0
+    print(f"aisle: {status_error(op.name, answer, None)}", file=sys.stderr)
+    return 1
+
+
+def _is_array(answer: Answer) -> bool:
+    """Whether this is the bare array that some reads are answered with."""
+    try:
+        return answer.is_success and isinstance(answer.json(), list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _print(content: bytes) -> None:
+    escaped = sys.stdout.isatty()  # a terminal would obey what a service says; a file gets it as it came
+    try:
+        text = json.dumps(json.loads(content), ensure_ascii=escaped, indent=2)
+    except ValueError:
+        text = content.decode(errors="replace")
+        if escaped:
+            from aisle.text import clean
+
+            text = "\n".join(clean(line) for line in text.split("\n"))
+    if escaped:
+        text = text.replace("\x7f", "\\u007f")
+    sys.stdout.write(text + "\n")

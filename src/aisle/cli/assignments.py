@@ -1,0 +1,55 @@
+"""`aisle assignments`: the goods that clearances want moved and that are still held where they were."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from typing import Any
+
+from aisle.cli.compose import rows_of_ours, service_client
+from aisle.cli.options import settings_of
+from aisle.settings import Loaded
+from aisle.text import clean
+
+_COLUMNS = (
+    ("location_code", "PLACE"),
+    ("product_number", "PRODUCT"),
+    ("quantity", "QUANTITY"),
+    ("stock_pool", "POOL"),
+    ("customer_order_number", "ORDER"),
+    ("customer_order_line_number", "LINE"),
+    ("location_tag", "TAG"),
+    ("created_on", "SINCE"),
+    ("product_description", "NAME"),
+)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the assignments of the store; 0 when they could be read, 1 where the service keeps no list of them."""
+    found = asyncio.run(_fetch(settings_of(arguments)))
+    if found is None:
+        print("aisle: assignments cannot be listed here; this service does not tell them.", file=sys.stderr)
+        return 1
+    if arguments.json:
+        for row in found:
+            print(json.dumps(row, ensure_ascii=False))
+    elif found:
+        _table(found)
+    else:
+        print("Nothing is assigned to be moved.")
+    return 0
+
+
+async def _fetch(loaded: Loaded) -> list[dict[str, Any]] | None:
+    async with service_client(loaded) as client:
+        return await rows_of_ours(client, loaded, "assignments")
+
+
+def _table(rows: list[dict[str, Any]]) -> None:
+    cells = [[title for _, title in _COLUMNS]]
+    cells += [[clean(str(row.get(name, ""))) for name, _ in _COLUMNS] for row in rows]
+    widths = [max(len(line[n]) for line in cells) for n in range(len(_COLUMNS))]
+    for line in cells:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())

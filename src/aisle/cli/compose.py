@@ -1,0 +1,84 @@
+"""Where client and service meet: the client of the service in the settings, or of the one that aisle brings along."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aisle.client import Answer, Client, asgi_transport
+from aisle.client.errors import AnswerError, status_error
+from aisle.contract.wire import encode_segment
+from aisle.courier.features import read_features
+from aisle.local.home import Home
+from aisle.settings import EMBEDDED, Loaded, base_url, read_token
+
+INSIDE = "http://localhost"
+"""The embedded service's address; nothing listens there, it is called in this process."""
+
+
+def home_of(loaded: Loaded) -> Home:
+    """The home of the store in the settings."""
+    return Home(loaded.root, base_url(loaded.settings), loaded.settings.store)
+
+
+def load_client(loaded: Loaded) -> None:
+    """Imports what `service_client` and its first call would import."""
+    if base_url(loaded.settings) == EMBEDDED:
+        import aisle.service.app
+        import aisle.service.factory  # noqa: F401
+    else:
+        from aisle.client.http import load_all
+
+        load_all()
+
+
+@asynccontextmanager
+async def service_client(
+    loaded: Loaded, *, demo: bool = True, observe: Callable[[Answer], None] | None = None
+) -> AsyncIterator[Client]:
+    """A client of the service in the settings, closed at the end.
+
+    The embedded service is opened in this process; when it is new, `demo` gives it the demo store. FastAPI is loaded
+    for it alone. Raises SettingsError for a token or an address that cannot be used.
+    """
+    settings, url = loaded.settings, base_url(loaded.settings)
+    if url != EMBEDDED:
+        async with Client(
+            url,
+            lambda: read_token(settings.token_file) if settings.token_file else "",
+            token_header=settings.token_header,
+            ca_file=settings.ca_file,
+            allow_plain_http=settings.allow_plain_http,
+            observe=observe,
+        ) as client:
+            yield client
+        return
+    from aisle.service.factory import open_service
+
+    home = home_of(loaded)
+    service = open_service(home.service_db, demo=demo)
+    try:
+        token = service.admin_token(home.token)
+        async with Client(INSIDE, token, transport=asgi_transport(service.app), observe=observe) as client:
+            yield client
+    finally:
+        service.close()
+
+
+def store_path(loaded: Loaded, array: str) -> str:
+    """Where our own service keeps such rows of the store in the settings."""
+    return f"/aisle/v1/stores/{encode_segment(loaded.settings.store)}/{array}"
+
+
+async def rows_of_ours(client: Client, loaded: Loaded, array: str) -> list[dict[str, Any]] | None:
+    """A list of the store that only our own service has; None where the service has none. Raises ClientError."""
+    answer = await client.extension("GET", store_path(loaded, array))
+    if answer.status == 404 or not read_features(answer.headers):
+        return None
+    if not answer.is_success:
+        raise status_error(f"list-{array}", answer, None)
+    try:
+        return [dict(row) for row in answer.json()[array]]
+    except (ValueError, TypeError, KeyError) as error:
+        raise AnswerError(f"The answer to list-{array} holds no {array}.") from error

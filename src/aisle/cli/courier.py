@@ -1,0 +1,198 @@
+"""`aisle courier` and `aisle sync`: the process that sends and fetches, and one turn of its work."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, closing
+from typing import NamedTuple
+
+from aisle.cli.compose import home_of, load_client, service_client
+from aisle.cli.options import settings_of
+from aisle.client import Answer, Client
+from aisle.courier.care import Care
+from aisle.courier.courier import Courier
+from aisle.courier.deliver import PRINCIPAL
+from aisle.courier.progress import Progress, load
+from aisle.courier.run import keep_what_is_loaded
+from aisle.errors import AisleError
+from aisle.jobs.view import Link
+from aisle.local.cache import Cache
+from aisle.local.cache_file import open_cache
+from aisle.local.home import Home
+from aisle.local.lock import Election, Holder
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.program import PROGRAM
+from aisle.local.reads import Reads
+from aisle.local.signals import Bell
+from aisle.local.wishes import EVERYTHING, LISTS, wish
+from aisle.settings import Loaded
+from aisle.text import clean
+
+WAIT_S = 0.2
+"""How often a sync looks how far the courier in office has come."""
+
+PATIENCE_S = 300.0
+"""How long a sync waits for a courier that makes no progress."""
+
+_inside: set[asyncio.Task[None]] = set()
+
+
+def me() -> Holder:
+    """This process as a courier."""
+    return Holder(os.getpid(), PROGRAM, time.time())
+
+
+def connector(loaded: Loaded) -> Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]:
+    """Makes the client of the courier; it shows every answer to the function it is given."""
+    return lambda observe: service_client(loaded, observe=observe)
+
+
+def care_of(loaded: Loaded) -> Care:
+    """The courier's part of the settings."""
+    return Care(float(loaded.settings.settle_seconds), loaded.settings.client_reference)
+
+
+def start_inside(loaded: Loaded) -> None:
+    """Runs the courier in this process's loop; on a host with another courier it does nothing."""
+    home = home_of(loaded)
+    election = Election(home.lock)
+    if not election.try_win(me()):
+        return
+
+    async def work() -> None:
+        from aisle.courier.run import Term, work_here
+
+        await work_here(home, connector(loaded), election, Term(care=care_of(loaded)))
+
+    task = asyncio.get_running_loop().create_task(work())
+    _inside.add(task)
+    task.add_done_callback(_inside.discard)
+
+
+def sync(arguments: argparse.Namespace) -> int:
+    """Brings the cache up to date, by itself or by the courier in office, and delivers what waits."""
+    loaded = settings_of(arguments)
+    home = home_of(loaded)
+    election = Election(home.lock)
+    if not election.try_win(me()):
+        _by_the_courier_in_office(home, full=arguments.full)
+        return _summary(home)
+    try:
+        asyncio.run(_one_turn(home, loaded, full=arguments.full))
+    finally:
+        election.resign()
+    return _summary(home)
+
+
+async def _one_turn(home: Home, loaded: Loaded, *, full: bool) -> None:
+    async with Courier(home, connector(loaded), care=care_of(loaded)) as courier:
+        keep_what_is_loaded()
+        await courier.catch_up(full=full, progress=_told())
+        courier.checkpoint(alone=True)
+    _clear_line()
+
+
+class _Desk(NamedTuple):
+    """What a sync sees of the courier in office."""
+
+    outbox: Outbox
+    cache: Cache
+    reads: Reads
+    began: float
+    full: bool
+
+    def is_done(self, link: Link, now: float) -> bool:
+        """Whether the cache was confirmed, or read anew, since this began, and nothing is left that could be sent."""
+        progress = load(self.cache)
+        if self.full:
+            read = progress.idle and not progress.full and progress.completed >= self.began
+        else:
+            read = link.state in ("live", "partial") and progress.idle
+        mine = [op for op in self.outbox.sendable() if op.principal == PRINCIPAL]
+        return read and now - link.age >= self.began and not (mine or self.outbox.stale_sending())
+
+
+def _by_the_courier_in_office(home: Home, *, full: bool) -> None:
+    """Rings at it, and waits until it has confirmed the cache, or read it anew, and delivered what waits."""
+    began = time.time()
+    with (
+        closing(open_outbox(home.folder)) as outbox,
+        closing(open_cache(home.folder, writer=False)) as cache,
+        closing(Reads(home, outbox)) as reads,
+        closing(Bell(home)) as bell,
+    ):
+        wish(outbox, "orders", EVERYTHING if full else LISTS, began)
+        bell.ring_courier()
+        _wait(home, _Desk(Outbox(outbox), Cache(cache, home.store), reads, began, full))
+    _clear_line()
+
+
+def _wait(home: Home, desk: _Desk) -> None:
+    """Returns when the courier is done. Raises AisleError when it gets nowhere."""
+    moved, seen = desk.began, (-1, "", -1)
+    while True:
+        now = time.time()
+        link = desk.reads.link(now)
+        if link.state == "refused":
+            raise AisleError("The service refuses the courier's token. Set token_file, then try again.")
+        if desk.is_done(link, now):
+            return
+        waiting, _ = desk.outbox.counts()
+        if (link.done, link.state, waiting) != seen:
+            moved, seen = now, (link.done, link.state, waiting)
+        if now - moved > PATIENCE_S:
+            raise AisleError(f"The courier in office makes no progress (it is {link.state}). See {home.courier_log}.")
+        _line(f"{link.state}: {link.done} of {link.total or '?'}")
+        time.sleep(WAIT_S)
+
+
+def _told() -> Callable[[Progress], None]:
+    def tell(progress: Progress) -> None:
+        stage = progress.at.stage if progress.at else "done"
+        _line(f"{stage}: {progress.done} of {progress.total or '?'}")
+
+    return tell
+
+
+def _line(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{clean(text)}", end="", file=sys.stderr, flush=True)
+
+
+def _clear_line() -> None:
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _summary(home: Home) -> int:
+    """Tells what is in the cache now; 1 when something waits that could not be sent, or a part could not be read."""
+    with closing(open_cache(home.folder, writer=False)) as cache, closing(open_outbox(home.folder)) as outbox:
+        counts = {
+            name: cache.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608 - names of our own tables
+            for name, table in (("products", "product"), ("places", "location"), ("orders", "orders"))
+        }
+        missing = load(Cache(cache, home.store)).missing
+        waiting, _ = Outbox(outbox).counts()
+    told = ", ".join(f"{row[0] if row else 0} {name}" for name, row in counts.items())
+    print(f"Store {clean(home.store)}: {told}.")
+    if missing:
+        print(f"Not all of {', '.join(missing)} could be read.", file=sys.stderr)
+    if waiting:
+        print(f"{waiting} waiting to be sent. See 'aisle outbox'.", file=sys.stderr)
+    return int(bool(missing or waiting))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Is the courier until nobody needs it; 0 also when another one is in office.
+
+    Nobody sees what it would say of a wrong settings file, and what was noted has to go out: it goes by what is right.
+    """
+    from aisle.courier.run import serve_here
+
+    loaded = settings_of(arguments, strict=False)
+    return serve_here(home_of(loaded), connector(loaded), care_of(loaded), lambda: load_client(loaded))

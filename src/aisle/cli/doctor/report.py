@@ -1,0 +1,96 @@
+"""A finding of the doctor, and how findings are printed: for eyes, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from aisle.text import ascii_fold, clean, speaks_utf8
+
+OK, NOTE, WRONG = "ok", "note", "wrong"
+"""As it should be; worth knowing; something does not work, or work is in danger."""
+
+_NAMES = 9
+_LONGEST = 300
+
+
+class Finding(NamedTuple):
+    """What was found about one thing."""
+
+    name: str
+    verdict: str
+    what: str
+    why: str = ""
+    todo: str = ""
+    facts: Mapping[str, Any] = {}
+    """The same for programs."""
+
+
+def ok(name: str, what: str, **facts: Any) -> Finding:
+    """All is well with it."""
+    return Finding(name, OK, what, facts=facts)
+
+
+def note(name: str, what: str, why: str = "", todo: str = "", **facts: Any) -> Finding:
+    """It works; this is worth knowing."""
+    return Finding(name, NOTE, what, why, todo, facts)
+
+
+def wrong(name: str, what: str, why: str = "", todo: str = "", **facts: Any) -> Finding:
+    """It does not work, or work is in danger."""
+    return Finding(name, WRONG, what, why, todo, facts)
+
+
+def printed(findings: Sequence[Finding], *, as_json: bool) -> None:
+    """All findings, and a sentence at the end."""
+    if as_json:
+        rows = [{**finding._asdict(), "facts": dict(finding.facts)} for finding in findings]
+        print(json.dumps({"findings": rows, "verdict": sentence(findings)}, indent=1, default=str))
+        return
+    for finding in findings:
+        _line(f"{finding.verdict:5} {finding.name:{_NAMES}} {finding.what}")
+        for text in (finding.why, finding.todo):
+            if text:
+                _line(f"{'':5} {'':{_NAMES}} {text}")
+    _line("")
+    _line(sentence(findings))
+
+
+def sentence(findings: Sequence[Finding]) -> str:
+    """What it all comes to."""
+    names = list(dict.fromkeys(finding.name for finding in findings if finding.verdict == WRONG))
+    notes = len({finding.name for finding in findings if finding.verdict == NOTE})
+    rest = f" {notes} {'thing is' if notes == 1 else 'things are'} worth knowing." if notes else ""
+    if not names:
+        return f"All is well.{rest}"
+    return f"Something is wrong with: {', '.join(names)}.{rest}"
+
+
+def _line(text: str) -> None:
+    shown = clean(text, _LONGEST).rstrip()
+    print(shown if speaks_utf8() else ascii_fold(shown))
+
+
+def ago(seconds: float) -> str:
+    """How long ago, in the unit that people would use."""
+    if seconds < 60:
+        return f"{max(0, seconds):.0f} s ago"
+    minutes = seconds / 60
+    if minutes < 60:
+        return f"{minutes:.0f} min ago"
+    return f"{minutes / 60:.0f} h ago" if minutes < 48 * 60 else f"{minutes / 1440:.0f} days ago"
+
+
+def size(count: float) -> str:
+    """A number of bytes for people."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 order`, `2 orders`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"

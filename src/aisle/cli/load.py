@@ -1,0 +1,68 @@
+"""`aisle load DIR`: a shop or a chain from CSV files, through the service's own interface."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from aisle.cli.compose import service_client
+from aisle.cli.options import settings_of
+from aisle.client.load import LoadReport, Progress, load
+from aisle.client.load.columns import LAYOUTS
+from aisle.errors import UsageError
+from aisle.settings import Loaded
+from aisle.text import clean
+
+EVERY = 0.2
+"""Seconds between two lines of progress on a terminal; elsewhere one a file is enough."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Loads what is there; 0 when every row was loaded, 1 when one was not."""
+    directory = Path(arguments.directory)
+    if not directory.is_dir():
+        raise UsageError(f"{directory} is no folder. Name the one that holds products.csv, orders.csv and so on.")
+    report = asyncio.run(_load(directory, settings_of(arguments), arguments.strict))
+    lines = report.lines()
+    for line in lines:
+        print(line)
+    if not lines:
+        print(
+            f"{directory} holds none of {', '.join(layout.file for layout in LAYOUTS)}.",
+            file=sys.stderr,
+        )
+        return 1
+    return 0 if report.ok else 1
+
+
+async def _load(directory: Path, loaded: Loaded, strict: bool) -> LoadReport:
+    async with service_client(loaded, demo=False) as client:
+        try:
+            return await load(directory, client, strict=strict, progress=_told())
+        finally:
+            if sys.stderr.isatty():
+                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _told() -> Callable[[Progress], None]:
+    """Progress on stderr: one line that changes on a terminal, a line for each file elsewhere."""
+    last, seen = 0.0, ""
+
+    def tell(progress: Progress) -> None:
+        nonlocal last, seen
+        part = f"{progress.bytes_done * 100 // max(1, progress.bytes_total)} %"
+        line = f"{clean(progress.file)}: {progress.rows} rows, {part}"
+        now = time.monotonic()
+        if sys.stderr.isatty():
+            if now - last >= EVERY:
+                last = now
+                print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        elif progress.file != seen:
+            seen = progress.file
+            print(f"{clean(progress.file)} …", file=sys.stderr, flush=True)
+
+    return tell

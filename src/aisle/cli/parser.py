@@ -1,0 +1,194 @@
+"""The command lines of all commands but the app; each names the function that does it, imported when it runs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+
+from aisle.cli.options import Parser, add_settings
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Parses a command line and does it; the exit status."""
+    parsed = build().parse_args(arguments)
+    module, _, function = parsed.does.partition(":")
+    status: int = getattr(import_module(f"aisle.cli.{module}"), function)(parsed)
+    return status
+
+
+def build() -> Parser:
+    """The parser of all commands."""
+    parser = Parser(prog="aisle")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=Parser)
+    _serve(commands)
+    _token(commands)
+    _copies(commands)
+    _load(commands)
+    _api(commands)
+    _assignments(commands)
+    _people(commands)
+    _courier(commands)
+    _look(commands)
+    _doctor(commands)
+    _sheet(commands)
+    return parser
+
+
+_Commands = argparse._SubParsersAction  # argparse gives it no public name
+
+
+def _command(commands: _Commands[Parser], name: str, does: str, text: str) -> Parser:
+    parser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(does=does)
+    return parser
+
+
+def _serve(commands: _Commands[Parser]) -> None:
+    parser = _command(commands, "serve", "serve:serve", "Run the Store Operations Service for other hosts.")
+    parser.add_argument(
+        "--database", metavar="URL", help="sqlite:///FILE or postgresql://HOST/NAME (default: the embedded store's)"
+    )
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that answer (default: 1)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8480, help="port to listen at (default: %(default)s)")
+    parser.add_argument("--certificate", metavar="FILE", help="TLS certificate (PEM)")
+    parser.add_argument("--private-key", metavar="FILE", help="its private key (PEM)")
+    parser.add_argument(
+        "--allow-plain-http",
+        action="store_true",
+        help="listen beyond this machine without TLS, behind a proxy of yours",
+    )
+    parser.add_argument(
+        "--rate", type=float, default=300.0, help="requests a second for each token, 0 for any number (default: 300)"
+    )
+    parser.add_argument(
+        "--access-log", metavar="FILE", help="a line of JSON for each request, without secrets; - for standard error"
+    )
+    parser.add_argument("--json-logs", action="store_true", help="what it says of itself as lines of JSON")
+    parser.add_argument("--empty", action="store_true", help="make a new database without the demo store")
+
+
+def _token(commands: _Commands[Parser]) -> None:
+    parser = _command(commands, "token", "serve:token", "Tokens of the service: who may call it.")
+    parser.add_argument(
+        "--database", metavar="URL", help="sqlite:///FILE or postgresql://HOST/NAME (default: the embedded store's)"
+    )
+    actions = parser.add_subparsers(dest="action", required=True, parser_class=Parser)
+    add = actions.add_parser("add", help="make a token and print it once")
+    add.add_argument("name", help="what it is for, for instance handhelds-0042")
+    add.add_argument("--role", choices=("staff", "supervisor", "integration", "admin"), default="staff")
+    add.add_argument("--stores", default="*", help="store numbers, separated by commas; * for all (default)")
+    add.add_argument("--days", type=int, help="days until it expires (default: never)")
+    actions.add_parser("list", help="all tokens, without their secrets")
+    actions.add_parser("revoke", help="end a token at once").add_argument("name", help="its name or id")
+
+
+def _copies(commands: _Commands[Parser]) -> None:
+    backup = _command(commands, "backup", "copies:backup", "Copy the service's SQLite database while it is in use.")
+    backup.add_argument("file", metavar="FILE", help="where the copy goes (mode 0600)")
+    backup.add_argument("--replace", action="store_true", help="FILE may be there already")
+    restore = _command(commands, "restore", "copies:put_back", "Put such a copy back, also while the service runs.")
+    restore.add_argument("file", metavar="FILE", help="the copy")
+    restore.add_argument("--yes", action="store_true", help="what the database has beyond the copy may go")
+    for parser in (backup, restore):
+        parser.add_argument("--database", metavar="URL", help="sqlite:///FILE (default: the embedded store's)")
+
+
+def _load(commands: _Commands[Parser]) -> None:
+    parser = _command(
+        commands, "load", "load:run", "Load a shop or a chain from CSV files; what was loaded is not again."
+    )
+    parser.add_argument(
+        "directory",
+        metavar="DIR",
+        help="folder with any of stores, products, attributes, free_fields, prices,"
+        " discount_prices, locations, people, store_products, stock, orders, deliveries (.csv);"
+        " columns are the interface's fields",
+    )
+    parser.add_argument("--strict", action="store_true", help="stop at the first bad row")
+    add_settings(parser)
+
+
+def _api(commands: _Commands[Parser]) -> None:
+    parser = _command(commands, "api", "api:run", "Run one operation of the interface and print its answer as JSON.")
+    parser.add_argument("operation", metavar="OPERATION", help="its heading in kebab case; 'list' prints all")
+    parser.add_argument(
+        "--query",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter by its wire name, wherever it travels (path, query or header); repeatable",
+    )
+    parser.add_argument("--body", metavar="FILE", help="JSON file with the body, - for standard input")
+    parser.add_argument("--all", action="store_true", help="every page of a list, one JSON object a line")
+    parser.add_argument("--key", metavar="KEY", help="Idempotency-Key of a write (default: a new one)")
+    parser.add_argument("--yes", action="store_true", help="do what would otherwise be asked about (flush, delete)")
+    add_settings(parser)
+
+
+def _assignments(commands: _Commands[Parser]) -> None:
+    text = "What clearances want moved in this store and is still held where it was, in walking order."
+    parser = _command(commands, "assignments", "assignments:run", text)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    add_settings(parser)
+
+
+def _people(commands: _Commands[Parser]) -> None:
+    people = _command(commands, "people", "people:run", "Who works in the store, with which rights, and their PINs.")
+    add_settings(people)
+    actions = people.add_subparsers(dest="action", required=True, parser_class=Parser)
+    listed = actions.add_parser("list", help="badge, user name, role, whether there is a PIN, name")
+    listed.add_argument("--json", action="store_true", help="one JSON object a line")
+    person = actions.add_parser("set", help="add somebody, or change what is named")
+    person.add_argument("badge", help="what is on the badge")
+    person.add_argument("--user-name", help="under which work is noted")
+    person.add_argument("--name", help="the person's name")
+    person.add_argument("--role", choices=("staff", "supervisor"), help="default for somebody new: staff")
+    pin = person.add_mutually_exclusive_group()
+    pin.add_argument("--pin", action="store_true", help="ask for a PIN (from a script: a line of standard input)")
+    pin.add_argument("--no-pin", action="store_true", help="take the PIN away")
+    actions.add_parser("remove", help="somebody works here no more").add_argument("badge", help="what is on the badge")
+
+
+def _courier(commands: _Commands[Parser]) -> None:
+    courier = _command(commands, "courier", "courier:run", "Be the process that sends and fetches for this host.")
+    add_settings(courier)
+    sync = _command(commands, "sync", "courier:sync", "Bring the cache of the store up to date now.")
+    sync.add_argument("--full", action="store_true", help="read everything anew")
+    add_settings(sync)
+
+
+def _look(commands: _Commands[Parser]) -> None:
+    outbox = _command(commands, "outbox", "look:outbox", "What is waiting to be sent, and what became of the rest.")
+    outbox.add_argument("--all", action="store_true", help="also what is done")
+    add_settings(outbox)
+    actions = outbox.add_subparsers(dest="action", parser_class=Parser)
+    show = actions.add_parser("show", help="one operation: what was meant, and what both sides say")
+    show.add_argument("id", metavar="ID", help="its id, or the beginning of it")
+    settle = actions.add_parser("settle", help="say what became of one that nobody else can settle")
+    settle.add_argument("id", metavar="ID", help="its id, or the beginning of it")
+    hows = ("arrived", "again", "overage", "difference", "by-hand")
+    settle.add_argument("how", choices=hows, help="as `outbox show` says that it can be settled")
+    settle.add_argument("--by", default="", metavar="WHO", help="who says so (default: the account of this shell)")
+    settle.add_argument("--note", default="", metavar="TEXT", help="how it was settled")
+    journal = _command(commands, "journal", "look:journal", "What was scanned, youngest last.")
+    journal.add_argument("--last", type=int, default=50, metavar="N", help="how many (default: %(default)s)")
+    journal.add_argument("--json", action="store_true", help="one JSON object a line")
+    journal.add_argument("--archive", action="store_true", help="how much is archived, by day, person and job")
+    add_settings(journal)
+
+
+def _doctor(commands: _Commands[Parser]) -> None:
+    doctor = _command(commands, "doctor", "doctor:run", "Look at all that work on this host stands on; change nothing.")
+    doctor.add_argument(
+        "--settings", action="store_true", help="print the settings in force, and where each comes from"
+    )
+    doctor.add_argument("--json", action="store_true", help="for programs")
+    doctor.add_argument("--terminal", help="look with the settings of this terminal")
+    add_settings(doctor)
+
+
+def _sheet(commands: _Commands[Parser]) -> None:
+    sheet = _command(commands, "sheet", "sheet:run", "Print a page (HTML) with the commands as barcodes to scan.")
+    sheet.add_argument("--out", metavar="FILE", help="write it to FILE (default: standard output)")

@@ -1,0 +1,115 @@
+"""`aisle serve` and `aisle token`: the service for other hosts, and who may call it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from aisle.errors import UsageError
+from aisle.local.home import Home
+from aisle.service.factory import open_service
+from aisle.service.logs import line
+from aisle.service.serve import serve as run_server
+from aisle.service.storage import named_database
+from aisle.service.times import moment
+from aisle.service.tokens import ALL_STORES, TokenInfo, create_token, list_tokens, revoke_token
+from aisle.settings import EMBEDDED, data_root
+from aisle.text import clean
+
+DAY = 86400
+
+
+def serve(arguments: argparse.Namespace) -> int:
+    """Serves until it is told to stop."""
+    if not 0 <= arguments.port <= 65535:
+        raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
+    if (arguments.certificate is None) != (arguments.private_key is None):
+        raise UsageError("--certificate and --private-key belong together.")
+    if not 0 <= arguments.rate < float("inf"):
+        raise UsageError(f"--rate {arguments.rate} is no rate; it takes requests a second, or 0 for any number.")
+    if not 1 <= arguments.workers <= 64:
+        raise UsageError(f"--workers {arguments.workers} is too few or too many; it takes 1 to 64.")
+    home = _home()
+    own = arguments.database is None
+    run_server(
+        arguments.database or f"sqlite:///{home.service_db}",
+        arguments.host,
+        arguments.port,
+        demo=own and not arguments.empty,
+        token_file=home.token if own else None,
+        allow_plain_http=arguments.allow_plain_http,
+        certificate=arguments.certificate,
+        private_key=arguments.private_key,
+        rate=arguments.rate,
+        access_file=Path(arguments.access_log) if arguments.access_log else None,
+        workers=arguments.workers,
+        json_logs=arguments.json_logs,
+        ready=_told_in_json if arguments.json_logs else _told,
+    )
+    return 0
+
+
+def _told(url: str) -> None:
+    print(f"aisle serves at {url}", file=sys.stderr, flush=True)
+
+
+def _told_in_json(url: str) -> None:
+    print(line(f"aisle serves at {url}"), file=sys.stderr, flush=True)
+
+
+def token(arguments: argparse.Namespace) -> int:
+    """Adds, lists or ends a token."""
+    database = named_database(arguments.database) if arguments.database else _home().service_db
+    if isinstance(database, Path) and not database.exists():
+        raise UsageError(f"There is no service database at {database} yet. 'aisle serve' makes it.")
+    service = open_service(database)
+    now = time.time()
+    try:
+        if arguments.action == "add":
+            stores = None if arguments.stores == ALL_STORES else [each for each in arguments.stores.split(",") if each]
+            expires = moment(now + arguments.days * DAY) if arguments.days else None
+            made = create_token(
+                service.storage,
+                name=arguments.name,
+                role=arguments.role,
+                store_numbers=stores,
+                now=moment(now),
+                expires_on=expires,
+            )
+            print(f"{made.token_id} is made. It is shown this once, keep it in a file of mode 0600:", file=sys.stderr)
+            print(made.secret)
+            return 0
+        known = list_tokens(service.storage)
+        if arguments.action == "list":
+            _print(known)
+            return 0
+        token_id = _in_force(arguments.name, known)
+        revoke_token(service.storage, token_id, now=moment(now))
+        print(f"{token_id} is ended.", file=sys.stderr)
+        return 0
+    finally:
+        service.close()
+
+
+def _in_force(name: str, known: list[TokenInfo]) -> str:
+    """The id of the one token of this name or id. Raises UsageError when there is none, or more than one."""
+    found = [each for each in known if name in (each.token_id, each.name) and each.revoked_on is None]
+    if len(found) != 1:
+        what = "No token in force" if not found else "More than one token"
+        raise UsageError(f"{what} is called {name!r}. 'aisle token list' shows their ids.")
+    return found[0].token_id
+
+
+def _print(known: list[TokenInfo]) -> None:
+    for each in known:
+        state = "revoked" if each.revoked_on else f"until {each.expires_on}" if each.expires_on else "in force"
+        used = each.last_used_on or "never used"
+        stores = ",".join(clean(store) for store in each.stores)
+        print(f"{each.token_id}  {clean(each.name)}  {each.role}  {stores}  {state}  {used}")
+
+
+def _home() -> Home:
+    return Home(data_root(os.environ), EMBEDDED, "")

@@ -1,0 +1,311 @@
+"""Settings: the command line beats AISLE_* variables, these beat the sections of the device, these those of the store,
+these what stands at the top of settings.toml. On each of these levels the user's file beats the site's.
+
+All files lie where platformdirs says; `AISLE_HOME` moves everything under one folder. What a file may say is in
+`aisle.settings.files`, which is loaded only where there is one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from aisle.errors import SettingsError, UsageError
+
+EMBEDDED = "embedded"
+"""The base URL of the store that aisle brings along."""
+
+DEMO_STORE = "0001"
+"""Store number of the embedded service's demo store."""
+
+
+REASONS = ("1 - Damaged", "2 - Expired", "3 - Theft", "4 - Own use", "5 + Found")
+"""Why goods are lost or found, unless the store says otherwise: code, what it does to the stock, words."""
+
+SHORT_REASONS = ("20 0 Place is empty", "21 Not on the shelf", "22 Damaged", "23 Expired", "24 Not enough")
+"""Why something cannot be picked, unless the store says otherwise: code, 0 where nothing is left there, words."""
+
+RECOUNT_UNITS, RECOUNT_VALUE = Decimal(10), Decimal(50)
+"""Differences beyond this many units, or beyond this value, are counted again."""
+
+STUCK_MINUTES = Decimal(60)
+"""So long nothing may happen to an order that somebody has begun."""
+
+_FORMS = {
+    "pools": (r"\s*(10|[1-9]) +\S.*", "'1 Shop': a number from 1 to 10 and a name"),
+    "reasons": (r"\s*\d+\s*[+-]\s*\S.*", "'1 - Damaged' (takes from the stock) or '5 + Found' (adds to it)"),
+    "short_reasons": (r"\s*\d+\s+\S.*", "'22 Damaged' or '20 0 Place is empty' (nothing is left there)"),
+}
+"""The form of the texts in a list, and what they look like, where there is one."""
+
+_ONE_OF = {"client_reference": ("reference", "source", "off")}
+"""The words that a text may be, where not every text goes."""
+
+
+class Settings(NamedTuple):
+    """Everything that can be set. Names are the keys of settings.toml and, as AISLE_NAME, of the variables."""
+
+    store: str = DEMO_STORE
+    """The store that this terminal works in (store_number)."""
+    user: str = ""
+    """The app user who is signed in at the start; empty asks."""
+    base_url: str = EMBEDDED
+    """Address of the Store Operations Service, without /api/v2/public."""
+    token_file: str = ""
+    """File (mode 0600) that holds the bearer token."""
+    token_header: str = "Bearer {token}"  # noqa: S105 - a template, not a secret
+    """Value of the Authorization header."""
+    terminal: str = ""
+    """Name of this terminal; empty takes the address of the SSH client, or the name of the device: `tty1`."""
+    verified: bool = False
+    """Picking asks for a scan of each place."""
+    blind: bool = False
+    """A count does not show what the books expect until it is done."""
+    recount_units: Decimal = RECOUNT_UNITS
+    """A difference of more units than this is counted again; 0 never asks, here and below."""
+    recount_share: Decimal = Decimal(0)
+    """The same, in per cent of what was expected."""
+    recount_value: Decimal = RECOUNT_VALUE
+    """The same, in money at the price of the product."""
+    stuck_minutes: Decimal = STUCK_MINUTES
+    """An order that somebody has begun and of which nothing was heard for so many minutes is stuck."""
+    reasons: tuple[str, ...] = REASONS
+    """Reasons of losses and corrections: `code - words` takes from the stock, `code + words` adds to it."""
+    short_reasons: tuple[str, ...] = SHORT_REASONS
+    """Reasons why a line is closed short or an order rejected: `code words`; `code 0 words` says that nothing at all is
+    left at the place, so that a count of it is offered."""
+    receiving_place: str = ""
+    """Code of the place where goods go that come in and that nobody brings anywhere else; empty: to no place."""
+    rich: bool = False
+    """The wide desktop look instead of the lean one."""
+    bell_good: bool = False
+    """One bell for an accepted scan (three for a wrong one always)."""
+    trace: str = ""
+    """File that gets one JSON line per input."""
+    ca_file: str = ""
+    """Certificates to trust instead of the system's."""
+    allow_plain_http: bool = False
+    """Allow http:// beyond this machine."""
+    pools: tuple[str, ...] = ()
+    """Stock pools in use: `1 Shop`. Empty for those that the store names; names of the store win over these."""
+    restricted_codes: tuple[str, ...] = ()
+    """Patterns of in-store codes with weight or price, see aisle.scan.restricted."""
+    client_reference: str = "reference"
+    """Where the id of an operation goes at a service that keeps no keys: `reference`, `source`, or `off`."""
+    settle_seconds: Decimal = Decimal(120)
+    """So long, at such a service, a request that nobody answered may still arrive; longer than any hop keeps one."""
+    in_process: bool = False
+    """Run the courier inside the session, for odd hosts."""
+    kiosk: bool = False
+    """Nothing is written to files that a person names. Said on the command line alone, so that nobody unsays it."""
+
+
+COMMAND_LINE = frozenset({"kiosk"})
+"""Settings that neither a file nor a variable can say."""
+
+
+Stamp = tuple[tuple[int, int, int], ...]
+"""What tells a state of the settings files from an earlier one; a file that is not there is `GONE`."""
+
+GONE = (0, 0, 0)
+
+
+class Loaded(NamedTuple):
+    """Settings, where they come from, and the folder that this host's data live in."""
+
+    settings: Settings
+    root: Path
+    """Data of this host: databases, locks, sockets."""
+    sources: Mapping[str, str] = {}
+    """Where each key comes from that has not its default: a file and its section, a variable, the command line."""
+    files: tuple[Path, ...] = ()
+    """The settings files, there or not, weakest first."""
+    stamp: Stamp = ()
+    """The state of the files before they were read."""
+    given: Mapping[str, Any] = {}
+    """What the command line said."""
+
+
+def data_root(environ: Mapping[str, str]) -> Path:
+    """The folder of this host's data: AISLE_HOME, else the user's data folder."""
+    if environ.get("AISLE_HOME"):
+        return Path(environ["AISLE_HOME"]).expanduser().absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("aisle", appauthor=False)
+
+
+def settings_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """The settings files, weakest first."""
+    if environ.get("AISLE_HOME"):
+        return (data_root(environ) / "settings.toml",)
+    from platformdirs import site_config_path, user_config_path
+
+    folders = (site_config_path("aisle", appauthor=False), user_config_path("aisle", appauthor=False))
+    return tuple(folder / "settings.toml" for folder in folders)
+
+
+def stamp_of(files: tuple[Path, ...]) -> Stamp:
+    """The state of the settings files; a look at each, none is opened."""
+    return tuple(map(_stamp, files))
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return GONE
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def load(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ, *, strict: bool = True) -> Loaded:
+    """The settings in force; `given` holds what the command line said.
+
+    Raises SettingsError that names the file or variable, the section and the key; not strict, what is wrong in a file
+    is left out.
+    """
+    files = settings_files(environ)
+    stamp = stamp_of(files)
+    said = {key: value for key, value in given.items() if value is not None}
+    above = {"the command line": said}
+    variables = _from_environ(environ)
+    levels: dict[str, Mapping[str, Any]] = {}
+    if any(found != GONE for found in stamp):
+        from aisle.settings.files import levels_of
+
+        levels = levels_of(files, {**variables, **said}, environ, strict=strict)
+    levels |= {_variable(key): {key: value} for key, value in variables.items()} | above
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for source, level in levels.items():
+        values.update(level)
+        sources.update(dict.fromkeys(level, source))
+    return Loaded(Settings(**values), data_root(environ), sources, files, stamp, said)
+
+
+def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key in Settings._fields:
+        name = _variable(key)
+        text = environ.get(name)
+        if text and key not in COMMAND_LINE:
+            values[key] = fitting(key, _parsed(_kind(key), text, name), name)
+    return values
+
+
+def _variable(key: str) -> str:
+    return f"AISLE_{key.upper()}"
+
+
+def _kind(key: str) -> type:
+    """What a setting is, told from its default, because reading type hints takes a while."""
+    return type(Settings._field_defaults[key])
+
+
+def _parsed(hint: Any, text: str, where: str) -> Any:
+    if hint is bool:
+        yes, no = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+        if text.casefold() not in yes + no:
+            raise SettingsError(f"{where} is {text!r}; it takes true or false.")
+        return text.casefold() in yes
+    if hint is Decimal:
+        try:
+            return Decimal(text)
+        except ArithmeticError:
+            raise SettingsError(f"{where} is {text!r}; it takes a number.") from None
+    return text if hint is str else tuple(part for part in text.split("|") if part)
+
+
+def fitting(key: str, value: Any, where: str) -> Any:
+    """The value of a setting. Raises SettingsError that says what is wrong, where, and what it takes."""
+    hint = _kind(key)
+    if hint in (str, bool) and type(value) is hint:
+        if value not in _ONE_OF.get(key, (value,)):
+            raise SettingsError(f"{key} in {where} is {value!r}; it takes {', '.join(_ONE_OF[key])}.")
+        return value
+    if hint is Decimal and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        number = Decimal(str(value))
+        if number.is_finite() and number >= 0:
+            return number
+    plain = (str, bool, Decimal)
+    if hint not in plain and isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return _shaped(key, tuple(value), where)
+    wanted = {str: "a text", bool: "true or false", Decimal: "a number from 0 on"}.get(hint, "a list of texts")
+    raise SettingsError(f"{key} in {where} is {value!r}; it takes {wanted}.")
+
+
+def _shaped(key: str, texts: tuple[str, ...], where: str) -> tuple[str, ...]:
+    """A list whose texts have a form, each of them in it."""
+    form, like = _FORMS.get(key, ("", ""))
+    wrong = next((text for text in texts if form and not re.fullmatch(form, text)), None)
+    if wrong is not None:
+        raise SettingsError(f"{key} in {where} has {wrong!r}; it takes texts such as {like}.")
+    return texts
+
+
+def pool_names(pools: tuple[str, ...]) -> dict[int, str]:
+    """The pools in use by number, with their names; empty where nobody said."""
+    return {int(number): name.strip() for number, _, name in (text.strip().partition(" ") for text in pools)}
+
+
+def read_token(path: str) -> str:
+    """The token in a file that only its owner can read.
+
+    Raises SettingsError when the file is missing, a link, no text, readable by others, or empty.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise SettingsError(f"The token file {path} cannot be opened: {error.strerror}. Set token_file.") from error
+    try:
+        token = _token_in(handle, path)
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            f"The token file {path} holds bytes that are no text. Write the token of your service into it."
+        ) from error
+    except OSError as error:
+        raise SettingsError(f"The token file {path} cannot be read: {error.strerror}. Set token_file.") from error
+    if not token:
+        raise SettingsError(f"The token file {path} is empty. Write the token of your service into it.")
+    return token
+
+
+def _token_in(handle: int, path: str) -> str:
+    with open(handle, encoding="utf-8") as stream:
+        mode = stat.S_IMODE(os.fstat(stream.fileno()).st_mode)
+        if mode & 0o077:
+            raise SettingsError(f"The token file {path} has mode {mode:04o}; others may read it. Run: chmod 600 {path}")
+        return stream.read().strip()
+
+
+def terminal_name(
+    settings: Settings, environ: Mapping[str, str] = os.environ, tty: Callable[[], str] | None = None
+) -> str:
+    """The name under which this terminal is remembered: set, or the SSH client's address, or the device's name.
+
+    `tty` names the device of stdin (`/dev/tty1` is `tty1`, `/dev/pts/3` is `pts-3`); without one it is `console`.
+    """
+    client = environ.get("SSH_CLIENT", "").split(" ")[0]
+    if settings.terminal or client:
+        return settings.terminal or f"ssh-{client}"
+    try:
+        return (tty or _tty)().removeprefix("/dev/").replace("/", "-") or "console"
+    except OSError:
+        return "console"
+
+
+def _tty() -> str:
+    return os.ttyname(0)
+
+
+def base_url(settings: Settings) -> str:
+    """The service's address without a trailing slash; UsageError if it is none."""
+    url = settings.base_url.rstrip("/")
+    if url != EMBEDDED and not url.startswith(("http://", "https://")):
+        raise UsageError(f"base_url is {settings.base_url!r}; it has to begin with https:// or http://.")
+    return url
