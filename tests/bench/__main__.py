@@ -1,0 +1,60 @@
+"""`python -m tests.bench [start scan burst bytes memory courier sync …] [--json] [--short]`: each beside its floor.
+
+Exit status 0 when everything could be measured, whatever the verdicts; 1 when something was lost; 2 for bad usage.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from subprocess import CalledProcessError
+
+from tests.bench import rows_courier, rows_session, rows_sync  # noqa: F401 - they register their rows
+from tests.bench.bench import Bench
+from tests.bench.machine import machine
+from tests.bench.table import GROUPS, Finding, lines, run
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measures the groups asked for and prints the table, or JSON."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__.partition("\n")[0])
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"of {', '.join(GROUPS)}; all when none is named")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--short", action="store_true", help="a few seconds: proves that it runs, its figures mean little"
+    )
+    parser.add_argument("--floor-only", action="store_true", help="leave aisle out")
+    parser.add_argument("--work", type=Path, metavar="DIR", help="prepare the store here, and use it again next time")
+    asked = parser.parse_args(argv)
+    if unknown := [name for name in asked.groups if name not in GROUPS]:
+        parser.error(f"no such group: {', '.join(unknown)}; there are {', '.join(GROUPS)}")
+    before = machine()
+    try:
+        findings = measure(asked)
+    except (AssertionError, CalledProcessError) as error:
+        print(f"tests.bench: {error}", file=sys.stderr)
+        return 1
+    if asked.json:
+        print(json.dumps({"machine": before, "rows": [finding.as_json() for finding in findings]}, indent=1))
+        return 0
+    print("\n".join(lines(findings)))
+    print("\n" + "\n".join(f"{name}: {value}" for name, value in before.items()))
+    return 0
+
+
+def measure(asked: argparse.Namespace) -> list[Finding]:
+    """Measures what was asked for, group by group, and says so on stderr."""
+    findings: list[Finding] = []
+    with Bench(short=asked.short, work=asked.work) as bench:
+        if not asked.floor_only:
+            print(f"preparing a store with {bench.products:,} products …", file=sys.stderr, flush=True)
+            bench.prepare()
+        for name in asked.groups or GROUPS:
+            print(f"measuring {name} …", file=sys.stderr, flush=True)
+            findings += run(GROUPS[name], bench)
+    return findings
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""Row about the courier of a host whose service is elsewhere."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from tests.bench.bench import Bench
+from tests.bench.prepare import door, environment
+from tests.bench.service import elsewhere, served, until
+from tests.bench.session import pss_mb
+from tests.bench.table import Pair, Row, measures
+from tests.terminal.lifeline import processes_under
+
+
+@measures("courier", Row("memory of the courier with its heir, after a full sync (PSS)", "MB", most=45))
+def memory(bench: Bench) -> Sequence[Pair]:
+    """One courier in office, when it has brought the whole store; `aisle sync` waits for that."""
+    if bench.aisle is None:
+        return [Pair(None, None)]
+    with served(bench) as service:
+        env = elsewhere(bench, service, "courier")
+        laid, lifeline = environment(env)
+        command = [sys.executable, "-m", "aisle", "courier"]
+        with subprocess.Popen(command, env=laid, pass_fds=lifeline, stdout=subprocess.DEVNULL) as courier:
+            try:
+                until(lambda: len(_couriers(bench)) == 2, courier)  # it and its heir: it is in office
+                said = door(env, "sync", "--full")
+                held = [pss_mb(pid) for pid in _couriers(bench)]
+            finally:
+                courier.terminate()
+    if f" {bench.products} products" not in said:
+        raise AssertionError(f"the courier was to bring {bench.products} products; it says: {said}")
+    return [Pair(sum(held), None)]
+
+
+def _couriers(bench: Bench) -> list[int]:
+    return [pid for pid, line in processes_under(bench.scratch).items() if " courier" in line]

@@ -1,0 +1,139 @@
+"""Row about a full sync: rows a second of processor time, against the least that has to be done with the same pages."""
+
+import json
+import resource
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tests.bench import shop
+from tests.bench.bench import Bench
+from tests.bench.floor_sync import floor_rate
+from tests.bench.prepare import door
+from tests.bench.service import Service, elsewhere, served
+from tests.bench.table import Pair, Row, measures, median
+
+PAGE = 500
+PRODUCTS, STOCK = "products", "storeproducts/stock"
+PUBLIC = "/api/v2/public/"
+
+
+class Cost(NamedTuple):
+    """What a sync took."""
+
+    used_s: float
+    """Seconds of processor time."""
+    took_s: float
+    """Seconds on the clock."""
+    said: str
+
+
+@measures(
+    "sync",
+    Row("full sync, rows a second of processor time", "rows/s", "parse, insert, index; one core", at_least=0.4),
+    Row("full sync, rows a second end to end", "rows/s"),
+)
+def sync(bench: Bench) -> Sequence[Pair]:
+    """The same pages to both: the floor reads them from memory, the courier from a service in another process."""
+    goods = shop.products(bench.products)
+    if bench.aisle is None:
+        made = list(pages(goods))
+        return [Pair(None, _floor(bench, made)), Pair(None, None)]
+    with served(bench) as service:
+        fetched = [*_fetched(service, PRODUCTS, "records"), *_fetched(service, STOCK, "list")]
+        cost = _synced(bench, service)
+    rows = sum(len(entries(page)) for page in fetched)
+    note = f"{rows:,} rows; a sync that finds nothing new taken off"
+    return [Pair(rows / cost.used_s, _floor(bench, fetched), note), Pair(rows / cost.took_s, None)]
+
+
+def _floor(bench: Bench, pages_: Sequence[bytes]) -> float | None:
+    found = []
+    for attempt in range(bench.times(5, 1)):
+        found.append(floor_rate(pages_, bench.scratch / f"floor-{attempt}.db"))
+    return median(found)
+
+
+def entries(page: bytes) -> list[Any]:
+    """The entries of a page of either envelope."""
+    body = json.loads(page)
+    found: list[Any] = body["records"] if "records" in body else body["list"]
+    return found
+
+
+def pages(goods: Sequence[shop.Product]) -> Iterator[bytes]:
+    """Pages of the shop's products and stock as the interface shows them."""
+    for make, envelope in ((_product, "records"), (_stock, "list")):
+        for first in range(0, len(goods), PAGE):
+            part = [make(first + index, each) for index, each in enumerate(goods[first : first + PAGE], 1)]
+            yield json.dumps({envelope: part, "page_size": PAGE, "page_start": first // PAGE + 1}).encode()
+
+
+def _product(_id: int, each: shop.Product) -> dict[str, Any]:
+    return {
+        "product_number": each.number,
+        "product_name": each.name,
+        "barcode": each.barcode,
+        "price": float(each.price),
+        "carrier_item_quantity": 0,
+        "edit_min_max_percentage": 0,
+        "price_compare_multiplier": 0,
+        "shelf_label_quantity": 0,
+        "is_stock": True,
+        "is_active": True,
+    }
+
+
+def _stock(id_: int, each: shop.Product) -> dict[str, Any]:
+    return {
+        "id": id_,
+        "store_number": shop.STORE,
+        "product_number": each.number,
+        "product_description": each.name,
+        "barcode": each.barcode,
+        "price": float(each.price),
+        "is_stock": True,
+        "is_replenishment": False,
+        "most_likely_quantity": each.quantity,
+        "most_likely_pool_1": each.quantity,
+        "store_locations": [
+            {"store_location_code": each.place, "quantity": each.quantity, "stock_pool_1": each.quantity}
+        ],
+    }
+
+
+def _fetched(service: Service, path: str, envelope: str) -> Iterator[bytes]:
+    """All pages of a list as the service writes them."""
+    number, full = 0, True
+    while full:
+        number += 1
+        query = f"store_number={shop.STORE}&include_locations=true&page_size={PAGE}&page_start={number}"
+        query = query if envelope == "list" else f"store_number={shop.STORE}&page_size={PAGE}&page_number={number}"
+        asked = urllib.request.Request(f"{service.url}{PUBLIC}{path}?{query}")
+        asked.add_header("Authorization", f"Bearer {service.token}")
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            page = answer.read()
+        full = len(entries(page)) == PAGE
+        yield page
+
+
+def _synced(bench: Bench, service: Service) -> Cost:
+    """A full sync into an empty home, without what a start and a round that finds nothing new take."""
+    assert bench.aisle is not None
+    found = []
+    for attempt in range(bench.times(3, 1)):
+        env = elsewhere(bench, service, f"synced-{attempt}")
+        full, empty = _cost(env, "--full"), _cost(env)
+        if f" {bench.products} products" not in full.said:
+            raise AssertionError(f"aisle sync was to bring {bench.products} products; it says: {full.said}")
+        found.append(Cost(full.used_s - empty.used_s, full.took_s - empty.took_s, full.said))
+    return sorted(found)[len(found) // 2]
+
+
+def _cost(env: Mapping[str, str | None], *options: str) -> Cost:
+    """What one `aisle sync` costs."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    said = door(env, "sync", *options)
+    after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    return Cost(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, ended - began, said)

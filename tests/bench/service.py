@@ -1,0 +1,66 @@
+"""A service of its own for the rows that need one, and homes that work with it."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from tests.bench.bench import Bench
+from tests.bench.prepare import door, environment
+
+
+class Service(NamedTuple):
+    """A running service: its address and a token."""
+
+    url: str
+    token: str
+
+
+def elsewhere(bench: Bench, service: Service, name: str) -> Mapping[str, str | None]:
+    """The environment of a home of this name that works with the service."""
+    assert bench.aisle is not None
+    token = bench.scratch / "token"
+    token.touch(mode=0o600)
+    token.write_text(service.token, encoding="ascii")
+    return {
+        **bench.aisle.env,
+        "AISLE_HOME": str(bench.scratch / name),
+        "AISLE_BASE_URL": service.url,
+        "AISLE_TOKEN_FILE": str(token),
+    }
+
+
+@contextmanager
+def served(bench: Bench) -> Iterator[Service]:
+    """`aisle serve` over the prepared store, in a process of its own."""
+    assert bench.aisle is not None
+    token = door(bench.aisle.env, "token", "add", f"bench-{os.getpid()}", "--role", "admin").split()[-1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "aisle", "serve", "--host", "127.0.0.1", "--port", str(port)]
+    laid, lifeline = environment(bench.aisle.env)
+    with subprocess.Popen(command, env=laid, pass_fds=lifeline, stdout=subprocess.DEVNULL) as server:
+        try:
+            until(lambda: _listens(port), server)
+            yield Service(f"http://127.0.0.1:{port}", token)
+        finally:
+            server.terminate()
+
+
+def until(condition: Callable[[], bool], process: subprocess.Popen[bytes], timeout_s: float = 30) -> None:
+    """Waits for what this process is to bring about. Raises AssertionError when it ends or takes too long."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise AssertionError(f"{process.args!r} does not come up; its exit status is {process.returncode}")
+        time.sleep(0.05)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,127 @@
+"""`aisle api` runs every operation of the interface, and follows the pages of every list."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.cli import api as door
+from aisle.cli import main
+from aisle.contract.wire import OPERATIONS, encode_json
+from aisle.service.openapi.examples import EXAMPLES
+from aisle.service.openapi.params import NOTES
+
+
+@pytest.fixture(autouse=True)
+def home(aisle_home: Path) -> Path:
+    """Every test has a demo store of its own."""
+    return aisle_home
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of `aisle api`."""
+    try:
+        status = main(["api", *arguments])
+    except SystemExit as leave:
+        status = int(str(leave.code or 0))
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def queries(values: dict[str, Any]) -> list[str]:
+    """Parameters as a command line gives them."""
+    return [
+        part
+        for name, value in values.items()
+        for part in ("--query", f"{name}={str(value).lower() if value is True else value}")
+    ]
+
+
+def test_every_operation_is_run_by_its_name(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = set()
+    for name, examples in EXAMPLES.items():
+        if name not in OPERATIONS:
+            continue
+        for one in examples:
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(encode_json(one.body))))
+            sure = ["--yes"] if name in door.DANGEROUS else []
+            status, out, err = run(capsys, name, "--body", "-", *sure, *queries(dict(one.query)))
+            assert (status, err) == (0, ""), (name, one.name)
+            assert json.loads(out).get("success", True), (name, one.name)
+        done.add(name)
+    for row in OPERATIONS.values():
+        if not row.write:
+            needed = {param.name: NOTES[param.name].example for param in row.params if param.required}
+            status, out, err = run(capsys, row.name, *queries(needed))
+            assert (status, err) == (0, ""), row.name
+            assert isinstance(json.loads(out), list if row.result_array else dict)
+            done.add(row.name)
+    assert done == set(OPERATIONS)
+    assert len(done) == 29
+
+
+def _total_of_all_stores(capsys: pytest.CaptureFixture[str], name: str) -> int:
+    """Of a list that is too long to be counted over several stores: each store's, which is told."""
+    stores = json.loads(run(capsys, "list-stores")[1])["list"]
+    one = [run(capsys, name, *queries({"store_number": store["storeNo"], "page_size": 1}))[1] for store in stores]
+    return sum(json.loads(answer)["total_count"] for answer in one)
+
+
+@pytest.mark.parametrize("name", [row.name for row in OPERATIONS.values() if row.paging])
+def test_every_list_is_followed_to_its_end(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    row = OPERATIONS[name]
+    needed = {param.name: NOTES[param.name].example for param in row.params if param.required}
+    status, out, err = run(capsys, name, *queries(needed | {"page_size": 1000}))
+    assert (status, err) == (0, "")
+    envelope = json.loads(out)
+    whole = envelope["records" if row.paging == "products" else "list"]
+    counted = "total_record_count" if row.paging == "products" else "total_count"
+    total = envelope[counted] if counted in envelope else _total_of_all_stores(capsys, name)
+    size = max(1, len(whole) // 2)
+    status, out, err = run(capsys, name, "--all", *queries(needed | {"page_size": size}))
+    assert (status, err) == (0, "")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert rows[: len(whole)] == whole
+    assert len(rows) == len({json.dumps(one, sort_keys=True) for one in rows}) == total
+
+
+def test_what_is_refused_is_told_and_leaves_with_one(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    status, out, err = run(capsys, "list-locations", "--store", "nowhere")
+    assert status == 1
+    assert json.loads(out)["status"] == 403
+    assert "list-locations" in err
+    status, out, err = run(capsys, "list-locations", "--all", "--store", "nowhere")
+    assert (status, out) == (1, "")
+    assert "list-locations" in err
+    body = tmp_path / "body.json"
+    body.write_text('{"orders": [{"order_number": "X", "order_lines": [{"line_number": 1, "product_number": "?"}]}]}')
+    status, out, err = run(capsys, "create-customer-orders-one-store", "--body", str(body))
+    assert status == 1
+    assert json.loads(out)["success"] is False
+    assert "quantity" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("retrieve-store-product-stock", "--all"), "is no list"),
+        (("create-movement", "--all", "--body", "-"), "is no list"),
+        (("list-receipts", "--all"), "receipt_type"),
+        (("list-stores", "--all", "--query", "is_warehose=true"), "is_warehouse"),
+        (("list-locations", "--body", "-"), "has no body"),
+    ],
+)
+def test_what_cannot_be_meant_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], says: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"[]")))
+    status, out, err = run(capsys, *arguments)
+    assert status in (1, 2)
+    assert out == ""
+    assert says in err

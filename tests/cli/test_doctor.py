@@ -1,0 +1,509 @@
+"""`aisle doctor`: finds what is broken, says why and what to do, and neither changes nor gives away anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from aisle.cli import main
+from aisle.cli.doctor import host, store, terminal
+from aisle.cli.doctor.report import NOTE, OK, WRONG
+from aisle.cli.doctor.service import Asked, _judged, clock, level
+from aisle.client import Answer
+from aisle.courier import progress
+from aisle.courier.features import Features, parse_features
+from aisle.errors import StorageError
+from aisle.local import disk
+from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.db import connect, transaction
+from aisle.local.home import Home
+from aisle.local.lock import Election, Holder
+from aisle.local.opening import open_session
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.rescue import put_back
+from aisle.local.schema_outbox import OUTBOX
+from aisle.scan.inputs import Line
+from aisle.settings import EMBEDDED, Loaded, Settings
+from tests.local import goods
+from tests.local.kit import ANNA, intents, update
+
+SECRET = "t0p-secret-token"
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """The home of the demo store, empty."""
+    return Home(aisle_home, EMBEDDED, "0001")
+
+
+class Doctor(NamedTuple):
+    """What one run said."""
+
+    status: int
+    text: str
+    findings: list[Mapping[str, Any]]
+    verdict: str
+
+    def of(self, name: str) -> list[tuple[str, str]]:
+        """Verdict and all words about one thing."""
+        return [
+            (finding["verdict"], " ".join(filter(None, (finding["what"], finding["why"], finding["todo"]))))
+            for finding in self.findings
+            if finding["name"] == name
+        ]
+
+
+def doctor(capsys: pytest.CaptureFixture[str], *arguments: str) -> Doctor:
+    """A run for programs, and the same for eyes."""
+    status = main(("doctor", *arguments))
+    text = capsys.readouterr().out
+    assert main(("doctor", "--json", *arguments)) == status
+    said = json.loads(capsys.readouterr().out)
+    assert text.rstrip().endswith(said["verdict"])
+    return Doctor(status, text, said["findings"], said["verdict"])
+
+
+def filled(home: Home) -> Cache:
+    """A small store, read whole a moment ago."""
+    cache = Cache(open_cache(home.folder, writer=True), home.store)
+    cache.put_products([goods.product("P1", "Tea", "4006381333931")])
+    cache.put_stock([goods.stock("P1", 20)])
+    progress.save(cache, progress.Progress(completed=1.0))
+    cache.set_link(Sync(state="live", last_ok=time.time()))
+    return cache
+
+
+def test_nothing_is_made_where_nothing_is(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    found = doctor(capsys)
+    assert found.status == 0
+    assert found.verdict.startswith("All is well.")
+    assert {finding["verdict"] for finding in found.findings} == {OK, NOTE}
+    assert found.of("home")[0][1].endswith("The first start makes it.")
+    assert list(home.root.iterdir()) == []
+
+
+def test_a_store_at_work_is_well(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(("sync",)) == 0
+    capsys.readouterr()
+    session = open_session(home, Settings(terminal="dock"))
+    try:
+        session.start()
+        session.take([Line("BADGE-U1", "cr", 0.0, 0.0, 0.0)], 0.0)
+        found = doctor(capsys)
+    finally:
+        session.close()
+    assert (found.status, [finding for finding in found.findings if finding["verdict"] == WRONG]) == (0, [])
+    assert [verdict for verdict, _ in found.of("service") + found.of("writes") + found.of("clock")] == [OK] * 3
+    assert "exactly once" in found.of("writes")[0][1]
+    assert found.of("cache")[0][1].endswith("complete")
+    assert found.of("sessions")[0][1].startswith("dock: U1, began ")
+    assert found.of("outbox")[0][1].startswith("nothing waits")
+
+
+def test_a_read_only_file_system_is_named_as_what_it_is(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = os.statvfs(home.root)
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((*found[:8], os.ST_RDONLY, *found[9:])))
+    [(verdict, text)] = doctor(capsys).of("home")
+    assert verdict == WRONG
+    assert "mounted read-only" in text
+    assert "Mount it for writing" in text
+    assert "account" not in text
+    for door in (lambda: open_session(home, Settings(terminal="dock")), lambda: open_outbox(home.folder)):
+        with pytest.raises(StorageError, match=r"mounted read-only\. Mount it for writing"):
+            door()
+
+
+def test_all_that_is_wrong_in_settings_is_named(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    (home.root / "settings.toml").write_text(
+        'blnd = true\nverified = true\nrestricted_codes = ["28"]\n[device."x"]\nfoo = 1\n'
+    )
+    found = doctor(capsys)
+    assert found.status == 1
+    wrongs = [text for verdict, text in found.of("settings") if verdict == WRONG]
+    assert len(wrongs) == 3
+    assert all(str(home.root / "settings.toml") in text for text in wrongs)
+    assert "Something is wrong with: settings." in found.verdict
+
+
+def test_a_wrong_variable_is_named_and_the_rest_is_looked_at(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AISLE_RICH", "maybe")
+    found = doctor(capsys)
+    assert found.status == 1
+    assert "AISLE_RICH is 'maybe'" in found.of("settings")[0][1]
+    assert found.of("disk")
+
+
+def test_settings_in_force_come_with_their_source(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = home.root / "settings.toml"
+    file.write_text(f'token_header = "Bearer {SECRET}{{token}}"\n[device."till-*"]\nverified = true\n')
+    monkeypatch.setenv("AISLE_BLIND", "yes")
+    arguments = ("doctor", "--settings", "--terminal", "till-2", "--base-url", f"https://u:{SECRET}@shop.example")
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    rows = {line.split("  ")[0]: [cell.strip() for cell in line.split("  ") if cell] for line in text.splitlines()[1:]}
+    assert rows["verified"] == ["verified", "true", f'{file} [device."till-*"]']
+    assert rows["blind"] == ["blind", "true", "AISLE_BLIND"]
+    assert rows["terminal"] == ["terminal", "till-2", "the command line"]
+    assert rows["rich"] == ["rich", "false", "default"]
+    assert main((*arguments, "--json")) == 0
+    said = json.loads(capsys.readouterr().out)["settings"]
+    assert said["verified"] == {"value": True, "from": f'{file} [device."till-*"]'}
+    assert set(said) == set(Settings._fields)
+    assert SECRET not in text + json.dumps(said)
+    file.write_text("blnd = true")
+    assert main(("doctor", "--settings")) == 1
+    assert "did you mean 'blind'" in capsys.readouterr().out
+
+
+# Broken files
+
+
+def garbage(home: Home) -> None:
+    home.outbox.write_bytes(b"no database " * 1000)
+    home.cache.write_bytes(b"no database " * 1000)
+
+
+def folders(home: Home) -> None:
+    home.outbox.mkdir()
+    home.cache.mkdir()
+
+
+def torn(home: Home) -> None:
+    """Pages in the middle are not what they were."""
+    with closing(open_outbox(home.folder)) as outbox:
+        with transaction(outbox):
+            values = [("S", "", 0.0, "", "x" * 500, "", "", "", "", "", "")] * 500
+            outbox.executemany("INSERT INTO event VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        outbox.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    with home.outbox.open("r+b") as file:
+        file.seek(file.seek(0, os.SEEK_END) // 2)
+        file.write(b"\xff" * 40_000)
+
+
+def newer(home: Home) -> None:
+    with closing(open_outbox(home.folder)) as outbox, closing(open_cache(home.folder, writer=True)) as cache:
+        outbox.execute("PRAGMA user_version = 99").fetchall()
+        cache.execute("PRAGMA user_version = 99").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("broken", "names", "says"),
+    [
+        (garbage, {"cache", "link", "outbox", "journal", "sessions"}, "damaged"),
+        (folders, {"cache", "link", "outbox", "journal", "sessions"}, "cannot be"),
+        (torn, {"journal"}, "Keep a copy of"),
+        (newer, {"cache", "link", "outbox", "journal", "sessions"}, "A newer aisle has been used on this host"),
+    ],
+)
+def test_what_cannot_be_read_is_a_line_with_why_and_a_way_on(
+    home: Home, capsys: pytest.CaptureFixture[str], broken: Any, names: set[str], says: str
+) -> None:
+    home.folder.mkdir(mode=0o700)
+    broken(home)
+    found = doctor(capsys)
+    assert found.status == 1
+    wrongs = {finding["name"] for finding in found.findings if finding["verdict"] == WRONG}
+    assert wrongs == names
+    assert says in found.text
+    assert {"python", "disk", "terminal"} <= {finding["name"] for finding in found.findings}
+
+
+def test_what_was_kept_when_another_outbox_was_put_in_place_is_told(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled(home)
+    held = open_outbox(home.folder)
+    home.outbox.unlink()
+    open_outbox(home.folder).close()
+    kept = put_back(held).kept
+    assert kept is not None
+    found = doctor(capsys)
+    assert found.status == 1
+    assert any(verdict == WRONG and kept.name in words for verdict, words in found.of("outbox"))
+
+
+def test_an_outbox_of_an_older_program_is_left_as_it_is(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    with closing(connect(home.outbox, precious=True)) as outbox, transaction(outbox):
+        outbox.execute(OUTBOX[0]).fetchall()
+        outbox.execute("PRAGMA user_version = 1").fetchall()
+    found = doctor(capsys)
+    assert found.of("outbox") == [
+        (NOTE, f"nothing waits; schema 1 of {len(OUTBOX)} The next start brings it up to date.")
+    ]
+    assert found.status == 0
+
+
+def test_a_home_that_cannot_be(home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    (home.root / "file").write_text("")
+    monkeypatch.setenv("AISLE_HOME", str(home.root / "file" / "below"))
+    found = doctor(capsys)
+    assert found.status == 1
+    assert found.of("home")[0][0] == WRONG
+    assert "is no folder" in found.of("home")[0][1]
+
+
+@pytest.mark.parametrize(("kind", "says"), [("nfs4", "network"), ("tmpfs", "lies in memory (tmpfs)")])
+def test_a_disk_that_will_not_do_is_named_with_the_reason(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, kind: str, says: str
+) -> None:
+    mounts = home.root / "mountinfo"
+    mounts.write_text(f"1 0 0:1 / {home.root.resolve()} rw - {kind} x rw\n")
+    monkeypatch.setattr(disk, "MOUNTS", mounts)
+    monkeypatch.delenv("AISLE_ALLOW_VOLATILE")
+    found = doctor(capsys)
+    assert found.status == 1
+    verdict, text = found.of("home")[0]
+    assert verdict == WRONG
+    assert says in text
+    assert "Set AISLE_HOME to a folder on a" in text
+
+
+@pytest.mark.parametrize(("free", "verdict"), [(5e6, WRONG), (5e8, NOTE), (5e10, OK)])
+def test_room_on_the_disk(home: Home, monkeypatch: pytest.MonkeyPatch, free: float, verdict: str) -> None:
+    monkeypatch.setattr("aisle.cli.doctor.host.shutil.disk_usage", lambda path: Usage(free))
+    (finding,) = host.disk(Loaded(Settings(), home.root))
+    assert finding.verdict == verdict
+
+
+class Usage(NamedTuple):
+    """What the standard library answers."""
+
+    free: float
+
+
+def test_others_must_not_change_the_home(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    home.root.chmod(0o777)
+    found = doctor(capsys)
+    assert (WRONG, f"{home.root} can be changed by others Run: chmod 700 {home.root}") in found.of("home")
+
+
+def test_a_check_that_fails_itself_stops_no_other(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(path: object) -> None:
+        raise RuntimeError("no such thing")
+
+    monkeypatch.setattr("aisle.cli.doctor.host.shutil.disk_usage", fails)
+    found = doctor(capsys)
+    assert found.of("disk") == [(WRONG, "cannot be looked at RuntimeError: no such thing")]
+    assert found.of("terminal")
+
+
+# Token and service
+
+
+def test_a_service_that_is_not_there_and_a_token_that_others_read(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token = home.root / "t"
+    token.write_text(SECRET)
+    token.chmod(0o644)
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        found = doctor(capsys, "--base-url", url, "--token-file", str(token))
+        token.chmod(0o600)
+        second = doctor(capsys, "--base-url", url, "--token-file", str(token))
+    assert found.status == second.status == 1
+    assert "chmod 600" in found.of("token")[0][1]
+    assert second.of("token")[0][0] == OK
+    assert second.of("service")[0][0] == WRONG
+    assert "Work goes on here and is sent later." in second.of("service")[0][1]
+    assert SECRET not in found.text + second.text
+
+
+def answer(status: int = 200, body: object = None, **headers: str) -> Asked:
+    return Asked(Answer(status, headers, json.dumps({} if body is None else body).encode()), 1000.0, 1000.2)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "verdict", "says"),
+    [
+        (200, {}, OK, "answers in 200 ms"),
+        (401, {}, WRONG, "refuses the token"),
+        (403, {}, WRONG, "does not let this token into store 0001"),
+        (404, {}, WRONG, "answers 404"),
+        (200, [], WRONG, "no answer of a Store Operations Service"),
+        (503, {}, WRONG, "answers 503"),
+    ],
+)
+def test_what_an_answer_means(status: int, body: object, verdict: str, says: str) -> None:
+    found = next(iter(_judged("https://shop.example", "0001", answer(status, body))))
+    assert found.verdict == verdict
+    assert says in f"{found.what} {found.why}"
+
+
+def test_checked_is_never_called_exactly_once() -> None:
+    sure = level(parse_features("idempotency=30d, changes"))
+    assert (sure.verdict, sure.facts["level"]) == (OK, "exactly once")
+    for features in (None, Features(), parse_features("changes, occurred-at")):
+        found = level(features)
+        assert (found.verdict, found.facts["level"]) == (NOTE, "checked")
+        assert "exactly once" not in found.what + found.why
+
+
+def test_clocks_that_differ_are_told() -> None:
+    here = datetime.fromtimestamp(1000.1, UTC)
+
+    def at(seconds: float) -> Asked:
+        return answer(200, {"server_time": (here + timedelta(seconds=seconds)).isoformat()})
+
+    assert [clock(at(seconds)).verdict for seconds in (0, 4, -4, 6, -3600)] == [OK, OK, OK, NOTE, NOTE]
+    assert clock(at(-3600)).facts["offset_s"] == -3600
+    assert "behind" in clock(at(-3600)).what
+    header = answer(200, {}, date="Thu, 01 Jan 1970 00:16:40 GMT")
+    assert clock(header).verdict == OK
+    assert clock(answer(200, {"server_time": "today"})).what == "the service does not say what time it is"
+
+
+# Courier, outbox, terminal
+
+
+def test_a_courier_at_work_is_told_from_one_that_hangs_or_died(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    now = time.time()
+    cache = filled(home)
+    election = Election(home.lock)
+    assert election.try_win(Holder(os.getpid(), "1.2.3", now - 600))
+    with cache.batch():
+        cache.set_cursor("beat", now)
+    verdict, text = doctor(capsys).of("courier")[0]
+    assert verdict == OK
+    assert f"process {os.getpid()} of aisle 1.2.3, began 10 min ago" in text
+    with cache.batch():
+        cache.set_cursor("beat", now - 300)
+    found = doctor(capsys)
+    assert found.status == 1
+    assert found.of("courier")[0][0] == WRONG
+    assert "Its last sign of life came 5 min ago" in found.text
+    election.resign()
+    assert doctor(capsys).of("courier")[0][0] == NOTE
+
+
+def test_without_a_list_of_locks_the_holder_is_looked_for(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "LOCKS", home.root / "none")
+    assert store.is_held(home.lock, os.getpid())
+    assert not store.is_held(home.lock, 2**22 + 1)
+
+
+def test_what_waits_and_what_a_person_has_to_settle(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    filled(home)
+    box = Outbox(open_outbox(home.folder), clock=lambda: time.time() - 7200)
+    with transaction(box._db):
+        waits, refused, unclear = box.enqueue(
+            intents(*(update(order, {1: 1}, merge=False, customer_name="Ms Okafor") for order in ("1", "2", "3"))), ANNA
+        )
+    found = doctor(capsys)
+    assert found.status == 0
+    assert found.of("outbox")[0] == (
+        NOTE,
+        f"3 queued; schema {len(OUTBOX)}; the oldest that waits was noted 2 h ago"
+        " Nothing is lost. Look at link and service above.",
+    )
+    for op_id in (refused, unclear):
+        box.begin_sending(op_id, b"{}")
+    box.reject(refused, "the order is finished")
+    box.doubt(unclear, "the line broke")
+    found = doctor(capsys)
+    assert found.status == 1
+    assert found.of("outbox")[0][1].startswith("1 in doubt, 1 queued, 1 rejected; ")
+    assert (NOTE, f"rejected: update-customer-order {refused} the order is finished") in found.of("outbox")
+    assert (NOTE, f"in doubt: update-customer-order {unclear} the line broke") in found.of("outbox")
+    assert "Okafor" not in found.text
+    assert waits not in found.text
+
+
+@pytest.mark.parametrize(
+    ("sync", "verdict", "says"),
+    [
+        (Sync(state="offline", server="no route"), NOTE, "no route"),
+        (Sync(state="refused", server="token expired"), WRONG, "Put a token for store 0001 into"),
+        (Sync(state="live", server=""), OK, "live; heard of the service"),
+    ],
+)
+def test_what_the_courier_says_of_its_link(
+    home: Home, capsys: pytest.CaptureFixture[str], sync: Sync, verdict: str, says: str
+) -> None:
+    filled(home).set_link(sync)
+    found = doctor(capsys).of("link")[0]
+    assert found[0] == verdict
+    assert says in found[1]
+
+
+def test_a_cache_that_is_not_whole_or_old_is_told(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    cache = filled(home)
+    assert doctor(capsys).of("cache")[0][1].startswith("1 products, 1 stock, 0 places, 0 orders; confirmed ")
+    cache.set_link(Sync(last_ok=time.time() - 90_000))
+    assert "25 h ago" in doctor(capsys).of("cache")[0][1]
+    with cache.batch():
+        progress.save(cache, progress.Progress(completed=1.0, missing=("stock",)))
+    assert "Not all of stock could be read." in doctor(capsys).of("cache")[0][1]
+    with cache.batch():
+        progress.save(cache, progress.Progress())
+    assert "has not been read whole" in doctor(capsys).of("cache")[0][1]
+
+
+def test_what_the_scanner_test_found_last(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = home.root / "trace"
+    loaded = Loaded(Settings(trace=str(trace)), home.root)
+    assert next(iter(terminal.scanner(loaded))).verdict == NOTE
+    lines = [
+        {"job": "doctor", "verdict": "doctor.fine"},
+        {"job": "doctor", "verdict": "doctor.no_gs"},
+        {"job": "pick", "verdict": "pick.taken"},
+    ]
+    trace.write_text("half a line\n" + "\n".join(json.dumps(line) for line in lines) + "\n{")
+    (found,) = terminal.scanner(loaded)
+    assert (found.verdict, found.facts["finding"]) == (NOTE, "doctor.no_gs")
+    assert "FNC1" in found.what
+    trace.write_text(json.dumps(lines[0]))
+    (found,) = terminal.scanner(loaded)
+    assert found.verdict == OK
+
+
+def test_the_terminal_is_described(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    verdict, text = doctor(capsys, "--terminal", "dock 3").of("terminal")[0]
+    assert (verdict, text.split(":")[0]) == (OK, "dock 3")
+
+
+@pytest.mark.parametrize(
+    ("environ", "known"),
+    [
+        ({"TERM": "vt220"}, (0,)),
+        ({"TERM": "linux"}, (0, 8)),
+        ({"TERM": "no such"}, (0,)),
+        ({"TERM": "linux", "COLORTERM": "truecolor"}, (1 << 24,)),
+    ],
+)
+def test_the_colours_of_a_terminal(environ: dict[str, str], known: tuple[int, ...]) -> None:
+    """Curses looks a terminal up once in a process; a machine may know none of them."""
+    asked = [
+        sys.executable,
+        "-c",
+        "import sys, ast, aisle.local.hearing as it; print(it.colours(ast.literal_eval(sys.argv[1])))",
+    ]
+    found = subprocess.run([*asked, repr(environ)], capture_output=True, text=True, check=True, timeout=60)
+    assert int(found.stdout) in known
+
+
+def test_text_from_outside_is_harmless(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    filled(home).set_link(Sync(state="offline", server="\x1b[2Jgone\u202e"))
+    text = doctor(capsys).text
+    assert "gone" in text
+    assert all(line.isprintable() for line in text.splitlines())

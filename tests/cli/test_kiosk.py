@@ -1,0 +1,100 @@
+"""`aisle --kiosk`: what it forgets before anything can read it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aisle.cli.kiosk import closed_environment
+from aisle.cli.options import app_parser, settings_of
+from aisle.errors import SettingsError
+from aisle.settings import load
+
+HOSTILE = {
+    "TEXTUAL": "devtools",
+    "TEXTUAL_DRIVER": "os:system",
+    "TEXTUAL_LOG": "/dev/full",
+    "TEXTUAL_PRESS": "q",
+    "TEXTUAL_ALLOW_SIGNALS": "1",
+    "TEXTUAL_SCREENSHOT": "1",
+    "AISLE_BASE_URL": "http://elsewhere.test",
+    "AISLE_HOME": "/nowhere/at/all",
+    "AISLE_KIOSK": "false",
+    "AISLE_STORE": "9999",
+    "AISLE_TOKEN_FILE": "/etc/passwd",
+    "AISLE_TRACE": "/nowhere/trace",
+    "COLUMNS": "7",
+    "HOME": "/nowhere",
+    "HTTPS_PROXY": "http://elsewhere.test",
+    "LD_PRELOAD_": "x.so",
+    "LESSOPEN": "|sh",
+    "NO_COLOR": "1",
+    "PATH": "/nowhere",
+    "PYTHONINSPECT": "1",
+    "PYTHONPATH": "/nowhere",
+    "SSL_CERT_FILE": "/nowhere",
+    "SHELL": "/bin/sh",
+    "XDG_CONFIG_HOME": "/nowhere",
+    "XDG_DATA_HOME": "/nowhere",
+}
+TERMINAL = {"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "SSH_CLIENT": "10.0.0.1 1 22"}
+KEPT = TERMINAL | {"AISLE_LIFELINE_FD": "7"}
+
+
+def test_nothing_but_the_terminal_s_own_variables_is_kept() -> None:
+    account = pwd.getpwuid(os.getuid())
+    mine = {"HOME": account.pw_dir, "USER": account.pw_name, "LOGNAME": account.pw_name, "PATH": "/usr/bin:/bin"}
+    assert closed_environment(HOSTILE | KEPT) == KEPT | mine
+    assert closed_environment(HOSTILE | TERMINAL, "/data")["AISLE_HOME"] == "/data"
+
+
+def test_the_readme_names_each_variable_that_is_heard() -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    _, section = text.split("## For people who may do nothing else here", 1)
+    named = set(re.findall(r"`([A-Z_]+\*?)`", section.split("\n```", 1)[0]))
+    assert {re.sub(r"^(SSH_|LC_).*", r"\1*", name) for name in (*KEPT, "TZ")} == named
+
+
+@pytest.mark.parametrize("term", ["x" * 65, "../../x", "xterm\x1b[0m", "x y", ""])
+def test_a_terminal_s_name_is_a_name(term: str) -> None:
+    assert closed_environment({"TERM": term})["TERM"] == ("" if term == "" else "dumb")
+
+
+def test_settings_are_the_command_line_s_and_those_of_its_home(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text('store = "0042"\n')
+    code = (
+        "import sys, os; from aisle.cli import app; loaded = app._settings(sys.argv[1:]); s = loaded.settings;"
+        "print(s.kiosk, s.store, s.base_url, repr(s.trace), loaded.root, sorted(n for n in os.environ if 'AISLE' in n))"
+    )
+    command = [sys.executable, "-c", code, "--kiosk", "--home", str(tmp_path)]
+    told = subprocess.run(
+        command,
+        env={**{name: text for name, text in HOSTILE.items() if not name.startswith("PYTHON")}, **TERMINAL},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == f"True 0042 embedded '' {tmp_path} ['AISLE_HOME']\n"
+
+
+def test_what_follows_it_is_no_command() -> None:
+    with pytest.raises(SystemExit) as left:
+        app_parser().parse_args(["--kiosk", "token", "list"])
+    assert left.value.code == 2
+
+
+def test_neither_a_variable_nor_a_file_says_it(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AISLE_KIOSK", "false")
+    assert settings_of(app_parser().parse_args(["--kiosk"])).settings.kiosk
+    monkeypatch.setenv("AISLE_KIOSK", "true")
+    assert not load({}).settings.kiosk
+    aisle_home.mkdir(exist_ok=True)
+    (aisle_home / "settings.toml").write_text("kiosk = false\n")
+    with pytest.raises(SettingsError, match="aisle --kiosk"):
+        load({"kiosk": True})

@@ -1,0 +1,88 @@
+"""`aisle outbox`: what is not settled, one of them with what both sides say, and what a person says of it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aisle.cli import main
+from aisle.local.db import transaction
+from aisle.local.home import Home
+from aisle.local.operation import Author, Intent
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.probes import MOVEMENT_READBACK, NO, Probes
+from aisle.settings import DEMO_STORE, EMBEDDED
+from tests.courier.kit import movement, update
+
+
+@pytest.fixture
+def ids(aisle_home: Path) -> tuple[str, ...]:
+    """One that nobody knows about, with evidence, and one that waits."""
+    with closing(open_outbox(Home(aisle_home, EMBEDDED, DEMO_STORE).folder)) as db:
+        outbox = Outbox(db)
+        with transaction(db):
+            writes = (movement("P1", 2, "A-1", "B-1"), update("O1", {1: 1}))
+            ids = outbox.enqueue([Intent(write) for write in writes], Author(DEMO_STORE, "U1"))
+        before = {"before": {"stock": {"P1": {"A-1": "12", "B-1": "4"}}}}
+        outbox.begin_sending(ids[0], b"[]", evidence=before)
+        outbox.doubt(ids[0], "no answer", settle_s=120)
+        after = {"after": {"stock": {"P1": {"A-1": "10", "B-1": "6"}}}, "verdict": "unreadable"}
+        outbox.ask_person(ids[0], "nobody knows", evidence={**before, **after})
+        Probes(db).learn(MOVEMENT_READBACK, NO)
+    return ids
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    try:
+        status = main(["outbox", *arguments])
+    except SystemExit as leave:
+        status = int(str(leave.code or 0))
+    return status, *capsys.readouterr()
+
+
+def state(home: Path, op_id: str) -> str:
+    with closing(open_outbox(Home(home, EMBEDDED, DEMO_STORE).folder)) as db:
+        return Outbox(db).get(op_id).state
+
+
+def test_the_list_speaks_in_the_five_words(ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(capsys)
+    assert status == 0
+    assert [line.split()[2] for line in out.splitlines()[1:]] == ["unclear", "noted"]
+    assert "1 waiting, 1 for a person to settle." in err
+    assert "movement_readback no" in err
+
+
+def test_one_is_shown_with_what_both_sides_say(ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "show", ids[0][:8])
+    assert status == 0
+    rows = [line.split() for line in out.splitlines()]
+    assert ["P1", "A-1", "12", "-2", "10"] in rows
+    assert ["P1", "B-1", "4", "+2", "6"] in rows
+    assert "By the stock it looks as if it arrived." in out
+    assert "arrived, again, by-hand" in out
+
+
+@pytest.mark.parametrize(("how", "becomes"), [("arrived", "done"), ("again", "queued"), ("by-hand", "closed")])
+def test_one_is_settled(
+    aisle_home: Path, ids: tuple[str, ...], capsys: pytest.CaptureFixture[str], how: str, becomes: str
+) -> None:
+    status, out, _ = run(capsys, "settle", ids[0], how, "--by", "Ben", "--note", "looked")
+    assert status == 0
+    assert becomes in out
+    assert state(aisle_home, ids[0]) == becomes
+    with closing(open_outbox(Home(aisle_home, EMBEDDED, DEMO_STORE).folder)) as db:
+        op = Outbox(db).get(ids[0])
+    assert (op.closed_by, op.last_error) == ("Ben", "looked")
+
+
+@pytest.mark.parametrize("id_", ["", "NOBODY"])
+def test_what_nobody_can_settle_is_said(
+    aisle_home: Path, ids: tuple[str, ...], capsys: pytest.CaptureFixture[str], id_: str
+) -> None:
+    status, _, err = run(capsys, "settle", id_ or ids[1], "arrived")
+    assert status == 2
+    assert "aisle outbox" in err
+    assert state(aisle_home, ids[1]) == "queued"

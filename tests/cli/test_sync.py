@@ -1,0 +1,114 @@
+"""`aisle sync`, alone and beside a courier in office: what it waits for, and what its exit status says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from aisle.cli import main
+from aisle.cli.courier import _summary
+from aisle.courier import progress
+from aisle.courier.progress import Progress
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.settings import EMBEDDED
+from tests.courier.kit import Desk, update
+from tests.terminal.lifeline import Lifeline
+
+STORE = "0001"
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """The home of the embedded store, empty."""
+    return Home(aisle_home, EMBEDDED, STORE)
+
+
+@pytest.fixture
+def desk(home: Home) -> Iterator[Desk]:
+    """A session's side of the outbox."""
+    with closing(Desk(home.folder, time.time)) as desk:
+        yield desk
+
+
+def sync(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of one `aisle sync`."""
+    status = main(("sync", *arguments))
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def kept(home: Home) -> Progress:
+    """How far the cache has come."""
+    with closing(open_cache(home.folder, writer=False)) as connection:
+        return progress.load(Cache(connection, STORE))
+
+
+def wait_for(condition: Callable[[], object], within_s: float = 60.0) -> None:
+    """Waits for something that another process does."""
+    end = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < end, "what was waited for does not happen"
+        time.sleep(0.02)
+
+
+@contextmanager
+def _cut(lifeline: Lifeline) -> Iterator[None]:
+    """Lets whoever hangs on the line go, whatever happened."""
+    try:
+        yield
+    finally:
+        lifeline.cut()
+
+
+def test_a_sync_alone_says_what_is_there(capsys: pytest.CaptureFixture[str], home: Home) -> None:
+    status, out, err = sync(capsys)
+    assert (status, err) == (0, "")
+    assert out.startswith("Store 0001: ")
+    assert "42 orders" in out
+
+
+def test_what_could_not_be_sent_is_said(capsys: pytest.CaptureFixture[str], home: Home, desk: Desk) -> None:
+    (op_id,) = desk.write(update("no such order", {1: 1}))
+    desk.outbox.begin_sending(op_id, b"{}")
+    status, _out, err = sync(capsys)
+    assert desk.state(op_id) == "in_doubt"
+    assert status == 1
+    assert err == "1 waiting to be sent. See 'aisle outbox'.\n"
+
+
+def test_a_part_that_could_not_be_read_is_said(capsys: pytest.CaptureFixture[str], home: Home) -> None:
+    assert sync(capsys)[0] == 0
+    with closing(open_cache(home.folder, writer=True)) as connection:
+        cache = Cache(connection, STORE)
+        progress.save(cache, progress.load(cache)._replace(missing=("products",)))
+    assert _summary(home) == 1
+    told = capsys.readouterr()
+    assert "42 orders" in told.out
+    assert told.err == "Not all of products could be read.\n"
+    status, _out, err = sync(capsys)
+    assert (status, err) == (0, ""), "what could not be read is read again"
+
+
+def test_a_courier_in_office_reads_everything_anew_when_asked_to(
+    capsys: pytest.CaptureFixture[str], home: Home, lifeline: Lifeline
+) -> None:
+    assert sync(capsys)[0] == 0
+    command = [sys.executable, "-m", "aisle", "courier"]
+    with subprocess.Popen(command, pass_fds=[lifeline.fd]) as courier, _cut(lifeline):
+        wait_for(lambda: home.courier_log.exists() and "begins" in home.courier_log.read_text())
+        before = kept(home).completed
+        assert sync(capsys)[0] == 0
+        assert kept(home).completed == before, "nothing had changed"
+        began = time.time()
+        status, out, err = sync(capsys, "--full")
+        assert (status, err) == (0, "")
+        assert "42 orders" in out
+        assert kept(home).completed >= began
+    assert courier.returncode == 0
