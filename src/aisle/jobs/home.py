@@ -62,7 +62,23 @@ MORE: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.sign_out"), SignOut()),
     (msg("home.quit"), Quit()),
 )
-"""What is not needed every hour."""
+"""What is not needed every hour; behind its last entry are those of `DESK`."""
+
+TURN = msg("home.desk")
+"""The entry that turns `MORE` over."""
+
+DESK: tuple[tuple[Msg, Effect], ...] = (
+    (msg("home.orders"), Start("orders", {})),
+    (msg("home.exceptions"), Start("exceptions", {})),
+)
+"""Pages of the store and its chain, which a desk opens; a new one comes at the end."""
+
+PAGES: tuple[tuple[Msg, ...], ...] = (
+    tuple(msg(id_) for id_ in MENU),
+    (*(text for text, _ in MORE), TURN),
+    tuple(text for text, _ in DESK),
+)
+"""What the numbers say on each page of them."""
 
 
 class Listed(NamedTuple):
@@ -89,8 +105,8 @@ class Home(NamedTuple):
     cursor: int = -1
     rows: tuple[Listed, ...] = ()
     total: int = 0
-    more: bool = False
-    """The numbers are those of `MORE`."""
+    page: int = 0
+    """Which of `PAGES` the numbers are."""
     opening: bool = False
     """A search was ended with Enter: a single hit opens at once."""
     doubts: int = 0
@@ -114,7 +130,7 @@ class HomeJob:
 
     def open(self, state: Home) -> Open:
         """Numbered commands; what is neither of them nor a code finds orders."""
-        return Open(choices=len(MORE if state.more else MENU), letters="dnopq", search=True)
+        return Open(choices=len(PAGES[state.page]), letters="dnopq", search=True)
 
     def prefers(self, state: Home) -> tuple[str, ...]:
         """Orders first: they are what home is for."""
@@ -136,7 +152,7 @@ class HomeJob:
             case Opened() | Closed() | Changed("order" | "outbox") | Resumed():
                 return Turn(state, (_query(state, context.rows), Query("trouble", "trouble", {}, live=True)))
             case Echo(text):
-                listed = window.typing(state, text, "doq", len(MENU))
+                listed = window.typing(state, text, "doq", len(PAGES[state.page]))
                 return Turn(state) if listed is None else self._look(listed, context)
             case Text(text) | Unknown(text):
                 return self._look(Home(search=text, opening=True, doubts=state.doubts), context)
@@ -198,10 +214,11 @@ class HomeJob:
         return self._look(window.moved(state, key, context.rows), context) if state.total else Turn(state)
 
     def _chosen(self, state: Home, number: int) -> Result:
-        if state.more:
-            return _does(state, MORE[number - 1][1])
+        if state.page:
+            entries = DESK if state.page == len(PAGES) - 1 else MORE
+            return _does(state, entries[number - 1][1]) if number <= len(entries) else _turned(state)
         if number == len(MENU):
-            return Turn(state._replace(more=True))
+            return _turned(state)
         return _does(state, Start(JOBS[number], {})) if number in JOBS else self._pick_next(state)
 
     def _pick_next(self, state: Home) -> Result:
@@ -228,7 +245,7 @@ class HomeJob:
             empty=msg("home.no_match", text=state.typed or state.search)
             if state.typed or state.search
             else msg("home.empty"),
-            choices=tuple(text for text, _ in MORE) if state.more else tuple(msg(id_) for id_ in MENU),
+            choices=PAGES[state.page],
             hints=_hints(state),
         )
 
@@ -239,13 +256,17 @@ def receives(meanings: tuple[Meaning, ...]) -> Start:
     return Start("receive", {"deliveries": keys, "code": meanings[0].code or keys[0]})
 
 
+def _turned(state: Home) -> Result:
+    return Turn(state._replace(page=state.page + 1))
+
+
 def _does(state: Home, effect: Effect) -> Result:
     return Turn(state if isinstance(effect, Quit) else Home(), (effect,))
 
 
 def _hints(state: Home) -> tuple[Hint, ...]:
     """Letters beside the menu: those that lead through a long list, and back."""
-    back = (Hint("b", msg("hint.back")),) if state.search or state.more else ()
+    back = (Hint("b", msg("hint.back")),) if state.search or state.page else ()
     doubts = (Hint("d", msg("home.doubts")),) if state.doubts else ()
     return (*window.page_hints(state), *doubts, *back)
 

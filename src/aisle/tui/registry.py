@@ -72,6 +72,16 @@ def _home(text: str) -> Frame:
     return _frame(HomeJob().view(state), None, Link("live", 20.0))
 
 
+def _home_other(text: str) -> Frame:
+    state = Home(rows=_listed(text)[:3], total=3, page=1)
+    return _frame(HomeJob().view(state), None, Link("live", 20.0))
+
+
+def _home_desk(text: str) -> Frame:
+    state = Home(rows=_listed(text)[:3], total=3, page=2)
+    return _frame(HomeJob().view(state), None, Link("live", 20.0))
+
+
 def _home_found(text: str) -> Frame:
     state = Home(search=text or "de", rows=_listed(text)[:3], total=3)
     verdict = Verdict(ASK, msg("home.found", text=state.search, count=3))
@@ -93,6 +103,8 @@ SAMPLES = (
     Sample("sign_in", "fresh", _sign_in),
     Sample("sign_in", "which", _sign_in_which),
     Sample("home", "orders", _home),
+    Sample("home", "other", _home_other),
+    Sample("home", "desk", _home_desk),
     Sample("home", "found", _home_found),
     Sample("home", "empty", _home_empty),
     Sample("home", "partial", _home_partial),

@@ -118,6 +118,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.logs": ("Log", "The store's log"),
     "home.doctor": ("Scanner", "Test scanner", "Test the scanner"),
     "home.more": "Other",
+    "home.desk": ("Chain", "Store and chain"),
     "home.sign_out": "Sign out",
     "home.quit": ("Leave", "Leave the program"),
     "home.nothing": ("No orders", "No open order to pick"),
