@@ -12,6 +12,9 @@ from tests.terminal.harness import Terminal, python
 Seen = dict[str, Any]
 """One line of the trace."""
 
+SIGN, BACKSPACE = b"^", b"\x7f"
+"""What is typed and taken back to see that all that came before it is on the screen."""
+
 START_S = 30.0
 """How long the first screen, the first data or an answer may take on a busy machine."""
 
@@ -94,7 +97,25 @@ class Picker:
         raise AssertionError(f"no way back to home:\n{self.terminal.text}")
 
     def told(self) -> list[str]:
-        """The lines on the screen that say where the work stands: without verdict, input line and link."""
+        """The lines on the screen that say where the work stands: without verdict, input line and link.
+
+        A frame comes through a pty in pieces. What is typed now is shown after all that was shown before it, so the
+        screen is read when a sign that nobody needs was typed, seen and taken back.
+        """
+        for data, there in ((SIGN, True), (BACKSPACE, False)):
+            self.terminal.write(data)
+            self.terminal.wait_for(lambda glass, there=there: (SIGN.decode() in glass.text) == there, START_S)
+        return self.glance()
+
+    def stands_at(self, step: list[str]) -> None:
+        """Waits until the work stands where it stood when it was told."""
+        try:
+            self.terminal.wait_for(lambda _: self.glance() == step, START_S)
+        except AssertionError as never:
+            raise AssertionError(f"it stood at {step}, it stands at {self.glance()}") from never
+
+    def glance(self) -> list[str]:
+        """The same lines as they are on the screen at this moment, drawn to the end or not."""
         kept = []
         for row, cells in zip(self.terminal.screen[:-2], self.terminal.cells, strict=False):
             text = row.strip()

@@ -98,7 +98,7 @@ def test_later_undo_a_quantity_a_shortage_and_a_kill(begin: Pick, served: Served
     app.terminal.wait_exit()
     app = begin()
     app.shows("Back where you left off")
-    assert app.told() == kept
+    app.stands_at(kept)
     app.take("5", "pick.product", "pick.set_totes")
     app.take("s", "short.ways", "short.opened")
     app.shows("1 ")

@@ -17,7 +17,6 @@ from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop, door
 from tests.terminal.test_count import goods_at, logs
 from tests.terminal.test_hands import open_job
-from tests.terminal.test_looks import stands_at
 from tests.terminal.test_move import empty_place, there
 
 pytestmark = pytest.mark.pty
@@ -164,7 +163,7 @@ def test_killed_while_looking_in_counts_and_moves(shop: Shop, picker: Pick) -> N
             app = picker()
             app.shows(shown, "Back where you left off")
             app.enter("b")
-            stands_at(app, stood)
+            app.stands_at(stood)
         for _ in range(9):
             seen = app.enter("2" if app.seen()[-1]["step"] == "count.leave" else "b")
             if seen["step"] in ("home", "move.leave"):

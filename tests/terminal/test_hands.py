@@ -15,7 +15,6 @@ import pytest
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Line, Shop
 from tests.terminal.test_count import goods_at, logs
-from tests.terminal.test_looks import stands_at
 from tests.terminal.test_move import empty_place
 from tests.terminal.test_short import number_of
 
@@ -218,7 +217,7 @@ def test_a_look_from_home_and_in_the_middle_of_each_job_and_back(shop: Shop, fiv
         app.shows(f"Product {five[1].product}")
         assert hands.did == {"S": 1, "C": 1}
         hands.key(BACKSPACE)
-        stands_at(app, before)
+        app.stands_at(before)
         assert hands.did == {"S": 1, "C": 1, "K": 1}
         app.go_home()
 
@@ -264,7 +263,7 @@ def test_nothing_is_done_to_go_on_after_a_kill(shop: Shop, five: list[Line], beg
     hands.app.terminal.wait_exit()
     again = Hands(picker())
     again.app.shows("Back where you left off")
-    assert again.app.told() == shown
+    again.app.stands_at(shown)
     assert again.did == {}
     again.app.take(five[1].code, "pick.product", "pick.taken")
     again.app.terminal.wait_for(lambda _: shop.picked("FIVE")[five[1].number] == 1, START_S)

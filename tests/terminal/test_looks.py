@@ -29,11 +29,6 @@ def lines(shop: Shop) -> list[Line]:
     return shop.lines(ORDER)
 
 
-def stands_at(app: Picker, step: list[str]) -> None:
-    """Waits until the work stands where it stood."""
-    app.terminal.wait_for(lambda _: app.told() == step, START_S)
-
-
 def test_three_letters_bring_a_product_its_places_and_the_stores_around(shop: Shop, picker: Pick) -> None:
     app = picker(columns=80, rows=24)
     app.sign_in()
@@ -83,7 +78,7 @@ def test_a_look_in_the_middle_of_an_order_costs_one_scan_and_one_key(
     app.take(f"?{second.code}", "lookup.product", "")
     assert app.scans == 1
     app.terminal.write(b"\x7f")
-    stands_at(app, before)
+    app.stands_at(before)
     app.take("99999999", "pick.product", "pick.unknown")
     app.take(f"?{first.place}", "browse.place", "")
     app.take(first.code, "pick.product", "pick.taken")
@@ -141,7 +136,7 @@ def test_killed_while_looking_at_each_step(lines: list[Line], picker: Pick) -> N
         app = picker("--verified")
         app.shows(shown, "Back where you left off")
         app.enter("b")
-        stands_at(app, step)
+        app.stands_at(step)
 
 
 def test_home_lists_the_orders_that_need_a_product_one_digit_away(lines: list[Line], picker: Pick) -> None:

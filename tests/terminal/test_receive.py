@@ -111,7 +111,7 @@ def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, 
     assert app.terminal.wait_exit() == -signal.SIGKILL
     app = picker(*arguments, columns=20, rows=16)
     app.shows("Back where you", "offline")
-    assert app.told() == stood
+    app.stands_at(stood)
     service.start()
     *rest, short, over = goods[2 * third :]
     take_all(app, rest, wanted)

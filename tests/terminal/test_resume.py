@@ -128,7 +128,7 @@ def test_a_terminal_without_a_name_is_its_device(demo_home: Path, picker: Pick) 
 
 def same(app: Picker, before: list[str]) -> None:
     """The screen says what it said before, word for word; only the list of stops to come may have more room."""
-    app.terminal.wait_for(lambda _: [line for line in before if line not in app.told()] == [], START_S)
+    app.terminal.wait_for(lambda _: [line for line in before if line not in app.glance()] == [], START_S)
 
 
 def settled(scene: Scene, entered: list[str], picked: dict[int, Decimal]) -> None:
