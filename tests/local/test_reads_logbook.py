@@ -21,7 +21,7 @@ from aisle.local.home import Home
 from aisle.local.outbox import open_outbox
 from aisle.local.reads import Reads
 from aisle.local.reads_logbook import WEEKS
-from aisle.tui.catalogue_en import MESSAGES
+from aisle.tui.catalogue_parts import messages
 from tests.local import goods
 from tests.local.kit import STORE
 
@@ -186,7 +186,7 @@ def test_a_name_is_told_as_a_whole_path_and_nothing_is_written(tmp_path: Path, m
 
 
 def test_each_why_is_in_the_catalogue() -> None:
-    assert set(WHY.values()) <= set(MESSAGES)
+    assert set(WHY.values()) <= set(messages("en"))
 
 
 def test_a_file_is_written_page_by_page_whatever_comes_meanwhile(

@@ -14,12 +14,13 @@ import aisle
 from aisle.jobs.view import Msg, msg
 from aisle.text import width
 from aisle.tui.catalogue import Piece, Voice, age, levels, pieces, sentences
-from aisle.tui.catalogue_en import MESSAGES
+from aisle.tui.catalogue_parts import messages
 from aisle.tui.registry import SCREENS
 
 SOURCE = Path(aisle.__file__).parent
 SPEAKERS = ("jobs", "local", "scan", "tui")
-SPECS = {"", "~", "~~", "day", "date", "time", "year", "age"}
+SPECS = {"", "~", "~~", "day", "date", "time", "year", "age", "money"}
+MESSAGES = messages("en")
 
 KEYS = {
     prefix: {id_ for id_ in MESSAGES if id_.startswith(prefix)}
@@ -38,7 +39,7 @@ class Use(NamedTuple):
 def trees() -> Iterator[tuple[str, ast.Module]]:
     for room in SPEAKERS:
         for path in sorted((SOURCE / room).rglob("*.py")):
-            if path.parent.name != "catalogue_en" and path.stem != "registry":
+            if not path.parent.name.startswith("catalogue_") and path.stem != "registry":
                 yield str(path.relative_to(SOURCE)), ast.parse(path.read_text(encoding="utf-8"))
 
 

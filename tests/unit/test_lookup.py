@@ -217,7 +217,7 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     shown = texts(hand.view)
     for text in (
         "Tea 1",
-        "1.50",
+        "1.5",
         "A2",
         "Floor",
         "A-1",

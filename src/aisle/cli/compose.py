@@ -35,12 +35,13 @@ def load_client(loaded: Loaded) -> None:
 
 @asynccontextmanager
 async def service_client(
-    loaded: Loaded, *, demo: bool = True, observe: Callable[[Answer], None] | None = None
+    loaded: Loaded, *, demo: bool = True, observe: Callable[[Answer], None] | None = None, language: str = ""
 ) -> AsyncIterator[Client]:
     """A client of the service in the settings, closed at the end.
 
     The embedded service is opened in this process; when it is new, `demo` gives it the demo store. FastAPI is loaded
-    for it alone. Raises SettingsError for a token or an address that cannot be used.
+    for it alone. Names come in `language`, where the service has them so. Raises SettingsError for a token or an
+    address that cannot be used.
     """
     settings, url = loaded.settings, base_url(loaded.settings)
     if url != EMBEDDED:
@@ -51,6 +52,7 @@ async def service_client(
             ca_file=settings.ca_file,
             allow_plain_http=settings.allow_plain_http,
             observe=observe,
+            language=language,
         ) as client:
             yield client
         return
@@ -60,7 +62,8 @@ async def service_client(
     service = open_service(home.service_db, demo=demo)
     try:
         token = service.admin_token(home.token)
-        async with Client(INSIDE, token, transport=asgi_transport(service.app), observe=observe) as client:
+        transport = asgi_transport(service.app)
+        async with Client(INSIDE, token, transport=transport, observe=observe, language=language) as client:
             yield client
     finally:
         service.close()

@@ -30,7 +30,8 @@ from aisle.local.program import PROGRAM
 from aisle.local.reads import Reads
 from aisle.local.signals import Bell
 from aisle.local.wishes import EVERYTHING, LISTS, wish
-from aisle.settings import Loaded
+from aisle.settings import Loaded, language_of
+from aisle.settings import load as load_settings
 from aisle.text import clean
 
 WAIT_S = 0.2
@@ -38,6 +39,9 @@ WAIT_S = 0.2
 
 PATIENCE_S = 300.0
 """How long a sync waits for a courier that makes no progress."""
+
+COURIER = "courier"
+"""What stands for the terminal of a process that has none: no section of a device is meant for it."""
 
 _inside: set[asyncio.Task[None]] = set()
 
@@ -49,7 +53,13 @@ def me() -> Holder:
 
 def connector(loaded: Loaded) -> Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]:
     """Makes the client of the courier; it shows every answer to the function it is given."""
-    return lambda observe: service_client(loaded, observe=observe)
+    language = language_of_host(loaded)
+    return lambda observe: service_client(loaded, observe=observe, language=language)
+
+
+def language_of_host(loaded: Loaded) -> str:
+    """The language that names are asked for, for all terminals: as set for the store or the host, else the system's."""
+    return language_of(load_settings({**loaded.given, "terminal": COURIER}, strict=False).settings)
 
 
 def care_of(loaded: Loaded) -> Care:

@@ -32,6 +32,7 @@ from aisle.errors import ContractError, SettingsError
 from aisle.text import clean
 
 M = TypeVar("M", bound=BaseModel)
+V = TypeVar("V")
 Query = Mapping[str, QueryValue]
 EXTENSIONS = "/aisle/v1/"
 
@@ -51,11 +52,13 @@ class Core:
         ca_file: str = "",
         allow_plain_http: bool = False,
         observe: Callable[[Answer], None] | None = None,
+        language: str = "",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         roll: Callable[[], float] = random.random,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`token_header` is the Authorization value with `{token}` in it; `observe` is shown every answer.
+        """`token_header` is the Authorization value with `{token}` in it; `observe` is shown every answer; reads that
+        take a language (`accept_language`, `Accept-Language`) are asked in `language`, where the caller names none.
 
         Raises SettingsError for an address or a template that cannot be used.
         """
@@ -68,6 +71,7 @@ class Core:
         self._token_header = token_header
         self._retry = retry
         self._observe = observe
+        self._language = language
         self._sleep = sleep
         self._roll = roll
         self._now = now
@@ -207,10 +211,10 @@ class Core:
         scroll_id: str | None = None,
     ) -> Answer:
         """A read, tried again where that may help. Raises the last try's error."""
-        target = _target(op, path, query)
+        target = _target(op, path, self._spoken(op, "query", "accept_language", query))
         if scroll_id:
             target += f"{'&' if '?' in target else '?'}scroll_id={quote(scroll_id, safe='')}"
-        documented = _documented(op, headers)
+        documented = _documented(op, self._spoken(op, "header", "Accept-Language", headers))
         tries = 0
         while True:
             tries += 1
@@ -221,6 +225,14 @@ class Core:
                 if wait is None:
                     raise
             await self._sleep(wait)
+
+    def _spoken(
+        self, op: Operation, where: Literal["query", "header"], name: str, given: Mapping[str, V]
+    ) -> Mapping[str, V | str]:
+        """What is given, and the language, where the operation takes one and none is given."""
+        if not self._language or given.get(name) is not None or all(param.name != name for param in op.of(where)):
+            return given
+        return {**given, name: self._language}
 
     def _judged(self, what: str, answer: Answer) -> Answer:
         if answer.is_success:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import window
-from aisle.jobs.base import whole
-from aisle.jobs.deeds import CLAIM, OF_ORDERS, TAKE_BACK, Deed
+from aisle.jobs.deeds import CLAIM, FOR_SOMEBODY, OF_ORDERS, SPLIT, TAKE_BACK, Deed
 from aisle.jobs.doubts_view import WORDS
 from aisle.jobs.view import Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
@@ -19,6 +18,9 @@ NAMES = {
     "reject": "act.reject",
     "take_back": "act.take_back",
     "finish": "act.finish",
+    "urgent": "act.urgent",
+    "calm": "act.calm",
+    "split": "act.split",
     "close_line": "act.close_line",
     "open_line": "act.open_line",
 }
@@ -30,6 +32,9 @@ _TOLD = {
     "reject": "act.told_reject",
     "take_back": "act.told_take_back",
     "finish": "act.told_finish",
+    "urgent": "act.told_urgent",
+    "calm": "act.told_calm",
+    "split": "act.told_split",
     "close_line": "act.told_close_line",
     "open_line": "act.told_open_line",
 }
@@ -97,7 +102,7 @@ def _lines(state: Acting) -> tuple[Line, ...]:
     if state.line:
         about.append(Line("note", msg("act.of_line", label=state.label)))
     elif state.of:
-        about.append(Line("note", msg("act.stands", done=whole(state.picked), total=whole(state.of))))
+        about.append(Line("note", msg("act.stands", done=state.picked, total=state.of)))
     if state.page == "sure":
         about.append(Line("note", _warning(state)))
     return tuple(about)
@@ -106,9 +111,9 @@ def _lines(state: Acting) -> tuple[Line, ...]:
 def _sure(state: Acting) -> Msg:
     """What is to be done, to which orders, and for whom."""
     what = msg(NAMES[state.kind])
-    name = next((deed.name or deed.user for _, deed in state.plan), "") if state.kind == CLAIM else ""
+    name = next((deed.name or deed.user for _, deed in state.plan), "") if state.kind in FOR_SOMEBODY else ""
     if name:
-        what = msg("act.for_whom", name=name)
+        what = msg("act.split_to" if state.kind == SPLIT else "act.for_whom", name=name)
     return msg("act.sure_of", what=what, which=_which(state))
 
 
@@ -122,9 +127,11 @@ def _warning(state: Acting) -> Msg:
     """What one has to know before one says yes."""
     if state.kind == "finish":
         left = state.of - state.picked
-        return msg("act.warn_finish_short", left=whole(left)) if left > 0 else msg("act.warn_finish")
+        return msg("act.warn_finish_short", left=left) if left > 0 else msg("act.warn_finish")
     if state.kind == "take_back":
         return msg("act.warn_take_back")
+    if state.kind == "split":
+        return msg("act.warn_split", count=len(state.orders))
     return msg("act.warn_reject") if state.kind == "reject" else msg("act.warn", count=len(state.orders))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from aisle.jobs.view import Verdict, View
+from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.scan.meaning import Open, Said, Thing
 from aisle.settings import REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORT_REASONS, STUCK_MINUTES
 
@@ -76,10 +76,26 @@ class Remark(NamedTuple):
     """Something that this host keeps for everybody who works on it; the service never hears of it."""
 
     topic: str
-    """`claim`, `review`, `recount` or `view`."""
+    """`claim`, `review`, `recount`, `view`, `urgent` or `given`."""
     key: str
     text: str
     """Empty takes it away again."""
+
+
+class Ask(NamedTuple):
+    """Something that a person waits for and that must be answered by the service: answered or expired, never sent late.
+
+    It gets a name, which comes as `Asked`; what became of it is read by the query `ask` (ask_id) whenever the outbox has
+    changed: one row with `state` (see aisle.local.asks) and `answer`.
+    """
+
+    kind: str
+    """`clearance`."""
+    body: Mapping[str, Json]
+    seconds: float
+    """So long it may wait to be begun; after that it never is."""
+    secret: str = ""
+    """What no file may hold (a PIN): it is handed to the courier by word of mouth."""
 
 
 class Export(NamedTuple):
@@ -131,7 +147,13 @@ class Quit(NamedTuple):
     """Leave the program; all is saved."""
 
 
-Effect = Query | Export | Write | Wish | Settle | Remark | Start | Close | SignIn | SignOut | Quit
+class WorkIn(NamedTuple):
+    """From here on this terminal works in that store; what is open or not sent in this one waits here."""
+
+    store: str
+
+
+Effect = Query | Ask | Export | Write | Wish | Settle | Remark | Start | Close | SignIn | SignOut | Quit | WorkIn
 
 
 class Rows(NamedTuple):
@@ -148,6 +170,12 @@ class Changed(NamedTuple):
 
     topic: str
     key: str
+
+
+class Asked(NamedTuple):
+    """What was asked for is durable, and on its way under this name."""
+
+    ask_id: str
 
 
 class Closed(NamedTuple):
@@ -182,7 +210,7 @@ class Heard(NamedTuple):
     """The name of a key that is no text; then all else is empty."""
 
 
-Event = Said | Rows | Changed | Closed | Opened | Resumed | Heard
+Event = Said | Rows | Changed | Asked | Closed | Opened | Resumed | Heard
 
 S = TypeVar("S")
 
@@ -274,9 +302,20 @@ def money(value: Decimal) -> str:
     return f"{value:.2f}" if value == round(value, 2) else whole(value)
 
 
+def priced(value: Decimal) -> Msg:
+    """A price or a value, for a screen."""
+    return msg("money", value=value)
+
+
 def listens(job: Job[Any]) -> bool:
     """Whether a job gets every input as it came (`Heard`), instead of what it means; those that say nothing do not."""
     return bool(getattr(job, "listens", False))
+
+
+def hides(job: Job[Any], state: Any) -> bool:
+    """Whether what is typed at this step is a secret: no screen, journal or trace may show it."""
+    said = getattr(job, "hides", None)
+    return bool(said and said(state))
 
 
 def holds(job: Job[Any], state: Any) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ def listed(state: Browse) -> ListWindow:
 def _row(place: Listed) -> Row:
     if not place.products:
         return Row(place.code, (_raw(place.code), msg("browse.empty"), _raw(""), _raw(place.tags)))
-    about = msg("lookup.about", text=whole(place.quantity))
+    about = msg("lookup.about", text=place.quantity)
     products = msg("browse.products", count=place.products)
     return Row(place.code, (_raw(place.code), products, about, _raw(place.tags)))
 

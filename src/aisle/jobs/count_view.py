@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import numbers
-from aisle.jobs.base import money
+from aisle.jobs.base import priced
 from aisle.jobs.counting import Counting, Item, Next
 from aisle.jobs.view import Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg
 
@@ -176,7 +176,7 @@ def _facts(state: Counting, item: Item) -> tuple[Fact, ...]:
     if item.unit:
         facts.append(Fact(msg("fact.unit"), msg("raw", text=item.unit)))
     if item.price:
-        facts.append(Fact(msg("fact.price"), msg("raw", text=money(item.price))))
+        facts.append(Fact(msg("fact.price"), priced(item.price)))
     return tuple(facts)
 
 

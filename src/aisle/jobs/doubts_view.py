@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import window
-from aisle.jobs.base import AGAIN, BY_HAND, whole
+from aisle.jobs.base import AGAIN, BY_HAND
 from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def what(doubt: Doubt) -> Msg:
 
 
 def _said(doubt: Doubt, item: Item) -> Msg:
-    quantity = "?" if item.quantity is None else whole(item.quantity)
+    quantity = "?" if item.quantity is None else item.quantity
     return msg(
         _WHAT[doubt.kind],
         quantity=quantity,

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import window
-from aisle.jobs.base import money, whole
+from aisle.jobs.base import priced
 from aisle.jobs.exceptions_review import is_kept
 from aisle.jobs.orders_view import SILENT_FIRST, table
 from aisle.jobs.view import Hint, Line, ListWindow, Msg, Step, View, msg
@@ -61,9 +61,9 @@ def choices(state: Exceptions) -> tuple[Msg, ...]:
 
 
 def _summary(state: Exceptions) -> ListWindow:
-    counts = dict(state.counts)
+    counts, value = dict(state.counts), priced(state.value)
     rows = tuple(
-        Shown(kind, (msg(_KINDS[kind]), msg("number", value=counts[kind]), msg(_ABOUT[kind], value=money(state.value))))
+        Shown(kind, (msg(_KINDS[kind]), msg("number", value=counts[kind]), msg(_ABOUT[kind], value=value)))
         for kind in state.kinds
         if kind in counts
     )
@@ -131,21 +131,21 @@ def _raw(text: str) -> Msg:
     return msg("raw", text=text)
 
 
-def signed(value: Decimal) -> str:
+def signed(value: Decimal) -> Msg:
     """A difference as people write it: with its sign."""
-    return f"+{whole(value)}" if value > 0 else whole(value)
+    return msg("more" if value > 0 else "number", value=value)
 
 
 def _value(row: Row) -> Msg:
     if row.value is None:
         return msg("exceptions.no_price")
-    return _raw(f"+{money(row.value)}" if row.value > 0 else money(row.value))
+    return msg("more", value=priced(row.value)) if row.value > 0 else priced(row.value)
 
 
 def _difference(row: Row, marked: bool) -> Shown:
     label = msg("orders.number_marked" if marked else "raw", text=row.label)
     counted = msg("number", value=row.of)
-    cells = (label, _raw(signed(row.quantity)), _value(row), _raw(row.place), counted, _raw(row.who))
+    cells = (label, signed(row.quantity), _value(row), _raw(row.place), counted, _raw(row.who))
     return Shown(row.key, (*cells, msg("moment", at=row.at)))
 
 
@@ -180,7 +180,7 @@ def _about(row: Row, kept: bool) -> tuple[Line, ...]:
     """One difference: what, how much, what it is worth, who and when; whether the service keeps who approves it."""
     far = msg("exceptions.counted", counted=row.of, difference=signed(row.quantity))
     worth = (
-        msg("exceptions.worth", value=money(abs(row.value))) if row.value is not None else msg("exceptions.no_price")
+        msg("exceptions.worth", value=priced(abs(row.value))) if row.value is not None else msg("exceptions.no_price")
     )
     by = msg("exceptions.by", who=row.who, at=msg("moment", at=row.at))
     where = (Line("place", _raw(row.place)),) if row.place else ()

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import at_work, window
-from aisle.jobs.base import money, whole
+from aisle.jobs.base import priced, whole
 from aisle.jobs.sheet import Around, Holder, Sheet, Unit
 from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
 
@@ -42,7 +42,7 @@ def listed(state: Lookup) -> ListWindow:
 
 
 def _hit(hit: Hit) -> Row:
-    stock = msg("lookup.about", text=hit.stock) if hit.stock else raw("")
+    stock = msg("lookup.about", text=Decimal(hit.stock)) if hit.stock else raw("")
     return Row(hit.number, (raw(hit.name or hit.number), stock, raw(hit.number), raw(hit.brand)))
 
 
@@ -86,7 +86,7 @@ def _way(way: Way) -> Msg:
 def _lines(sheet: Sheet) -> list[Line]:
     """What is asked for most: how many, for how much, and what to beware of."""
     stock = _stock(sheet) if sheet.is_stocked else msg("lookup.no_stock")
-    told = msg("lookup.stock_price", stock=stock, price=money(sheet.price)) if sheet.price else stock
+    told = msg("lookup.stock_price", stock=stock, price=priced(sheet.price)) if sheet.price else stock
     lines = [Line("quantity", told)]
     if sheet.gone:
         lines.append(
@@ -108,7 +108,7 @@ def _stock(sheet: Sheet) -> Msg:
 
 def about(quantity: Decimal) -> Msg:
     """An estimate."""
-    return msg("lookup.about", text=whole(quantity))
+    return msg("lookup.about", text=quantity)
 
 
 def aged(title: Msg, age: Decimal) -> Msg:
@@ -151,7 +151,7 @@ def _facts(sheet: Sheet, product: str) -> tuple[Cells, ...]:
     known = (
         ("fact.product_number", raw(product), product),
         ("fact.brand", raw(sheet.brand), sheet.brand),
-        ("fact.price", raw(money(sheet.price)), sheet.price),
+        ("fact.price", priced(sheet.price), sheet.price),
         ("fact.unit", raw(sheet.unit), sheet.unit),
         ("fact.attention", raw(sheet.attention), sheet.attention),
         ("fact.counted", msg("moment", at=sheet.counted), sheet.counted),

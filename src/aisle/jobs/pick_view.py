@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from aisle.jobs import numbers, picking
-from aisle.jobs.base import money
+from aisle.jobs.base import priced
 from aisle.jobs.note import Note
 from aisle.jobs.picking import Picking, Tote, Way
 from aisle.jobs.view import Fact, Hint, Line, Msg, Step, Stop, msg
@@ -23,6 +23,8 @@ WAYS = {
     "this_one": "pick.way_this_one",
     "leave_for": "pick.way_leave_for",
     "join": "pick.way_join",
+    "take_in": "pick.way_join",
+    "later": "pick.way_later",
     "take_over": "pick.way_take_over",
     "leave": "pick.way_leave",
     "put_back": "pick.way_put_back",
@@ -38,6 +40,7 @@ BACK = {
     "rejected_here": "pick.note_back_rejected_here",
     "finished": "pick.note_back_finished",
     "claimed": "pick.note_back_claimed",
+    "given": "pick.note_back_given",
     "empty": "pick.note_back_empty",
     "left_over": "pick.note_back_left_over",
 }
@@ -165,7 +168,7 @@ def _facts(state: Picking, take: Take, stop: Sequence[Take]) -> tuple[Fact, ...]
             facts.append(Fact(msg("fact.comment"), said if state.many else msg("raw", text=tote.comment)))
     facts.append(Fact(msg("fact.product_number"), msg("raw", text=take.product)))
     if take.price:
-        facts.append(Fact(msg("fact.price"), msg("raw", text=money(take.price))))
+        facts.append(Fact(msg("fact.price"), priced(take.price)))
     if take.pool:
         facts.append(Fact(msg("fact.pool"), msg("number", value=take.pool)))
     return tuple(facts)

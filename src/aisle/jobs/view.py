@@ -167,7 +167,10 @@ class Series(NamedTuple):
     label: Msg
     values: tuple[Decimal, ...]
     """From 0 on, one for each place on the axis."""
-    total: Decimal = Decimal(0)
+    total: Decimal | None = Decimal(0)
+    """None where they do not add up to anything."""
+    axis: tuple[Msg, ...] = ()
+    """What stands under its own bars, where they are of other things than those of the other rows."""
 
 
 class Chart(NamedTuple):
@@ -221,6 +224,8 @@ class Frame(NamedTuple):
     user: str = ""
     serial: int = 0
     """Number of the last scan of this session, so that two equal verdicts can be told apart."""
+    language: str = "en"
+    """Of all that is said."""
 
 
 TRUE_COLOUR = 1 << 24

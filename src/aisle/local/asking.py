@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from aisle.jobs.base import Context, Start, money
+from aisle.jobs.base import Context, Start
+from aisle.jobs.base import priced as as_price
 from aisle.jobs.view import WRONG, Msg, Verdict, View, msg
 from aisle.local.ear import name_of
 from aisle.local.reads import Reads
@@ -110,7 +111,7 @@ def priced(outcome: Outcome, said: Said) -> Outcome:
     price = said.meanings[0].price if isinstance(said, Thing) else None
     if price is None or outcome.verdict is None:
         return outcome
-    told = msg("session.priced", price=money(price), said=outcome.verdict.text)
+    told = msg("session.priced", price=as_price(price), said=outcome.verdict.text)
     return outcome._replace(verdict=outcome.verdict._replace(text=told))
 
 

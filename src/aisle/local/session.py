@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from aisle import __version__
-from aisle.errors import StorageError
+from aisle.errors import AisleError, StorageError
 from aisle.jobs.base import (
     Changed,
     Context,
@@ -28,10 +28,13 @@ from aisle.jobs.base import (
     SignIn,
     SignOut,
     Start,
+    WorkIn,
+    hides,
     listens,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, ListWindow, Msg, Verdict, View, msg
 from aisle.local.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
+from aisle.local.changing import OpenStore, arrived, leave
 from aisle.local.db import Gone
 from aisle.local.ear import Ear, detour
 from aisle.local.hearing import heard, surroundings
@@ -45,7 +48,7 @@ from aisle.local.terms import ALIASES, CURSOR, Rooms, Terms, iso, list_rows
 from aisle.local.trace import Trace
 from aisle.local.watch import Retuned, Watch
 from aisle.scan.inputs import Decoded, Key, Line, Typed
-from aisle.scan.meaning import Back, Echo, Either, Move, Refused, Said, Times
+from aisle.scan.meaning import Back, Echo, Either, Move, Refused, Said, Times, Unknown
 
 if TYPE_CHECKING:
     from aisle.local.rescue import Rescued
@@ -100,6 +103,10 @@ class Session:
         self._rows = 12
         self._size = (0, 0)
         """Columns and rows of the screen, once they are known."""
+        self._secrets: dict[str, str] = {}
+        """What no file may hold, by the name of what was asked with it, until that is begun or over."""
+        self.open_store: OpenStore | None = None
+        """Opens what this terminal needs to work in another store; None where it stays in its own."""
         self._closed = False
         self._at = 0.0
         self._known: Context | None = None
@@ -122,12 +129,17 @@ class Session:
         self._commit()
         return self._frame()
 
-    def _start(self) -> None:
+    def _whose(self) -> SignIn:
+        """Whom this terminal belongs to, nobody included."""
         shared = self._rooms.journal.is_held(self._terms.terminal)
         stay = None if shared else self._rooms.journal.stay(self._terms.terminal)
         who = SignIn(stay.user, stay.name) if stay else SignIn("", "")
         if self._terms.user and self._terms.user != who.user:
             who = SignIn(self._terms.user, self._terms.user)
+        return who
+
+    def _start(self, who: SignIn | None = None) -> None:
+        who = who or self._whose()
         self._rooms.journal.begin_session(
             self._id,
             terminal=self._terms.terminal,
@@ -168,6 +180,7 @@ class Session:
             return self._gone()
         self._lookout.beat()
         self._lookout.keep_courier()
+        self._hand_on()
         before, page = (self._verdict, self.bells), meant_for(self._stack.levels)
         try:
             news = self._lookout.news()
@@ -186,6 +199,14 @@ class Session:
             self._retune(retuned)
         self._tell_door(self._lookout.turned())
         return self._frame()
+
+    def _hand_on(self) -> None:
+        """A courier that was not there yet, or did not hear it, is told again what no file holds."""
+        for name, secret in list(self._secrets.items()):
+            if self._rooms.journal.is_asked(name):
+                self._rooms.bell.confide(name, secret)
+            else:
+                del self._secrets[name]
 
     def _tell_door(self, turned: str) -> None:
         """Work goes on without the service; but nobody else would ask for a new token."""
@@ -305,11 +326,14 @@ class Session:
                     return
                 item = item._replace(text=own)
                 self._unkept += 1
+                hidden = hides(self._stack.top.job, self._stack.top.state)
                 said = self._understand(item.text)
                 if listens(self._stack.top.job) and not isinstance(said, Back):
-                    self._listen(heard(item, said), item.text)
+                    self._listen(heard(item, said), "" if hidden else item.text)
                 else:
                     self._hear(said, item.text)
+                if self._trace and hidden and not isinstance(said, Back):
+                    item, said = item._replace(text=""), Unknown("")
                 if self._trace:
                     self._trace.saw(item, said, self._stack.top, self._verdict, at)
             case Key(name) if name != "back" and listens(self._stack.top.job):
@@ -393,9 +417,12 @@ class Session:
         for order in outcome.orders:
             self._obey(order)
 
-    def _obey(self, order: SignIn | SignOut | Quit) -> None:
+    def _obey(self, order: SignIn | SignOut | Quit | WorkIn) -> None:
         if isinstance(order, Quit):
             self.leaving = True
+            return
+        if isinstance(order, WorkIn):
+            self._work_in(order.store)
             return
         self._keeper.stay(order)
         if self._commit():
@@ -413,6 +440,40 @@ class Session:
         if len(self._stack.levels) > 1:
             self._absorb(self._stack.feed(Resumed(), self._context()), "")
 
+    def _work_in(self, store: str) -> None:
+        """Goes on in another store, as the same person. What was done here is durable first, and stays here: jobs that
+        are open wait for whoever comes back, and this store's courier sends what is not sent."""
+        if not self._commit():
+            return
+        try:
+            there = self.open_store(store) if self.open_store else None
+        except AisleError as error:
+            self._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=str(error))))
+            return
+        if there is None:
+            self._tell(Verdict(WRONG, msg("session.one_store")))
+            return
+        self._keeper.stay(SignOut())
+        if not self._commit():
+            leave(there.rooms)
+            return
+        self._lookout.keep_courier()
+        who, left, waiting = self._who, self._rooms, self._counts[0]
+        left.journal.end_session(self._id)
+        self._id, self._call_courier, self._watch = self._name(), there.call_courier, there.watch
+        self._terms = there.terms._replace(terminal=self._terms.terminal)
+        self._furnish(there.rooms)
+        self._keeper = Keeper(there.rooms.journal, self._stack, self._id)
+        self._asking, self._verdict = NOTHING, None
+        self._keeper.stay(who)
+        self._start(who)
+        self._tell(arrived(left.bell.home, there, who.user, waiting, self._verdict))
+        leave(left)
+
+    def _tell(self, verdict: Verdict) -> None:
+        self._verdict = verdict
+        self._ring(verdict)
+
     def _ring(self, verdict: Verdict) -> None:
         if verdict.kind in (WRONG, ASK):
             self.bells = 3
@@ -423,6 +484,7 @@ class Session:
 
     def _commit(self) -> bool:
         """One transaction for all that happened since the last one; if it fails, nothing has happened."""
+        secrets = self._keeper.secrets
         try:
             wakes = self._keeper.keep(Author(self._terms.store, self._who.user, terminal=self._terms.terminal))
         except StorageError as error:
@@ -440,6 +502,9 @@ class Session:
         self._unkept = 0
         if self._trace:
             self._trace.kept()
+        self._secrets |= secrets
+        for name, secret in secrets.items():
+            self._rooms.bell.confide(name, secret)
         if wakes:
             self._rooms.bell.ring_courier()
         return True
@@ -460,11 +525,17 @@ class Session:
             view=self._view(),
             link=self._link(),
             verdict=self._verdict,
-            typed=self._asking.typed(self._line.text),
+            typed=self._typed(),
             store=self._terms.store,
             user=self._who.name or self._who.user,
             serial=self._serial,
+            language=self._terms.language,
         )
+
+    def _typed(self) -> str:
+        """The open line; of a secret only how long it is."""
+        top, typed = self._stack.top, self._asking.typed(self._line.text)
+        return "*" * len(typed) if hides(top.job, top.state) else typed
 
     def _link(self) -> Link:
         """The state of the link, and what waits; while nothing can be kept, that, for nobody knows what is sent."""

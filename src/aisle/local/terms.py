@@ -13,6 +13,7 @@ from aisle.local.reads import Reads
 from aisle.local.signals import Bell
 from aisle.scan.meaning import Back, Command, Said
 from aisle.scan.restricted import Pattern
+from aisle.settings import ENGLISH
 
 ALIASES: dict[str, Said] = {"back": Back(), "f3": Back(), "f2": Command("n"), "f4": Command("u")}
 """Keys that stand for a command; F9 is left out on purpose, some scanners send it before a code."""
@@ -50,9 +51,18 @@ class Terms(NamedTuple):
     exports: bool = True
     """Files may be written from here; not at a terminal that shows nothing else than aisle."""
 
+    language: str = ENGLISH
+    """What people read here."""
+
     def tuned(self, new: Terms) -> Terms:
         """The same terminal, store and person, on the terms of new settings."""
-        return self._replace(policy=new.policy, bell_good=new.bell_good, restricted=new.restricted, pools=new.pools)
+        return self._replace(
+            policy=new.policy,
+            bell_good=new.bell_good,
+            restricted=new.restricted,
+            pools=new.pools,
+            language=new.language,
+        )
 
 
 def list_rows(rows: int) -> int:

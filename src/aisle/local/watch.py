@@ -13,9 +13,9 @@ from aisle.jobs.base import Policy
 from aisle.jobs.view import INFO, Msg, Verdict, msg
 from aisle.local.terms import Terms
 from aisle.scan.restricted import patterns
-from aisle.settings import Loaded, Settings, load, pool_names, stamp_of, terminal_name
+from aisle.settings import ENGLISH, Loaded, Settings, language_of, load, pool_names, stamp_of, terminal_name
 
-AT_ONCE = (*Policy._fields, "bell_good", "restricted_codes", "pools")
+AT_ONCE = (*Policy._fields, "bell_good", "restricted_codes", "pools", "language")
 """Settings that are in force as soon as they are read; all others are from the next start on."""
 
 _SWITCHES = {
@@ -51,6 +51,7 @@ def terms_of(settings: Settings, sources: Mapping[str, str] | None = None) -> Te
         pools=pool_names(settings.pools),
         token_file=settings.token_file,
         exports=not settings.kiosk,
+        language=language_of(settings) or ENGLISH,
     )
 
 
@@ -108,4 +109,6 @@ def _told(old: Settings, new: Settings) -> Msg | None:
 def _part(name: str, on: bool) -> Msg:
     if name in _SWITCHES:
         return msg(_SWITCHES[name][0 if on else 1])
+    if name == "language":
+        return msg("settings.language")
     return msg("settings.recounts") if name.startswith(_THRESHOLDS) else msg("settings.table", name=name)

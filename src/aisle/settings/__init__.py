@@ -43,7 +43,12 @@ _FORMS = {
 }
 """The form of the texts in a list, and what they look like, where there is one."""
 
-_ONE_OF = {"client_reference": ("reference", "source", "off")}
+ENGLISH = "en"
+
+LANGUAGES = (ENGLISH, "nl", "de", "fr")
+"""What aisle can say everything in."""
+
+_ONE_OF = {"client_reference": ("reference", "source", "off"), "language": ("", *LANGUAGES)}
 """The words that a text may be, where not every text goes."""
 
 
@@ -62,6 +67,8 @@ class Settings(NamedTuple):
     """Value of the Authorization header."""
     terminal: str = ""
     """Name of this terminal; empty takes the address of the SSH client, or the name of the device: `tty1`."""
+    language: str = ""
+    """What people read here: en, nl, de or fr; empty takes that of the environment, else English."""
     verified: bool = False
     """Picking asks for a scan of each place."""
     blind: bool = False
@@ -226,7 +233,7 @@ def fitting(key: str, value: Any, where: str) -> Any:
     hint = _kind(key)
     if hint in (str, bool) and type(value) is hint:
         if value not in _ONE_OF.get(key, (value,)):
-            raise SettingsError(f"{key} in {where} is {value!r}; it takes {', '.join(_ONE_OF[key])}.")
+            raise SettingsError(f"{key} in {where} is {value!r}; it takes {', '.join(filter(None, _ONE_OF[key]))}.")
         return value
     if hint is Decimal and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         number = Decimal(str(value))
@@ -301,6 +308,13 @@ def terminal_name(
 
 def _tty() -> str:
     return os.ttyname(0)
+
+
+def language_of(settings: Settings, environ: Mapping[str, str] = os.environ) -> str:
+    """The language that is set, else that of LC_ALL, LC_MESSAGES or LANG; empty where that is none of ours."""
+    told = environ.get("LC_ALL") or environ.get("LC_MESSAGES") or environ.get("LANG") or ""
+    spoken = re.split(r"[_.@-]", told)[0].lower()
+    return settings.language or (spoken if spoken in LANGUAGES else "")
 
 
 def base_url(settings: Settings) -> str:

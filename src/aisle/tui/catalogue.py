@@ -3,7 +3,9 @@
 An entry of the catalogue has one or several lengths, short first; whoever draws takes the longest that fits. In a
 sentence stand arguments: `{label}` as it is; `{label:~}` may be cut where room is short, `{label:~~}` too, but for
 a message, which has lengths of its own; `{count:line|lines}` counts;
-`{at:day}`, `{at:date}` (with the year) and `{at:time}` show a moment; `{seconds:age}` shows an age.
+`{at:day}`, `{at:date}` (with the year) and `{at:time}` show a moment; `{seconds:age}` shows an age; `{value:money}`
+shows at least two decimals. The letters of commands are the same in every language, so that a barcode or a habit is
+good for all of them; what they do is said beside them.
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from functools import lru_cache
 from string import Formatter
 from typing import NamedTuple
 
-from aisle.jobs.base import whole
+from aisle.jobs.base import money, whole
 from aisle.jobs.view import Msg
+from aisle.settings import ENGLISH
 from aisle.text import ASCII_MARK, MARK, ascii_fold, clean, fit, fit_middle, width
-from aisle.tui.catalogue_en import MESSAGES
+from aisle.tui.catalogue_parts import messages
+from aisle.tui.tongues import TONGUES, Tongue
 
 Value = str | int | Decimal | Msg
 
@@ -42,16 +46,16 @@ def pieces(sentence: str) -> tuple[Piece, ...]:
     return tuple(Piece(text, name or "", spec or "") for text, name, spec, _ in Formatter().parse(sentence))
 
 
-def sentences(id_: str) -> tuple[str, ...]:
+def sentences(id_: str, language: str = ENGLISH) -> tuple[str, ...]:
     """All lengths of a message, short first. An unknown id stands for itself: a person sees something, tests fail."""
-    entry = MESSAGES.get(id_, id_)
+    entry = messages(language).get(id_, id_)
     return (entry,) if isinstance(entry, str) else entry
 
 
-def levels(message: Msg) -> int:
+def levels(message: Msg, language: str = ENGLISH) -> int:
     """In how many lengths a message comes, its nested messages included."""
-    nested = (levels(value) for _, value in message.args if isinstance(value, Msg))
-    return max((len(sentences(message.id)), *nested))
+    nested = (levels(value, language) for _, value in message.args if isinstance(value, Msg))
+    return max((len(sentences(message.id, language)), *nested))
 
 
 class Voice(NamedTuple):
@@ -59,6 +63,12 @@ class Voice(NamedTuple):
 
     plain: bool = False
     """Everything is folded to ASCII."""
+    language: str = ENGLISH
+
+    @property
+    def tongue(self) -> Tongue:
+        """How numbers, dates and plurals are written."""
+        return TONGUES[self.language]
 
     @property
     def mark(self) -> str:
@@ -72,7 +82,7 @@ class Voice(NamedTuple):
 
     def say(self, message: Msg, level: int = LONGEST, cut: int = 0) -> str:
         """The message in this length (0 is the shortest); arguments that may be cut give up `cut` cells in all."""
-        entry = sentences(message.id)
+        entry = sentences(message.id, self.language)
         args = dict(message.args)
         out: list[str] = []
         for piece in pieces(entry[min(level, len(entry) - 1)]):
@@ -93,7 +103,7 @@ class Voice(NamedTuple):
         Before a shorter length is taken, arguments that may be cut give way. The shortest comes back as it is.
         """
         text = ""
-        for level in reversed(range(levels(message))):
+        for level in reversed(range(levels(message, self.language))):
             text = self.say(message, level)
             over = fits(text)
             if over <= 0:
@@ -107,21 +117,26 @@ class Voice(NamedTuple):
         """The longest length on one line of `cells` cells, cut with a mark where even the shortest is too long."""
         return fit(self.fitting(message, lambda text: width(text) - cells), cells, mark=self.mark)
 
+    def number(self, value: int | Decimal) -> str:
+        """A number as people of this language write it."""
+        return self.tongue.number(whole(Decimal(value)))
+
     def _value(self, value: Value, spec: str, level: int) -> str:
         if isinstance(value, Msg):
             return self.say(value, level)
         if "|" in spec:
             one, many = spec.split("|")
-            return f"{_number(value)} {one if value == 1 else many}"
+            return f"{self._plain(value)} {one if self.tongue.is_one(value) else many}"
         if spec in ("day", "date", "time", "year"):
-            return self.raw(_moment(str(value), spec))
+            return self.raw(_moment(str(value), spec, self.tongue))
         if spec == "age":
             return self.say(age(float(value)), level)
-        return _number(value) if isinstance(value, int | Decimal) else self.raw(value)
+        if spec == "money":
+            return self.tongue.number(money(Decimal(value)))
+        return self._plain(value)
 
-
-def _number(value: Value) -> str:
-    return whole(Decimal(value)) if isinstance(value, int | Decimal) else str(value)
+    def _plain(self, value: str | int | Decimal) -> str:
+        return self.raw(value) if isinstance(value, str) else self.number(value)
 
 
 def age(seconds: float) -> Msg:
@@ -137,10 +152,7 @@ def age(seconds: float) -> Msg:
     return Msg("age.hours", (("count", hours),)) if hours < 48 else Msg("age.days", (("count", hours // 24),))
 
 
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-
-
-def _moment(text: str, spec: str) -> str:
+def _moment(text: str, spec: str, tongue: Tongue) -> str:
     """An ISO moment as people write it, in the time of this host; what is no moment stays as it is."""
     from datetime import datetime
 
@@ -152,7 +164,8 @@ def _moment(text: str, spec: str) -> str:
         moment = moment.astimezone()
     if spec == "year":
         return str(moment.year)
-    if spec != "time":
-        year = f" {moment.year}" if spec == "date" else ""
-        return f"{moment.day} {_MONTHS[moment.month - 1]}{year}"
-    return f"{moment.hour}:{moment.minute:02}" if len(text) > 10 else ""
+    if spec == "time":
+        return tongue.time.format(hour=moment.hour, minute=moment.minute) if len(text) > 10 else ""
+    month = tongue.months[moment.month - 1] if tongue.months else ""
+    form = tongue.date if spec == "date" else tongue.day
+    return form.format(day=moment.day, month=month, number=moment.month, year=moment.year)

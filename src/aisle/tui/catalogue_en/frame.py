@@ -6,6 +6,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Text as it came
     "raw": "{text}",
     "number": "{value}",
+    "money": "{value:money}",
+    "more": "+{value}",
     "moment": ("{at:day}", "{at:day} {at:time}"),
     "moment.year": ("{at:year}", "{at:date}", "{at:date} {at:time}"),
     "moment.late": ("! {at:day}", "! {at:day} {at:time}", "late {at:day} {at:time}"),
@@ -211,6 +213,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.blind_off": ("blind off", "blind counts are off"),
     "settings.bell_on": ("bell on", "the bell for good scans is on"),
     "settings.bell_off": ("bell off", "the bell for good scans is off"),
+    "settings.language": ("English", "in English"),
     "settings.recounts": ("recounts", "new thresholds of recounts"),
     "settings.table": ("{name}", "new {name}"),
     "settings.restart": ("restart: {names}", "from the next start on: {names}"),

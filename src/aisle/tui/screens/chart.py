@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from aisle.jobs.base import whole
 from aisle.jobs.view import Chart, Msg, Series, msg
 from aisle.text import fit, width, wrap
+from aisle.tui.catalogue import Voice
 from aisle.tui.screens.painted import Line, sides
 from aisle.tui.screens.parts import choice_flow, hint_lines
 from aisle.tui.screens.step import Box
@@ -20,6 +20,9 @@ FIGURES = 3
 
 WIDEST = 16
 """Cells of one column at most."""
+
+ROOMY = 4
+"""Rows from which on there is one for what stands under the bars."""
 
 LEAST = 36
 """Cells that a label and its total have, where the screen has so many."""
@@ -43,22 +46,37 @@ def body(view: Chart, box: Box) -> tuple[list[Line], Msg | None]:
         empty = wrap(box.voice.say(view.empty), box.cells, 2, mark=box.voice.mark)
         return _filled([[(part, "note")] for part in empty], [*choices, *_hints(view, box, 1)], box), None
     room = max(1, box.rows - len(said) - len(choices) - len(_hints(view, box, 2)))
-    axis = 1 if room >= 4 else 0
-    each = max(2, min(HIGHEST + 1, (room - axis) // len(view.series)))
+    pieces = [piece for one in view.series for piece in _pieces(one, box.cells)]
+    own = 1 if room >= ROOMY and any(piece.axis for piece in pieces) else 0
+    axis = 1 if room >= ROOMY and view.axis else 0
+    each = max(2 + own, min(HIGHEST + 1 + own, (room - axis) // len(pieces)))
     shown = max(1, (room - axis) // each)
-    pages = (len(view.series) + shown - 1) // shown
+    pages = (len(pieces) + shown - 1) // shown
     at = view.page % pages
-    series = view.series[at * shown : (at + 1) * shown]
     top = max((value for one in view.series for value in one.values), default=Decimal(0))
-    column, gap = _columns(len(view.axis), box.cells)
+    column, gap = _columns(max(len(view.axis), *(len(piece.values) for piece in pieces)), box.cells)
     lines: list[Line] = [*said]
-    for one in series:
-        figures = [_figures(one, column, gap)] if each > FIGURES and column >= FIGURES else []
-        lines += [*_series(one, top, each - 1 - len(figures), column, gap, box), *figures]
+    for one in pieces[at * shown : (at + 1) * shown]:
+        figures = [_figures(one, column, gap)] if each - own > FIGURES and column >= FIGURES else []
+        keys = [_keys(one.axis, column + gap, box)] if own else []
+        lines += [*_series(one, top, each - own - 1 - len(figures), column, gap, box), *figures, *keys]
     if axis:
         lines.append(_axis(view.axis, column, gap, box))
     told = msg("frame.page", page=at + 1, pages=pages) if pages > 1 else None
     return _filled(lines, [*choices, *_hints(view, box, pages)], box), told
+
+
+def _pieces(one: Series, cells: int) -> Iterator[Series]:
+    """A row that is longer than the screen is wide, in pieces of one length; each says from where to where it goes."""
+    count = max(1, -(-len(one.values) // cells))
+    each = max(1, -(-len(one.values) // count))
+    if count == 1 or not one.axis:
+        yield one._replace(values=one.values[:cells])
+        return
+    for first in range(0, len(one.values), each):
+        keys = one.axis[first : first + each]
+        label = msg("chart.part", label=one.label, first=keys[0], last=keys[-1])
+        yield Series(label, one.values[first : first + each], None if first else one.total, keys)
 
 
 def _filled(lines: Sequence[Line], foot: Sequence[Line], box: Box) -> list[Line]:
@@ -80,7 +98,7 @@ def _columns(count: int, cells: int) -> tuple[int, int]:
 
 def _series(one: Series, top: Decimal, height: int, column: int, gap: int, box: Box) -> list[Line]:
     """The label with its total, and the bars under it from the top down."""
-    total = whole(one.total)
+    total = box.voice.number(one.total)
     cells = min(box.cells, max(LEAST, len(one.values) * (column + gap) - gap))
     label = box.voice.short(one.label, max(1, cells - width(total) - 1))
     lines: list[Line] = [sides([(label, "row")], [(total, "quantity")], cells)]
@@ -92,9 +110,9 @@ def _series(one: Series, top: Decimal, height: int, column: int, gap: int, box: 
     return lines
 
 
-def _figures(one: Series, column: int, gap: int) -> Line:
+def _figures(one: Series, column: int, gap: int, voice: Voice) -> Line:
     """What each bar stands for, as far as it goes into its column."""
-    texts = [whole(value) if value else "" for value in one.values]
+    texts = [voice.number(value) if value else "" for value in one.values]
     cells = [fit(text if width(text) <= column else "", column, pad=True) for text in texts]
     return [((" " * gap).join(cells), "row-dim")]
 
@@ -109,3 +127,11 @@ def _axis(axis: Sequence[Msg], column: int, gap: int, box: Box) -> Line:
     texts = [box.voice.say(each, 9 if column >= 4 else 0) for each in axis]
     cells = [fit(text, column, mark="", pad=True) for text in texts]
     return [((" " * gap).join(cells), "head")]
+
+
+def _keys(axis: Sequence[Msg], column: int, box: Box) -> Line:
+    """What the bars of one row are of: as many keys as stand apart, each under the beginning of its bar."""
+    texts = [box.voice.short(each, box.cells) for each in axis]
+    step = max(1, -(-(max((width(text) for text in texts), default=0) + 1) // column))
+    cells = [fit(text, step * column, mark="", pad=True) for text in texts[::step]]
+    return [(fit("".join(cells), box.cells, mark="").rstrip(), "head")]

@@ -41,7 +41,7 @@ class Chrome(NamedTuple):
 def paint(frame: Frame, columns: int, rows: int, plain: bool = False) -> Painted:
     """The frame as lines for a screen of any size from 1x1 on; `plain` for a terminal without UTF-8."""
     columns, rows = max(1, columns), max(1, rows)
-    voice = Voice(plain)
+    voice = Voice(plain, frame.language)
     margin = 1 if columns >= MARGIN_COLUMNS else 0
     cells = columns - 2 * margin
     chrome = Chrome([[]], _prompt(frame, cells, rows, voice), _link(frame.link, cells, voice))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from aisle.jobs.base import whole
 from aisle.jobs.view import Line as ViewLine
 from aisle.jobs.view import Msg, Step, Stop, msg
 from aisle.text import fit, told_apart, width, wrap
@@ -162,7 +161,7 @@ def _coming(step: Step, box: Box) -> tuple[list[Line], ...]:
 def stop_lines(stops: Sequence[Stop], cells: int, voice: Voice) -> list[Line]:
     """Stops to come as a small table: place, product, quantity at the right edge."""
     places = [voice.raw(stop.place) for stop in stops]
-    quantities = [whole(stop.quantity) for stop in stops]
+    quantities = [voice.number(stop.quantity) for stop in stops]
     last = max((width(quantity) for quantity in quantities), default=0)
     column = min(max((width(place) for place in places), default=0), max(cells // 2, min(12, cells - last - 2)))
     room = cells - last - 2 - (column + 2 if column else 0)
