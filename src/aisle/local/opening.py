@@ -18,6 +18,12 @@ from aisle.local.watch import Watch, terms_of
 from aisle.settings import Loaded, Settings
 
 
+def open_rooms(home: Home) -> Rooms:
+    """The files of a store on this host, and a doorbell there. Raises StorageError."""
+    outbox = open_outbox(home.folder)
+    return Rooms(Reads(home, outbox), Journal(outbox), Outbox(outbox), Bell(home))
+
+
 def open_session(
     home: Home, settings: Settings, call_courier: Callable[[], None] | None = None, loaded: Loaded | None = None
 ) -> Session:
@@ -27,8 +33,7 @@ def open_session(
     """
     terms = terms_of(settings, loaded.sources if loaded else None)
     trace = Trace(Path(settings.trace), time.monotonic()) if settings.trace else None
-    outbox = open_outbox(home.folder)
-    rooms = Rooms(Reads(home, outbox), Journal(outbox), Outbox(outbox), Bell(home))
+    rooms = open_rooms(home)
     watch = Watch(loaded) if loaded else None
     if call_courier is None:
         return Session(rooms, terms, trace=trace, watch=watch)

@@ -34,7 +34,6 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, ListWindow, Msg, Verdict, View, msg
 from aisle.local.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
-from aisle.local.changing import OpenStore, arrived, leave
 from aisle.local.db import Gone
 from aisle.local.ear import Ear, detour
 from aisle.local.hearing import heard, surroundings
@@ -51,6 +50,7 @@ from aisle.scan.inputs import Decoded, Key, Line, Typed
 from aisle.scan.meaning import Back, Echo, Either, Move, Refused, Said, Times, Unknown
 
 if TYPE_CHECKING:
+    from aisle.local.changing import OpenStore
     from aisle.local.rescue import Rescued
 
 
@@ -443,9 +443,12 @@ class Session:
     def _work_in(self, store: str) -> None:
         """Goes on in another store, as the same person. What was done here is durable first, and stays here: jobs that
         are open wait for whoever comes back, and this store's courier sends what is not sent."""
+        from aisle.local.changing import arrived, leave  # hardly ever, and no start pays for it
+
         if not self._commit():
             return
         try:
+            waiting = self._rooms.outbox.counts()[0]
             there = self.open_store(store) if self.open_store else None
         except AisleError as error:
             self._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=str(error))))
@@ -458,7 +461,7 @@ class Session:
             leave(there.rooms)
             return
         self._lookout.keep_courier()
-        who, left, waiting = self._who, self._rooms, self._counts[0]
+        who, left = self._who, self._rooms
         left.journal.end_session(self._id)
         self._id, self._call_courier, self._watch = self._name(), there.call_courier, there.watch
         self._terms = there.terms._replace(terminal=self._terms.terminal)

@@ -27,6 +27,7 @@ from aisle.jobs.base import (
     SignOut,
     Start,
     Wish,
+    WorkIn,
     Write,
     holds,
 )
@@ -76,7 +77,7 @@ class Outcome(NamedTuple):
     closed: tuple[str, ...]
     wishes: tuple[Wish, ...]
     verdict: Verdict | None
-    orders: tuple[SignIn | SignOut | Quit, ...]
+    orders: tuple[SignIn | SignOut | Quit | WorkIn, ...]
     """What the session itself is asked to do."""
 
 
@@ -167,7 +168,7 @@ class _Run:
         self.opened: list[NewJob] = []
         self.closed: list[str] = []
         self.wishes: list[Wish] = []
-        self.orders: list[SignIn | SignOut | Quit] = []
+        self.orders: list[SignIn | SignOut | Quit | WorkIn] = []
         self.verdict: Verdict | None = None
 
     def go_on(self, index: int, event: Event) -> Outcome:
@@ -229,7 +230,7 @@ class _Run:
                 self._open(job, args)
             case Close():
                 self._close(effect)
-            case SignIn() | SignOut() | Quit():
+            case SignIn() | SignOut() | Quit() | WorkIn():
                 self.orders.append(effect)
 
     def _open(self, job: str, args: Any) -> None:

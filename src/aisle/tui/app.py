@@ -56,20 +56,31 @@ class AisleApp(PaintedApp):
         self._on_first_paint = on_first_paint
         self._answered = frame.serial
         self._told: tuple[int, int] | None = None
+        self._bell: int | None = None
+        """The doorbell that is listened to."""
 
     def on_mount(self) -> None:
         """Listen to the doorbell, and look without it every few seconds."""
-        bell = self._desk.fileno()
-        if bell is not None:
-            asyncio.get_running_loop().add_reader(bell, self._look)
+        self._listen()
         self.set_interval(POLL_S, self._look)
         self.app_resume_signal.subscribe(self, lambda _: self.redraw(), immediate=True)
 
     def on_unmount(self) -> None:
         """The doorbell belongs to the desk again."""
-        bell = self._desk.fileno()
+        if self._bell is not None:
+            asyncio.get_running_loop().remove_reader(self._bell)
+
+    def _listen(self) -> None:
+        """Listens to the doorbell that hangs at the desk now; it is another one in another store."""
+        bell, loop = self._desk.fileno(), asyncio.get_running_loop()
+        if bell == self._bell:
+            return
+        if self._bell is not None:
+            loop.remove_reader(self._bell)
+            loop.call_soon(self._look)  # nobody there has looked for a courier yet
+        self._bell = bell
         if bell is not None:
-            asyncio.get_running_loop().remove_reader(bell)
+            loop.add_reader(bell, self._look)
 
     def on_resize(self, event: events.Resize) -> None:
         """The desk gives lists as many rows as the screen has. A terminal that resizes may have lost what it showed."""
@@ -105,6 +116,7 @@ class AisleApp(PaintedApp):
 
     def _answer(self, frame: Frame) -> None:
         self.show(frame)
+        self._listen()
         bells, self._desk.bells = self._desk.bells, 0
         if bells and self._driver is not None and not self.is_headless:
             self._driver.write(BELL * bells)
