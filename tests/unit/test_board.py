@@ -263,8 +263,11 @@ def test_the_page_offers_what_fits_the_state() -> None:
         assert isinstance(page, Detail)
         return [choice.id for choice in page.choices]
 
-    assert ways() == ["order.pick", "act.claim", "act.reject", "act.finish"]
-    assert ways(is_claimed=True) == ["order.pick", "act.claim", "act.reject", "act.finish", "act.release"]
+    usual = ["order.pick", "act.claim", "act.reject", "act.urgent", "act.split", "act.finish"]
+    assert ways() == usual
+    assert ways(urgent=True) == [*usual[:3], "act.calm", *usual[4:]]
+    assert ways(is_claimed=True) == [*usual, "act.release"]
+    assert ways(status="picked") == ["act.claim", "act.reject", "act.finish"]
     assert ways(is_rejected=True, status="rejected") == ["act.take_back"]
     assert ways(is_active=False, status="finished") == []
     assert Hand("order", {"order_number": "O1"}, World([])).state.order is None

@@ -7,6 +7,7 @@ import pytest
 
 from aisle.jobs.base import Remark, Write
 from aisle.jobs.deeds import (
+    CALM,
     CLAIM,
     CLOSE_LINE,
     FINISH,
@@ -15,7 +16,9 @@ from aisle.jobs.deeds import (
     OPEN_LINE,
     REJECT,
     RELEASE,
+    SPLIT,
     TAKE_BACK,
+    URGENT,
     Deed,
     decide,
 )
@@ -52,7 +55,7 @@ def test_a_finished_order_is_too_late_for_everything(kind: str) -> None:
     assert decide("O1", None, Deed(kind), "0001").why is not None
 
 
-@pytest.mark.parametrize("kind", [CLAIM, RELEASE, REJECT, FINISH, *OF_LINES])
+@pytest.mark.parametrize("kind", [CLAIM, RELEASE, REJECT, FINISH, URGENT, SPLIT, *OF_LINES])
 def test_of_a_rejected_order_only_the_rejection_is_taken_back(kind: str) -> None:
     assert not decide("O1", REJECTED, Deed(kind, "U1", line=2), "0001").writes
     assert said(Deed(TAKE_BACK), REJECTED) == {"order_number": "O1", "is_rejected": False}
@@ -117,4 +120,34 @@ def test_a_line_is_closed_with_what_is_picked_of_it() -> None:
 )
 def test_a_line_that_it_cannot_be_done_to(kind: str, line: int, why: str) -> None:
     done = decide("O1", row(), Deed(kind, line=line), "0001")
+    assert (done.writes, done.why and done.why.id) == ((), why)
+
+
+def test_an_order_goes_first_until_it_does_not() -> None:
+    done = decide("O1", row(), Deed(URGENT), "0001")
+    assert (done.writes, done.undo) == ((Remark("urgent", "O1", "1"),), Deed(CALM))
+    done = decide("O1", row(urgent=True), Deed(CALM), "0001")
+    assert (done.writes, done.undo) == ((Remark("urgent", "O1", ""),), Deed(URGENT))
+    why = [decide("O1", now, Deed(kind), "0001").why for now, kind in ((row(urgent=True), URGENT), (row(), CALM))]
+    assert [each and each.id for each in why] == ["deed.already_urgent", "deed.not_urgent"]
+
+
+def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
+    walked = row(walker="U1", walker_name="Anna", is_claimed=True, claimed_by="U1")
+    done = decide("O1", walked, Deed(SPLIT, "U2", "Ben"), "0001")
+    write, *kept = done.writes
+    assert isinstance(write, Write)
+    assert (write.user, write.body["orders"]["is_claimed"]) == ("U2", True)
+    assert kept == [Remark("claim", "O1", "U2"), Remark("given", "O1", "U2")]
+    assert done.undo == Deed(SPLIT, "U1", "Anna")
+    back = decide("O1", row(given_to="U2", given_name="Ben"), Deed(SPLIT, "U1", "Anna"), "0001")
+    assert back.undo == Deed(SPLIT, "U2", "Ben")
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [({}, "deed.in_no_walk"), ({"walker": "U2"}, "deed.walks_already"), ({"is_picked": True}, "deed.is_picked")],
+)
+def test_what_no_walk_has_is_not_split(fields: dict[str, Any], why: str) -> None:
+    done = decide("O1", row(**fields), Deed(SPLIT, "U2", "Ben"), "0001")
     assert (done.writes, done.why and done.why.id) == ((), why)

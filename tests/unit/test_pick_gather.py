@@ -59,6 +59,8 @@ class Hand:
     def __init__(self, orders: dict[str, dict[str, Any]] | None = None) -> None:
         self.job = WalkJob()
         self.orders = book() if orders is None else orders
+        self.given: list[dict[str, Any]] = []
+        """Orders of other walks that are this person's."""
         self.state: Gathering = self.job.begin()
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
@@ -85,6 +87,8 @@ class Hand:
             heads = [{**row, "lines": None} for row in self.orders.values()]
             first, size = query.args["first"], query.args["size"]
             return Rows(query.id, tuple(heads[first : first + size]), len(heads))
+        if query.name == "given":
+            return Rows(query.id, tuple(self.given), len(self.given))
         row = self.orders.get(query.args["order_number"])
         return Rows(query.id, (row,) if row else (), 1)
 
@@ -318,3 +322,13 @@ def test_no_sequence_raises_doubles_an_order_or_leaves_no_way_on(sequence: list[
         if not isinstance(hand.effects[-1] if hand.effects else None, Close):
             hand.feed(Choice(1) if hand.state.ways and hand.state.ways[0].kind == "leave" else Back())
     assert any(isinstance(effect, Close) for effect in hand.effects)
+
+
+def test_orders_of_another_walk_come_in_by_themselves_once() -> None:
+    hand = Hand()
+    hand.given = [{"order_number": "4103", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"}]
+    assert hand.feed(Changed("outbox", "")) == "walk.added"
+    assert hand.gathered == ["4103"]
+    hand.feed(Command("u"))
+    hand.feed(Changed("outbox", ""))
+    assert hand.gathered == []

@@ -25,7 +25,7 @@ from aisle.jobs.base import (
     Wish,
     Write,
 )
-from aisle.jobs.deeds import CLAIM, LOSING, OF_LINES, OF_ORDERS, REASONED, Deed, decide
+from aisle.jobs.deeds import FOR_SOMEBODY, LOSING, OF_LINES, OF_ORDERS, REASONED, Deed, decide
 from aisle.jobs.short_ways import Reason, reasons
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.walk import number
@@ -189,7 +189,7 @@ def _kind(state: Acting, kind: str) -> Result:
     state = state._replace(kind=kind)
     if kind in REASONED:
         return Turn(state._replace(page=WHY))
-    if kind == CLAIM:
+    if kind in FOR_SOMEBODY:
         return Turn(state._replace(page=WHO), (_people(""),))
     return _sure(state, Deed(kind, line=state.line))
 
@@ -273,7 +273,7 @@ def _badge(state: Acting, meaning: Meaning) -> Result:
 
 
 def _claimed(state: Acting, person: Person) -> Result:
-    return _sure(state, Deed(CLAIM, person.user, person.name))
+    return _sure(state, Deed(state.kind, person.user, person.name))
 
 
 def _chosen(state: Acting, choice: int) -> Result:

@@ -85,8 +85,8 @@ class Remark(NamedTuple):
 class Ask(NamedTuple):
     """Something that a person waits for and that must be answered by the service: answered or expired, never sent late.
 
-    It gets a name, which comes as `Asked`; what became of it is read by the query `ask` (ask_id) whenever the outbox has
-    changed: one row with `state` (see aisle.local.asks) and `answer`.
+    It gets a name, which comes as `Asked`; what became of it is read by the query `ask` (ask_id) whenever the outbox
+    has changed: one row with `state` (see aisle.local.asks) and `answer`.
     """
 
     kind: str

@@ -14,12 +14,16 @@ from aisle.jobs.view import Msg, msg
 from aisle.jobs.walk import number
 
 CLAIM, RELEASE, REJECT, TAKE_BACK, FINISH = "claim", "release", "reject", "take_back", "finish"
+URGENT, CALM, SPLIT = "urgent", "calm", "split"
 CLOSE_LINE, OPEN_LINE = "close_line", "open_line"
 
-OF_ORDERS = (CLAIM, RELEASE, REJECT, TAKE_BACK, FINISH)
+OF_ORDERS = (CLAIM, RELEASE, REJECT, TAKE_BACK, FINISH, URGENT, CALM, SPLIT)
 """What can be done to one order or to many."""
 
 OF_LINES = (CLOSE_LINE, OPEN_LINE)
+
+FOR_SOMEBODY = (CLAIM, SPLIT)
+"""What asks for whom."""
 
 REASONED = (REJECT, CLOSE_LINE)
 """What nobody does without a reason."""
@@ -65,6 +69,12 @@ def decide(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str) ->
         return Done((reject(order, deed.code, deed.words, store),), Deed(TAKE_BACK))
     if deed.kind in (CLAIM, RELEASE):
         return _claim(order, row, deed, store)
+    if deed.kind in (URGENT, CALM, SPLIT) and row.get("is_picked"):
+        return Done(why=msg("deed.is_picked", order=order))
+    if deed.kind in (URGENT, CALM):
+        return _urgent(order, row, deed)
+    if deed.kind == SPLIT:
+        return _split(order, row, deed, store)
     if deed.kind == FINISH:
         return _finish(order, row, store)
     return _line(order, row, deed, store)
@@ -92,6 +102,26 @@ def _claim(order: str, row: Mapping[str, Any], deed: Deed, store: str) -> Done:
         return Done(why=msg("deed.already_claimed", order=order, name=deed.name or deed.user))
     undo = Deed(CLAIM, by, str(row.get("claimed_name") or by)) if claimed and by else Deed(RELEASE)
     return Done((claim(order, store)._replace(user=deed.user), Remark("claim", order, deed.user)), undo)
+
+
+def _urgent(order: str, row: Mapping[str, Any], deed: Deed) -> Done:
+    """It goes before all others, in the lists and in whose round it is; or no more so."""
+    first = deed.kind == URGENT
+    if bool(row.get("urgent")) == first:
+        return Done(why=msg("deed.already_urgent" if first else "deed.not_urgent", order=order))
+    return Done((Remark("urgent", order, "1" if first else ""),), Deed(CALM if first else URGENT))
+
+
+def _split(order: str, row: Mapping[str, Any], deed: Deed, store: str) -> Done:
+    """It leaves the round that it is in, and becomes somebody else's; both are told by what is kept here."""
+    walks = str(row.get("walker") or row.get("given_to") or "")
+    name = str((row.get("walker_name") if row.get("walker") else row.get("given_name")) or walks)
+    if not walks:
+        return Done(why=msg("deed.in_no_walk", order=order))
+    if walks == deed.user:
+        return Done(why=msg("deed.walks_already", order=order, name=deed.name or deed.user))
+    kept = Remark("claim", order, deed.user), Remark("given", order, deed.user)
+    return Done((claim(order, store)._replace(user=deed.user), *kept), Deed(SPLIT, walks, name))
 
 
 def _finish(order: str, row: Mapping[str, Any], store: str) -> Done:

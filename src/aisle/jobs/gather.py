@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from aisle.jobs import gather_view
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.claim import claim_of
+from aisle.jobs.pick_given import given_to
 from aisle.jobs.pick_orders import QUERY, look
 from aisle.jobs.picking import LETTERS, MOST
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Verdict, msg
@@ -79,6 +80,8 @@ class Gathering(NamedTuple):
     wanted: int = 0
     """So many of the next open orders were asked for."""
     page: int = 0
+    told: tuple[str, ...] = ()
+    """Orders of other walks that were given to whoever gathers, and were told of."""
 
     @property
     def spots(self) -> tuple[int, int]:
@@ -99,7 +102,7 @@ class WalkJob:
 
     name = "walk"
     steps: tuple[str, ...] = ("walk",)
-    version = 1
+    version = 2
     journalled = True
 
     def begin(self) -> Gathering:
@@ -165,6 +168,12 @@ def _say(state: Gathering, kind: str, id_: str, *effects: Effect, **args: str | 
 
 def _told(state: Gathering, event: Event, context: Context) -> Result:
     match event:
+        case Opened():
+            return Turn(state, (given_to(context),))
+        case Changed("outbox"):
+            return Turn(state, (given_to(context),))
+        case Rows("given", rows, _):
+            return _given(state, rows)
         case Rows("orders", rows, _):
             return _next_ones(state, rows, context)
         case Rows(id_, rows, _):
@@ -172,7 +181,7 @@ def _told(state: Gathering, event: Event, context: Context) -> Result:
         case Changed("order", key) if key in ("", *(each.order for each in state.chosen)):
             return Turn(state, look((each.order for each in state.chosen if key in ("", each.order)), wish=False))
         case Resumed() | Closed():
-            return Turn(state, look(each.order for each in state.chosen))
+            return Turn(state, (*look(each.order for each in state.chosen), given_to(context)))
     return Turn(state)
 
 
@@ -200,6 +209,19 @@ def _arrived(state: Gathering, order: str, row: Mapping[str, Any], context: Cont
     stops, single = state.spots
     args = {"tote": LETTERS[at], "order": order}
     return _say(state, GOOD, "walk.added", lines=now.lines, pickup=now.pickup, saved=single - stops, **args)
+
+
+def _given(state: Gathering, rows: Iterable[Mapping[str, Any]]) -> Result:
+    """Orders of other people's walks that were given to this one come in by themselves, and are told of."""
+    fresh = [row for row in rows if str(row["order_number"]) not in state.told]
+    orders = [str(row["order_number"]) for row in fresh]
+    state = state._replace(told=(*state.told, *orders))
+    mine = [order for order in orders if not letter_of(state, order)][: MOST - len(state.chosen)]
+    if not mine:
+        return Turn(state)
+    added = state._replace(chosen=(*state.chosen, *(Chosen(order) for order in mine)))
+    told = msg("walk.given", order=mine[0], count=len(mine), who=str(fresh[0]["by"]))
+    return Turn(added, look(mine), Verdict(ASK, told))
 
 
 def _refusal(row: Mapping[str, Any]) -> str:

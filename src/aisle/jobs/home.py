@@ -94,6 +94,9 @@ class Listed(NamedTuple):
     """Somebody else picks it."""
     by: str = ""
     """Who, if anybody says."""
+    urgent: bool = False
+    given: str = ""
+    """Who has given it to the person at this screen."""
 
 
 class Home(NamedTuple):
@@ -111,6 +114,8 @@ class Home(NamedTuple):
     """A search was ended with Enter: a single hit opens at once."""
     doubts: int = 0
     """Operations that somebody has to look at."""
+    given: tuple[str, ...] = ()
+    """Orders that were given to whoever stands here, as far as he was told."""
 
 
 Result = Turn[Home]
@@ -140,24 +145,27 @@ class HomeJob:
         """A scan opens, words search, the cursor marks."""
         match event:
             case Thing(meanings) if meanings[0].kind == DELIVERY:
-                return Turn(Home(), (receives(meanings),))
+                return Turn(_anew(state), (receives(meanings),))
             case Thing(meanings):
                 return self._thing(state, meanings[0], context)
             case Rows("orders", rows, total):
                 return self._rows(state, rows, total, context)
             case Rows("products", _, total):
                 return self._products(state, total, context)
+            case Rows("given", rows, _):
+                return _given(state, rows)
             case Rows("trouble", _, total):
                 return Turn(state._replace(doubts=total))
             case Opened() | Closed() | Changed("order" | "outbox") | Resumed():
-                return Turn(state, (_query(state, context.rows), Query("trouble", "trouble", {}, live=True)))
+                given = Query("given", "given", {"user": context.user}, live=True)
+                return Turn(state, (_query(state, context), Query("trouble", "trouble", {}, live=True), given))
             case Echo(text):
                 listed = window.typing(state, text, "doq", len(PAGES[state.page]))
                 return Turn(state) if listed is None else self._look(listed, context)
             case Text(text) | Unknown(text):
-                return self._look(Home(search=text, opening=True, doubts=state.doubts), context)
+                return self._look(_anew(state)._replace(search=text, opening=True, doubts=state.doubts), context)
             case Back():
-                return self._look(Home(doubts=state.doubts), context)
+                return self._look(_anew(state)._replace(doubts=state.doubts), context)
             case Move(key):
                 return self._move(state, key, context)
             case Command("n" | "p" as letter):
@@ -174,16 +182,16 @@ class HomeJob:
 
     def _thing(self, state: Home, meaning: Meaning, context: Context) -> Result:
         if meaning.kind in (ORDER, REFERENCE):
-            return Turn(Home(), (Start("pick", {"order_number": meaning.key}),))
+            return Turn(_anew(state), (Start("pick", {"order_number": meaning.key}),))
         if meaning.kind == PERSON:
             name = meaning.label or meaning.key
-            return Turn(Home(), (SignIn(meaning.key, name),), Verdict(GOOD, msg("sign_in.done", name=name)))
+            return Turn(_anew(state), (SignIn(meaning.key, name),), Verdict(GOOD, msg("sign_in.done", name=name)))
         if meaning.kind == PRODUCT:
-            return Turn(Home(), (Start("lookup", {"product_number": meaning.key, "label": meaning.label}),))
-        return Turn(Home(), (Start("browse", {"location_code": meaning.key}),))
+            return Turn(_anew(state), (Start("lookup", {"product_number": meaning.key, "label": meaning.label}),))
+        return Turn(_anew(state), (Start("browse", {"location_code": meaning.key}),))
 
     def _look(self, state: Home, context: Context) -> Result:
-        return Turn(state, (_query(state, context.rows),))
+        return Turn(state, (_query(state, context),))
 
     def _rows(self, state: Home, rows: tuple[Mapping[str, Any], ...], total: int, context: Context) -> Result:
         listed = tuple(_listed(row, context) for row in rows)
@@ -194,7 +202,7 @@ class HomeJob:
             return Turn(state)
         state = state._replace(opening=False)
         if total == 1 and listed:
-            return Turn(Home(), (Start("pick", {"order_number": listed[0].number}),))
+            return Turn(_anew(state), (Start("pick", {"order_number": listed[0].number}),))
         if total:
             return Turn(state, (), Verdict(ASK, msg("home.found", text=state.search, count=total)))
         return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, live=True),))
@@ -204,13 +212,13 @@ class HomeJob:
         if not total:
             told = Verdict(WRONG, msg("home.not_found", text=state.search))
             # The open orders are on the screen again: the first number picks the next of them.
-            return self._look(Home(doubts=state.doubts), context)._replace(verdict=told)
-        return Turn(Home(), (Start("lookup", {"search": state.search}),))
+            return self._look(_anew(state)._replace(doubts=state.doubts), context)._replace(verdict=told)
+        return Turn(_anew(state), (Start("lookup", {"search": state.search}),))
 
     def _move(self, state: Home, key: str, context: Context) -> Result:
         if key == "enter":
             listed = window.at_cursor(state)
-            return _start(listed) if listed else Turn(state)
+            return _start(state, listed) if listed else Turn(state)
         return self._look(window.moved(state, key, context.rows), context) if state.total else Turn(state)
 
     def _chosen(self, state: Home, number: int) -> Result:
@@ -225,7 +233,7 @@ class HomeJob:
         if not state.rows:
             return Turn(state, (), Verdict(WRONG, msg("home.nothing")))
         free = [listed for listed in state.rows if not listed.taken]
-        return _start(window.at_cursor(state) or (free or state.rows)[0])
+        return _start(state, window.at_cursor(state) or (free or state.rows)[0])
 
     def at(self, state: Home) -> str:
         """There is one page."""
@@ -260,8 +268,26 @@ def _turned(state: Home) -> Result:
     return Turn(state._replace(page=state.page + 1))
 
 
+def _anew(state: Home) -> Home:
+    """All open orders again; what was told once is not told again."""
+    return Home(given=state.given)
+
+
+def _given(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """Orders of somebody's walk that are this person's now are told once each; they are the first of the list."""
+    orders = tuple(str(row["order_number"]) for row in rows)
+    fresh = [row for row in rows if str(row["order_number"]) not in state.given]
+    state = state._replace(given=orders)
+    if not fresh:
+        return Turn(state)
+    order, who = str(fresh[0]["order_number"]), str(fresh[0]["by"])
+    if len(fresh) > 1:
+        return Turn(state, (), Verdict(ASK, msg("home.given_many", count=len(fresh), who=who)))
+    return Turn(state, (), Verdict(ASK, msg("home.given", order=order, who=who)))
+
+
 def _does(state: Home, effect: Effect) -> Result:
-    return Turn(state if isinstance(effect, Quit) else Home(), (effect,))
+    return Turn(state if isinstance(effect, Quit) else _anew(state), (effect,))
 
 
 def _hints(state: Home) -> tuple[Hint, ...]:
@@ -271,13 +297,13 @@ def _hints(state: Home) -> tuple[Hint, ...]:
     return (*window.page_hints(state), *doubts, *back)
 
 
-def _query(state: Home, rows: int) -> Query:
-    args = {"search": state.typed or state.search, "first": state.first, "size": rows}
+def _query(state: Home, context: Context) -> Query:
+    args = {"search": state.typed or state.search, "first": state.first, "size": context.rows, "user": context.user}
     return Query("orders", "orders", args, live=True)
 
 
-def _start(listed: Listed) -> Result:
-    return Turn(Home(), (Start("pick", {"order_number": listed.number}),))
+def _start(state: Home, listed: Listed) -> Result:
+    return Turn(_anew(state), (Start("pick", {"order_number": listed.number}),))
 
 
 def _listed(row: Mapping[str, Any], context: Context) -> Listed:
@@ -291,13 +317,17 @@ def _listed(row: Mapping[str, Any], context: Context) -> Listed:
         picked=number(row.get("picked_quantity")),
         taken=claim is not None,
         by=claim.who if claim else "",
+        urgent=bool(row.get("urgent")),
+        given=str(row.get("given_by") or "") if row.get("given_to") and row.get("given_to") == context.user else "",
     )
 
 
 def _row(listed: Listed) -> Row:
     share = listed.picked / listed.of if listed.of > 0 else Decimal(0)
     progress = msg("progress.of", done=listed.picked, total=listed.of)
-    when = listed.due
+    when = msg("home.urgent", due=listed.due) if listed.urgent else listed.due
+    if listed.given:
+        when = msg("home.yours", who=listed.given)
     if listed.taken:
         when = msg("home.taken_by", who=listed.by) if listed.by else msg("home.taken")
     cells = (msg("raw", text=listed.number), when, msg("raw", text=listed.who), progress)

@@ -25,7 +25,7 @@ from aisle.jobs.base import (
     Turn,
     Wish,
 )
-from aisle.jobs.deeds import CLAIM, CLOSE_LINE, FINISH, OPEN_LINE, REJECT, RELEASE, TAKE_BACK
+from aisle.jobs.deeds import CALM, CLAIM, CLOSE_LINE, FINISH, OPEN_LINE, REJECT, RELEASE, SPLIT, TAKE_BACK, URGENT
 from aisle.jobs.orders_rows import Listed, listed
 from aisle.jobs.view import INFO, WRONG, Detail, Verdict, msg
 from aisle.jobs.walk import number
@@ -102,10 +102,12 @@ class Page(NamedTuple):
             return ()
         if self.order.status == "rejected":
             return (TAKE_BACK,)
-        pick = (PICK,) if self.order.status in ("open", "partial") else ()
+        open_ = self.order.status in ("open", "partial")
+        pick = (PICK,) if open_ else ()
+        walk = (CALM if self.order.urgent else URGENT, SPLIT) if open_ else ()
         release = (RELEASE,) if self.order.claimed else ()
         finish = (FINISH,) if self.order.picked > 0 or self.order.status == "picked" else ()
-        return (*pick, CLAIM, REJECT, *finish, *release)
+        return (*pick, CLAIM, REJECT, *walk, *finish, *release)
 
 
 Result = Turn[Page]

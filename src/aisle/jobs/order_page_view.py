@@ -99,9 +99,7 @@ def _lines(state: Page) -> tuple[Told, ...]:
     )
     far = msg("order.far", state=msg(STATUS[order.status]), done=order.picked, total=order.of, due=order.due)
     told = [Told("product", head), Told("quantity", far)]
-    claim = _claim(order)
-    if claim:
-        told.append(Told("note", claim))
+    told += [Told("note", each) for each in (_claim(order), _walk(order), _first(order)) if each]
     if order.status == "rejected" and order.why:
         told.append(Told("note", msg("order.rejected_why", why=order.why)))
     if state.word in _LAST:
@@ -120,6 +118,21 @@ def _claim(order: Listed) -> Msg | None:
     if order.claimed:
         return msg("order.claimed")
     return msg("order.silent", seconds=str(order.silent)) if silent else None
+
+
+def _walk(order: Listed) -> Msg | None:
+    """In whose round it is, or who is to take it into his."""
+    if order.status not in ("open", "partial"):
+        return None
+    if order.walker:
+        return msg("order.in_walk", who=order.walker)
+    return msg("order.given_to", who=order.given) if order.given else None
+
+
+def _first(order: Listed) -> Msg | None:
+    if not order.urgent or order.status not in ("open", "partial"):
+        return None
+    return msg("order.urgent", who=order.urgent_by)
 
 
 def _blocks(state: Page) -> tuple[Block, ...]:

@@ -35,6 +35,13 @@ class Listed(NamedTuple):
     """Why it was rejected."""
     reference: str = ""
     position: int = 0
+    urgent: bool = False
+    urgent_by: str = ""
+    """Who said that it goes first."""
+    walker: str = ""
+    """In whose open round of this host it is."""
+    given: str = ""
+    """Whom it was given to, who has not opened it yet."""
 
 
 class View(NamedTuple):
@@ -90,6 +97,10 @@ def listed(row: Mapping[str, Any], context: Context) -> Listed:
         why=_why(row) if row.get("is_rejected") else "",
         reference=str(row.get("reference") or ""),
         position=int(row.get("position") or 0),
+        urgent=bool(row.get("urgent")),
+        urgent_by=str(row.get("urgent_by") or ""),
+        walker=str(row.get("walker_name") or ""),
+        given=str(row.get("given_name") or ""),
     )
 
 

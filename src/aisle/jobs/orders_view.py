@@ -225,7 +225,7 @@ def _row(order: Listed, marked: bool) -> Row:
     cells = (
         msg("orders.number_marked" if marked else "raw", text=order.number),
         order.due,
-        msg(STATUS.get(order.status, "orders.status_open")),
+        _stands(order),
         msg("progress.of", done=order.picked, total=order.of),
         _claim(order),
         msg("raw", text=order.who),
@@ -237,6 +237,12 @@ def _row(order: Listed, marked: bool) -> Row:
     )
     share = order.picked / order.of if order.of > 0 else Decimal(0)
     return Row(order.number, cells, min(Decimal(1), share))
+
+
+def _stands(order: Listed) -> Msg:
+    """Its state, and that it goes first while there is something to pick."""
+    state = msg(STATUS.get(order.status, "orders.status_open"))
+    return msg("orders.urgent", state=state) if order.urgent and order.status in ("open", "partial") else state
 
 
 def _claim(order: Listed) -> Msg:

@@ -10,7 +10,17 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import pick_claim, pick_history, pick_orders, pick_put, pick_take, pick_view, pick_why, picking
+from aisle.jobs import (
+    pick_claim,
+    pick_given,
+    pick_history,
+    pick_orders,
+    pick_put,
+    pick_take,
+    pick_view,
+    pick_why,
+    picking,
+)
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Resumed, Rows, Start, Turn, Wish
 from aisle.jobs.note import reading
 from aisle.jobs.pick_why import wrong
@@ -44,7 +54,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 4
+    version = 5
     journalled = True
 
     def begin(self) -> Picking:
@@ -86,7 +96,7 @@ class PickJob:
 
 def _is_news(event: Event) -> bool:
     """Whether nobody at this terminal has said anything: the answers of the cache to what has changed there."""
-    return isinstance(event, Rows) and event.id.startswith((pick_orders.QUERY, pick_claim.LEFT_OVER))
+    return isinstance(event, Rows) and event.id.startswith((pick_orders.QUERY, pick_claim.LEFT_OVER, pick_given.GIVEN))
 
 
 def _closed(before: Picking, state: Picking) -> Picking:
@@ -139,7 +149,10 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
             fresh = picking.opened(numbers, args.get("totes") or {}, sure, context.policy.verified, looks=looks)
             return Turn(fresh, pick_orders.look_again(fresh))
         case Changed("outbox"):
-            return Turn(state, (*pick_claim.left_over(state), *pick_orders.look_again(state, wish=False)))
+            news = (*pick_claim.left_over(state), pick_given.given_to(context))
+            return Turn(state, (*news, *pick_orders.look_again(state, wish=False)))
+        case Rows(pick_given.GIVEN, rows, _):
+            return pick_given.told_given(state, rows)
         case Rows(pick_claim.LEFT_OVER, rows, _):
             return pick_claim.told_left_over(state, rows)
         case Changed("order", ""):
@@ -152,7 +165,8 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
             counted = pick_history.did(state, pick_history.counted(answer))
             return Turn(counted, (*pick_claim.left_over(counted), *pick_orders.look_again(counted)))
         case Resumed() | Closed():
-            return Turn(state, (*pick_claim.left_over(state), *pick_orders.look_again(state)))
+            news = (*pick_claim.left_over(state), pick_given.given_to(context))
+            return Turn(state, (*news, *pick_orders.look_again(state)))
         case Rows(id_, rows, _) if id_.startswith(pick_orders.QUERY):
             return pick_orders.arrived(state, id_.removeprefix(pick_orders.QUERY), rows[0] if rows else None, context)
         case Rows(kind, rows, _) if kind == state.asked.kind:
@@ -339,7 +353,7 @@ def _round_way(state: Picking, way: Way, context: Context) -> Result:
     """A numbered way on that is about the orders of the round."""
     tote = picking.tote_of(state, way.key)
     match way.kind:
-        case "join" if tote is None and picking.next_letter(state):
+        case "join" | "take_in" if tote is None and picking.next_letter(state):
             joined = picking.with_tote(state._replace(many=True), Tote(way.key, picking.next_letter(state)))
             return Turn(joined, pick_orders.look((way.key,)))
         case "tote" if tote:
@@ -351,6 +365,8 @@ def _round_way(state: Picking, way: Way, context: Context) -> Result:
             gone = pick_orders.left(state, tote, "left_out", kind=INFO)
             again = pick_orders.look(each.order for each in gone.state.totes if not each.here)
             return gone._replace(effects=(*gone.effects, *again))
+        case "later":
+            return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
         case "go_on":
             return pick_orders.waited(state)
         case "both":

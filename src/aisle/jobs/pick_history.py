@@ -35,7 +35,7 @@ class Laid(NamedTuple):
 
 class Back(NamedTuple):
     """Goods in hand of an order that has left the round; `why` as in the messages: rejected, finished, claimed,
-    or left_over for what found no room on its line."""
+    given, or left_over for what found no room on its line."""
 
     letter: str
     why: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aisle.jobs import pick_claim, picking
+from aisle.jobs import pick_claim, pick_given, picking
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish
 from aisle.jobs.pick_history import shifted
 from aisle.jobs.picking import Picking, Tote
@@ -22,6 +22,7 @@ LEFT = {
     "rejected_here": ("pick.rejected_here", "pick.out_rejected_here"),
     "finished": ("pick.finished", "pick.out_finished"),
     "claimed": ("pick.claimed_now", "pick.out_claimed"),
+    "given": ("pick.given_now", "pick.out_given"),
     "no_order": ("pick.no_order", "pick.out_no_order"),
     "empty": ("pick.empty", "pick.out_empty"),
     "left_out": ("pick.left", "pick.out_left_out"),
@@ -53,6 +54,8 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
         return Turn(state, (Wish("order", order),)) if tote.here else left(state, tote, "no_order")
     if row.get("is_rejected") or not row.get("is_active", True):
         return left(state, tote, "rejected" if row.get("is_rejected") else "finished")
+    if pick_given.is_given_away(tote, row, context):
+        return left(state, tote, "given", str(row.get("given_name") or row["given_to"]))
     claim = pick_claim.asked(state, tote, row, context)
     if claim:
         return claim
@@ -63,8 +66,9 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
     if not fresh:
         return left(state, tote, "empty")
     if tote.here:
-        return _merged(state, tote, fresh)
-    return pick_claim.opened(_came(state, tote._replace(here=True), fresh), order, row, context)
+        return pick_given.followed(tote, _merged(state, tote, fresh), row)
+    came = _came(state, tote._replace(here=True, urgent=bool(row.get("urgent"))), fresh)
+    return pick_given.opened(pick_claim.opened(came, order, row, context), order, row)
 
 
 def _came(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
@@ -137,7 +141,7 @@ def left(state: Picking, tote: Tote, why: str, owner: str = "", *, kind: str = W
 
 def _told(before: Picking, after: Picking, tote: Tote, why: str, owner: str) -> Msg:
     more = after.back[len(before.back) :]
-    args: dict[str, str] = {"order": tote.order, **({"who": owner} if why == "claimed" else {})}
+    args: dict[str, str] = {"order": tote.order, **({"who": owner} if why in ("claimed", "given") else {})}
     alone, among = LEFT[why]
     told = msg(among, tote=tote.letter, **args) if before.many else msg(alone, **args)
     count = sum(back.quantity for back in more)

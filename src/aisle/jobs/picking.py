@@ -13,7 +13,7 @@ from aisle.jobs.walk import Take, arranged
 MOST = 20
 """Orders of one round."""
 
-OF_QUANTITY = frozenset({"take_rest", "set", "both", "hand_over"})
+OF_QUANTITY = frozenset({"take_rest", "set", "both", "hand_over", "take_in", "later"})
 """Kinds of ways on beside which the quantity stays open: it is what they ask about, or work goes on meanwhile."""
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -24,7 +24,8 @@ class Way(NamedTuple):
     """One numbered way on and what it is about.
 
     `take_here`, `put_here`, `count` (place); `take_rest`, `look_up`, `reopen`, `this_one`, `set` (product);
-    `leave_for`, `join`, `tote`, `take_over`, `leave_out`, `both`, `hand_over` (order); `leave`, `put_back`, `go_on`.
+    `leave_for`, `join`, `take_in`, `tote`, `take_over`, `leave_out`, `both`, `hand_over` (order); `leave`, `put_back`,
+    `go_on`, `later`.
     """
 
     kind: str
@@ -59,6 +60,8 @@ class Tote(NamedTuple):
     """The moment of our own claim, whoever claimed it later; of a look, when it was opened."""
     looks: bool = False
     """It was opened to be looked at, and is nobody's for that; the first thing that is done to it claims it."""
+    urgent: bool = False
+    """Its stops come before those of the others."""
 
 
 class Asked(NamedTuple):
@@ -96,7 +99,7 @@ class Picking(NamedTuple):
     told: tuple[str, ...] = ()
     """Operations that could not be taken and were told of."""
     over: tuple[Way, ...] = ()
-    """What is asked since somebody took an order over; work goes on meanwhile, and it stays asked."""
+    """What is asked since somebody took an order over, or gave one; work goes on meanwhile, and it stays asked."""
 
     @property
     def order(self) -> str:
@@ -225,8 +228,7 @@ def choices(state: Picking) -> tuple[Way, ...]:
 def with_takes(state: Picking, takes: Iterable[Take]) -> Picking:
     """The round with these lines in walking order; whoever picks stands where he stood, or at the next open stop."""
     before = state.take
-    ranks = {tote.order: index for index, tote in enumerate(state.totes)}
-    state = state._replace(takes=arranged(takes, ranks), at=-1)
+    state = state._replace(takes=_walked(state, takes), at=-1)
     if before is None:
         return stand(state)
     line = (before.order, before.line)
@@ -238,21 +240,34 @@ def with_takes(state: Picking, takes: Iterable[Take]) -> Picking:
     return go_to(state, open_[0]) if open_ else stand(state, same)
 
 
+def _walked(state: Picking, takes: Iterable[Take]) -> tuple[Take, ...]:
+    """Lines in walking order, the stops of urgent orders before all others."""
+    ranks = {tote.order: index for index, tote in enumerate(state.totes)}
+    order = arranged(takes, {"": -1, **ranks})
+    first = _urgent_stops(state, order)
+    return tuple(sorted(order, key=lambda take: take.stop not in first)) if first else order
+
+
+def _urgent_stops(state: Picking, takes: Iterable[Take]) -> frozenset[tuple[str, str, int, str]]:
+    """The stops where something of an urgent order is still to be taken."""
+    urgent = {tote.order for tote in state.totes if tote.urgent}
+    return frozenset(take.stop for take in takes if take.order in urgent and take.open) if urgent else frozenset()
+
+
 def _after(state: Picking, before: Take) -> int:
     """The first line at the place where somebody stood, or behind it in the walk."""
-    ranks = {tote.order: index for index, tote in enumerate(state.totes)}
     mark = before._replace(order="", line=-1)
-    order = arranged((*state.takes, mark), {"": -1, **ranks})
-    return order.index(mark) % max(1, len(state.takes))
+    return _walked(state, (*state.takes, mark)).index(mark) % max(1, len(state.takes))
 
 
-def stand(state: Picking, start: int = 0) -> Picking:
-    """Stand at the first open stop from index `start` on, round the end; at none when all are picked."""
+def stand(state: Picking, start: int = 0, *, first: bool = True) -> Picking:
+    """Stand at the first open stop from index `start` on, round the end; at none when all are picked. Those of urgent
+    orders come `first`."""
     count = len(state.takes)
-    for step in range(count):
-        index = (start + step) % count
-        if state.takes[index].open:
-            return go_to(state, index)
+    open_ = [index for index in ((start + step) % count for step in range(count)) if state.takes[index].open]
+    if open_:
+        urgent = _urgent_stops(state, state.takes) if first else frozenset()
+        return go_to(state, next((index for index in open_ if state.takes[index].stop in urgent), open_[0]))
     return state._replace(at=-1, place="", held=False, phase="done" if count else state.phase)
 
 

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
         reads_moves,
         reads_pick,
         reads_short,
+        reads_stores,
+        reads_store_product,
+        reads_walks,
     )
 else:
     reads_desk = Late("aisle.local.reads_desk")
@@ -54,6 +57,9 @@ else:
     reads_moves = Late("aisle.local.reads_moves")
     reads_pick = Late("aisle.local.reads_pick")
     reads_short = Late("aisle.local.reads_short")
+    reads_stores = Late("aisle.local.reads_stores")
+    reads_store_product = Late("aisle.local.reads_store_product")
+    reads_walks = Late("aisle.local.reads_walks")
 
 _GONE = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
 """What a reader meets when the courier makes the cache anew under its feet."""
@@ -84,7 +90,8 @@ class Reads:
         self._overlay = Overlay(outbox)
         self._goods = Goods(self._overlay)
         self._named: dict[str, Callable[[Mapping[str, Json]], Result]] = {
-            "orders": lambda args: self._claimed(orders(self._cache, self._overlay.orders(), self._shift(), args)),
+            "orders": self._orders,
+            "given": lambda args: reads_walks.given(self._cache, outbox, args),
             "order": lambda args: self._claimed(order(self._cache, self._overlay.orders(), str(args["order_number"]))),
             "product": lambda args: reads_goods.product(
                 self._cache, self._goods.pending(), str(args["product_number"]), self._home.store, self.pools
@@ -118,7 +125,10 @@ class Reads:
             "logs": lambda args: reads_logbook.logs(self._cache, args),
             "losses": lambda args: reads_logbook.losses(self._cache, args),
             "receipt_kinds": lambda _: reads_deliveries.receipt_kinds(self._cache),
+            "store_product": lambda args: reads_store_product.read(self._cache, outbox, self._named["product"], args),
             "people": self._people,
+            "stores": lambda args: reads_stores.stores(self._cache, self._home, args),
+            "store_page": lambda args: reads_stores.store_page(self._cache, outbox, self._home, args),
             "store": self._store,
         }
         self._shifted: tuple[tuple[int, ...], Shift] | None = None
@@ -179,8 +189,9 @@ class Reads:
     def query(self, name: str, args: Mapping[str, Json]) -> Result:
         """(rows, how many there are in all) of a named read.
 
-        `orders` (search, product_number, first, size): open orders by pickup date, then number, with progress, and
-        whose they are (aisle.local.reads_claims).
+        `orders` (search, product_number, user, first, size): open orders, those before all others that were given to
+        this user or go first, then by pickup date and number, with progress, and whose they are
+        (aisle.local.reads_claims, reads_walks). `given` (user): see aisle.local.reads_walks.
         `order` (order_number): one row with `lines`; `lines_known` is False where only the header is here.
         `product` (product_number): one row with stock by pool and place. `surrounding` (product_number): one row with
         the `stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search,
@@ -197,7 +208,8 @@ class Reads:
         log: `logs`, `losses`, see aisle.local.reads_logbook.
         `elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
         `short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
-        Of a supervisor's pages: see aisle.local.reads_desk.
+        `store_product` (product_number, user): see aisle.local.reads_store_product.
+        Of a supervisor's pages: see aisle.local.reads_desk. `stores`, `store_page`: see aisle.local.reads_stores.
         """
         read = self._named.get(name) or (lambda args: self._desk.read(name, self._cache, args))
         result: Result = self._safely(lambda: read(args))
@@ -211,8 +223,13 @@ class Reads:
         with_pickers(self._cache, result[0])
         return result
 
+    def _orders(self, args: Mapping[str, Json]) -> Result:
+        wanted = {**args, "ahead": reads_walks.ahead(self._outbox, str(args.get("user") or ""))}
+        return self._claimed(orders(self._cache, self._overlay.orders(), self._shift(), wanted))
+
     def _claimed(self, result: Result) -> Result:
         with_claims(self._cache, self._outbox, result[0])
+        reads_walks.with_wishes(self._cache, self._outbox, result[0])
         return result
 
     def _shift(self) -> Shift:

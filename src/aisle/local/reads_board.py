@@ -23,6 +23,7 @@ from aisle.local.overlay import Overlay, Row, decimal, is_full, lay_over
 from aisle.local.reads_claims import with_claims
 from aisle.local.reads_orders import Pending, lines_of, order_row
 from aisle.local.reads_rows import Result, moment, window
+from aisle.local.reads_walks import with_walkers, with_wishes
 from aisle.local.silence import last_heard
 
 SIZE = 50
@@ -134,6 +135,8 @@ class Board:
     def _with_people(self, cache: apsw.Connection, rows: list[Row]) -> list[Row]:
         """Who works on each, and since when nothing was heard of it."""
         with_claims(cache, self._outbox, rows)
+        with_wishes(cache, self._outbox, rows)
+        with_walkers(cache, self._outbox, rows)
         at_work = [row for row in rows if _at_work(row)]
         heard = last_heard(cache, self._outbox, [row["order_number"] for row in at_work])
         for row in rows:

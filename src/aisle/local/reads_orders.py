@@ -40,14 +40,33 @@ SIZE = 50
 
 
 def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping[str, Json]) -> Result:
-    """A window on the open orders: by pickup date, then number."""
+    """A window on the open orders: those named `ahead`, then by pickup date and number."""
     first, size = window(args, SIZE)
     search, product = fold(str(args.get("search") or "")), str(args.get("product_number") or "")
+    ahead = {number: rank for rank, number in enumerate(args.get("ahead") or ())}
     if search or product:
         keys = _matching(cache, pending, shift, search.split(), product)
+        keys.sort(key=lambda key: ahead.get(key[2], len(ahead)))
         return _rows(cache, pending, keys[first : first + size]), len(keys)
     total = fetch(cache, "SELECT n FROM tally WHERE state = ?", OPEN)[0][0] - len(shift[0]) + len(shift[1])
-    return _rows(cache, pending, _window(cache, shift, first, size)), total
+    before = _ahead(cache, shift, list(ahead)) if ahead else []
+    keys = before[first : first + size]
+    shift = (shift[0].union(ahead), [key for key in shift[1] if key[2] not in ahead]) if ahead else shift
+    rest = _window(cache, shift, max(0, first - len(before)), size - len(keys))
+    return _rows(cache, pending, [*keys, *rest]), total
+
+
+def _ahead(cache: apsw.Connection, shift: Shift, numbers: list[str]) -> list[Key]:
+    """Keys of those of these orders that are in the list, in the order in which they are named."""
+    rows = fetch(
+        cache,
+        "SELECT o.pickup, o.sort, o.order_number FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
+        " WHERE o.state = 0",
+        to_text(numbers),
+    )
+    known = {number: (pickup, sort, number) for pickup, sort, number in rows if number not in shift[0]}
+    known |= {key[2]: key for key in shift[1]}
+    return [known[number] for number in numbers if number in known]
 
 
 def shift_of(cache: apsw.Connection, pending: Pending) -> Shift:

@@ -1,4 +1,5 @@
-"""What this host keeps for everybody who works on it, and no service hears of: claims, reviews, recounts, views."""
+"""What this host keeps for everybody who works on it, and no service hears of: claims, reviews, recounts, views,
+and what goes first or was given to whom."""
 
 from __future__ import annotations
 
@@ -13,6 +14,9 @@ KEPT_S = 35 * 86400.0
 """So long a remark is kept; views stay."""
 
 VIEW = "view"
+
+URGENT, GIVEN = "urgent", "given"
+"""An order goes before all others; an order of a walk was given to somebody, whose app user is the text."""
 
 
 class Kept(NamedTuple):

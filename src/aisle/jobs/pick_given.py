@@ -1,0 +1,88 @@
+"""What supervisors do to a round while it is walked: an order goes first, goes to somebody else, or comes from there.
+
+All of it comes as news of the orders themselves (aisle.local.reads_walks); the picker is told, and picks on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aisle.jobs import picking
+from aisle.jobs.base import Context, Query, Remark, Turn
+from aisle.jobs.claim import is_later
+from aisle.jobs.picking import Picking, Tote, Way
+from aisle.jobs.view import ASK, INFO, Verdict, msg
+
+Result = Turn[Picking]
+
+GIVEN = "given"
+"""The query for the orders of other walks that are this person's now, and its id."""
+
+
+def given_to(context: Context) -> Query:
+    """Asks what was given to whoever is signed in."""
+    return Query(GIVEN, "given", {"user": context.user})
+
+
+def is_given_away(tote: Tote, row: Mapping[str, Any], context: Context) -> bool:
+    """Whether an order of this round became somebody else's since it was opened here."""
+    to = str(row.get("given_to") or "")
+    since = tote.opened or tote.since
+    return bool(tote.here and to and to != context.user and is_later(str(row.get("given_on") or ""), since))
+
+
+def told_given(state: Picking, rows: Iterable[Mapping[str, Any]]) -> Result:
+    """Orders of another walk that are this picker's now: taken into the round where he says so, work goes on."""
+    fresh = [row for row in rows if _mark(row) not in state.told]
+    state = state._replace(told=(*state.told, *map(_mark, fresh)))
+    fresh = [row for row in fresh if picking.tote_of(state, str(row["order_number"])) is None]
+    if not fresh:
+        return Turn(state)
+    order, who = str(fresh[-1]["order_number"]), str(fresh[-1]["by"])
+    told = Verdict(ASK, msg("pick.given", order=order, who=who))
+    if not state.totes or not picking.next_letter(state):
+        return Turn(state, (), told)
+    ways = tuple(Way("take_in", str(row["order_number"])) for row in fresh)
+    over = (*(way for way in state.over if way.kind != "later"), *ways, Way("later"))
+    return Turn(state._replace(over=over), (), told)
+
+
+def _mark(row: Mapping[str, Any]) -> str:
+    return f"{GIVEN}/{row['order_number']}/{row['at']}"
+
+
+def opened(turn: Result, order: str, row: Mapping[str, Any]) -> Result:
+    """An order that was given to somebody is open now: that is over."""
+    if not row.get("given_to"):
+        return turn
+    return turn._replace(effects=(Remark("given", order, ""), *turn.effects))
+
+
+def followed(before: Tote, turn: Result, row: Mapping[str, Any]) -> Result:
+    """What changed about an order of the round itself is told: it goes first, or no more so; it was released."""
+    urgent = bool(row.get("urgent"))
+    tote = picking.tote_of(turn.state, before.order)
+    if tote is None:
+        return turn
+    if urgent != tote.urgent:
+        turn = _hurried(turn, tote._replace(urgent=urgent), row)
+        tote = tote._replace(urgent=urgent)
+    if tote.mine and row.get("is_claimed") is False and not picking.is_full(turn.state, tote.order):
+        free = picking.with_tote(turn.state, tote._replace(mine=False, looks=True))
+        return turn._replace(state=free, verdict=Verdict(INFO, msg("pick.released", order=tote.order)))
+    return turn
+
+
+def _hurried(turn: Result, tote: Tote, row: Mapping[str, Any]) -> Result:
+    """The stops of the order come first from now on; the one on the screen is picked to its end."""
+    state = picking.with_tote(turn.state, tote)
+    state = picking.with_takes(state, state.takes) if state.phase == "walk" else state
+    if picking.is_full(state, tote.order):
+        return turn._replace(state=state)
+    if not tote.urgent:
+        return turn._replace(state=state, verdict=Verdict(INFO, msg("pick.not_urgent", order=tote.order)))
+    who = str(row.get("urgent_by") or "")
+    id_ = "pick.urgent_round" if state.many else "pick.urgent"
+    told = Verdict(INFO, msg(id_, order=tote.order, who=who, **({"tote": tote.letter} if state.many else {})))
+    return turn._replace(state=state, verdict=told)

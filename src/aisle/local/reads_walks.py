@@ -1,0 +1,78 @@
+"""What supervisors say of walks on this host: which order goes first, which was given to whom, in whose round it is.
+
+No interface has a word for it. So it is a remark (`urgent`, `given`) until the order is opened by whom it is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.codec import to_text
+from aisle.local.db import fetch
+from aisle.local.overlay import Row
+from aisle.local.reads_rows import Result
+from aisle.local.remarks import GIVEN, URGENT, Kept, remarks
+
+_WALKERS = """
+SELECT h.order_number, j.user, s.terminal FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+JOIN session s ON s.session_id = j.session_id WHERE h.order_number IN (SELECT value FROM json_each(?)) ORDER BY h.since
+"""
+
+_OPEN = """
+SELECT o.order_number FROM orders o WHERE o.order_number IN (SELECT value FROM json_each(?)) AND o.state = 0
+"""
+
+
+def with_wishes(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
+    """Adds to each order, in place: `urgent` and `urgent_by`, `given_to`, `given_name`, `given_by` and `given_on`."""
+    urgent, given = remarks(outbox, URGENT), remarks(outbox, GIVEN)
+    for row in rows:
+        number = str(row["order_number"])
+        first, handed = urgent.get(number), given.get(number)
+        row["urgent"], row["urgent_by"] = first is not None, _name(cache, first.user) if first else ""
+        row["given_to"], row["given_name"] = (handed.text, _name(cache, handed.text)) if handed else ("", "")
+        row["given_by"], row["given_on"] = (_name(cache, handed.user), _moment(handed)) if handed else ("", "")
+
+
+def with_walkers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
+    """Adds to each order, in place, in whose open round of this host it is: `walker`, `walker_name`,
+    `walker_terminal`; empty for nobody's."""
+    found = fetch(outbox, _WALKERS, to_text([str(row["order_number"]) for row in rows])) if rows else []
+    walks = {str(number): (str(user), str(terminal)) for number, user, terminal in found}
+    for row in rows:
+        row["walker"], row["walker_terminal"] = walks.get(str(row["order_number"]), ("", ""))
+        row["walker_name"] = _name(cache, row["walker"]) if row["walker"] else ""
+
+
+def ahead(outbox: apsw.Connection, user: str) -> list[str]:
+    """The orders that come before all others for this person: those given to him, then those that are urgent."""
+    mine = sorted((kept for kept in remarks(outbox, GIVEN).values() if kept.text == user), key=lambda kept: kept.at)
+    first = sorted(remarks(outbox, URGENT).values(), key=lambda kept: kept.at)
+    return list(dict.fromkeys(kept.key for kept in (*mine, *first)))
+
+
+def given(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> Result:
+    """The open orders that were given to this `user` and that he has not opened yet: `order_number`, `by`, `at`."""
+    user = str(args["user"])
+    kept = [each for each in remarks(outbox, GIVEN).values() if each.text == user] if user else []
+    open_ = {str(row[0]) for row in fetch(cache, _OPEN, to_text([each.key for each in kept]))} if kept else set()
+    rows: list[Row] = [
+        {"order_number": each.key, "by": _name(cache, each.user), "at": _moment(each)}
+        for each in sorted(kept, key=lambda each: each.at)
+        if each.key in open_
+    ]
+    return rows, len(rows)
+
+
+def _moment(kept: Kept) -> str:
+    return datetime.fromtimestamp(kept.at, UTC).isoformat(timespec="milliseconds")
+
+
+def _name(cache: apsw.Connection, user: Any) -> str:
+    found = fetch(cache, "SELECT name FROM person WHERE user = ?", str(user))
+    return str(found[0][0]) if found and found[0][0] else str(user)

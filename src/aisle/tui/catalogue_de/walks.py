@@ -1,0 +1,67 @@
+"""What aisle says in German: what supervisors do to walks, and who is told of it."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "home.given": ("{order} kommt", "{order} kommt von {who:~}", "Auftrag {order} kommt von {who:~}; zuerst zu picken"),
+    "home.given_many": (
+        "{count} dazu",
+        "{count} Aufträge dazu",
+        "{count} Aufträge kommen von {who:~}; zuerst zu picken",
+    ),
+    "home.yours": ("dazu", "von {who:~}", "dazu, von {who:~}"),
+    "home.urgent": ("zuerst", "zuerst, {due}"),
+    "walk.given": (
+        "{count} von {who:~}",
+        "{order} kommt von {who:~}",
+        "{who:~} gibt {count:Auftrag|Aufträge}, {order} zuerst",
+    ),
+    "pick.given": (
+        "{order} auch?",
+        "{order} kommt von {who:~}",
+        "Auftrag {order} kommt von {who:~}. In diese Runde nehmen?",
+    ),
+    "pick.way_later": ("Später", "Später, aus der Liste"),
+    "pick.given_now": ("{who:~} pickt", "{order} geht an {who:~}", "Auftrag {order} wurde {who:~} gegeben"),
+    "pick.out_given": (
+        "{tote}: {who:~}",
+        "{tote} geht an {who:~}",
+        "Kiste {tote}, {order}, wurde {who:~} gegeben; der Rest geht weiter",
+    ),
+    "pick.note_back_given": (
+        "{count} übergeben",
+        "Die Kiste mit {count} dem geben, der den Auftrag jetzt hat; was gepickt ist, bleibt beim Auftrag.",
+    ),
+    "pick.urgent": ("Eilig", "{order} ist eilig", "Auftrag {order} ist eilig, sagt {who:~}"),
+    "pick.urgent_round": (
+        "{tote} zuerst",
+        "{tote} geht vor: {who:~}",
+        "Kiste {tote}, {order}, geht nach diesem Halt vor ({who:~})",
+    ),
+    "pick.not_urgent": ("Nicht eilig", "{order}: nicht eilig", "Auftrag {order} ist nicht mehr eilig"),
+    "pick.released": (
+        "{order} ist frei",
+        "{order} ist freigegeben",
+        "Auftrag {order} ist freigegeben; der nächste Pick nimmt ihn wieder",
+    ),
+    "orders.urgent": ("1. {state}", "zuerst, {state}"),
+    "order.in_walk": ("Bei {who:~}", "Jetzt in der Runde von {who:~}"),
+    "order.given_to": ("Für {who:~}", "{who:~} gegeben, noch nicht geöffnet"),
+    "order.urgent": ("Geht vor", "Geht vor: {who:~}", "Geht auf diesem Rechner vor, sagt {who:~}"),
+    "act.urgent": ("Vorziehen", "Vorziehen", "Vorziehen in der Runde und in den Listen"),
+    "act.calm": ("Nicht vor", "Nicht mehr vorziehen"),
+    "act.split": ("Teilen…", "Anderem geben", "Runde teilen: einem anderen geben"),
+    "act.split_to": ("An {name:~}", "An {name:~} geben"),
+    "act.warn_split": (
+        "Alle {count}?",
+        "Sie verlassen ihre Runde, mit dem Gepickten in ihren Kisten. Beide erfahren es.",
+    ),
+    "act.told_urgent": ("Geht vor", "{order} geht vor", "{order} geht vor, auf jedem Schirm dieses Rechners"),
+    "act.told_calm": ("Nicht vor", "{order} ist wieder normal dran"),
+    "act.told_split": ("An {name:~}", "{order} geht an {name:~}", "{order} geht an {name:~}; beide erfahren es"),
+    "deed.is_picked": ("Schon gepickt", "Auftrag {order} ist schon gepickt"),
+    "deed.already_urgent": ("Schon vorn", "Auftrag {order} geht schon vor"),
+    "deed.not_urgent": ("Nicht vorn", "Auftrag {order} ging nicht vor"),
+    "deed.in_no_walk": ("In keiner Runde", "Auftrag {order} ist hier in keiner Runde; für jemanden nehmen"),
+    "deed.walks_already": ("{name:~} hat ihn", "{name:~} hat Auftrag {order} schon"),
+}

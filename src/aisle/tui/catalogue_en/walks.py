@@ -1,0 +1,71 @@
+"""What aisle says in English: what supervisors do to walks, and who is told of it."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "home.given": (
+        "{order} is yours",
+        "{who:~} gives you {order}",
+        "{who:~} gives you order {order}; it is the first to pick",
+    ),
+    "home.given_many": (
+        "{count} are yours",
+        "{count} orders are yours",
+        "{who:~} gives you {count} orders; they are the first to pick",
+    ),
+    "home.yours": ("yours", "from {who:~}", "yours, from {who:~}"),
+    "home.urgent": ("first", "first, {due}"),
+    "walk.given": (
+        "{count} from {who:~}",
+        "{order} comes from {who:~}",
+        "{who:~} gives you {count:order|orders}, {order} the first",
+    ),
+    "pick.given": (
+        "{order} too?",
+        "{who:~} gives you {order}",
+        "{who:~} gives you order {order}. Take it into this round?",
+    ),
+    "pick.way_later": ("Later", "Later, from the list"),
+    "pick.given_now": ("{who:~} has it", "{who:~} picks {order} now", "Order {order} was given to {who:~}"),
+    "pick.out_given": (
+        "{tote}: {who:~}",
+        "{tote} goes to {who:~}",
+        "Tote {tote}, {order}, was given to {who:~}; the others go on",
+    ),
+    "pick.note_back_given": (
+        "Hand over {count}",
+        "Hand the tote with {count} to whoever has the order now; the order keeps what is picked.",
+    ),
+    "pick.urgent": ("It is urgent", "{order} is urgent", "{who:~} says that order {order} is urgent"),
+    "pick.urgent_round": (
+        "{tote} goes first",
+        "{tote} goes first: {who:~}",
+        "Tote {tote}, {order}, goes first after this stop ({who:~})",
+    ),
+    "pick.not_urgent": ("Not urgent", "{order} is not urgent", "Order {order} is not urgent any more"),
+    "pick.released": (
+        "{order} is free",
+        "{order} was released",
+        "Order {order} was released; what you pick next claims it again",
+    ),
+    "orders.urgent": ("1st {state}", "first, {state}"),
+    "order.in_walk": ("With {who:~}", "In {who:~}'s round now"),
+    "order.given_to": ("For {who:~}", "Given to {who:~}, not opened yet"),
+    "order.urgent": ("Goes first", "Goes first, says {who:~}", "Goes first on this host, says {who:~}"),
+    "act.urgent": ("Put first", "Put it first", "Put it first in its walk and in the lists"),
+    "act.calm": ("Not first", "Not first any more"),
+    "act.split": ("Split to…", "Give to another", "Split the walk: give it to another"),
+    "act.split_to": ("To {name:~}", "Give to {name:~}"),
+    "act.warn_split": (
+        "All {count}?",
+        "They leave the round that they are in, with what is picked of them in their totes. Both people are told.",
+    ),
+    "act.told_urgent": ("Goes first", "{order} goes first", "{order} goes first, on every screen of this host"),
+    "act.told_calm": ("Not first", "{order} waits its turn again"),
+    "act.told_split": ("To {name:~}", "{order} goes to {name:~}", "{order} goes to {name:~}; both are told"),
+    "deed.is_picked": ("It is picked", "Order {order} is picked already"),
+    "deed.already_urgent": ("Is first", "Order {order} goes first already"),
+    "deed.not_urgent": ("Not first", "Order {order} was not put first"),
+    "deed.in_no_walk": ("In no round", "Order {order} is in nobody's round here; claim it for somebody"),
+    "deed.walks_already": ("{name:~} has it", "{name:~} has order {order} already"),
+}

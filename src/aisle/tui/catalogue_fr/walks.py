@@ -1,0 +1,71 @@
+"""What aisle says in French: what supervisors do to walks, and who is told of it."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "home.given": (
+        "{order} : à faire",
+        "{order} vient de {who:~}",
+        "La commande {order} vient de {who:~} ; à préparer d'abord",
+    ),
+    "home.given_many": (
+        "{count} de plus",
+        "{count} commandes de plus",
+        "{count} commandes viennent de {who:~} ; à préparer d'abord",
+    ),
+    "home.yours": ("pour ici", "de {who:~}", "pour ici, de {who:~}"),
+    "home.urgent": ("d'abord", "d'abord, {due}"),
+    "walk.given": (
+        "{count} de {who:~}",
+        "{order} vient de {who:~}",
+        "{who:~} donne {count:commande|commandes}, {order} d'abord",
+    ),
+    "pick.given": (
+        "{order} aussi ?",
+        "{order} vient de {who:~}",
+        "La commande {order} vient de {who:~}. La prendre dans ce tour ?",
+    ),
+    "pick.way_later": ("Plus tard", "Plus tard, dans la liste"),
+    "pick.given_now": ("{who:~} l'a", "{order} va à {who:~}", "La commande {order} a été donnée à {who:~}"),
+    "pick.out_given": (
+        "{tote} : {who:~}",
+        "{tote} va à {who:~}",
+        "Bac {tote}, {order}, donné à {who:~} ; les autres continuent",
+    ),
+    "pick.note_back_given": (
+        "Remettre {count}",
+        "Remettre le bac avec {count} à qui a la commande maintenant ; la commande garde ce qui est prélevé.",
+    ),
+    "pick.urgent": ("Urgent", "{order} est urgent", "La commande {order} est urgente, selon {who:~}"),
+    "pick.urgent_round": (
+        "{tote} d'abord",
+        "{tote} d'abord : {who:~}",
+        "Bac {tote}, {order}, passe d'abord après cet arrêt ({who:~})",
+    ),
+    "pick.not_urgent": ("Pas urgent", "{order} : pas urgent", "La commande {order} n'est plus urgente"),
+    "pick.released": (
+        "{order} est libre",
+        "{order} est libérée",
+        "La commande {order} est libérée ; le prochain article la reprend",
+    ),
+    "orders.urgent": ("1er {state}", "d'abord, {state}"),
+    "order.in_walk": ("Chez {who:~}", "Dans le tour de {who:~} maintenant"),
+    "order.given_to": ("Pour {who:~}", "Donnée à {who:~}, pas encore ouverte"),
+    "order.urgent": ("D'abord", "D'abord : {who:~}", "D'abord sur ce poste, selon {who:~}"),
+    "act.urgent": ("D'abord", "Mettre d'abord", "Mettre d'abord dans le tour et les listes"),
+    "act.calm": ("Pas d'abord", "Plus d'abord"),
+    "act.split": ("Diviser…", "Donner à un autre", "Diviser le tour : donner à un autre"),
+    "act.split_to": ("À {name:~}", "Donner à {name:~}"),
+    "act.warn_split": (
+        "Les {count} ?",
+        "Elles quittent leur tour, avec ce qui est prélevé dans leurs bacs. Les deux personnes le voient.",
+    ),
+    "act.told_urgent": ("D'abord", "{order} passe d'abord", "{order} passe d'abord, sur chaque écran de ce poste"),
+    "act.told_calm": ("Pas d'abord", "{order} attend de nouveau son tour"),
+    "act.told_split": ("À {name:~}", "{order} va à {name:~}", "{order} va à {name:~} ; les deux le voient"),
+    "deed.is_picked": ("Déjà prête", "La commande {order} est déjà prête"),
+    "deed.already_urgent": ("Déjà d'abord", "La commande {order} passe déjà d'abord"),
+    "deed.not_urgent": ("Pas d'abord", "La commande {order} ne passait pas d'abord"),
+    "deed.in_no_walk": ("Dans aucun tour", "La commande {order} n'est ici dans aucun tour ; la réserver"),
+    "deed.walks_already": ("{name:~} l'a", "{name:~} a déjà la commande {order}"),
+}

@@ -1,0 +1,63 @@
+"""What aisle says in Dutch: what supervisors do to walks, and who is told of it."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "home.given": ("{order}: jij", "{order} komt van {who:~}", "Order {order} komt van {who:~}; eerst te picken"),
+    "home.given_many": ("{count} erbij", "{count} orders erbij", "{count} orders komen van {who:~}; eerst te picken"),
+    "home.yours": ("erbij", "van {who:~}", "erbij, van {who:~}"),
+    "home.urgent": ("eerst", "eerst, {due}"),
+    "walk.given": (
+        "{count} van {who:~}",
+        "{order} komt van {who:~}",
+        "{who:~} geeft {count:order|orders}, {order} als eerste",
+    ),
+    "pick.given": (
+        "{order} ook?",
+        "{order} komt van {who:~}",
+        "Order {order} komt van {who:~}. Meenemen in deze ronde?",
+    ),
+    "pick.way_later": ("Later", "Later, uit de lijst"),
+    "pick.given_now": ("{who:~} pickt", "{order} gaat naar {who:~}", "Order {order} is aan {who:~} gegeven"),
+    "pick.out_given": (
+        "{tote}: {who:~}",
+        "{tote} gaat naar {who:~}",
+        "Bak {tote}, {order}, is aan {who:~} gegeven; de rest gaat door",
+    ),
+    "pick.note_back_given": (
+        "Geef {count} over",
+        "Geef de bak met {count} aan wie de order nu heeft; de order houdt wat gepickt is.",
+    ),
+    "pick.urgent": ("Heeft haast", "{order} heeft haast", "Order {order} heeft haast, volgens {who:~}"),
+    "pick.urgent_round": (
+        "{tote} gaat voor",
+        "{tote} gaat voor: {who:~}",
+        "Bak {tote}, {order}, gaat na deze stop voor ({who:~})",
+    ),
+    "pick.not_urgent": ("Geen haast", "{order}: geen haast", "Order {order} heeft geen haast meer"),
+    "pick.released": (
+        "{order} is vrij",
+        "{order} is vrijgegeven",
+        "Order {order} is vrijgegeven; de volgende pick claimt hem weer",
+    ),
+    "orders.urgent": ("1e {state}", "eerst, {state}"),
+    "order.in_walk": ("Bij {who:~}", "Nu in de ronde van {who:~}"),
+    "order.given_to": ("Voor {who:~}", "Gegeven aan {who:~}, nog niet geopend"),
+    "order.urgent": ("Gaat voor", "Gaat voor: {who:~}", "Gaat voor op deze host, volgens {who:~}"),
+    "act.urgent": ("Voorop", "Zet hem voorop", "Zet hem voorop in de ronde en de lijsten"),
+    "act.calm": ("Niet voorop", "Niet meer voorop"),
+    "act.split": ("Splits…", "Geef aan ander", "Splits de ronde: geef aan een ander"),
+    "act.split_to": ("Naar {name:~}", "Geef aan {name:~}"),
+    "act.warn_split": (
+        "Alle {count}?",
+        "Ze gaan uit hun ronde, met wat er van gepickt is in hun bakken. Beide mensen horen het.",
+    ),
+    "act.told_urgent": ("Gaat voor", "{order} gaat voor", "{order} gaat voor, op elk scherm van deze host"),
+    "act.told_calm": ("Niet voorop", "{order} wacht weer op zijn beurt"),
+    "act.told_split": ("Naar {name:~}", "{order} gaat naar {name:~}", "{order} gaat naar {name:~}; beiden horen het"),
+    "deed.is_picked": ("Al gepickt", "Order {order} is al gepickt"),
+    "deed.already_urgent": ("Al voorop", "Order {order} gaat al voor"),
+    "deed.not_urgent": ("Niet voorop", "Order {order} stond niet voorop"),
+    "deed.in_no_walk": ("In geen ronde", "Order {order} zit hier in geen ronde; claim hem voor iemand"),
+    "deed.walks_already": ("{name:~} heeft hem", "{name:~} heeft order {order} al"),
+}

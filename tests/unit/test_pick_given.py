@@ -1,0 +1,121 @@
+"""What supervisors do to a walk on its picker's screen: an order goes first, leaves with its tote, comes, is free."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from aisle.jobs.base import Changed, Remark, Rows
+from aisle.scan.meaning import Back, Choice, Command
+from tests.unit.picks import Hand, line, order
+
+ROUND = {
+    "4101": [line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P2", 1, preferred_location_code="A-2")],
+    "4102": [line(1, "P3", 2, preferred_location_code="A-3"), line(2, "P4", 1, preferred_location_code="A-4")],
+}
+
+
+def news(hand: Hand, number: str, **fields: Any) -> str:
+    return hand.feed(order(*ROUND[number], number=number, **fields))
+
+
+def product(hand: Hand) -> str:
+    assert hand.state.take is not None
+    return hand.state.take.product
+
+
+def test_an_urgent_order_comes_after_the_stop_on_the_screen_and_before_all_others() -> None:
+    hand = Hand(orders=ROUND)
+    assert product(hand) == "P1"
+    assert news(hand, "4102", urgent=True, urgent_by="Carla") == "pick.urgent_round"
+    assert product(hand) == "P1"
+    hand.scan("P1")
+    hand.scan("P1")
+    assert product(hand) == "P3"
+    hand.feed(Command("n"))
+    assert product(hand) == "P4"
+    assert news(hand, "4102", urgent=True) == ""
+    assert news(hand, "4102", urgent=False) == "pick.not_urgent"
+
+
+def test_an_urgent_order_is_the_first_of_a_round_that_begins() -> None:
+    hand = Hand(orders=ROUND, urgent=True)
+    news(hand, "4101", urgent=False)
+    assert product(hand) == "P1"
+    alone = Hand(*ROUND["4101"])
+    assert alone.feed(order(*ROUND["4101"], urgent=True, urgent_by="Carla")) == "pick.urgent"
+
+
+def test_the_last_urgent_stop_can_be_left_for_later() -> None:
+    hand = Hand(orders={"4101": ROUND["4101"][:1], "4102": ROUND["4102"][:1]})
+    hand.feed(order(*ROUND["4102"][:1], number="4102", urgent=True))
+    hand.scan("P1", "2")
+    assert product(hand) == "P3"
+    assert hand.feed(Command("n")) == "pick.last_stop"
+
+
+GIVEN: dict[str, Any] = {"given_to": "ben", "given_name": "Ben", "given_by": "Carla", "given_on": "2026-11-20T10:05:00.000Z"}
+
+
+def test_an_order_that_was_given_away_leaves_the_walk_and_its_tote_is_handed_over() -> None:
+    hand = Hand(orders=ROUND)
+    hand.scan("P3")
+    assert news(hand, "4102", **GIVEN) == "pick.out_hand"
+    assert [tote.order for tote in hand.state.totes] == ["4101"]
+    assert (hand.view.name, [choice.id for choice in hand.view.choices]) == ("pick.back", ["pick.way_put_back"])
+    assert "pick.note_back_given" in [each.text.id for each in hand.view.lines]
+    assert hand.state.back[0].letter == "B"
+    hand.feed(Choice(1))
+    assert (hand.view.name, product(hand)) == ("pick.product", "P1")
+    assert hand.all_sent == {("4102", 1): 1}
+
+
+def test_one_that_was_given_before_it_was_opened_here_stays() -> None:
+    hand = Hand(orders=ROUND)
+    assert news(hand, "4102", **{**GIVEN, "given_on": "2026-11-20T09:00:00.000Z"}) == ""
+    assert len(hand.state.totes) == 2
+
+
+def test_who_opens_what_was_given_to_him_settles_it() -> None:
+    hand = Hand(*ROUND["4101"], **{**GIVEN, "given_to": "ann"})
+    assert Remark("given", "1042", "") in hand.effects
+
+
+COMES = Rows("given", ({"order_number": "4102", "by": "Carla", "at": "2026-11-20T10:05:00.000Z"},), 1)
+
+
+def test_an_order_of_another_walk_is_taken_in_while_work_goes_on() -> None:
+    hand = Hand(*ROUND["4101"])
+    assert hand.feed(COMES) == "pick.given"
+    assert [choice.id for choice in hand.view.choices] == ["pick.way_join", "pick.way_later"]
+    assert hand.scan("P1") == "pick.taken"
+    assert hand.feed(COMES) == ""
+    hand.feed(Choice(1))
+    assert news(hand, "4102") == "pick.joined"
+    assert [tote.order for tote in hand.state.totes] == ["1042", "4102"]
+
+
+@pytest.mark.parametrize("said", [Choice(2), Back()])
+def test_it_can_wait(said: Any) -> None:
+    hand = Hand(*ROUND["4101"])
+    hand.feed(COMES)
+    assert hand.feed(said) == "pick.dropped"
+    assert not hand.view.choices
+    assert len(hand.state.totes) == 1
+
+
+def test_a_release_is_told_and_the_next_pick_claims_again() -> None:
+    hand = Hand(orders=ROUND)
+    before = len(hand.claims)
+    assert news(hand, "4101", is_claimed=False) == "pick.released"
+    assert news(hand, "4101", is_claimed=False) == ""
+    hand.scan("P1")
+    assert hand.claims[before:] == [("4101", True)]
+
+
+def test_news_ask_what_was_given() -> None:
+    hand = Hand(*ROUND["4101"])
+    hand.effects.clear()
+    hand.feed(Changed("outbox", ""))
+    assert "given" in [effect.name for effect in hand.effects if hasattr(effect, "name")]
