@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from subprocess import CalledProcessError
 
-from tests.bench import rows_courier, rows_session, rows_sync  # noqa: F401 - they register their rows
+from tests.bench import rows_cache, rows_courier, rows_link, rows_service, rows_session, rows_sync  # noqa: F401 - they register rows
 from tests.bench.bench import Bench
 from tests.bench.machine import machine
 from tests.bench.table import GROUPS, Finding, lines, run

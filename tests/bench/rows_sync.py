@@ -64,13 +64,14 @@ def entries(page: bytes) -> list[Any]:
 
 def pages(goods: Sequence[shop.Product]) -> Iterator[bytes]:
     """Pages of the shop's products and stock as the interface shows them."""
-    for make, envelope in ((_product, "records"), (_stock, "list")):
+    for make, envelope in ((catalogue_entry, "records"), (stock_entry, "list")):
         for first in range(0, len(goods), PAGE):
             part = [make(first + index, each) for index, each in enumerate(goods[first : first + PAGE], 1)]
             yield json.dumps({envelope: part, "page_size": PAGE, "page_start": first // PAGE + 1}).encode()
 
 
-def _product(_id: int, each: shop.Product) -> dict[str, Any]:
+def catalogue_entry(_id: int, each: shop.Product) -> dict[str, Any]:
+    """A product as the catalogue shows it. interface: Product."""
     return {
         "product_number": each.number,
         "product_name": each.name,
@@ -85,7 +86,8 @@ def _product(_id: int, each: shop.Product) -> dict[str, Any]:
     }
 
 
-def _stock(id_: int, each: shop.Product) -> dict[str, Any]:
+def stock_entry(id_: int, each: shop.Product) -> dict[str, Any]:
+    """What the store has of it. interface: Store product stock entry."""
     return {
         "id": id_,
         "store_number": shop.STORE,

@@ -38,11 +38,18 @@ class Answer(NamedTuple):
 class Session:
     """One run of a program, 40x20 unless said otherwise; `ready_ms`: from its spawn to its first usable frame."""
 
-    def __init__(self, program: Program, cols: int = 40, rows: int = 20, env: Mapping[str, str | None] | None = None):
+    def __init__(
+        self,
+        program: Program,
+        cols: int = 40,
+        rows: int = 20,
+        env: Mapping[str, str | None] | None = None,
+        ready: Callable[[str], bool] | None = None,
+    ):
         self.program = program
         self.terminal = Terminal(program.argv, cols, rows, {**program.env, **(env or {})})
         try:
-            self.ready_ms = (self._shown(program.ready, 60) - self.terminal.started) * 1000
+            self.ready_ms = (self.shown(ready or program.ready, 60) - self.terminal.started) * 1000
             self.terminal.wait_quiet(100)
             self.last = max(program.answered(self.terminal.text), 0)
         except BaseException:
@@ -80,7 +87,7 @@ class Session:
             self._pump_until(due)
             written.append(self.terminal.write(self._next() + b"\r"))
             due += pause_s
-        found = [(self._shown(self._answers(first + n)) - at) * 1000 for n, at in enumerate(written)]
+        found = [(self.shown(self._answers(first + n)) - at) * 1000 for n, at in enumerate(written)]
         self._exact()
         return found
 
@@ -105,7 +112,7 @@ class Session:
         return self.terminal.mark()
 
     def _answer(self, at: float, mark: int, timeout_s: float = 10) -> Answer:
-        shown = self._shown(self._answers(self.last), timeout_s)
+        shown = self.shown(self._answers(self.last), timeout_s)
         self._exact()
         return Answer((shown - at) * 1000, self.terminal.count_since(mark))
 
@@ -122,7 +129,7 @@ class Session:
     def _answers(self, number: int) -> Callable[[str], bool]:
         return lambda text: self.program.answered(text) >= number
 
-    def _shown(self, condition: Callable[[str], bool], timeout_s: float = 10) -> float:
+    def shown(self, condition: Callable[[str], bool], timeout_s: float = 10) -> float:
         """When the last byte of the first frame came whose screen meets the condition."""
         terminal = self.terminal
         deadline = time.monotonic() + timeout_s

@@ -1,0 +1,76 @@
+"""A store's cache of any size, filled by the courier's own writer, as sessions read it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.local.outbox import open_outbox
+from aisle.local.reads import Reads
+from tests.bench import shop
+from tests.bench.rows_sync import catalogue_entry, stock_entry
+
+BATCH = 5000
+URL = "http://127.0.0.1:1"
+
+
+def grow(root: Path, products: int, orders: int = 0) -> Home:
+    """Fills the cache of a home with so many products, their stock and places, and orders of three lines.
+
+    A home that was filled before is left as it is. Which products come in which order depends on the numbers alone.
+    """
+    home = Home(root, URL, shop.STORE)
+    filled = root / "filled"
+    if filled.exists():
+        return home
+    goods = shop.products(products)
+    with closing(open_cache(home.folder, writer=True)) as connection:
+        cache = Cache(connection, shop.STORE)
+        numbered = list(enumerate(goods, 1))
+        for part in chunks(numbered):
+            cache.put_products(catalogue_entry(number, each) for number, each in part)
+            cache.put_stock(stock_entry(number, each) for number, each in part)
+        places = sorted({each.place for each in goods})
+        cache.put_locations(
+            {"store_number": shop.STORE, "location_code": code, "location_order": number, "is_active": True}
+            for number, code in enumerate(places, 1)
+        )
+        for numbers in chunks(range(orders)):
+            cache.put_orders((order(number, goods) for number in numbers), lines_known=True, read_began=1.0)
+    filled.touch()
+    return home
+
+
+@contextmanager
+def reading(home: Home) -> Iterator[Reads]:
+    """A session's side of that cache."""
+    with closing(open_outbox(home.folder)) as outbox, closing(Reads(home, outbox)) as reads:
+        yield reads
+
+
+def order(number: int, goods: Sequence[shop.Product]) -> dict[str, Any]:
+    """An open order of three lines."""
+    chance = random.Random(number)
+    lines = [
+        {
+            "line_number": line,
+            "product_number": chance.choice(goods).number,
+            "quantity": chance.randrange(1, 5),
+            "picked_quantity": 0,
+        }
+        for line in (1, 2, 3)
+    ]
+    moment = f"2026-{1 + number % 12:02}-{1 + number % 28:02}T{number % 24:02}:00:00Z"
+    head = {"order_number": f"G-{number:07}", "is_active": True, "pickup_date": moment, "customer_name": "Customer"}
+    return {**head, "store_number": shop.STORE, "order_lines": lines}
+
+
+def chunks(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    """The rows in parts of `BATCH`."""
+    for first in range(0, len(rows), BATCH):
+        yield rows[first : first + BATCH]
