@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Self
 from aisle.client import Answer, Client
 from aisle.client.errors import AnswerError, NotFound, Refused
 from aisle.courier.alarm import Sleep
+from aisle.courier.asks import Asks
 from aisle.courier.backoff import Roll
 from aisle.courier.care import Care
 from aisle.courier.checking import Checker, Heard
@@ -47,7 +48,7 @@ from aisle.local.probes import OMITTED_LINES, YES, Probes
 from aisle.local.remainder import LEFT
 from aisle.local.rescue import put_back
 from aisle.local.schema_cache import VERSION
-from aisle.local.signals import CourierSocket
+from aisle.local.signals import CONFIDE, CourierSocket
 from aisle.local.wishes import take_wishes
 
 Connect = Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]
@@ -201,6 +202,15 @@ class Courier:
         try:
             connection = connect(self.home.cache, read_only=True)
         except StorageError:
+        self.asks = Asks(
+            self._outbox_db,
+            client,
+            self.link,
+            cleared=self.pull.assignments.read,
+            tell=lambda: self.tell(["ask"]),
+            clock=world.clock,
+            sleep=world.sleep,
+        )
             return
         with closing(connection):
             refuse_newer(connection, VERSION)
@@ -226,6 +236,7 @@ class Courier:
                 group.create_task(self._kept_up(loop))
 
     async def catch_up(self, *, full: bool = False, progress: Callable[[Progress], None] | None = None) -> None:
+            self.asks.run,
         """Brings the cache up to date once, and delivers what can be delivered.
 
         `full` reads everything anew; `progress` is shown how far it has come. Raises ClientError or SettingsError when
@@ -254,7 +265,7 @@ class Courier:
     def wake(self) -> None:
         """A session has written something, or wishes for something."""
         if self._socket is not None:
-            self._socket.drain()
+            self.heard(self._socket.drain())
         self._ring()
 
     def _ring(self) -> None:
@@ -265,10 +276,18 @@ class Courier:
     async def settle(self, within_s: float) -> None:
         """Sends nothing new, and gives what is under way so many seconds to come back."""
         self.delivery.stopping = True
+    def heard(self, words: Iterable[str]) -> None:
+        """What sessions said when they rang; some of it no file holds."""
+        for word in words:
+            name, _, secret = word.removeprefix(CONFIDE).partition(" ")
+            if word.startswith(CONFIDE) and secret:
+                self.asks.confide(name, secret)
+
         landing = asyncio.ensure_future(self.delivery.landed())
         time_is_up = asyncio.ensure_future(self._world.sleep(within_s))
         await asyncio.wait((landing, time_is_up), return_when=asyncio.FIRST_COMPLETED)
         landing.cancel()
+        self.asks.alarm.ring()
         time_is_up.cancel()
 
     @property

@@ -41,6 +41,8 @@ class Features(NamedTuple):
     """Entries of the log that want to be reviewed can be."""
     recounts: bool = False
     """Counts can be ordered, and a count closes them."""
+    assignments: bool = False
+    """What clearances want moved can be listed."""
     receipt_line: bool = False
     """An entry that comes from a receipt may name the line of its delivery."""
 
@@ -59,6 +61,7 @@ class Features(NamedTuple):
             "people": self.people,
             "reviews": self.reviews,
             "recounts": self.recounts,
+            "assignments": self.assignments,
             "receipt-line": self.receipt_line,
         }
         return ", ".join(word for word, said in words.items() if said)
@@ -89,6 +92,7 @@ def parse_features(text: str) -> Features:
         people="people" in said,
         reviews="reviews" in said,
         recounts="recounts" in said,
+        assignments="assignments" in said,
         receipt_line="receipt-line" in said,
     )
 

@@ -101,6 +101,7 @@ class Office:
         for word in said:
             if word.startswith(LEAVE) and is_newer(word.removeprefix(LEAVE), self._version):
                 self.leave("a newer program takes over")
+        self._courier.heard(said)
         self._courier.wake()
 
     def _tug(self, lifeline: int) -> None:

@@ -9,7 +9,7 @@ from aisle.contract.wire import encode_body, operation
 from aisle.courier.beyond import RECOUNTS, body_beyond, is_beyond
 from aisle.courier.features import Features
 from aisle.courier.marks import REFERENCE, marked, referenced
-from aisle.local.operation import LOGS, UPDATE, Operation
+from aisle.local.operation import LOGS, MOVEMENT, UPDATE, Operation
 from aisle.local.rebase import BASE
 from aisle.text import clean
 
@@ -27,6 +27,9 @@ RECOUNT = "recount"
 """The counts that are ordered at our own service; they are read as one list, without keys."""
 
 _READ = (f"{ORDER}/", f"{PRODUCT}/", f"{DELIVERY}/")
+ASSIGNMENT = "assignment"
+"""What clearances want moved; read as one list, without keys."""
+
 """Lanes that name what can be read by itself."""
 
 _PICK_PLACE = ("preferred_location_code", "stock_pool")
@@ -97,6 +100,10 @@ def touched(op: Operation) -> tuple[Topic, ...]:
     return tuple(sorted(found))
 
 
+    if op.operation == MOVEMENT and any(
+        "customer_order_number" in (item.get("from_location") or ()) for item in op.body
+    ):
+        found.add(Topic(ASSIGNMENT, ""))
 def _named(value: Any) -> Iterator[Topic]:
     if isinstance(value, Mapping):
         for key, item in value.items():

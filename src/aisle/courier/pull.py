@@ -27,7 +27,8 @@ from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.counting import counted
 from aisle.courier.freshness import Freshness
 from aisle.courier.notices import Notices
-from aisle.courier.parcel import DELIVERY, LOCATION, LOG, ORDER, PRODUCT, RECOUNT, STORE, SURROUNDING, Topic
+from aisle.courier.parcel import ASSIGNMENT, DELIVERY, LOCATION, LOG, ORDER, PRODUCT, RECOUNT, STORE, SURROUNDING, Topic
+from aisle.courier.pull_assignments import AssignmentReader
 from aisle.courier.pull_logs import LogReader
 from aisle.courier.pull_recounts import RecountReader
 from aisle.local.cache import Cache, Written
@@ -85,6 +86,7 @@ class Pull:
         self.log = LogReader(client, cache, store, self._took, notices, self.now)
         self.recounts = RecountReader(client, cache, store, self._took)
         self.catalogue_by_number = False
+        self.assignments = AssignmentReader(client, cache, store, self._took, self.now)
         """Whether the catalogue can be asked for one product; the document does not show its parameters."""
 
     @property
@@ -118,6 +120,8 @@ class Pull:
             await self.recounts.read()
         elif wanted.topic == STORE:
             await self.stores(wanted.key)
+        elif wanted.topic == ASSIGNMENT:
+            await self.assignments.read()
         elif wanted.topic == LOG:
             await self.log.read(wanted.key)
         elif wanted.topic == SURROUNDING:

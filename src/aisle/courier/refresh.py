@@ -19,7 +19,7 @@ from aisle.courier.changes import BULK, ChangeFeed, News
 from aisle.courier.counting import counted
 from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
-from aisle.courier.parcel import DELIVERY, LOCATION, LOG, ORDER, PRODUCT, STORE, SURROUNDING, Topic
+from aisle.courier.parcel import ASSIGNMENT, DELIVERY, LOCATION, LOG, ORDER, PRODUCT, STORE, SURROUNDING, Topic
 from aisle.courier.pull import Overtaken, Pull, Row
 from aisle.courier.readback import ReadBacks
 from aisle.courier.schedule import Pace, Timetable
@@ -162,6 +162,8 @@ class Refresher:
             elif topic == "logs":
                 self._watched = self._pull.now()
                 self.want([Topic(LOG, key)])
+            elif topic == "assignments":
+                self.want([Topic(ASSIGNMENT, "")])
         return bool(wishes)
 
     # The loop
@@ -224,6 +226,7 @@ class Refresher:
         self._table.follow(features.changes, self._pull.now())
         if not features.changes:
             self._sync.lacks(CHANGES, False)
+        self._pull.assignments.listed = features.assignments
         begins = features.changes and not self._feed.primed and await self._fed(self._feed.prime())
         if begins or (self._sync.progress.idle and self._pull.now() - self._sync.progress.completed > FULL_S):
             self._sync.ask_all()
@@ -279,6 +282,7 @@ class Refresher:
     # A service that implements the document alone
 
     async def _stock(self, back_s: float = 0.0) -> None:
+        await self._pull.assignments.read()
         """What the service says has moved since the last look, or so many seconds back from now."""
         since, began = self._pull.cache.cursor(_SINCE), self._pull.now()
         if since is None:

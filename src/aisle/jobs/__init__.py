@@ -30,6 +30,9 @@ _WHERE = {
     "receive": "receive:ReceiveJob",
     "deliveries": "deliveries:DeliveriesJob",
     "logs": "logs:LogsJob",
+    "clearance": "clearance:ClearanceJob",
+    "clear": "clearance_sure:ClearJob",
+    "tasks": "tasks:TasksJob",
 }
 """Module and class of each job; a new job is one file and one entry here."""
 

@@ -121,6 +121,11 @@ def _title(state: Moving) -> Msg:
 
 def _lines(state: Moving, part: Part | None) -> tuple[Line, ...]:
     match state.phase:
+        case "from" if state.task:
+            task = state.task
+            goods = Part(task.product, task.label, task.quantity, decimal=task.decimal, unit=task.unit)
+            place, product = msg("raw", text=task.place), msg("raw", text=task.label)
+            return Line("place", place), Line("product", product), Line("quantity", _measured("", goods, task.quantity))
         case "from":
             note = "move.note_which" if state.pending else "move.note_from"
             return (Line("note", msg(note)),)
@@ -196,7 +201,7 @@ def _prompt(state: Moving, part: Part | None) -> Msg:
         return msg("move.prompt_choice") if state.phase in ("pool", "leave") else msg("pick.prompt_choice")
     match state.phase:
         case "from":
-            return msg("move.prompt_from")
+            return msg("move.prompt_task", place=state.task.place) if state.task else msg("move.prompt_from")
         case "put":
             return msg("move.prompt_put", place=part.home) if part and part.home else msg("move.prompt_put_any")
         case "load":
@@ -242,6 +247,8 @@ def _all_of(lying: Lying) -> Decimal:
 def _hints(state: Moving, part: Part | None, done: Decimal) -> tuple[Hint, ...]:
     """The letters that do something now, the likeliest first."""
     here = state.phase
+    if state.task:
+        return tuple(Hint(letter, msg(HINTS[letter])) for letter in ("ub" if state.history else "b"))
     wanted = {
         "from": "ckub",
         "take": "wckub" if not done else "dawubck" if state.places else "dkub",

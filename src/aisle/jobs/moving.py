@@ -21,6 +21,9 @@ UNKNOWN = Decimal(-1)
 
 ZERO = Decimal(0)
 
+HELD_BY = "assignment/"
+"""Begins the name under which an open job holds an assignment, as it holds orders."""
+
 
 class Pool(NamedTuple):
     """A stock pool of the store."""
@@ -127,6 +130,26 @@ class Way(NamedTuple):
     line: int = 0
 
 
+class Task(NamedTuple):
+    """Goods of an order line that a clearance wants moved from their place; once they are elsewhere, nobody's."""
+
+    id: str
+    product: str
+    label: str
+    place: str
+    order: str
+    line: int
+    quantity: Decimal
+    decimal: bool = False
+    unit: str = ""
+
+    @property
+    def lying(self) -> Lying:
+        """As the move job knows goods of a line."""
+        hold = Hold(self.order, self.line, self.quantity, self.place)
+        return Lying(self.product, self.label, ZERO, (), (hold,), self.decimal, self.unit)
+
+
 class Moving(NamedTuple):
     """Goods being moved."""
 
@@ -175,6 +198,8 @@ class Moving(NamedTuple):
     """When the job was opened; what was refused before then is no news."""
     told: tuple[str, ...] = ()
     """Refusals that were told."""
+    task: Task | None = None
+    """What it was opened for; it closes when that is moved."""
 
     @property
     def cart(self) -> bool:

@@ -15,6 +15,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.local import rows as parse
+from aisle.local.cache_assignments import assignment_row, write_assignments
 from aisle.local.cache_deliveries import (
     delivery_row,
     drop_deliveries,
@@ -199,6 +200,14 @@ class Cache:
         return self._put("person", rows, parse.person, lambda row: row.user, _write_people, 0)
 
     def put_recounts(self, rows: Iterable[Any]) -> Written:
+    def put_assignments(self, rows: Iterable[Any]) -> Written:
+        """All that clearances want moved and that is not moved yet; others are forgotten."""
+        return self._put("assignment", rows, assignment_row, lambda row: row.id, write_assignments, 0)
+
+    def assignments(self) -> set[str]:
+        """The ids of those that are known."""
+        return {str(id_) for (id_,) in fetch(self._db, "SELECT id FROM assignment")}
+
         """All counts that are ordered and open at the service; others are forgotten."""
         return self._put("recount", rows, recount_row, lambda row: row.id, write_recounts, 0)
 

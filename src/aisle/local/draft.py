@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from aisle.jobs import codec
-from aisle.jobs.base import Context, Event, Remark, Settle, SignIn, SignOut, Wish, Write
+from aisle.jobs.base import Ask, Context, Event, Remark, Settle, SignIn, SignOut, Wish, Write
 from aisle.jobs.view import Verdict
 from aisle.local.journal import Batch, Entry, NewJob, Snapshot
 from aisle.local.operation import Author
@@ -24,6 +24,7 @@ class Draft:
         self.opened: list[NewJob] = []
         self.closed: list[str] = []
         self.wishes: list[Wish] = []
+        self.asks: list[tuple[str, Ask]] = []
         self.stay: SignIn | SignOut | None = None
         self._context: Context | None = None
         self._facts = ""
@@ -87,4 +88,5 @@ class Draft:
             stay=self.stay,
             wishes=tuple(self.wishes),
             holds=tuple(holds),
+            asks=tuple(self.asks),
         )

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from aisle.errors import StorageError
-from aisle.jobs.base import Remark, Settle, SignIn, SignOut, Wish, Write
+from aisle.jobs.base import Ask, Remark, Settle, SignIn, SignOut, Wish, Write
 from aisle.jobs.codec import to_text
+from aisle.local import asks
 from aisle.local.db import fetch, fetch_one, is_gone, known, refuse_newer, transaction, version
 from aisle.local.ids import Random
 from aisle.local.operation import Author, Intent
@@ -163,6 +164,8 @@ class Batch(NamedTuple):
     """Jobs, and all the orders that each works on from now on."""
     settles: Sequence[Settle] = ()
     remarks: Sequence[Remark] = ()
+    asks: Sequence[tuple[str, Ask]] = ()
+    """Each with its name."""
 
 
 class Committed(NamedTuple):
@@ -266,6 +269,8 @@ class Journal:
                 self._outbox.settle(settle, batch.author.app_user)
             for remark in batch.remarks:
                 keep_remark(self._db, remark, batch.author.app_user, self._clock())
+            for name, ask in batch.asks:
+                asks.add(self._db, name, ask, batch.author, self._clock())
             for snapshot in batch.snapshots:
                 seq = seqs[snapshot.entry] if snapshot.entry >= 0 else last
                 self._db.execute(
@@ -326,6 +331,14 @@ class Journal:
             "INSERT OR IGNORE INTO hold (order_number, job_id, since) SELECT value, ?, ? FROM json_each(?)",
             (job_id, now, kept),
         )
+
+    def overdue(self) -> bool:
+        """Ends what was asked for and is not to be begun any more; whether there was such a thing."""
+        return asks.end_overdue(self._db, self._clock())
+
+    def is_asked(self, ask_id: str) -> bool:
+        """Whether it still waits to be begun."""
+        return asks.state_of(self._db, ask_id) == asks.ASKED
 
     # Resume
 

@@ -38,6 +38,11 @@ class Keeper:
         return bool(self._draft.writes or self._draft.remarks)
 
     @property
+    def secrets(self) -> dict[str, str]:
+        """What has to be handed on by word of mouth as soon as this is durable, by the name of what was asked."""
+        return {name: ask.secret for name, ask in self._draft.asks if ask.secret}
+
+    @property
     def has_begun(self) -> bool:
         """Whether there is something to go back to."""
         return bool(self._draft.levels)
@@ -62,6 +67,7 @@ class Keeper:
         draft.opened += outcome.opened
         draft.closed += outcome.closed
         draft.wishes += outcome.wishes
+        draft.asks += outcome.asks
 
     def say(self, event: Event, at: float, raw: str, context: Context, verdict: Verdict) -> None:
         """An answer of the session's own."""
@@ -99,7 +105,7 @@ class Keeper:
         self._held = held
         for job_id in draft.closed:
             self._since.pop(job_id, None)
-        return bool(draft.writes or draft.settles or draft.wishes)
+        return bool(draft.writes or draft.settles or draft.wishes or draft.asks)
 
     def _whole_states(self, levels: list[Level]) -> list[tuple[str, str]]:
         """(job_id, state) of the jobs whose replay has become long."""

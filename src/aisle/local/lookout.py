@@ -106,8 +106,9 @@ class Lookout:
         """What has changed since it was last `heard`."""
         position, changes = self._reads.changes(self._seen)
         told = changes if len(changes) <= MANY else list(dict.fromkeys((topic, "") for topic, _ in changes))
+        overdue = self._journal.overdue()
         sent = self._reads.data_version()[1]
-        if sent != self._sent:
+        if sent != self._sent or overdue:
             told = [*told, ("outbox", "")]
         self._next = position, sent
         return [Changed(*change) for change in told]

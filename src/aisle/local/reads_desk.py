@@ -4,6 +4,7 @@
 since): see aisle.local.reads_history. `exceptions` (now, minutes): one row with how many there are of each kind.
 `differences`, `impossible`, `stuck` (now, minutes): windows (first, size), see aisle.local.reads_exceptions; `recounts`
 as well, see aisle.local.reads_recounts. `views` (user): the filters that a person has kept.
+Of clearances `clearing`, `tags`, `tagged`, `assignments` and `ask`: see aisle.local.reads_clearing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.orders_filter import view_key
+from aisle.local import asks, reads_clearing
 from aisle.local import reads_exceptions as exceptions
 from aisle.local.doubts import trouble
 from aisle.local.overlay import Overlay, Row
@@ -46,6 +48,11 @@ class Desk:
             "recounts": lambda cache, args: _windowed(recounts(cache, outbox), args),
             "exceptions": self._exceptions,
             "views": self._views,
+            "clearing": reads_clearing.clearing,
+            "tags": lambda cache, _: reads_clearing.tags(cache),
+            "tagged": reads_clearing.tagged,
+            "assignments": lambda cache, args: reads_clearing.assignments(cache, outbox, overlay, args),
+            "ask": lambda _, args: asks.read(outbox, str(args["ask_id"])),
         }
 
     def read(self, name: str, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:

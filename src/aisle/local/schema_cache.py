@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 11
+VERSION = 12
 """Counted up with every change below."""
 
 FEED = 5000
@@ -11,7 +11,7 @@ FEED = 5000
 MANY = 100
 """More changes than this at once are one entry without a key: everything of that topic."""
 
-TOPICS = ("order", "product", "surrounding", "location", "person", "store", "log", "delivery", "recount")
+TOPICS = ("order", "product", "surrounding", "location", "person", "store", "log", "delivery", "recount", "assignment")
 """Topics of the change feed."""
 
 OPEN, PICKED, CLOSED = 0, 1, 2
@@ -201,6 +201,12 @@ CREATE TABLE code (
   key TEXT NOT NULL,
   factor TEXT NOT NULL,
   PRIMARY KEY (code, kind, key)
+CREATE TABLE assignment (
+  id TEXT PRIMARY KEY,
+  n INTEGER NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
+
 ) WITHOUT ROWID;
 
 CREATE TABLE sync (topic TEXT PRIMARY KEY, cursor TEXT NOT NULL) WITHOUT ROWID;

@@ -159,4 +159,24 @@ CREATE INDEX operation_order ON operation (body ->> '$.orders.order_number', n)
 WHERE operation = 'update-customer-order';
 """
 
-OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS)
+_ASKS = """
+CREATE TABLE ask (
+  ask_id TEXT PRIMARY KEY,
+  store TEXT NOT NULL,
+  user TEXT NOT NULL,
+  terminal TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL,
+  confided INTEGER NOT NULL,
+  asked_at REAL NOT NULL,
+  deadline REAL NOT NULL,
+  state TEXT NOT NULL,
+  begun_at REAL,
+  ended_at REAL,
+  answer TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+CREATE INDEX ask_open ON ask (asked_at) WHERE state IN ('asked', 'begun');
+CREATE INDEX operation_day ON operation (created_at, operation, app_user);
+"""
+
+OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS)

@@ -23,6 +23,8 @@ _NAME = 32
 """Room for the name of a socket."""
 _DATAGRAM = 8192
 _COURIER = "courier.sock"
+CONFIDE = "confide "
+"""Begins what is told by word of mouth: a name and a secret follow."""
 
 
 def socket_folder(home: Home) -> Path:
@@ -82,6 +84,11 @@ class Bell:
         """There is something to send or to fetch. A doorbell that nobody answers is left to the next courier."""
         with suppress(ConnectionRefusedError):
             _send(self._socket, self._folder / _COURIER, "work")
+
+    def confide(self, name: str, secret: str) -> None:
+        """Tells the courier what no file may hold, for what was asked under this name."""
+        with suppress(ConnectionRefusedError):
+            _send(self._socket, self._folder / _COURIER, f"{CONFIDE}{name} {secret}")
 
     def close(self) -> None:
         """Takes the doorbell down; may be called twice."""

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from aisle.jobs import DETOURS, JOBS, codec
 from aisle.jobs.base import (
+    Ask,
+    Asked,
     Changed,
     Close,
     Closed,
@@ -15,6 +17,7 @@ from aisle.jobs.base import (
     Effect,
     Event,
     Export,
+    Heard,
     Job,
     Opened,
     Query,
@@ -29,6 +32,7 @@ from aisle.jobs.base import (
     Wish,
     WorkIn,
     Write,
+    hides,
     holds,
 )
 from aisle.jobs.view import GOOD, Verdict
@@ -79,6 +83,8 @@ class Outcome(NamedTuple):
     verdict: Verdict | None
     orders: tuple[SignIn | SignOut | Quit | WorkIn, ...]
     """What the session itself is asked to do."""
+    asks: tuple[tuple[str, Ask], ...] = ()
+    """Each with its name."""
 
 
 class Stack:
@@ -87,7 +93,7 @@ class Stack:
     def __init__(self, answer: Callable[[Query | Export], Rows], name: Callable[[], str]) -> None:
         self.levels: list[Level] = []
         self.answer = answer
-        self._name = name
+        self.name = name
 
     @property
     def top(self) -> Level:
@@ -97,7 +103,7 @@ class Stack:
     def push(self, name: str) -> Level:
         """Puts a job on top, at its beginning."""
         job = JOBS[name]
-        level = Level(job, job.begin(), self._name() if job.journalled else "")
+        level = Level(job, job.begin(), self.name() if job.journalled else "")
         self.levels.append(level)
         return level
 
@@ -137,7 +143,7 @@ class Stack:
         depth = next((index for index in range(len(self.levels) - 1, -1, -1) if not self._is_detour(index)), 0)
         if depth == len(self.levels) - 1:
             return None
-        trial = Stack(self.answer, self._name)
+        trial = Stack(self.answer, self.name)
         trial.levels = list(self.levels)
         outcome = _Run(trial, context).go_on(depth, thing)
         if outcome.verdict is None or outcome.verdict.kind != GOOD:
@@ -169,6 +175,7 @@ class _Run:
         self.closed: list[str] = []
         self.wishes: list[Wish] = []
         self.orders: list[SignIn | SignOut | Quit | WorkIn] = []
+        self.asks: list[tuple[str, Ask]] = []
         self.verdict: Verdict | None = None
 
     def go_on(self, index: int, event: Event) -> Outcome:
@@ -198,6 +205,7 @@ class _Run:
             tuple(self.wishes),
             self.verdict,
             tuple(self.orders),
+            tuple(self.asks),
         )
 
     def _step(self, index: int, event: Event, live: bool) -> None:
@@ -212,6 +220,8 @@ class _Run:
         remarks = tuple(effect for effect in turn.effects if isinstance(effect, Remark))
         if writes or settles or remarks or (not live and _worth_noting(level, event, turn.state)):
             before, after = level.job.at(level.state), level.job.at(turn.state)
+            if isinstance(event, Heard) and hides(level.job, level.state):
+                event = Heard()
             self.notes.append(
                 Noted(level.ref, level.job.name, event, before, after, turn.verdict, writes, settles, remarks)
             )
@@ -224,6 +234,10 @@ class _Run:
                 self.queue.appendleft((index, self.stack.answer(effect), effect.live))
             case Export():
                 self.queue.appendleft((index, self.stack.answer(effect), True))
+            case Ask():
+                name = self.stack.name()
+                self.asks.append((name, effect))
+                self.queue.appendleft((index, Asked(name), False))
             case Wish():
                 self.wishes.append(effect)
             case Start(job, args):

@@ -1,0 +1,157 @@
+"""What somebody waits for at a screen: begun once, before its deadline, and told what became of it.
+
+It is durably `begun` before its first byte leaves. Where the answer does not come, or this process ends in between,
+nobody knows whether it was done, and that is what the person is told; it is never sent again.
+interface: Create customer order clearance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import apsw
+
+from aisle.client import Answer, Client, Fate, classify
+from aisle.client.errors import ClientError, message_of
+from aisle.contract.wire import encode_body, operation
+from aisle.courier.alarm import Alarm, Sleep
+from aisle.courier.link import Link
+from aisle.errors import ContractError, SettingsError
+from aisle.local import asks
+from aisle.local.asks import Row
+from aisle.text import clean
+
+LOOK_S = 1.0
+"""How often it is looked whether the link is there for what waits."""
+CLEARANCE = "create-customer-order-clearance"
+_LONGEST = 300
+
+Saying = tuple[str, dict[str, Any]]
+"""State and answer."""
+
+
+class Asks:
+    """The answering half of the courier."""
+
+    def __init__(
+        self,
+        outbox: apsw.Connection,
+        client: Client,
+        link: Link,
+        *,
+        cleared: Callable[[], Awaitable[int | None]],
+        tell: Callable[[], None],
+        clock: Callable[[], float],
+        sleep: Sleep,
+    ) -> None:
+        """`cleared` reads what is assigned now and says how much of it is new; None where that cannot be listed."""
+        self.alarm = Alarm(sleep)
+        self._db = outbox
+        self._client = client
+        self._link = link
+        self._cleared = cleared
+        self._tell = tell
+        self._clock = clock
+        self._confided: dict[str, str] = {}
+
+    def confide(self, name: str, secret: str) -> None:
+        """What no file holds, for what was asked under this name."""
+        self._confided[name] = secret
+        self.alarm.ring()
+
+    def recover(self) -> None:
+        """What another courier had begun: nobody knows what became of it."""
+        if asks.orphaned(self._db, self._clock()):
+            self._tell()
+
+    async def run(self) -> None:
+        """Answers for ever. Raises StorageError."""
+        self.recover()
+        while True:
+            waits = await self.round()
+            await self.alarm.wait(LOOK_S if waits else None)
+
+    async def round(self) -> bool:
+        """Answers what can be answered now; whether something still waits for the link, or for its secret."""
+        if asks.end_overdue(self._db, self._clock()):
+            self._tell()
+        waiting = asks.waiting(self._db, self._clock())
+        for name in set(self._confided) - {row.ask_id for row in waiting}:
+            del self._confided[name]  # over, or not durable yet: it is told again then
+        for row in waiting:
+            if self._link.may_send and (not row.confided or row.ask_id in self._confided):
+                await self._answer(row)
+        return bool(waiting)
+
+    async def _answer(self, row: Row) -> None:
+        secret = self._confided.pop(row.ask_id, "")
+        if not asks.begin(self._db, row.ask_id, self._clock()):
+            return
+        state, answer = asks.UNKNOWN, {"how": "unknown", "why": ""}
+        try:
+            state, answer = await self._clearance(row, secret)
+        finally:
+            asks.end(self._db, row.ask_id, state, answer, self._clock())
+            self._tell()
+
+    async def _clearance(self, row: Row, pin: str) -> Saying:
+        token = None
+        if row.confided:
+            signed = await self._sign_in(row, pin)
+            if not isinstance(signed, str):
+                return asks.ANSWERED, signed
+            token = signed
+        try:
+            content = encode_body(operation(CLEARANCE), _body(row.body))
+            query = {"location_code_tag": str(row.body["tag"])}
+            answer = await self._client.request(CLEARANCE, query=query, body=content, token=token)
+        except (ClientError, ContractError, SettingsError) as error:
+            if isinstance(error, ClientError):
+                self._link.failed(error)
+            how = "unknown" if classify(error) is Fate.AMBIGUOUS else "not_sent"
+            return (asks.UNKNOWN if how == "unknown" else asks.ANSWERED), {"how": how, "why": _short(str(error))}
+        return await self._judged(answer)
+
+    async def _judged(self, answer: Answer) -> Saying:
+        match classify(answer):
+            case Fate.ACCEPTED:
+                return asks.ANSWERED, {"how": "done", "fresh": await self._listed()}
+            case Fate.AMBIGUOUS:
+                return asks.UNKNOWN, {"how": "unknown", "why": _said(answer)}
+        return asks.ANSWERED, {"how": "refused", "why": _said(answer)}
+
+    async def _listed(self) -> int | None:
+        """How many assignments are new; the clearance is done, whatever becomes of the list."""
+        try:
+            return await self._cleared()
+        except (ClientError, SettingsError):
+            return None
+
+    async def _sign_in(self, row: Row, pin: str) -> str | dict[str, Any]:
+        """The person's own token for the PIN, or what is said instead: nothing was done then."""
+        body = {"store_number": row.store, "user": row.user, "pin": pin}
+        try:
+            answer = await self._client.extension("POST", "/aisle/v1/sign-in", body=body)
+            said = answer.json() if answer.is_success else {}
+        except (ClientError, SettingsError, ValueError) as error:
+            return {"how": "not_sent", "why": _short(str(error))}
+        if answer.is_success and isinstance(said, Mapping) and said.get("token"):
+            if said.get("role") not in ("supervisor", "admin"):
+                return {"how": "role", "why": ""}
+            return str(said["token"])
+        how = "pin" if answer.status in (403, 429) else "not_sent"
+        return {"how": how, "why": _said(answer)}
+
+
+def _body(said: Mapping[str, Any]) -> dict[str, Any]:
+    categories = [str(each) for each in said.get("categories") or ()]
+    return {"category_codes": categories} if categories else {}
+
+
+def _said(answer: Answer) -> str:
+    return _short(message_of(answer) or f"status {answer.status}")
+
+
+def _short(text: str) -> str:
+    return clean(text)[:_LONGEST]
