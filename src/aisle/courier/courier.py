@@ -194,14 +194,6 @@ class Courier:
             care=self._care,
             settle_s=lambda: self.checker.settle_s,
         )
-
-    def _refuse_newer_cache(self) -> None:
-        """An older program leaves a newer one's cache alone; a damaged one is made anew by `open_cache`."""
-        if not self.home.cache.exists():
-            return
-        try:
-            connection = connect(self.home.cache, read_only=True)
-        except StorageError:
         self.asks = Asks(
             self._outbox_db,
             client,
@@ -211,6 +203,14 @@ class Courier:
             clock=world.clock,
             sleep=world.sleep,
         )
+
+    def _refuse_newer_cache(self) -> None:
+        """An older program leaves a newer one's cache alone; a damaged one is made anew by `open_cache`."""
+        if not self.home.cache.exists():
+            return
+        try:
+            connection = connect(self.home.cache, read_only=True)
+        except StorageError:
             return
         with closing(connection):
             refuse_newer(connection, VERSION)
@@ -228,6 +228,7 @@ class Courier:
             self.refresher.run,
             self.sync.run,
             self.checker.run,
+            self.asks.run,
             self._tidy,
             self._beat,
         )
@@ -236,7 +237,6 @@ class Courier:
                 group.create_task(self._kept_up(loop))
 
     async def catch_up(self, *, full: bool = False, progress: Callable[[Progress], None] | None = None) -> None:
-            self.asks.run,
         """Brings the cache up to date once, and delivers what can be delivered.
 
         `full` reads everything anew; `progress` is shown how far it has come. Raises ClientError or SettingsError when
@@ -268,14 +268,6 @@ class Courier:
             self.heard(self._socket.drain())
         self._ring()
 
-    def _ring(self) -> None:
-        self.delivery.alarm.ring()
-        self.refresher.alarm.ring()
-        self.checker.alarm.ring()
-
-    async def settle(self, within_s: float) -> None:
-        """Sends nothing new, and gives what is under way so many seconds to come back."""
-        self.delivery.stopping = True
     def heard(self, words: Iterable[str]) -> None:
         """What sessions said when they rang; some of it no file holds."""
         for word in words:
@@ -283,11 +275,19 @@ class Courier:
             if word.startswith(CONFIDE) and secret:
                 self.asks.confide(name, secret)
 
+    def _ring(self) -> None:
+        self.delivery.alarm.ring()
+        self.refresher.alarm.ring()
+        self.checker.alarm.ring()
+        self.asks.alarm.ring()
+
+    async def settle(self, within_s: float) -> None:
+        """Sends nothing new, and gives what is under way so many seconds to come back."""
+        self.delivery.stopping = True
         landing = asyncio.ensure_future(self.delivery.landed())
         time_is_up = asyncio.ensure_future(self._world.sleep(within_s))
         await asyncio.wait((landing, time_is_up), return_when=asyncio.FIRST_COMPLETED)
         landing.cancel()
-        self.asks.alarm.ring()
         time_is_up.cancel()
 
     @property

@@ -26,10 +26,10 @@ LOG = "log"
 RECOUNT = "recount"
 """The counts that are ordered at our own service; they are read as one list, without keys."""
 
-_READ = (f"{ORDER}/", f"{PRODUCT}/", f"{DELIVERY}/")
 ASSIGNMENT = "assignment"
 """What clearances want moved; read as one list, without keys."""
 
+_READ = (f"{ORDER}/", f"{PRODUCT}/", f"{DELIVERY}/")
 """Lanes that name what can be read by itself."""
 
 _PICK_PLACE = ("preferred_location_code", "stock_pool")
@@ -97,13 +97,13 @@ def touched(op: Operation) -> tuple[Topic, ...]:
     found.update(_named(op.body))
     if op.operation == RECOUNTS:
         found.add(Topic(RECOUNT, ""))
-    return tuple(sorted(found))
-
-
     if op.operation == MOVEMENT and any(
         "customer_order_number" in (item.get("from_location") or ()) for item in op.body
     ):
         found.add(Topic(ASSIGNMENT, ""))
+    return tuple(sorted(found))
+
+
 def _named(value: Any) -> Iterator[Topic]:
     if isinstance(value, Mapping):
         for key, item in value.items():

@@ -85,8 +85,8 @@ class Pull:
         """Products and deliveries that were read while a write of them was on its way: to be read once more."""
         self.log = LogReader(client, cache, store, self._took, notices, self.now)
         self.recounts = RecountReader(client, cache, store, self._took)
-        self.catalogue_by_number = False
         self.assignments = AssignmentReader(client, cache, store, self._took, self.now)
+        self.catalogue_by_number = False
         """Whether the catalogue can be asked for one product; the document does not show its parameters."""
 
     @property
@@ -118,10 +118,10 @@ class Pull:
             await self.delivery(wanted.key)
         elif wanted.topic == RECOUNT:
             await self.recounts.read()
-        elif wanted.topic == STORE:
-            await self.stores(wanted.key)
         elif wanted.topic == ASSIGNMENT:
             await self.assignments.read()
+        elif wanted.topic == STORE:
+            await self.stores(wanted.key)
         elif wanted.topic == LOG:
             await self.log.read(wanted.key)
         elif wanted.topic == SURROUNDING:

@@ -159,11 +159,11 @@ class Refresher:
                     self._sync.ask([DELIVERIES, RECEIPTS])
             elif topic == "people":
                 self._table.hurry("people")
+            elif topic == "assignments":
+                self.want([Topic(ASSIGNMENT, "")])
             elif topic == "logs":
                 self._watched = self._pull.now()
                 self.want([Topic(LOG, key)])
-            elif topic == "assignments":
-                self.want([Topic(ASSIGNMENT, "")])
         return bool(wishes)
 
     # The loop
@@ -223,10 +223,10 @@ class Refresher:
         features = self._link.features
         assert features is not None
         self._pull.catalogue_by_number = features.changes
+        self._pull.assignments.listed = features.assignments
         self._table.follow(features.changes, self._pull.now())
         if not features.changes:
             self._sync.lacks(CHANGES, False)
-        self._pull.assignments.listed = features.assignments
         begins = features.changes and not self._feed.primed and await self._fed(self._feed.prime())
         if begins or (self._sync.progress.idle and self._pull.now() - self._sync.progress.completed > FULL_S):
             self._sync.ask_all()
@@ -278,11 +278,11 @@ class Refresher:
     async def _people(self) -> None:
         if self._link.features and self._link.features.people:
             await self._pull.people()
+        await self._pull.assignments.read()
 
     # A service that implements the document alone
 
     async def _stock(self, back_s: float = 0.0) -> None:
-        await self._pull.assignments.read()
         """What the service says has moved since the last look, or so many seconds back from now."""
         since, began = self._pull.cache.cursor(_SINCE), self._pull.now()
         if since is None:

@@ -223,13 +223,13 @@ def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Re
     waiting = state.pending is not None and not state.started
     portion = state.portion if state.phase in ("put", "where") else ZERO
     state = state._replace(ways=(), undoing=False, portion=portion)
+    if state.task and not state.hand:
+        return move_task.begun(state, meaning)
     if meaning.kind == PRODUCT:
         state = state._replace(pending=None, undone=False)
         return move_put.choose(state, meaning) if state.phase == "put" else move_take.product(state, meaning)
     if meaning.kind == LOCATION:
         state = state._replace(places=True)
-    if state.task and not state.hand:
-        return move_task.begun(state, meaning)
         if state.undone and state.phase == "take" and state.hand:
             return move_put.after_undo(state, meaning.key)
         if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.hand):

@@ -199,7 +199,6 @@ class Cache:
         """All people of the store: `user`, `name`, `badge`, `role`; others are forgotten."""
         return self._put("person", rows, parse.person, lambda row: row.user, _write_people, 0)
 
-    def put_recounts(self, rows: Iterable[Any]) -> Written:
     def put_assignments(self, rows: Iterable[Any]) -> Written:
         """All that clearances want moved and that is not moved yet; others are forgotten."""
         return self._put("assignment", rows, assignment_row, lambda row: row.id, write_assignments, 0)
@@ -208,6 +207,7 @@ class Cache:
         """The ids of those that are known."""
         return {str(id_) for (id_,) in fetch(self._db, "SELECT id FROM assignment")}
 
+    def put_recounts(self, rows: Iterable[Any]) -> Written:
         """All counts that are ordered and open at the service; others are forgotten."""
         return self._put("recount", rows, recount_row, lambda row: row.id, write_recounts, 0)
 

@@ -195,18 +195,18 @@ CREATE TABLE recount (
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE code (
-  code TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  key TEXT NOT NULL,
-  factor TEXT NOT NULL,
-  PRIMARY KEY (code, kind, key)
 CREATE TABLE assignment (
   id TEXT PRIMARY KEY,
   n INTEGER NOT NULL,
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
 
+CREATE TABLE code (
+  code TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  factor TEXT NOT NULL,
+  PRIMARY KEY (code, kind, key)
 ) WITHOUT ROWID;
 
 CREATE TABLE sync (topic TEXT PRIMARY KEY, cursor TEXT NOT NULL) WITHOUT ROWID;
