@@ -196,9 +196,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.shut_out": (
         "Nieuw token nodig",
         "Token of winkel geweigerd: nieuw token in {file:~}",
-        "De dienst laat niemand van dit toestel toe. Alles wacht hier tot er een token voor winkel {store} in {file:~} staat",
+        "De server laat dit toestel niet toe. Alles wacht hier tot er een token voor winkel {store} in {file:~} staat",
     ),
-    "session.let_in": ("Weer toegang", "De dienst laat ons weer toe; wat wacht, wordt verzonden"),
+    "session.let_in": ("Weer toegang", "De server laat ons weer toe; wat wacht, wordt verzonden"),
     "session.put_back": (
         "Bestanden terug",
         "outbox.db was gewist; hij is terug",

@@ -1,0 +1,36 @@
+"""What aisle says in Dutch: the list of deliveries and receipts, and the page of one."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "head.containers": "Containers",
+    "head.from_store": ("Winkel", "Van winkel"),
+    "head.reference": "Referentie",
+    "head.tracing": "Tracering",
+    "head.type": "Soort",
+    "head.when": ("Op", "Ontvangen"),
+    "deliveries.title_open": ("Te ontvangen", "Te ontvangen leveringen"),
+    "deliveries.title_received": ("Ontvangen", "Ontvangen leveringen"),
+    "deliveries.title_all": ("Leveringen", "Alle leveringen"),
+    "deliveries.title_receipts": ("Ontvangst", "Alle ontvangsten"),
+    "deliveries.title_kind": ("{kind}", "Ontvangst: {kind}"),
+    "deliveries.kind_purchase": "inkoop",
+    "deliveries.kind_transfer": "overzet",
+    "deliveries.kind": "soort {kind}",
+    "deliveries.prompt": ("Scan of typ", "Scan een levering of artikel, of typ om te zoeken"),
+    "deliveries.empty": ("Geen.", "Er is er geen."),
+    "deliveries.no_match": ("Geen “{text:~}”", "Geen ervan past bij “{text:~}”."),
+    "deliveries.others": ("Andere", "Toon andere"),
+    "deliveries.awaited": ("Wordt gehaald", "Het is er nog niet; de server wordt ernaar gevraagd."),
+    "deliveries.expected": ("Verwacht: {progress}", "Verwacht, nog niets gekomen: {progress}"),
+    "deliveries.partial": ("Deels: {progress}", "Deels ontvangen: {progress}"),
+    "deliveries.received": ("Binnen: {progress}", "Alles ontvangen: {progress}"),
+    "deliveries.lines": "Regels",
+    "deliveries.about": ("Info", "Over deze levering"),
+    "deliveries.for_order": ("{order:~}", "voor order {order:~}"),
+    "deliveries.receive": ("Ontvang", "Ontvang deze"),
+    "deliveries.gone": ("Niet hier", "Levering {delivery:~} is er niet"),
+    "deliveries.no_product": ("Niet verwacht", "Geen verwachte levering kondigt het aan"),
+    "deliveries.not_this": ("{what:~}?", "{what:~} is geen levering en geen artikel"),
+    "deliveries.unknown": ("Onbekend: {code:~}", "{code:~} is hier onbekend"),
+}
