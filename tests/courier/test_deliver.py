@@ -56,6 +56,7 @@ class Rig:
         ears = Ears(
             self._before,
             lambda op, features: Fitted(op),
+            lambda op: False,
             lambda op: self._tell("confirmed", op),
             lambda op, why: self._tell("refused", op),
             lambda op, why: self._tell("doubted", op),

@@ -25,8 +25,10 @@ from aisle.courier.judging import (
     PARTLY,
     STANDS,
     UNREADABLE,
+    UNSAID,
     Judgement,
     Seen,
+    is_believed_wordless,
     is_denied,
     judge,
     sent_order,
@@ -191,6 +193,14 @@ class Checker:
             self._trials[name] = _Trial(sent, self._clock())
             self.alarm.ring()
 
+    def is_unsaid(self, op: Operation) -> bool:
+        """Whether it has to be looked for, because the service confirmed it in no words; then that is done at once."""
+        sent = self._outbox.get(op.op_id)
+        if is_believed_wordless(sent, self._probes.get(readback_of(sent)) == YES):
+            return False
+        self.alarm.ring()
+        return True
+
     def read_back(
         self, number: str, orders: Sequence[Mapping[str, Any]], spoken_for: Collection[str] | None = None
     ) -> None:
@@ -289,7 +299,7 @@ class Checker:
             self._outbox.looked(op.op_id, evidence, 0 if old else began + STILL_S)
         elif not has_settled:
             self._outbox.looked(op.op_id, evidence, self._next_look(op, began))
-        elif judgement.verdict in (ABSENT, PARTLY) and int(op.evidence.get("denied") or 0) < _DENIALS:
+        elif judgement.verdict in (ABSENT, PARTLY) and _may_go_again(op):
             why, as_sent = f"Looked for and {judgement.verdict}: sent again.", None
             if judgement.verdict == PARTLY and op.operation == UPDATE:
                 # fitted anew, what a picker adds would be added a second time to the lines that have arrived
@@ -314,7 +324,9 @@ class Checker:
 
     def _ask(self, op: Operation, judgement: Judgement, evidence: dict[str, Any]) -> None:
         way = way_of(op)
-        if op.evidence.get("denied") and judgement.verdict in (ABSENT, PARTLY):
+        if op.evidence.get(UNSAID) and judgement.verdict in (ABSENT, PARTLY):
+            why = "The service answered without a word, and does not show it."
+        elif op.evidence.get("denied") and judgement.verdict in (ABSENT, PARTLY):
             why = f"{_DENIED} That happened {op.evidence['denied']} times."
         elif judgement.verdict == CHANGED:
             why = "Somebody else has changed the order meanwhile."
@@ -328,6 +340,11 @@ class Checker:
     def _next_look(self, op: Operation, began: float) -> float:
         doubted, settles = op.doubted_at or began, op.settles_at or began
         return min((doubted + s for s in LOOKS_S if doubted + s > began), default=settles)
+
+
+def _may_go_again(op: Operation) -> bool:
+    """Whether what is settled and not there is sent again by the machine: nobody has said yes to it too often."""
+    return not op.evidence.get(UNSAID) and int(op.evidence.get("denied") or 0) < _DENIALS
 
 
 def _own(op: Operation) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from aisle.courier.backoff import Roll, backoff
 from aisle.courier.beyond import is_beyond, send_beyond
 from aisle.courier.care import Care
 from aisle.courier.features import HEADER, Features
+from aisle.courier.judging import UNSAID
 from aisle.courier.link import Link
 from aisle.courier.parcel import body_of, headers_of
 from aisle.courier.sharing import Fitted, Objection, left_of
@@ -26,6 +27,7 @@ from aisle.errors import ContractError, SettingsError
 from aisle.local.operation import Operation
 from aisle.local.outbox import Outbox
 from aisle.local.remainder import LEFT
+from aisle.local.split import is_splittable
 
 AT_ONCE = 4
 """Requests in flight: as many as the client keeps connections for writes."""
@@ -46,6 +48,7 @@ KEY_RESERVE_S = 86400.0
 """So long before the service may forget a key, nobody relies on it any more."""
 _ANSWER_LIMIT = 2000
 _WHY_LIMIT = 300
+_UNSAID = "The service answered, and did not say that it was done."
 _PLAIN = "Not in the service's own words,"
 _OF_THE_WAY = (401, 407, 408, 425, 429)
 """Refusals that are not final, and that anybody between here and the service may say."""
@@ -59,6 +62,8 @@ class Ears(NamedTuple):
     now."""
     fit: Callable[[Operation, Features], Fitted]
     """The operation as this service has to be told it; the operation itself where nothing has to be fitted."""
+    unsaid: Callable[[Operation], bool]
+    """It was confirmed in no words: whether it is looked for before that is believed."""
     confirmed: Callable[[Operation], None]
     refused: Callable[[Operation, str], None]
     doubted: Callable[[Operation, str], None]
@@ -189,6 +194,8 @@ class Delivery:
         features = self._link.features
         if features is None or self._is_for_a_person(op, features):
             return
+        if not features.idempotency and is_splittable(op) and self._outbox.split(op.op_id):
+            return  # its items go in its place
         try:
             evidence = await self._ears.before(op)
             fit = self._ears.fit(op, features)
@@ -281,6 +288,9 @@ class Delivery:
         if isinstance(outcome, Answer) and _is_a_strangers(outcome, features):
             why = f"{_PLAIN} {outcome.status}: {why}"
         match Fate.WAIT if fate is Fate.REFUSED and _is_a_strangers(outcome, features) else fate:
+            case Fate.ACCEPTED if _is_wordless(outcome, features) and self._ears.unsaid(op):
+                evidence = {**self._outbox.get(op.op_id).evidence, UNSAID: True}
+                self._outbox.doubt(op.op_id, _UNSAID, settle_s=self._settle_s(), evidence=evidence)
             case Fate.ACCEPTED:
                 assert isinstance(outcome, Answer)
                 text = outcome.content[:_ANSWER_LIMIT].decode("utf-8", "replace")
@@ -341,6 +351,13 @@ def _says_nothing(outcome: Outcome, features: Features) -> bool:
     if not features.idempotency or not isinstance(outcome, Answer) or not outcome.is_success:
         return False
     return HEADER not in outcome.headers or not (outcome.status == 204 or outcome.json())
+
+
+def _is_wordless(outcome: Outcome, features: Features) -> bool:
+    """Whether a 2xx of a service that keeps no keys says nothing of what was done: empty, or an object of nothing."""
+    if features.idempotency or not isinstance(outcome, Answer):
+        return False
+    return outcome.status == 204 or all(value is None for value in outcome.json().values())
 
 
 def _said(outcome: Outcome) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.courier.marks import Mark, marks, number_of
+from aisle.courier.marks import Mark, entries_of, marks, number_of
 from aisle.local.operation import LOGS, MOVEMENT, UPDATE, Operation
 
 BY_LOG, BY_ORDER, BY_NUMBER, NOT_AT_ALL = "log", "order", "number", "none"
@@ -27,12 +27,31 @@ WAYS: Mapping[str, str] = {
 }
 """How each operation is looked for; all others cannot be read back."""
 
+WORDLESS: Mapping[str, str] = {
+    LOGS: "looked for, as what nobody answered is: what was meant to be booked may not be",
+    MOVEMENT: "looked for, as what nobody answered is: what was meant to be booked may not be",
+    "create-customer-orders-one-store": "looked for: the order is there by its number, or it is not",
+    "create-customer-orders-several-stores": "looked for: the order is there by its number, or it is not",
+}
+"""Of what an answer without a word is not believed (`{}`, or nothing at all, which the document allows), and why.
+
+All others are taken at their word. An update of an order is read after its confirmation, whatever that said, and what
+is not there is denied (`Checker.read_back`); the rest says how something is to be, cannot be read back, and would only
+be asked about. So is what was never seen to show in this service's log: it was sent once, and a second time would be a
+guess. A count that found what was expected changes nothing, and many logs have no entry of it.
+"""
+UNSAID = "unsaid"
+"""In the evidence of an operation: it was answered by a 2xx in no words. Not found it is never sent again by a machine,
+for somebody has said yes to it."""
+
 FOUND, ABSENT, PARTLY, UNREADABLE, CHANGED = "found", "absent", "partly", "unreadable", "changed"
 """It is there; it is not there (yet); some of it is there; the service does not say; somebody else wrote there."""
 STANDS = "stands"
 """All stands as it was to be, and may have stood so before: it need not be sent again, and may still arrive."""
 
 Row = Mapping[str, Any]
+
+_COUNTED = ("counted_quantity", *(f"stock_pool_{pool}" for pool in range(1, 11)))
 
 
 class Seen(NamedTuple):
@@ -62,6 +81,28 @@ def way_of(op: Operation) -> str:
     """How an operation is looked for; one that was sent without a name is not."""
     way = WAYS.get(op.operation, NOT_AT_ALL)
     return NOT_AT_ALL if way == BY_LOG and not marks(op) else way
+
+
+def is_believed_wordless(op: Operation, proven: bool) -> bool:
+    """Whether an answer in no words ends it; `proven`: such operations were found at this service before.
+
+    Its bytes are those that were sent.
+    """
+    if op.operation not in WORDLESS or way_of(op) == NOT_AT_ALL:
+        return True
+    if way_of(op) == BY_LOG and not proven:
+        return True
+    return bool(op.query.get("is_counted_quantity")) and all(map(_as_expected, entries_of(op)))
+
+
+def _as_expected(entry: Row) -> bool:
+    counted = [entry[name] for name in _COUNTED if entry.get(name) is not None]
+    expected = entry.get("expected_quantity")
+    return bool(counted) and expected is not None and sum(map(_number, counted)) == _number(expected)
+
+
+def _number(value: Any) -> Decimal:
+    return Decimal(str(value))
 
 
 def judge(op: Operation, seen: Seen) -> Judgement:

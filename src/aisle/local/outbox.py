@@ -34,11 +34,13 @@ from aisle.local.outbox_state import (
     RETRY,
     SEND,
     SENDING,
+    SPLIT,
     UNFINISHED,
 )
 from aisle.local.overlay_goods import products_of
 from aisle.local.remainder import LEFT, keep_remainder
 from aisle.local.schema_outbox import OUTBOX
+from aisle.local.split import number_with_room, room_before, split
 
 _REPLAYED = 100
 """Operations in one transaction, so that no session waits for it."""
@@ -73,10 +75,10 @@ OR (o.state = 'done' AND o.confirmed_at > ?))
 
 _INSERT = """
 INSERT INTO operation (
-  op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, state,
+  n, op_id, store, principal, app_user, terminal, operation, lanes, merge_key, path, query, body, state,
   created_at, occurred_at, depends_on, job_id, event_seq, schema_version
 ) VALUES (
-  :op_id, :store, :principal, :app_user, :terminal, :operation, :lanes, :merge_key, :path, :query, :body, 'queued',
+  :n, :op_id, :store, :principal, :app_user, :terminal, :operation, :lanes, :merge_key, :path, :query, :body, 'queued',
   :created_at, :occurred_at, :depends_on, :job_id, :event_seq, :schema_version
 )
 """
@@ -135,9 +137,17 @@ class Outbox(Doubtful):
             self._apply(old.op_id, MERGE, superseded_by=op_id)
             self._db.execute("UPDATE operation SET depends_on = ? WHERE depends_on = ?", (op_id, old.op_id))
             intent = intent._replace(depends_on=intent.depends_on or old.depends_on)
+        number = number_with_room(self._db, write)
+        self._insert(op_id, intent._replace(write=write), author, created, number)
+        return op_id
+
+    def _insert(self, op_id: str, intent: Intent, author: Author, created: float, number: int | None = None) -> None:
+        """Writes one down, in its lanes; without a number it is the youngest."""
+        write = intent.write
         row = {
             **intent._asdict(),
             **author._asdict(),
+            "n": number,
             "op_id": op_id,
             "operation": write.operation,
             "lanes": to_text(write.lanes),
@@ -151,7 +161,6 @@ class Outbox(Doubtful):
         self._db.execute(_INSERT, row)
         n = self._db.last_insert_rowid()
         self._db.executemany("INSERT INTO op_lane (lane, n) VALUES (?, ?)", [(lane, n) for lane in set(write.lanes)])
-        return op_id
 
     def _partner(self, write: Write, author: Author) -> Operation | None:
         """The row that this write can be merged with: waits, never sent, same author, the youngest of its lanes."""
@@ -256,6 +265,27 @@ class Outbox(Doubtful):
                 evidence=kept(evidence),
             )
         return content
+
+    def split(self, op_id: str) -> bool:
+        """Makes an operation of each item of a movement that has not been sent, at its place in the lanes.
+
+        Then what becomes of one item is known and told of it alone. False where there is nothing to split, or no room
+        (an older program has left none).
+        """
+        with transaction(self._db):
+            op = self.get(op_id)
+            numbers = room_before(self._db, op)
+            if op.state != QUEUED or not numbers:
+                return False
+            items = split(as_write(op))
+            ids = [new_id(self._random) for _ in items]
+            self._apply(op_id, SPLIT, superseded_by=ids[-1])
+            self._db.execute("UPDATE operation SET depends_on = ? WHERE depends_on = ?", (ids[-1], op_id))
+            author = Author(op.store, op.app_user, op.principal, op.terminal)
+            for item_id, number, write in zip(ids, numbers, items, strict=True):
+                intent = Intent(write, op.job_id, op.event_seq, op.occurred_at, op.depends_on)
+                self._insert(item_id, intent, author, op.created_at, number)
+        return True
 
     def confirm(
         self, op_id: str, answer: str = "", evidence: Json = None, left: Sequence[Mapping[str, Json]] = ()

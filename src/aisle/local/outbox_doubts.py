@@ -38,13 +38,14 @@ WHERE mine.n = ? AND mine.lane = ? AND o.first_sent_at IS NOT NULL LIMIT 1
 class Doubtful(Rows):
     """What becomes of doubts."""
 
-    def doubt(self, op_id: str, why: str, *, settle_s: float = 0, look_s: float = 0) -> None:
+    def doubt(self, op_id: str, why: str, *, settle_s: float = 0, look_s: float = 0, evidence: Json = None) -> None:
         """It may or may not have arrived. Its lanes stand still.
 
-        It is looked for in `look_s` seconds; in `settle_s` seconds absence is believed.
+        It is looked for in `look_s` seconds; in `settle_s` seconds absence is believed. `evidence` is kept with it.
         """
         now = self._clock()
-        self._change(op_id, DOUBT, why=why, settles_at=now + settle_s, not_before=now + look_s)
+        times = {"settles_at": now + settle_s, "not_before": now + look_s}
+        self._change(op_id, DOUBT, why=why, evidence=kept(evidence), **times)
 
     def told_of(self, lane: str) -> Operation | None:
         """What was last said in a lane, if it was confirmed without a key and has not been read back yet."""

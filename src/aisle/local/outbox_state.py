@@ -21,6 +21,7 @@ STATES = (QUEUED, SENDING, DONE, REJECTED, IN_DOUBT, NEEDS_PERSON, CLOSED)
 
 SEND = "send"
 MERGE = "merge"
+SPLIT = "split"
 CONFIRM = "confirm"
 REJECT = "reject"
 DOUBT = "doubt"
@@ -33,6 +34,7 @@ DENY = "deny"
 TABLE: dict[tuple[str, str], str] = {
     (QUEUED, SEND): SENDING,
     (QUEUED, MERGE): CLOSED,  # a newer operation carries its content on
+    (QUEUED, SPLIT): CLOSED,  # each of its items goes as an operation of its own
     (QUEUED, REJECT): REJECTED,  # it cannot even be encoded
     (QUEUED, ASK): NEEDS_PERSON,  # tried for too long
     (SENDING, CONFIRM): DONE,
