@@ -96,6 +96,8 @@ class Person:
                 self.say(str(ways.index("count.throw_away") + 1) if "count.throw_away" in ways else "2")
             elif self.at == "move.leave":
                 self.say("1")
+            elif self.told[1] == "pick.leave_hand":  # with what found no room still in hand
+                self.say("2")
             else:
                 self.say("b")
         raise AssertionError(self.frame.view)

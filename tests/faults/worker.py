@@ -90,7 +90,7 @@ class Worker:
     def _on_with_order(self) -> None:
         assert self._order is not None
         luck = self._dice.random()
-        if self.person.at == "pick.done" or luck < 0.08:
+        if self.person.at in ("pick.done", "pick.back") or luck < 0.08:
             if luck < 0.7:
                 self._say(PICK_UP)
             self.person.home()
