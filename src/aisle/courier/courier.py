@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Self
 from aisle.client import Answer, Client
 from aisle.client.errors import AnswerError, NotFound, Refused
 from aisle.courier.alarm import Sleep
+from aisle.courier.asks import Asks
 from aisle.courier.backoff import Roll
 from aisle.courier.care import Care
 from aisle.courier.checking import Checker, Heard
@@ -47,7 +48,7 @@ from aisle.local.probes import OMITTED_LINES, YES, Probes
 from aisle.local.remainder import LEFT
 from aisle.local.rescue import put_back
 from aisle.local.schema_cache import VERSION
-from aisle.local.signals import CourierSocket
+from aisle.local.signals import CONFIDE, CourierSocket
 from aisle.local.wishes import take_wishes
 
 Connect = Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]
@@ -201,6 +202,15 @@ class Courier:
             care=self._care,
             settle_s=lambda: self.checker.settle_s,
         )
+        self.asks = Asks(
+            self._outbox_db,
+            client,
+            self.link,
+            cleared=self.pull.assignments.read,
+            tell=lambda: self.tell(["ask"]),
+            clock=world.clock,
+            sleep=world.sleep,
+        )
 
     def _refuse_newer_cache(self) -> None:
         """An older program leaves a newer one's cache alone; a damaged one is made anew by `open_cache`."""
@@ -226,6 +236,7 @@ class Courier:
             self.refresher.run,
             self.sync.run,
             self.checker.run,
+            self.asks.run,
             self._tidy,
             self._beat,
         )
@@ -262,13 +273,21 @@ class Courier:
     def wake(self) -> None:
         """A session has written something, or wishes for something."""
         if self._socket is not None:
-            self._socket.drain()
+            self.heard(self._socket.drain())
         self._ring()
+
+    def heard(self, words: Iterable[str]) -> None:
+        """What sessions said when they rang; some of it no file holds."""
+        for word in words:
+            name, _, secret = word.removeprefix(CONFIDE).partition(" ")
+            if word.startswith(CONFIDE) and secret:
+                self.asks.confide(name, secret)
 
     def _ring(self) -> None:
         self.delivery.alarm.ring()
         self.refresher.alarm.ring()
         self.checker.alarm.ring()
+        self.asks.alarm.ring()
 
     async def settle(self, within_s: float) -> None:
         """Sends nothing new, and gives what is under way so many seconds to come back."""

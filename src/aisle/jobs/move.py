@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import carrying, move_put, move_take, move_view, numbers
+from aisle.jobs import carrying, move_put, move_take, move_task, move_view, numbers
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.move_told import told
-from aisle.jobs.moving import HISTORY, ZERO, Moving, Part, Pool, Way
+from aisle.jobs.moving import HELD_BY, HISTORY, ZERO, Moving, Part, Pool, Way
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.jobs.walk import LAST, number
 from aisle.scan.meaning import (
@@ -54,7 +54,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 4
+    version = 5
     journalled = True
 
     def begin(self) -> Moving:
@@ -64,7 +64,8 @@ class MoveJob:
     def open(self, state: Moving) -> Open:
         """A quantity for the goods on the screen; numbers wherever a question is open."""
         part, choices = move_take.of_how_many(state), len(move_view.choices(state))
-        return Open(part is not None, bool(part and part.decimal), choices, letters=LETTERS[state.phase])
+        letters = "u" if state.task else LETTERS[state.phase]
+        return Open(part is not None, bool(part and part.decimal), choices, letters=letters)
 
     def prefers(self, state: Moving) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
@@ -80,8 +81,15 @@ class MoveJob:
         """What is to be scanned now."""
         return move_view.view(state)
 
+    def holds(self, state: Moving) -> tuple[str, ...]:
+        """What it was opened for, so that others see who is at it."""
+        return (f"{HELD_BY}{state.task.id}",) if state.task else ()
+
     def step(self, state: Moving, event: Event, context: Context) -> Result:
-        """The next state; see the functions below for each kind of event."""
+        """The next state; see the functions below for each kind of event. What it was opened for ends it."""
+        return move_task.ended(self._step(state, event, context))
+
+    def _step(self, state: Moving, event: Event, context: Context) -> Result:
         match event:
             case Opened(args):
                 return _opened(args, context)
@@ -112,6 +120,8 @@ class MoveJob:
 def _opened(args: Mapping[str, Any], context: Context) -> Result:
     state = Moving(since=context.now)
     known: tuple[Effect, ...] = (Query("store", "store", {}), Query("places", "places", {"size": 1}))
+    if args.get("task"):
+        return Turn(state._replace(task=move_task.of(args["task"])), known)
     if args.get("location_code"):
         turn = move_take.from_place(state, str(args["location_code"]))
     elif args.get("product_number"):
@@ -178,7 +188,7 @@ def _look_again(state: Moving) -> Result:
     """What lies here may have changed; something may have been refused."""
     refusals = {"operation": "create-movement", "since": state.since}
     effects: list[Effect] = [Query("refusals", "refusals", refusals)]
-    if state.place:
+    if state.place and not state.task:
         effects.append(Query("again", "place", {"location_code": state.place}))
     elif state.shelf and not state.pending:
         state = state._replace(shelf=())
@@ -218,6 +228,8 @@ def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Re
     waiting = state.pending is not None and not state.started
     portion = state.portion if state.phase in ("put", "where") else ZERO
     state = state._replace(ways=(), undoing=False, portion=portion)
+    if state.task and not state.hand:
+        return move_task.begun(state, meaning)
     if meaning.kind == PRODUCT:
         state = state._replace(pending=None, undone=False)
         return move_put.choose(state, meaning) if state.phase == "put" else move_take.product(state, meaning)
