@@ -24,6 +24,7 @@ COMMANDS = (
     "journal",
     "doctor",
     "sheet",
+    "web",
 )
 """The commands; anything else opens the app."""
 

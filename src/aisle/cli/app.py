@@ -6,24 +6,46 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
 from aisle.local.home import Home
 from aisle.settings import Loaded, base_url, load
+
+if TYPE_CHECKING:
+    from aisle.jobs.base import SignIn
+    from aisle.local.changing import Elsewhere, OpenStore
 
 
 def run(arguments: Sequence[str]) -> int:
     """Runs the app until it is left; the exit status."""
     gc.disable()  # hardly anything that a start makes is garbage
     try:
-        return _run(_settings(arguments))
+        return open_app(_settings(arguments))
     finally:
         gc.enable()
 
 
-def _run(loaded: Loaded) -> int:
+TERMINALS, VISITED = "terminals", "visited"
+"""Folders of aisle.local.whereabouts; nothing of it is loaded where no terminal was ever changed to another store."""
+
+
+class Browser(NamedTuple):
+    """Who sits in front of the browser that shows this session, and how many columns and rows it has."""
+
+    person: SignIn
+    size: tuple[int, int]
+
+
+def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
+    """Runs the app with these settings, on this terminal or in a browser; the exit status."""
+    settled = loaded
+    if not browser and (loaded.root / TERMINALS).exists():
+        from aisle.cli.elsewhere import where_it_works
+
+        loaded = where_it_works(settled)
     home = Home(loaded.root, base_url(loaded.settings), loaded.settings.store)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (browser or (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UsageError("The app needs a terminal. From a script use 'aisle api', 'aisle load' or 'aisle sync'.")
     from aisle.tui import prepare_environment
     from aisle.tui.lean import leave_out_tls, no_palette
@@ -35,15 +57,23 @@ def _run(loaded: Loaded) -> int:
         from aisle.local.opening import open_session
         from aisle.tui.app import run_app
 
-    session = open_session(home, loaded.settings, _courier(loaded), loaded)
+    session = open_session(home, loaded.settings, _courier(loaded), loaded, browser.person if browser else None)
+
+    if not browser:
+        session.open_store = _open_store(settled)
 
     def painted() -> None:
         gc.collect()
         gc.freeze()  # what stands now stays, so that no scan waits while the collector looks through it
         gc.enable()
         session.keep_courier()
+        if (loaded.root / VISITED).exists():
+            from aisle.cli.elsewhere import call_for_left
 
-    return run_app(session, rich=loaded.settings.rich, on_first_paint=painted)
+            call_for_left(settled, loaded.settings.store, _courier)
+
+    size = browser.size if browser else None
+    return run_app(session, rich=loaded.settings.rich, on_first_paint=painted, browser=size)
 
 
 def _settings(arguments: Sequence[str]) -> Loaded:
@@ -60,6 +90,17 @@ def _settings(arguments: Sequence[str]) -> Loaded:
     elif parsed.home:
         os.environ["AISLE_HOME"] = parsed.home
     return settings_of(parsed)
+
+
+def _open_store(settled: Loaded) -> OpenStore:
+    """Opens another store for this terminal, when a person changes to it."""
+
+    def open_store(store: str) -> Elsewhere:
+        from aisle.cli.elsewhere import opener
+
+        return opener(settled, _courier)(store)
+
+    return open_store
 
 
 def _courier(loaded: Loaded) -> Callable[[], None]:

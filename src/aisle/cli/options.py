@@ -37,7 +37,7 @@ def app_parser() -> Parser:
         prog="aisle",
         description="The store in the hand: scan anything, anywhere; nothing is ever lost.",
         epilog="Commands: serve, token, backup, restore, load, api, assignments, people, sync, courier, outbox,"
-        " journal, doctor, sheet. More: aisle COMMAND --help",
+        " journal, doctor, sheet, web. More: aisle COMMAND --help",
     )
     add_settings(parser)
     parser.add_argument("--terminal", help="name under which this terminal is remembered")

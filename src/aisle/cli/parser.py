@@ -32,6 +32,7 @@ def build() -> Parser:
     _look(commands)
     _doctor(commands)
     _sheet(commands)
+    _web(commands)
     return parser
 
 
@@ -192,3 +193,21 @@ def _doctor(commands: _Commands[Parser]) -> None:
 def _sheet(commands: _Commands[Parser]) -> None:
     sheet = _command(commands, "sheet", "sheet:run", "Print a page (HTML) with the commands as barcodes to scan.")
     sheet.add_argument("--out", metavar="FILE", help="write it to FILE (default: standard output)")
+
+
+def _web(commands: _Commands[Parser]) -> None:
+    text = "The same screens in a browser, for supervisors who sign in with their PIN (needs the extra aisle[web])."
+    web = _command(commands, "web", "web:run", text)
+    web.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
+    web.add_argument("--port", type=int, default=8490, help="port to listen at, 0 for any (default: %(default)s)")
+    web.add_argument("--certificate", metavar="FILE", help="TLS certificate (PEM)")
+    web.add_argument("--private-key", metavar="FILE", help="its private key (PEM)")
+    web.add_argument(
+        "--allow-plain-http",
+        dest="allow_plain_web",
+        action="store_true",
+        help="listen beyond this machine without TLS, behind a proxy of yours",
+    )
+    web.add_argument("--origin", metavar="URL", help="what browsers call it, where a proxy stands before it")
+    web.add_argument("--language", metavar="CODE", help="what people read: en, nl, de or fr")
+    add_settings(web)

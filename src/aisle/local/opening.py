@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from aisle.jobs.base import SignIn
 from aisle.local.home import Home
 from aisle.local.journal import Journal
 from aisle.local.outbox import Outbox, open_outbox
@@ -25,16 +27,26 @@ def open_rooms(home: Home) -> Rooms:
 
 
 def open_session(
-    home: Home, settings: Settings, call_courier: Callable[[], None] | None = None, loaded: Loaded | None = None
+    home: Home,
+    settings: Settings,
+    call_courier: Callable[[], None] | None = None,
+    loaded: Loaded | None = None,
+    person: SignIn | None = None,
 ) -> Session:
     """The session of this terminal; `call_courier` starts one. Raises StorageError or SettingsError.
 
-    With `loaded`, where the settings come from, it goes along with changes of their files.
+    With `loaded`, where the settings come from, it goes along with changes of their files. With `person` it is that
+    person's alone.
     """
     terms = terms_of(settings, loaded.sources if loaded else None)
     trace = Trace(Path(settings.trace), time.monotonic()) if settings.trace else None
     rooms = open_rooms(home)
     watch = Watch(loaded) if loaded else None
+    kind: Callable[..., Session] = Session
+    if person:
+        from aisle.local.bound import BoundSession
+
+        kind = partial(BoundSession, person)
     if call_courier is None:
-        return Session(rooms, terms, trace=trace, watch=watch)
-    return Session(rooms, terms, trace=trace, watch=watch, call_courier=call_courier)
+        return kind(rooms, terms, trace=trace, watch=watch)
+    return kind(rooms, terms, trace=trace, watch=watch, call_courier=call_courier)

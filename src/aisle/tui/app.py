@@ -155,19 +155,30 @@ class AisleApp(PaintedApp):
             self.exit(1)
 
 
-def run_app(desk: DeskLike, *, rich: bool = False, on_first_paint: Callable[[], None] | None = None) -> int:
+def run_app(
+    desk: DeskLike,
+    *,
+    rich: bool = False,
+    on_first_paint: Callable[[], None] | None = None,
+    browser: tuple[int, int] | None = None,
+) -> int:
     """Run the app on this terminal until the desk leaves or the terminal does; answers with the exit status.
 
-    Call `aisle.tui.prepare_environment` before this module is imported. Raises what went wrong at the desk.
+    `browser` is the size of the browser that is at the other end of two pipes instead, in columns and rows. Call
+    `aisle.tui.prepare_environment` before this module is imported. Raises what went wrong at the desk.
     """
     from aisle.tui.driver import AisleDriver
 
+    kind = AisleDriver
+    if browser:
+        from aisle.tui.web_driver import WebDriver
+
+        kind = WebDriver
+    plain = not (browser or speaks_utf8())
     try:
         frame = desk.start()
-        app = AisleApp(
-            desk, frame, rich=rich, plain=not speaks_utf8(), on_first_paint=on_first_paint, driver_class=AisleDriver
-        )
-        app.run(mouse=False)
+        app = AisleApp(desk, frame, rich=rich, plain=plain, on_first_paint=on_first_paint, driver_class=kind)
+        app.run(mouse=False, size=browser)
         if app.failure is not None:
             raise app.failure
         return app.return_code or 0

@@ -64,7 +64,7 @@ class Taker(Protocol):
         ...
 
 
-class _Outlet(Thread):
+class Outlet(Thread):
     """Writes to the terminal without ever holding up whoever has something to write."""
 
     def __init__(self, file: TextIO) -> None:
@@ -87,7 +87,10 @@ class _Outlet(Thread):
             while not self._queue.empty():
                 pieces.append(self._queue.get())
             last = None in pieces
-            self._put("".join(piece for piece in pieces if piece).encode(self._encoding, "replace"))
+            self._send("".join(piece for piece in pieces if piece).encode(self._encoding, "replace"))
+
+    def _send(self, data: bytes) -> None:
+        self._put(data)
 
     def _put(self, data: bytes) -> None:
         while data and not self._gone:
@@ -113,7 +116,7 @@ class AisleDriver(LinuxDriver):
         """As Textual calls it; the mouse stays off whatever it says."""
         super().__init__(app, debug=debug, mouse=False, size=size or _measured())
         self._taker: Taker = app  # type: ignore[assignment]  # by its methods, not by its class
-        self._outlet: _Outlet | None = None
+        self._outlet: Outlet | None = None
         self._decoder = Decoder()
         self._parser = XTermParser()
         self._held: deque[tuple[list[Decoded], float]] = deque()
@@ -136,6 +139,10 @@ class AisleDriver(LinuxDriver):
             self._outlet.finish()
             self._outlet = None
 
+    def _open_outlet(self) -> Outlet:
+        """Where all goes that is written."""
+        return Outlet(_screen_file())
+
     # On and off
 
     def start_application_mode(self) -> None:
@@ -144,7 +151,7 @@ class AisleDriver(LinuxDriver):
             return
         self._active = True
         self._context = copy_context()
-        self._outlet = _Outlet(_screen_file())
+        self._outlet = self._open_outlet()
         self._outlet.start()
         self.write(_opening(os.environ.get("TERM", "")))
         self._raw_mode()
@@ -233,7 +240,11 @@ class AisleDriver(LinuxDriver):
                 self._on_loop(self._leave)
                 return
             if data:
-                self._hand_over(decoder.feed(data, now), now)
+                self._heard(data, now)
+
+    def _heard(self, data: bytes, now: float) -> None:
+        """What one read brought."""
+        self._hand_over(self._decoder.feed(data, now), now)
 
     def _hand_over(self, decoded: list[Decoded], read_at: float) -> None:
         items = [item for each in decoded for item in (self._parsed(each) if isinstance(each, Escape) else (each,))]

@@ -1,0 +1,188 @@
+"""`aisle web`: the same screens in a browser, for supervisors."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from aisle.cli import browser
+from aisle.cli.compose import load_client, rows_of_ours, service_client
+from aisle.cli.options import settings_of
+from aisle.client.errors import ClientError
+from aisle.errors import AisleError, UsageError
+from aisle.jobs.view import msg
+from aisle.local.spawn import LIFELINE, lifeline_fd
+from aisle.service.serve import follow_lifeline
+from aisle.settings import ENGLISH, Loaded, language_of
+from aisle.tui.catalogue import Voice
+
+if TYPE_CHECKING:
+    from aisle.client import Answer, Client
+    from aisle.web.door import Told
+    from aisle.web.signed import Person
+
+SIGN_IN = "/aisle/v1/sign-in"
+MAY = frozenset({"supervisor", "admin"})
+"""Roles of people who may sign in from a browser."""
+
+_HANDED_ON = ("store", "base_url", "token_file", "ca_file", "language")
+"""What the command line says of settings goes to each session; all else it finds where this process found it."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serves until it is told to stop."""
+    _must_be_there()
+    from aisle.web.door import Door, Ways
+    from aisle.web.serve import serve, tls
+
+    _must_fit(arguments)
+    loaded = settings_of(arguments)
+    load_client(loaded)
+    context = None
+    if arguments.certificate:
+        context = tls(Path(arguments.certificate), Path(arguments.private_key))
+    origin = (arguments.origin or "").rstrip("/")
+    language = language_of(loaded.settings) or ENGLISH
+    ways = Ways(
+        check=partial(_check, loaded),
+        still=partial(_still, loaded),
+        start=partial(_start, _handed_on(arguments), dict(os.environ)),
+        words=lambda id_: Voice(language=language).say(msg(id_)),
+        language=language,
+    )
+    secure = context is not None or origin.startswith("https:")
+    door = partial(Door, ways, secure=secure, origin=origin)
+    follow = partial(follow_lifeline, os.environ)
+    asyncio.run(serve(door, arguments.host, arguments.port, context, _told, follow))
+    return 0
+
+
+def _told(url: str) -> None:
+    print(f"aisle web serves at {url}", file=sys.stderr, flush=True)
+
+
+def _must_be_there() -> None:
+    """Raises AisleError where the extra is not installed."""
+    try:
+        import aiohttp  # noqa: F401
+        import textual_serve  # noqa: F401
+    except ImportError as missing:
+        raise AisleError(f"{missing.name} is not installed; 'aisle web' needs it: pip install 'aisle[web]'.") from None
+
+
+def _must_fit(arguments: argparse.Namespace) -> None:
+    """Raises UsageError for what cannot be served, or not safely."""
+    if not 0 <= arguments.port <= 65535:
+        raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
+    if (arguments.certificate is None) != (arguments.private_key is None):
+        raise UsageError("--certificate and --private-key belong together.")
+    if not (arguments.certificate or arguments.allow_plain_web or _is_loopback(arguments.host)):
+        raise UsageError(
+            f"On {arguments.host} others could read PINs: give a certificate, or allow plain HTTP behind a proxy of"
+            " your own."
+        )
+    origin = urlsplit((arguments.origin or "http://localhost").rstrip("/"))
+    if origin.scheme not in ("http", "https") or not origin.netloc or origin.path or origin.query or origin.fragment:
+        raise UsageError(f"--origin {arguments.origin} is none; it looks like https://store.example.")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+# Who may
+
+
+async def _check(loaded: Loaded, who: str, pin: str) -> Person | Told:
+    """Who that is, if the service knows the PIN and the person is a supervisor of the store."""
+    from aisle.web.door import Told
+
+    try:
+        async with service_client(loaded) as client:
+            people = await _people(client, loaded)
+            if people is None:
+                return Told("web.no_people")
+            body = {"store_number": loaded.settings.store, "pin": pin, **_named(people, who)}
+            return _judged(await client.extension("POST", SIGN_IN, body=body))
+    except AisleError:
+        return Told("web.no_answer")
+
+
+def _judged(answer: Answer) -> Person | Told:
+    from aisle.web.door import Told
+    from aisle.web.signed import Person
+
+    if answer.status == 429:
+        return Told("web.later")
+    if answer.status in (403, 422):
+        return Told("web.wrong", wrong=True)
+    if not answer.is_success:
+        return Told("web.no_answer")
+    said = answer.json()
+    if said["role"] not in MAY:
+        return Told("web.not_you", wrong=True)
+    return Person(str(said["user"]), str(said["name"]))
+
+
+async def _people(client: Client, loaded: Loaded) -> Sequence[Mapping[str, Any]] | None:
+    """The people of the store; None where the service keeps none, and nobody where this host may not ask."""
+    try:
+        return await rows_of_ours(client, loaded, "people")
+    except ClientError:
+        return ()
+
+
+def _named(people: Sequence[Mapping[str, Any]], who: str) -> dict[str, str]:
+    """Whom somebody means by a badge, a user name or a name; what nobody is called goes on as it is."""
+    asked = who.casefold()
+    exact = [each for each in people if asked in (each["badge"].casefold(), each["user"].casefold())]
+    named = exact or [each for each in people if asked in _called(each["name"].casefold())]
+    return {"badge": named[0]["badge"]} if len(named) == 1 else {"user": who or "?"}
+
+
+def _called(name: str) -> tuple[str, ...]:
+    """What people call somebody of this name."""
+    return (name, *name.split()[:1])
+
+
+async def _still(loaded: Loaded, person: Person) -> bool:
+    """Whether this is a supervisor of the store still; as long as nobody says otherwise, yes."""
+    try:
+        async with service_client(loaded) as client:
+            people = await rows_of_ours(client, loaded, "people")
+    except AisleError:
+        return True
+    return not people or any(each["user"] == person.user and each["role"] in MAY for each in people)
+
+
+# What is started
+
+
+def _handed_on(arguments: argparse.Namespace) -> list[str]:
+    options = []
+    for name in _HANDED_ON:
+        if value := getattr(arguments, name, None):
+            text = os.path.abspath(value) if name.endswith("_file") else value
+            options.append(f"--{name.replace('_', '-')}={text}")
+    return options
+
+
+def _start(options: Sequence[str], environ: Mapping[str, str], person: Person) -> Any:
+    """A session of this person, on the terminal that is called after him."""
+    from aisle.web.screen import Start
+
+    who = (f"--user={person.user}", f"--called={person.name}", f"--terminal=web-{person.user}")
+    kept = lifeline_fd()
+    variables = {name: text for name, text in environ.items() if kept >= 0 or name != LIFELINE}
+    return Start(browser.command([*options, *who]), variables, () if kept < 0 else (kept,))

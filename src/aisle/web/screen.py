@@ -1,0 +1,118 @@
+"""One screen in one browser: a process of the app, and the packets between it and the websocket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from aiohttp import web
+from textual_serve.app_service import AppService
+from textual_serve.download_manager import DownloadManager
+
+log = logging.getLogger("aisle.web")
+
+LEAVING_S: Final = 10.0
+"""How long a session may take to end, before it is ended."""
+
+_PRELUDE: Final = b"__GANGLION__\n"
+_LONGEST_LINE: Final = 1 << 16
+_LARGEST: Final = 1 << 24
+
+
+class Start(NamedTuple):
+    """How the process of a screen is started: its command line, variables, and descriptors that it inherits."""
+
+    argv: Sequence[str]
+    environ: Mapping[str, str]
+    fds: Sequence[int] = ()
+
+
+class Screen(AppService):
+    """textual-serve's, but without a shell between, with an end that does not depend on the app, and what went wrong
+    there goes where this server's own errors go."""
+
+    def __init__(self, start: Start, socket: web.WebSocketResponse, downloads: DownloadManager) -> None:
+        super().__init__(
+            "",
+            write_bytes=socket.send_bytes,
+            write_str=socket.send_str,
+            close=self._hang_up,
+            download_manager=downloads,
+        )
+        self._start = start
+        self._socket = socket
+        self.left = False
+        """Whether the app has ended as somebody at it wanted, and not because the browser went away."""
+        self._stopping = False
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> asyncio.subprocess.Process:
+        self._process = process = await asyncio.create_subprocess_exec(
+            *self._start.argv,
+            f"--columns={width}",
+            f"--rows={height}",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env=dict(self._start.environ),
+            pass_fds=tuple(self._start.fds),
+            start_new_session=True,  # what is typed where the server runs is not for its screens
+            limit=_LONGEST_LINE,
+        )
+        self._stdin = process.stdin
+        return process
+
+    async def run(self) -> None:
+        """Hands on what the app writes, until it has ended."""
+        process = self._process
+        assert process is not None
+        assert process.stdout is not None
+        try:
+            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, ValueError):
+                if await process.stdout.readline() == _PRELUDE:
+                    await self._hand_on(process.stdout)
+            while await process.stdout.read(_LONGEST_LINE):  # what nobody sees must not hold up its end
+                pass
+        finally:
+            status = await process.wait()
+            self.left = status == 0 and not self._stopping
+            if status and not self._stopping:
+                log.warning("A session has ended with status %d.", status)
+            with contextlib.suppress(ConnectionError, RuntimeError):
+                await self.remote_close()
+
+    async def _hand_on(self, stream: asyncio.StreamReader) -> None:
+        """Packet by packet, until one cannot be read or nobody takes it any more."""
+        while True:
+            head = await stream.readexactly(5)
+            size = int.from_bytes(head[1:], "big")
+            if size > _LARGEST:
+                return
+            content = await stream.readexactly(size)
+            match head[:1]:
+                case b"D":
+                    await self.on_data(content)
+                case b"M":
+                    await self.on_meta(content)
+                case b"P":
+                    await self.on_packed(content)
+
+    async def _hang_up(self) -> None:
+        await self._socket.close()
+
+    async def stop(self) -> None:
+        """The browser is gone: so is its session, at the step where it stands."""
+        if self._task is None or self._process is None or self._stdin is None:
+            return
+        self._stopping = True
+        await self._download_manager.cancel_app_downloads(app_service_id=self.app_service_id)
+        await self.send_meta({"type": "quit"})
+        self._stdin.close()
+        for end in (None, self._process.terminate, self._process.kill):
+            if end is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    end()
+            done, _ = await asyncio.wait({self._task}, timeout=LEAVING_S)
+            if done:
+                return

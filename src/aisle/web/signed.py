@@ -1,0 +1,112 @@
+"""Who is signed in on the web page: a random name in a cookie, kept here as its hash, for a while."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+IDLE_S: Final = 1800.0
+"""So long nothing may be typed."""
+LONGEST_S: Final = 12 * 3600.0
+"""So long somebody stays signed in, however busy."""
+
+TRIES: Final = 10
+"""Wrong tries from one address in TRIES_S; further ones wait."""
+TRIES_S: Final = 300.0
+_ADDRESSES: Final = 10_000
+
+
+class Person(NamedTuple):
+    """A supervisor of the store."""
+
+    user: str
+    name: str
+
+
+class Signed:
+    """One sign-in, in one browser."""
+
+    def __init__(self, person: Person, now: float) -> None:
+        self.person = person
+        self.since = self.seen = now
+        self.ended = False
+
+    def holds(self, now: float) -> bool:
+        """Whether it still counts."""
+        return not self.ended and now - self.seen < IDLE_S and now - self.since < LONGEST_S
+
+
+class SignIns:
+    """All that are signed in. A cookie is looked up by its hash, so that no time that it takes tells how near it is."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._by_hash: dict[str, Signed] = {}
+
+    def begin(self, person: Person) -> str:
+        """The value of a new cookie for this person."""
+        self._forget()
+        value = secrets.token_urlsafe(32)
+        self._by_hash[_hashed(value)] = Signed(person, self._clock())
+        return value
+
+    def of(self, value: str) -> Signed | None:
+        """The sign-in that a cookie stands for, while it counts."""
+        signed = self._by_hash.get(_hashed(value))
+        return signed if signed and signed.holds(self._clock()) else None
+
+    def holds(self, signed: Signed) -> bool:
+        """Whether it still counts."""
+        return signed.holds(self._clock())
+
+    def touch(self, signed: Signed) -> None:
+        """Something was typed."""
+        signed.seen = self._clock()
+
+    def end(self, signed: Signed) -> None:
+        """Signed out."""
+        signed.ended = True
+        self._forget()
+
+    def people(self) -> list[Signed]:
+        """Those that count."""
+        self._forget()
+        return list(self._by_hash.values())
+
+    def _forget(self) -> None:
+        now = self._clock()
+        self._by_hash = {key: signed for key, signed in self._by_hash.items() if signed.holds(now)}
+
+
+class Tries:
+    """Wrong tries by address: a person's own lock is the service's, this one is for whoever tries many people."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def wait(self, address: str) -> int:
+        """Seconds until this address may try again; 0 for now."""
+        times = self._wrong.get(address)
+        now = self._clock()
+        while times and now - times[0] >= TRIES_S:
+            times.popleft()
+        return 0 if not times or len(times) < TRIES else max(1, round(TRIES_S - (now - times[0])))
+
+    def wrong(self, address: str) -> None:
+        """One more."""
+        self._wrong.setdefault(address, deque(maxlen=TRIES)).append(self._clock())
+        self._wrong.move_to_end(address)
+        while len(self._wrong) > _ADDRESSES:
+            self._wrong.popitem(last=False)
+
+    def right(self, address: str) -> None:
+        """Whoever is let in has no wrong tries behind him."""
+        self._wrong.pop(address, None)
+
+
+def _hashed(value: str) -> str:
+    return hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()
