@@ -212,6 +212,14 @@ class Fake:
             rows = [row for row in rows if row["product_number"] == query["product_number"]]
         return self._page(request, rows)
 
+    def _update_store_products(self, request: httpx.Request) -> tuple[int, Any]:
+        for item in json.loads(request.content):
+            shown = {SHOWN.get(name, name): _as_shown(value) for name, value in item.items()}
+            self.stock[item["product_number"]].update(shown)
+            self.applied.append(("update-store-products", item))
+            self.touch("product", item["product_number"])
+        return 200, {"success": True}
+
     def _list_products(self, request: httpx.Request) -> tuple[int, Any]:
         query = dict(parse_qsl(request.url.query.decode()))
         rows = list(self.products.values())
@@ -341,6 +349,18 @@ class Fake:
         return 200, {"list": page, **envelope}
 
 
+SHOWN = {
+    "attention_codes": "storeproduct_attention_codes",
+    "expiry_date_time": "last_expiry_datetime",
+    "validate_expiry_date_time": "validate_expiry_datetime",
+}
+"""How a stock entry calls what an update of store products says."""
+
+
+def _as_shown(value: Any) -> Any:
+    return ",".join(value) if isinstance(value, list) else value
+
+
 def _line(n: int) -> Row:
     return {
         "id": n, "line_number": n, "product_number": f"P{n}", "quantity": 3, "picked_quantity": 0, "is_picked": False,
@@ -352,6 +372,7 @@ _ROUTES = (
     ("GET", "/orders/customerorders", "list-customer-orders"),
     ("PUT", "/orders/customerorder", "update-customer-order"),
     ("GET", "/storeproducts/stock", "list-store-products-stock"),
+    ("PUT", "/storeproducts", "update-store-products"),
     ("GET", "/public/products", "list-products"),
     ("GET", "/locations", "list-locations"),
     ("GET", "/orders/deliveries", "list-deliveries"),

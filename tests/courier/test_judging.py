@@ -16,6 +16,7 @@ from aisle.courier.judging import (
     BY_LOG,
     BY_NUMBER,
     BY_ORDER,
+    BY_PRODUCT,
     CHANGED,
     FOUND,
     NOT_AT_ALL,
@@ -69,7 +70,7 @@ def entry(op: Operation, number: int, **fields: Any) -> Row:
 
 def test_every_operation_of_the_table_is_one_of_the_interface() -> None:
     assert set(WAYS) <= set(OPERATIONS)
-    assert set(WAYS.values()) <= {BY_LOG, BY_ORDER, BY_NUMBER, NOT_AT_ALL}
+    assert set(WAYS.values()) <= {BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, NOT_AT_ALL}
 
 
 @pytest.mark.parametrize("where", [REFERENCE, SOURCE])
@@ -273,6 +274,6 @@ def test_what_makes_an_order_is_looked_for_by_its_number(desk: Desk, rows: list[
 
 
 def test_what_has_no_way_is_never_judged(desk: Desk) -> None:
-    (op_id,) = desk.write(Write("update-store-products", ("product/P1",), {}, {}, {"products": []}))
+    (op_id,) = desk.write(Write("create-store-products", ("product/P1",), {}, {}, {"store_products": []}))
     op = desk.outbox.get(op_id)
     assert judge(op, Seen(log=[], orders=[], proven=True)) == Judgement(UNREADABLE)

@@ -88,6 +88,8 @@ class Document(httpx.AsyncBaseTransport):
         self.places: dict[str, Row] = {}
         self.lying: Counter[tuple[str, str]] = Counter()
         self.orders: dict[str, Row] = {}
+        self.settings: dict[str, Row] = {}
+        """What the store says of its products: levels and the like."""
         self.logs: list[Row] = []
         self.moved_at: dict[str, float] = {}
         """Product to when its stock last changed."""
@@ -176,7 +178,7 @@ class Document(httpx.AsyncBaseTransport):
     def _stock(self, number: str, n: int, with_places: bool) -> Row:
         lying = {place: self.lying[number, place] for place in ("", *self.places)}
         row: Row = {"id": n, "is_replenishment": False, "is_stock": True, "most_likely_quantity": sum(lying.values())}
-        row |= {"product_number": number, "store_number": STORE}
+        row |= {"product_number": number, "store_number": STORE, **self.settings.get(number, {})}
         if with_places:
             there = [{"store_location_code": place, "quantity": q} for place, q in lying.items() if q and place]
             row["store_locations"] = there
@@ -231,6 +233,26 @@ class Document(httpx.AsyncBaseTransport):
     def _pick(self, order: Row, change: Row) -> None:
         line = order["lines"][change["line_number"]]
         line.update({name: change[name] for name in ("picked_quantity", "is_picked") if name in change})
+
+    def _update_store_products(self, request: httpx.Request, _: Query) -> tuple[int, Any]:
+        before = deepcopy(self.settings)
+        items = [
+            {
+                SHOWN.get(name, name): ",".join(value) if isinstance(value, list) else value
+                for name, value in item.items()
+            }
+            for item in json.loads(request.content)
+        ]
+        for item in items:
+            kept = {**self.settings.get(item["product_number"], {}), **item}
+            if kept.get("min", 0) > kept.get("max", kept.get("min", 0)):
+                raise Refusal("min is above max")
+        steps = [
+            (str(n), lambda item=item: self.settings.setdefault(item["product_number"], {}).update(item))
+            for n, item in enumerate(items, 1)
+        ]
+        self._carry_out(request, steps, lambda: setattr(self, "settings", before))
+        return 200, {"success": True}
 
     def _create_movement(self, request: httpx.Request, query: Query) -> tuple[int, Any]:
         steps = [
@@ -323,6 +345,14 @@ class Document(httpx.AsyncBaseTransport):
 _HEAD = ("is_active", "is_claimed", "is_picked", "is_rejected")
 
 
+SHOWN = {
+    "attention_codes": "storeproduct_attention_codes",
+    "expiry_date_time": "last_expiry_datetime",
+    "validate_expiry_date_time": "validate_expiry_datetime",
+}
+"""How a stock entry calls what an update of store products says."""
+
+
 def _numbers(request: httpx.Request) -> list[str]:
     return request.headers[PARTS].split(",")
 
@@ -357,6 +387,7 @@ _ROUTES = (
     ("GET", "/orders/customerorders", "list-customer-orders"),
     ("PUT", "/orders/customerorder", "update-customer-order"),
     ("GET", "/storeproducts/stock", "list-store-products-stock"),
+    ("PUT", "/storeproducts", "update-store-products"),
     ("GET", "/public/products", "list-products"),
     ("GET", "/locations", "list-locations"),
     ("GET", "/public/stores", "list-stores"),

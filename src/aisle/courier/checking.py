@@ -19,6 +19,7 @@ from aisle.courier.judging import (
     ABSENT,
     BY_LOG,
     BY_ORDER,
+    BY_PRODUCT,
     CHANGED,
     FOUND,
     NOT_AT_ALL,
@@ -177,6 +178,10 @@ class Checker:
         except (ClientError, ContractError):
             return known  # there is nothing to be read: less evidence, and no reason not to send it
 
+    async def settings_before(self, op: Operation) -> dict[str, Any]:
+        """What the store says of a product, whatever the service is able to do. Raises ClientError."""
+        return {"before": await self._looker.before(op)}
+
     def succeeded(self, op: Operation) -> None:
         """The service confirmed it: the first time, that is looked for too."""
         sent = self._outbox.get(op.op_id)
@@ -286,6 +291,8 @@ class Checker:
     async def _evidence(self, op: Operation, seen: Seen) -> dict[str, Any]:
         if seen.orders and way_of(op) == BY_ORDER:
             return {"order": state_of(seen.orders[0])}
+        if seen.products is not None:
+            return {"product": seen.products}
         if judge(op, seen).verdict == FOUND:
             return {}
         return await self._looker.stock(op)
@@ -329,7 +336,8 @@ class Checker:
         elif op.evidence.get("denied") and judgement.verdict in (ABSENT, PARTLY):
             why = f"{_DENIED} That happened {op.evidence['denied']} times."
         elif judgement.verdict == CHANGED:
-            why = "Somebody else has changed the order meanwhile."
+            what = "the product" if way == BY_PRODUCT else "the order"
+            why = f"Somebody else has changed {what} meanwhile."
         elif way == BY_LOG and judgement.verdict == UNREADABLE:
             why = "Nobody knows whether it arrived: it is not in the service's log, which may not show it at all."
         else:

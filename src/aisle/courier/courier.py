@@ -32,7 +32,7 @@ from aisle.courier.progress import Progress
 from aisle.courier.pull import Pull
 from aisle.courier.refresh import Refresher
 from aisle.courier.schedule import Pace
-from aisle.courier.sharing import Fitted, fitted, is_fitted, lines_of, object_to, with_all_lines
+from aisle.courier.sharing import Fitted, fitted, is_fitted, lines_of, object_to, object_to_settings, with_all_lines
 from aisle.courier.steps import reconcile
 from aisle.courier.sync import FullSync
 from aisle.courier.thrift import give_back
@@ -41,7 +41,7 @@ from aisle.local import archive
 from aisle.local.cache import Cache, Sync, open_cache
 from aisle.local.db import checkpoint, connect, fetch_one, is_gone, refuse_newer
 from aisle.local.home import Home
-from aisle.local.operation import UPDATE, Operation
+from aisle.local.operation import SETTINGS, UPDATE, Operation
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.outbox_state import DONE
 from aisle.local.probes import OMITTED_LINES, YES, Probes
@@ -348,12 +348,20 @@ class Courier:
         if features is None:
             return None
         orders = None if features.changes else await self._look_before_all(op, features)
+        if op.operation == SETTINGS and op.first_sent_at is None:
+            return await self._look_at_settings(op)
         if features.idempotency:
             return None
         evidence = await self.checker.before(op, orders)
         if "denied" in op.evidence:
             evidence["denied"] = op.evidence["denied"]
         object_to(op, evidence, lines_of(self._cache_db, op) if op.operation == UPDATE else ())
+        return evidence
+
+    async def _look_at_settings(self, op: Operation) -> dict[str, Any]:
+        """What the store says of a product just before it is said anew; nobody is written over unseen."""
+        evidence = await self.checker.settings_before(op)
+        object_to_settings(op, evidence["before"]["product"])
         return evidence
 
     def _fit(self, op: Operation, features: Features) -> Fitted:

@@ -12,16 +12,18 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.courier.marks import Mark, entries_of, marks, number_of
-from aisle.local.operation import LOGS, MOVEMENT, UPDATE, Operation
+from aisle.local.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Operation
+from aisle.local.settings_of import said_of
 
-BY_LOG, BY_ORDER, BY_NUMBER, NOT_AT_ALL = "log", "order", "number", "none"
+BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, NOT_AT_ALL = "log", "order", "number", "product", "none"
 """Ways to look for an operation: in the store's log by its reference; in the state of its order; by the number of the
-order that it makes; or not at all."""
+order that it makes; in what the stock list says of its products; or not at all."""
 
 WAYS: Mapping[str, str] = {
     LOGS: BY_LOG,
     MOVEMENT: BY_LOG,
     UPDATE: BY_ORDER,
+    SETTINGS: BY_PRODUCT,
     "create-customer-orders-one-store": BY_NUMBER,
     "create-customer-orders-several-stores": BY_NUMBER,
 }
@@ -61,6 +63,8 @@ class Seen(NamedTuple):
     """Entries of the store's log that may be the operation's."""
     orders: Sequence[Row] | None = None
     """The order with its lines, open or not; empty where there is none."""
+    products: Mapping[str, Mapping[str, str]] | None = None
+    """What the stock list says of each product that it has, by `aisle.local.settings_of.values_of`."""
     proven: bool = False
     """The service has shown before that what is there is found this way."""
 
@@ -114,6 +118,8 @@ def judge(op: Operation, seen: Seen) -> Judgement:
         return _in_order(op, seen.orders)
     if way == BY_NUMBER and seen.orders is not None:
         return _by_number(op, seen)
+    if way == BY_PRODUCT and seen.products is not None:
+        return _of_products(op, seen.products)
     return Judgement(UNREADABLE)
 
 
@@ -190,17 +196,37 @@ def _in_order(op: Operation, orders: Sequence[Row]) -> Judgement:
     if not orders:
         return Judgement(CHANGED)
     base = op.evidence.get("before", {}).get("order")
-    fields = list(_compared(said, orders[0], base))
+    return _held(list(_compared(said, orders[0], base)), base is not None)
+
+
+def _held(fields: Sequence[tuple[Any, Any, Any]], known: bool) -> Judgement:
+    """What stands there, held against what we said and what stood there before, where that is `known`."""
     if not fields:
-        return Judgement(UNREADABLE)  # it says nothing that an order shows
+        return Judgement(UNREADABLE)  # it says nothing that is shown
     news = [field for field in fields if field[1] != field[2]]  # what was only said again is everybody's
     if all(now == ours for now, ours, _ in news or fields):
-        return Judgement(FOUND if news and base is not None else STANDS)
+        return Judgement(FOUND if news and known else STANDS)
     fields = news or fields
-    if base is None or any(now not in (ours, before) for now, ours, before in fields):
+    if not known or any(now not in (ours, before) for now, ours, before in fields):
         return Judgement(CHANGED)
     ours_there = any(now == ours != before for now, ours, before in fields)
     return Judgement(PARTLY if ours_there else ABSENT)
+
+
+def _of_products(op: Operation, there: Mapping[str, Mapping[str, str]]) -> Judgement:
+    """What a store says of its products; a field that the service has never shown proves nothing."""
+    base = (op.evidence.get("before") or {}).get("product") or {}
+    fields, known = [], True
+    for item in op.body:
+        number = str(item.get("product_number"))
+        now, before = there.get(number, {}), base.get(number, {})
+        known = known and number in base
+        fields += [
+            (now.get(name, ""), ours, before.get(name, ""))
+            for name, ours in said_of(item).items()
+            if name in now or name in before
+        ]
+    return _held(fields, known)
 
 
 def is_denied(op: Operation, order: Row) -> bool:

@@ -13,7 +13,18 @@ from aisle.client import Client
 from aisle.client.errors import AnswerError
 from aisle.contract.wire import QueryValue
 from aisle.courier.counting import counted
-from aisle.courier.judging import BY_LOG, BY_NUMBER, BY_ORDER, Seen, is_of, made, sent_order, state_of, way_of
+from aisle.courier.judging import (
+    BY_LOG,
+    BY_NUMBER,
+    BY_ORDER,
+    BY_PRODUCT,
+    Seen,
+    is_of,
+    made,
+    sent_order,
+    state_of,
+    way_of,
+)
 from aisle.courier.marks import Mark, entries_of, marks
 from aisle.local.operation import LOGS, MOVEMENT, Operation
 from aisle.local.probes import (
@@ -30,6 +41,7 @@ from aisle.local.probes import (
     YES,
     Probes,
 )
+from aisle.local.settings_of import values_of
 
 Row = dict[str, Any]
 Query = dict[str, QueryValue]
@@ -57,6 +69,8 @@ class Looker:
             return Seen(orders=await self.orders(str(sent_order(op)["order_number"])))
         if way == BY_NUMBER and made(op):
             return Seen(orders=await self.orders(str(made(op)["order_number"])), proven=True)
+        if way == BY_PRODUCT:
+            return Seen(products=await self.settings(op))
         return Seen()
 
     # The log
@@ -135,7 +149,21 @@ class Looker:
         if way == BY_ORDER:
             orders = await self.orders(str(sent_order(op)["order_number"]))
             return {"order": state_of(orders[0])} if orders else {}
+        if way == BY_PRODUCT:
+            return {"product": await self.settings(op)}
         return await self.stock(op)
+
+    async def settings(self, op: Operation) -> dict[str, dict[str, str]]:
+        """What the store says of the products of an operation; of those that its stock list does not have, nothing."""
+        found = {}
+        for number in dict.fromkeys(str(item.get("product_number")) for item in op.body):
+            query: Query = {"store_number": self._store, "product_number": number}
+            async with aclosing(self._client.pages("list-store-products-stock", query=query)) as pages:
+                rows, _ = await anext(pages)
+            mine = next((row for row in rows if str(row.get("product_number")) == number), None)
+            if mine is not None:
+                found[number] = values_of(mine)
+        return found
 
     async def stock(self, op: Operation) -> dict[str, Any]:
         """The stock of what an operation moves, at the places that it names; only where nothing else can tell."""

@@ -9,8 +9,9 @@ from aisle.contract.wire import encode_body, operation
 from aisle.courier.beyond import RECOUNTS, body_beyond, is_beyond
 from aisle.courier.features import Features
 from aisle.courier.marks import REFERENCE, marked, referenced
-from aisle.local.operation import LOGS, MOVEMENT, UPDATE, Operation
+from aisle.local.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Operation
 from aisle.local.rebase import BASE
+from aisle.local.settings_of import without_base
 from aisle.text import clean
 
 ORDER, PRODUCT, LOCATION, STORE = "order", "product", "location", "store"
@@ -55,6 +56,8 @@ def body_of(op: Operation, features: Features, reference: str = REFERENCE) -> by
         kept = (features.pick_place, *_PICK_PLACE), (features.pick_base, BASE), (features.line_reasons, *_REASON)
         unknown = [name for known, *names in kept if not known for name in names]
         body = {**body, "orders": _without(body["orders"], unknown)}
+    if op.operation == SETTINGS:
+        body = without_base(body)
     if op.operation == LOGS and not features.receipt_line:
         body = {name: _unlined(entries) for name, entries in body.items()}
     return encode_body(operation(op.operation), body)

@@ -20,6 +20,7 @@ from aisle.local.db import fetch
 from aisle.local.operation import UPDATE, Operation
 from aisle.local.overlay import decimal, is_full
 from aisle.local.rebase import BASE, PICKED, Now, has_base, is_picked, rebased
+from aisle.local.settings_of import SEEN, said_of
 
 Row = Mapping[str, Any]
 
@@ -67,6 +68,20 @@ def object_to(op: Operation, evidence: Mapping[str, Any], lines: Sequence[Row]) 
         product, ours = there.get(line["line_number"], ""), str(line.get("product_number") or "")
         if product and ours and product != ours:
             raise Objection(f"Line {line['line_number']} of order {number} is of {product} now, not of {ours}.", seen)
+
+
+def object_to_settings(op: Operation, there: Mapping[str, Mapping[str, str]]) -> None:
+    """Raises Objection where somebody else has changed what a store says of a product since it was seen here.
+
+    `there`: what the stock list says just before it goes.
+    """
+    for item in op.body:
+        number, base, ours = str(item.get("product_number")), item.get(SEEN) or {}, said_of(item)
+        now = there.get(number, {})
+        for name, seen in base.items():
+            if name in now and now[name] not in (seen, ours.get(name)):
+                why = f"{name} of {number} is {now[name]} now, not {seen or 'empty'}: somebody else has changed it."
+                raise Objection(why, {"before": {"product": {number: base}}, "after": {"product": there}})
 
 
 def lines_of(cache: apsw.Connection, op: Operation) -> list[Row]:

@@ -97,7 +97,7 @@ class Doubt(NamedTuple):
     asked: bool = False
     """It waits for a person; otherwise all goes on by itself."""
     kind: str = ""
-    """`move`, `count`, `change`, `pick` or `other`."""
+    """`move`, `count`, `change`, `pick`, `setting` or `other`."""
     operation: str = ""
     who: str = ""
     at: str = ""

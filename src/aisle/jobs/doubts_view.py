@@ -92,6 +92,8 @@ def _row(doubt: Doubt) -> Row:
 def what(doubt: Doubt) -> Msg:
     """What was meant, in a line."""
     first = doubt.items[0] if doubt.items else None
+    if doubt.kind == "setting" and first is not None:
+        return msg("doubts.what_setting", label=first.label or first.product)
     if doubt.kind not in _WHAT or first is None:
         return msg("doubts.what_pick", order=doubt.order) if doubt.order else msg("raw", text=doubt.operation)
     said = _said(doubt, first)
@@ -166,6 +168,17 @@ _FIELDS = {
 _FLAGS = {"yes": "doubts.yes", "no": "doubts.no"}
 
 
+def _setting(side: Side) -> tuple[Msg, ...]:
+    """What both sides say of a product in this store."""
+    from aisle.jobs.store_product_view import label, shown
+
+    was, ours, now = (
+        msg("doubts.nobody_knows") if value is None else shown(side.of, value)
+        for value in (side.before, side.ours, side.after)
+    )
+    return (label(side.of), msg("doubts.side", before=was, after=now), msg("doubts.meant", ours=ours))
+
+
 def _field(side: Side) -> tuple[Msg, ...]:
     """What both sides say of the order as a whole."""
     was, ours, now = (
@@ -177,6 +190,8 @@ def _field(side: Side) -> tuple[Msg, ...]:
 def _side(doubt: Doubt, side: Side) -> tuple[Msg, ...]:
     if side.of in _FIELDS:
         return _field(side)
+    if doubt.kind == "setting":
+        return _setting(side)
     label = next((item.label for item in doubt.items if item.product == side.of), side.of)
     alone = len({each.of for each in doubt.sides}) == 1
     where = side.place if side.place and alone else f"{label} {side.place}".strip()

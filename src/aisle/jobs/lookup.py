@@ -130,7 +130,7 @@ class LookupJob:
     def open(self, state: Lookup) -> Open:
         """Rows of the list or ways on; letters that turn the page."""
         if not state.listing:
-            return Open(choices=len(state.ways), letters=window.LETTERS + at_work.LETTERS)
+            return Open(choices=len(state.ways), letters=f"{window.LETTERS}{at_work.LETTERS}e")
         choices = len(state.ways) if state.asked else window.numbered_rows(state)
         return Open(choices=choices, letters=window.letters(state))
 
@@ -167,6 +167,9 @@ class LookupJob:
                 return _choose(state, choice)
             case Command("c" | "t" as letter) if not state.listing:
                 return Turn(state, (at_work.start(letter, product=state.number, label=state.label),))
+            case Command("e") if not state.listing:
+                label = state.sheet.name if state.sheet else state.label
+                return Turn(state, (Start("store_product", {"product_number": state.number, "label": label}),))
             case Command(key) | Move(key):
                 return (
                     _moved(state, key, context) if state.listing else Turn(state._replace(page=leafed(state.page, key)))

@@ -69,6 +69,7 @@ def page(state: Lookup) -> Detail:
             Hint("p", msg("hint.page_back")),
             Hint("b", msg("hint.back")),
             *at_work.HINTS,
+            Hint("e", msg("hint.store_product")),
         ),
     )
 

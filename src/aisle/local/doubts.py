@@ -11,7 +11,7 @@ from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, DIFFERENCE, OVERAGE, Json
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch, fetch_one
 from aisle.local.instead import instead
-from aisle.local.operation import LOGS, MOVEMENT, UPDATE, Operation, as_operation
+from aisle.local.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Operation, as_operation
 from aisle.local.outbox_rows import is_last
 from aisle.local.outbox_state import CLOSED, DONE, IN_DOUBT, NEEDS_PERSON, QUEUED, REJECTED, SENDING
 from aisle.local.overlay import Row, decimal
@@ -125,7 +125,7 @@ def _waits_for(op: Operation, outbox: apsw.Connection) -> str:
 def _kind(op: Operation) -> str:
     if op.operation == LOGS:
         return "count" if is_count(op) else "change"
-    return {MOVEMENT: "move", UPDATE: "pick"}.get(op.operation, "other")
+    return {MOVEMENT: "move", UPDATE: "pick", SETTINGS: "setting"}.get(op.operation, "other")
 
 
 def _item(each: Mapping[str, Any], names: Mapping[str, str]) -> Row:

@@ -13,6 +13,7 @@ FORMAT = 1
 
 
 UPDATE, LOGS, MOVEMENT = "update-customer-order", "create-store-product-logs", "create-movement"
+SETTINGS = "update-store-products"
 """The operations whose effects are known here, by their names in the table of operations."""
 
 

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aisle.local.operation import LOGS, MOVEMENT, UPDATE, Operation
+from aisle.late import Late
+from aisle.local.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Operation
 from aisle.local.outbox_state import DONE, IN_DOUBT, NEEDS_PERSON
 from aisle.local.overlay import Overlay, Row, decimal, is_in
 from aisle.local.rebase import has_base, share
 from aisle.local.sides import looks_like
+
+if TYPE_CHECKING:
+    from aisle.local import settings_of
+else:
+    settings_of = Late("aisle.local.settings_of")
 
 Pending = Mapping[str, Sequence[Operation]]
 """The pending operations of each product, oldest first."""
@@ -73,6 +79,8 @@ def lay_stock(stock: Row, product: str, operations: Iterable[Operation], began: 
                 continue
             if operation.operation == MOVEMENT:
                 _move(stock, item)
+            elif operation.operation == SETTINGS:
+                settings_of.laid(stock, item)
             else:
                 _log(stock, item, bool(operation.query.get("is_counted_quantity", "counted_quantity" in item)))
         for line in _picks(operation):
@@ -117,7 +125,7 @@ def lay_held(
 
 
 def _items(operation: Operation) -> Sequence[Mapping[str, Any]]:
-    if operation.operation == MOVEMENT:
+    if operation.operation in (MOVEMENT, SETTINGS):
         return operation.body or ()
     return operation.body.get("storeproductlog") or () if operation.operation == LOGS else ()
 

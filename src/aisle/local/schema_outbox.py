@@ -179,4 +179,9 @@ CREATE INDEX ask_open ON ask (asked_at) WHERE state IN ('asked', 'begun');
 CREATE INDEX operation_day ON operation (created_at, operation, app_user);
 """
 
-OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS)
+_SETTINGS = """
+CREATE INDEX operation_settings ON operation (body ->> '$[0].product_number', n)
+WHERE operation = 'update-store-products';
+"""
+
+OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS, _SETTINGS)

@@ -11,7 +11,7 @@ import apsw
 
 from aisle.jobs.codec import from_text
 from aisle.local.db import fetch, fetch_one
-from aisle.local.operation import LOGS, MOVEMENT, UPDATE, Operation
+from aisle.local.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Operation
 from aisle.local.overlay import Row, decimal
 from aisle.local.rebase import BASE, PICKED
 
@@ -26,7 +26,7 @@ def items(op: Operation) -> list[Mapping[str, Any]]:
     if op.operation == UPDATE:
         return list(op.body["orders"].get("order_lines") or ())
     body = op.body.get("storeproductlog") if op.operation == LOGS else op.body
-    return list(body or ()) if op.operation in (LOGS, MOVEMENT) else []
+    return list(body or ()) if op.operation in (LOGS, MOVEMENT, SETTINGS) else []
 
 
 def is_count(op: Operation) -> bool:
@@ -43,6 +43,9 @@ def sides(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
         left = from_text(Any, op.answer) if op.state == "rejected" and op.answer else {}
         now = after.get("order") or _order_now(op, cache)
         yield from _order_sides(op, before.get("order") or {}, _left_over(left) if left else now)
+        return
+    if op.operation == SETTINGS:
+        yield from _settings_sides(op, before.get("product") or {}, after.get("product"), cache)
         return
     yield from _stock_sides(op, before.get("stock") or {}, after.get("stock") or _stock_now(op, cache))
 
@@ -79,6 +82,23 @@ def _order_sides(op: Operation, before: Mapping[str, Any], after: Mapping[str, A
             "ours": _shown(line.get(PICKED)),
             "after": _shown(now.get(PICKED)),
         }
+
+
+def _settings_sides(
+    op: Operation, before: Mapping[str, Any], after: Mapping[str, Any] | None, cache: apsw.Connection
+) -> Iterator[Row]:
+    """By field of each product; what nobody says is None."""
+    from aisle.local.settings_of import SEEN, said_of, values_of
+
+    for item in items(op):
+        number = str(item.get("product_number") or "")
+        row = fetch_one(
+            cache, "SELECT s.raw FROM product p JOIN stock s ON s.id = p.id WHERE p.product_number = ?", number
+        )
+        here = values_of(json.loads(row[0], parse_float=Decimal)) if row else {}
+        was, now = before.get(number) or item.get(SEEN) or {}, here if after is None else after.get(number, {})
+        for name, ours in said_of(item).items():
+            yield {"of": name, "place": "", "before": was.get(name), "ours": ours, "after": now.get(name)}
 
 
 def _left_over(line: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -19,5 +19,6 @@ PARTS = (
     "deliveries",
     "logs",
     "board",
+    "store_product",
 )
 """The modules that hold the messages, those that a start needs first; the same in every language."""

@@ -57,7 +57,7 @@ def body(view: Chart, box: Box) -> tuple[list[Line], Msg | None]:
     column, gap = _columns(max(len(view.axis), *(len(piece.values) for piece in pieces)), box.cells)
     lines: list[Line] = [*said]
     for one in pieces[at * shown : (at + 1) * shown]:
-        figures = [_figures(one, column, gap)] if each - own > FIGURES and column >= FIGURES else []
+        figures = [_figures(one, column, gap, box.voice)] if each - own > FIGURES and column >= FIGURES else []
         keys = [_keys(one.axis, column + gap, box)] if own else []
         lines += [*_series(one, top, each - own - 1 - len(figures), column, gap, box), *figures, *keys]
     if axis:
@@ -98,7 +98,7 @@ def _columns(count: int, cells: int) -> tuple[int, int]:
 
 def _series(one: Series, top: Decimal, height: int, column: int, gap: int, box: Box) -> list[Line]:
     """The label with its total, and the bars under it from the top down."""
-    total = box.voice.number(one.total)
+    total = "" if one.total is None else box.voice.number(one.total)
     cells = min(box.cells, max(LEAST, len(one.values) * (column + gap) - gap))
     label = box.voice.short(one.label, max(1, cells - width(total) - 1))
     lines: list[Line] = [sides([(label, "row")], [(total, "quantity")], cells)]
