@@ -1,0 +1,36 @@
+"""What aisle says in German: the list of deliveries and receipts, and the page of one."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "head.containers": "Behälter",
+    "head.from_store": ("Filiale", "Von Filiale"),
+    "head.reference": "Referenz",
+    "head.tracing": "Sendung",
+    "head.type": "Art",
+    "head.when": ("Am", "Angenommen"),
+    "deliveries.title_open": ("Erwartet", "Erwartete Lieferungen"),
+    "deliveries.title_received": ("Da", "Angenommene Lieferungen"),
+    "deliveries.title_all": ("Lieferungen", "Alle Lieferungen"),
+    "deliveries.title_receipts": ("Eingänge", "Alle Eingänge"),
+    "deliveries.title_kind": ("{kind}", "Eingänge: {kind}"),
+    "deliveries.kind_purchase": "Einkauf",
+    "deliveries.kind_transfer": "Umlagerung",
+    "deliveries.kind": "Art {kind}",
+    "deliveries.prompt": ("Scan oder Suche", "Lieferung oder Artikel scannen, oder Suchwort"),
+    "deliveries.empty": ("Keine.", "Es gibt keine."),
+    "deliveries.no_match": ("Kein „{text:~}“", "Keine davon passt zu „{text:~}“."),
+    "deliveries.others": ("Andere", "Andere zeigen"),
+    "deliveries.awaited": ("Wird geholt", "Noch nicht hier; der Dienst wird gefragt."),
+    "deliveries.expected": ("Erwartet: {progress}", "Erwartet, noch nichts da: {progress}"),
+    "deliveries.partial": ("Teilweise: {progress}", "Teilweise angenommen: {progress}"),
+    "deliveries.received": ("Da: {progress}", "Alles angenommen: {progress}"),
+    "deliveries.lines": "Positionen",
+    "deliveries.about": ("Dazu", "Zu dieser Lieferung"),
+    "deliveries.for_order": ("{order:~}", "für Auftrag {order:~}"),
+    "deliveries.receive": ("Annehmen", "Lieferung annehmen"),
+    "deliveries.gone": ("Nicht hier", "Lieferung {delivery:~} ist nicht hier"),
+    "deliveries.no_product": ("Nicht erwartet", "Keine erwartete Lieferung kündigt das an"),
+    "deliveries.not_this": ("{what:~}?", "{what:~} ist weder Lieferung noch Artikel"),
+    "deliveries.unknown": ("Fehlt: {code:~}", "{code:~} ist hier unbekannt"),
+}
