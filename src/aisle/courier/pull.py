@@ -31,6 +31,7 @@ from aisle.courier.parcel import ASSIGNMENT, DELIVERY, LOCATION, LOG, ORDER, PRO
 from aisle.courier.pull_assignments import AssignmentReader
 from aisle.courier.pull_logs import LogReader
 from aisle.courier.pull_recounts import RecountReader
+from aisle.courier.pull_stores import StoreReader
 from aisle.local.cache import Cache, Written
 
 Row = dict[str, Any]
@@ -86,6 +87,7 @@ class Pull:
         self.log = LogReader(client, cache, store, self._took, notices, self.now)
         self.recounts = RecountReader(client, cache, store, self._took)
         self.assignments = AssignmentReader(client, cache, store, self._took, self.now)
+        self.chain = StoreReader(client, cache, store, self._took, self.now)
         self.catalogue_by_number = False
         """Whether the catalogue can be asked for one product; the document does not show its parameters."""
 
@@ -207,9 +209,7 @@ class Pull:
 
     async def stores(self, number: str = "") -> None:
         """One store, or all of the chain."""
-        query: Query = {"search_text": number} if number else {"page_size": "500"}
-        async for rows, _ in counted(self.client, "list-stores", query=query):
-            self._took(STORE, "list-stores", self.cache.put_stores(rows))
+        await self.chain.read(number)
 
     async def delivery(self, number: str) -> None:
         """One delivery with its lines, and what was received of it; one that is gone leaves. Raises Overtaken."""

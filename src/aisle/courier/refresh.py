@@ -157,6 +157,9 @@ class Refresher:
                 self._table.hurry("changes")
                 if not (self._link.features and self._link.features.changes):
                     self._sync.ask([DELIVERIES, RECEIPTS])
+            elif topic == STORE and key:
+                self._pull.chain.wanted.add(key)
+                self.want([Topic(STORE, key)])
             elif topic == "people":
                 self._table.hurry("people")
             elif topic == "assignments":
@@ -223,6 +226,7 @@ class Refresher:
         features = self._link.features
         assert features is not None
         self._pull.catalogue_by_number = features.changes
+        self._pull.chain.told = features.changes
         self._pull.assignments.listed = features.assignments
         self._table.follow(features.changes, self._pull.now())
         if not features.changes:

@@ -30,6 +30,7 @@ _WHERE = {
     "receive": "receive:ReceiveJob",
     "deliveries": "deliveries:DeliveriesJob",
     "logs": "logs:LogsJob",
+    "stores": "stores:StoresJob",
     "store_product": "store_product:StoreProductJob",
     "clearance": "clearance:ClearanceJob",
     "clear": "clearance_sure:ClearJob",

@@ -68,8 +68,9 @@ TURN = msg("home.desk")
 """The entry that turns `MORE` over."""
 
 DESK: tuple[tuple[Msg, Effect], ...] = (
+    (msg("home.stores"), Start("stores", {})),
     (msg("home.orders"), Start("orders", {})),
-    (msg("home.exceptions"), Start("exceptions", {})),
+    (msg("home.change_store"), Start("stores", {"change": True})),
 )
 """Pages of the store and its chain, which a desk opens; a new one comes at the end."""
 

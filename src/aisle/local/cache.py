@@ -41,6 +41,7 @@ from aisle.local.cache_products import (
     write_surrounding,
 )
 from aisle.local.cache_recounts import recount_row, write_recounts
+from aisle.local.cache_stores import drop_stores, knows_store, other_stores, write_store_said
 from aisle.local.db import fetch, fetch_one, transaction
 from aisle.local.schema_cache import FEED, MANY
 from aisle.scan.codes import index_keys
@@ -206,6 +207,22 @@ class Cache:
     def assignments(self) -> set[str]:
         """The ids of those that are known."""
         return {str(id_) for (id_,) in fetch(self._db, "SELECT id FROM assignment")}
+
+    def keep_stores(self, seen: Iterable[str]) -> None:
+        """Ends a complete pass of the stores: forgets those that it has not met."""
+        with self.batch():
+            self._log("store", drop_stores(self._db, other_stores(self._db, seen)))
+
+    def put_store_said(self, number: str, said: Any, began: float, refused: str = "") -> Written:
+        """All that was said of a store when it was made; None, and why, where the service does not tell."""
+        with self.batch():
+            changed = write_store_said(self._db, number, said, refused, began)
+            self._log("store", changed)
+        return Written((number,), changed, ())
+
+    def knows_store(self, number: str) -> bool:
+        """Whether more than the list says of a store was ever asked for."""
+        return knows_store(self._db, number)
 
     def put_recounts(self, rows: Iterable[Any]) -> Written:
         """All counts that are ordered and open at the service; others are forgotten."""

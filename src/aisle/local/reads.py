@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         reads_pick,
         reads_short,
         reads_stores,
+        reads_stores,
         reads_store_product,
         reads_walks,
     )
@@ -57,6 +58,7 @@ else:
     reads_moves = Late("aisle.local.reads_moves")
     reads_pick = Late("aisle.local.reads_pick")
     reads_short = Late("aisle.local.reads_short")
+    reads_stores = Late("aisle.local.reads_stores")
     reads_stores = Late("aisle.local.reads_stores")
     reads_store_product = Late("aisle.local.reads_store_product")
     reads_walks = Late("aisle.local.reads_walks")
@@ -127,6 +129,8 @@ class Reads:
             "receipt_kinds": lambda _: reads_deliveries.receipt_kinds(self._cache),
             "store_product": lambda args: reads_store_product.read(self._cache, outbox, self._named["product"], args),
             "people": self._people,
+            "stores": lambda args: reads_stores.stores(self._cache, self._home, args),
+            "store_page": lambda args: reads_stores.store_page(self._cache, outbox, self._home, args),
             "stores": lambda args: reads_stores.stores(self._cache, self._home, args),
             "store_page": lambda args: reads_stores.store_page(self._cache, outbox, self._home, args),
             "store": self._store,

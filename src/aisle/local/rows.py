@@ -360,7 +360,8 @@ def store(given: object) -> StoreRow:
     """interface: Store (list item)."""
     raw = mapping(given)
     number_ = key(raw, "storeNo")
-    return StoreRow(number_, search_text(number_, word(raw, "storeName")), dumped(raw))
+    about = (word(raw, name) for name in ("storeName", "areaDescription", "areaId", "countryCode"))
+    return StoreRow(number_, search_text(number_, *about), dumped(raw))
 
 
 def surrounding(given: object) -> str:

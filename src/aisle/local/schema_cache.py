@@ -40,6 +40,12 @@ CREATE TABLE store (
   text TEXT NOT NULL,
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE store_said (
+  store_number TEXT PRIMARY KEY,
+  began REAL NOT NULL,
+  refused TEXT NOT NULL,
+  raw TEXT NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE product (
   id INTEGER PRIMARY KEY,

@@ -23,6 +23,7 @@ from aisle.tui.registry_note import note
 from aisle.tui.registry_picks import PICKS
 from aisle.tui.registry_receive import DELIVERIES, RECEIVE
 from aisle.tui.registry_short import SHORT
+from aisle.tui.registry_stores import STORES
 from aisle.tui.registry_store_product import STORE_PRODUCT
 
 PEOPLE = ("J. Jansen", "Bakery The Little Corner", "De Vries", "Öztürk & Sons", "", "M. Okafor")
@@ -116,6 +117,7 @@ SAMPLES = (
     *(Sample(*each) for each in RECEIVE),
     *(Sample(*each) for each in DELIVERIES),
     *(Sample(*each) for each in LOGS),
+    *(Sample(*each) for each in STORES),
     *(Sample(*each) for each in STORE_PRODUCT),
     *(Sample(*each) for each in DOCTOR),
     *(Sample(*each) for each in DOUBTS),

@@ -18,6 +18,7 @@ PARTS = (
     "receive",
     "deliveries",
     "logs",
+    "stores",
     "board",
     "store_product",
 )
