@@ -25,10 +25,10 @@ def grow(root: Path, products: int, orders: int = 0) -> Home:
     A home that was filled before is left as it is. Which products come in which order depends on the numbers alone.
     """
     home = Home(root, URL, shop.STORE)
-    filled = root / "filled"
+    filled = root / "filled-2"
     if filled.exists():
         return home
-    goods = shop.products(products)
+    goods = [each._replace(place=place(index)) for index, each in enumerate(shop.products(products))]
     with closing(open_cache(home.folder, writer=True)) as connection:
         cache = Cache(connection, shop.STORE)
         numbered = list(enumerate(goods, 1))
@@ -68,6 +68,11 @@ def order(number: int, goods: Sequence[shop.Product]) -> dict[str, Any]:
     moment = f"2026-{1 + number % 12:02}-{1 + number % 28:02}T{number % 24:02}:00:00Z"
     head = {"order_number": f"G-{number:07}", "is_active": True, "pickup_date": moment, "customer_name": "Customer"}
     return {**head, "store_number": shop.STORE, "order_lines": lines}
+
+
+def place(index: int) -> str:
+    """Where a product lies: ten at a place, twenty places in an aisle, however large the store."""
+    return f"{chr(65 + index // 200 % 26)}{index // 5200:03}-{index // 10 % 20:02}"
 
 
 def chunks(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -22,9 +22,17 @@ SIZE = 20
 MOST = 100
 """Hits of a search that are counted and ranked; whoever gets as many types another letter."""
 
+BEGINNING = 24
+"""Characters of a product's text that the cache keeps in order."""
+
 _BY_TEXT = """
 SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
 WHERE id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT ?)
+"""
+
+_BY_BEGINNING = """
+SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
+WHERE substr(text, 1, 24) >= ? AND substr(text, 1, 24) < ? LIMIT ?
 """
 
 _BY_LETTER = """
@@ -63,7 +71,8 @@ def search(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
 
 
 def _hits(cache: apsw.Connection, text: str, words: list[str]) -> list[tuple[Any, ...]]:
-    """Products with these words. Where there are more than are ranked, those that have them in a row come with them."""
+    """Products with these words. Where there are more than are ranked, the best of them come with them: those that have
+    the one word at the beginning of one, or begin with all of these."""
     if len(text) < 2:
         return fetch(cache, _BY_LETTER, text, MOST)
     in_a_row = f'" {text}"'
@@ -71,7 +80,13 @@ def _hits(cache: apsw.Connection, text: str, words: list[str]) -> list[tuple[Any
     hits = fetch(cache, _BY_TEXT, anywhere or in_a_row, MOST)
     if len(hits) < MOST or anywhere == in_a_row:
         return hits
-    return list({row[0]: row for row in [*fetch(cache, _BY_TEXT, in_a_row, MOST), *hits]}.values())
+    if len(words) == 1:
+        best = fetch(cache, _BY_TEXT, in_a_row, MOST)
+    else:
+        # The index of text would have to go through all that has each part of a phrase.
+        beginning = f" {text}"[:BEGINNING]
+        best = fetch(cache, _BY_BEGINNING, beginning, beginning + chr(0x10FFFF), MOST)
+    return list({row[0]: row for row in [*best, *hits]}.values())
 
 
 def _rank(row: tuple[Any, ...], text: str, words: list[str]) -> tuple[Any, ...]:

@@ -75,16 +75,19 @@ def places(cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[s
     words = fold(str(args.get("search") or "")).split()
     beside = str(args.get("beside") or "")
     aisle = aisle_of(beside)
-    found = [
-        (code, order)
-        for code, order, text in walk
-        if all(word in text for word in words) and (not beside or aisle_of(code) == aisle)
-    ]
+    found: Walk = walk
+    if words or beside:
+        found = [each for each in walk if _is_asked(each, words, aisle if beside else None)]
     first, size = window(args, SIZE)
     if beside and "first" not in args:
-        at = next((index for index, (code, _) in enumerate(found) if code == beside), 0)
+        at = next((index for index, (code, *_) in enumerate(found) if code == beside), 0)
         first = max(0, min(at - size // 2, len(found) - size))
-    return [_summary(cache, pending, code, order) for code, order in found[first : first + size]], len(found)
+    return [_summary(cache, pending, code, order) for code, order, _ in found[first : first + size]], len(found)
+
+
+def _is_asked(each: tuple[str, Json, str], words: Sequence[str], aisle: str | None) -> bool:
+    code, _, text = each
+    return all(word in text for word in words) and (aisle is None or aisle_of(code) == aisle)
 
 
 def _summary(cache: apsw.Connection, pending: Pending, code: str, order: Json) -> Row:
