@@ -13,7 +13,7 @@ from aisle.jobs import codec, counting
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.count import CountJob
 from aisle.jobs.counting import Counting
-from aisle.jobs.view import ListWindow, Verdict
+from aisle.jobs.view import ListWindow, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -83,6 +83,7 @@ class Hand:
         **args: Any,
     ) -> None:
         self.places = places or {}
+        self.recounts: tuple[dict[str, Any], ...] = ()
         self.products = products or {}
         self.pools = pools or {}
         self.default = default
@@ -127,6 +128,8 @@ class Hand:
             row = {"location_code": code, "default_stock_pool": self.default, "products": rows}
             row["location_order"] = self.walk.get(code)
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
+        if query.name == "recounts":
+            return Rows(query.id, self.recounts, len(self.recounts))
         number = query.args["product_number"]
         known = self.products.get(number)
         return Rows(query.id, ({"product_number": number, **known},), 1) if known else Rows(query.id, (), 0)
@@ -927,3 +930,15 @@ def test_digits_that_are_too_many_to_be_a_quantity_are_the_number_at_once() -> N
     assert hand.type(110002) == "count.counted_of"
     assert hand.state.item is not None
     assert (hand.state.item.product, hand.state.item.counted) == ("110002", Decimal(1))
+
+
+def test_recounts_that_were_asked_for_are_one_number_away() -> None:
+    hand = Hand()
+    assert "count.to_recounts" not in str(hand.job.view(hand.state))
+    hand.recounts = ({"key": "P1/A-1"},)
+    hand.feed(Changed("recount", ""))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert (view.choices[3].id, dict(view.choices[3].args)) == ("count.to_recounts", {"count": 1})
+    hand.feed(Choice(4))
+    assert hand.effects[-1] == Start("exceptions", {"kind": "recounts"})

@@ -297,7 +297,8 @@ class Delivery:
                 self._outbox.confirm(op.op_id, text, left=left_of(outcome) if features.pick_base else ())
                 self._ears.confirmed(op)
             case Fate.REFUSED:
-                self._refuse(op, why)
+                status = {"status": outcome.status} if isinstance(outcome, Answer) else {}
+                self._refuse(op, why, {**self._outbox.get(op.op_id).evidence, **status})
             case Fate.NOT_SENT:
                 self._outbox.retry_later(op.op_id, why, 0, never_left=True)
                 self._mark(outcome)

@@ -44,6 +44,9 @@ from aisle.scan.meaning import (
 
 Result = Turn[Counting]
 
+ASKED = Query("asked", "recounts", {"size": 99}, live=True)
+"""The counts that somebody has ordered; the start of counting says how many there are."""
+
 LETTERS = {"start": "dlu", "list": "dnuw", "count": "dulk", "recount": "dn", "summary": "n", "pool": "n"}
 """The commands of each phase; `n` too while a product's places, or a list, are counted."""
 
@@ -101,7 +104,7 @@ class CountJob:
                 return _opened(state, args, context)
             case Rows(id_, rows, _):
                 return _rows(state, id_, rows, context)
-            case Resumed() | Closed() | Changed("product" | "location" | "outbox"):
+            case Resumed() | Closed() | Changed("product" | "location" | "recount" | "outbox"):
                 return Turn(state, _look_again(state))
         if state.pending and state.phase != "list":
             state = count_scan.looked_up(state, None, context).state
@@ -146,11 +149,13 @@ def _opened(state: Counting, args: Mapping[str, Any], context: Context) -> Resul
         what = Next("product", number, str(args.get("label") or number))
         turn = asking.begin(state._replace(once=True), what)
     else:
-        return Turn(state, (store,))
+        return Turn(state, (store, ASKED))
     return turn._replace(effects=(store, *turn.effects))
 
 
 def _look_again(state: Counting) -> tuple[Effect, ...]:
+    if state.phase == "start":
+        return (ASKED,)
     if state.mode == "place" and state.place:
         return (Query("place", "place", {"location_code": state.place}),)
     return (Query("product", "product", {"product_number": state.product}),) if state.mode == "product" else ()
@@ -159,6 +164,8 @@ def _look_again(state: Counting) -> tuple[Effect, ...]:
 def _rows(state: Counting, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     row = rows[0] if rows else None
     match id_:
+        case "asked":
+            return Turn(state._replace(asked=len(rows)))
         case "store":
             pools = (row or {}).get("pools") or {}
             named = sorted((int(number), str(name)) for number, name in pools.items())
@@ -339,6 +346,8 @@ def _choice(state: Counting, number: int, context: Context) -> Result:
     match state.phase:
         case "start" if number == 3:
             return asking.told(count_list.made(state), INFO, "count.making_list")
+        case "start" if number == 4:
+            return Turn(state, (Start("exceptions", {"kind": "recounts"}),))
         case "start":
             return Turn(state, (Start("loss", {}) if number == 1 else Start("count_log", {}),))
         case "missing":

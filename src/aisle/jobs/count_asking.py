@@ -26,6 +26,7 @@ def fresh(state: Counting) -> Counting:
         sent=state.sent,
         todo=state.todo,
         gone=state.gone,
+        asked=state.asked,
     )
 
 

@@ -49,7 +49,8 @@ def choices(state: Counting) -> tuple[Msg, ...]:
     match state.phase:
         case "start":
             listed = msg("count.to_list_of", count=len(state.todo)) if state.todo else msg("count.to_list")
-            return (msg("count.to_loss"), msg("count.to_log"), listed)
+            asked = (msg("count.to_recounts", count=state.asked),) if state.asked else ()
+            return (msg("count.to_loss"), msg("count.to_log"), listed, *asked)
         case "missing":
             rest = sum(item.missing for item in state.items)
             ways = (msg("count.not_there"), msg("count.leave_it"), msg("count.count_now"))

@@ -165,6 +165,8 @@ class Counting(NamedTuple):
     """Of the place that is open this product alone is counted."""
     gone: Gone | None = None
     blind: bool = False
+    asked: int = 0
+    """Counts that were ordered and that nobody has made."""
 
     @property
     def item(self) -> Item | None:

@@ -84,6 +84,8 @@ class Exceptions(NamedTuple):
     loaded: bool = False
     size: int = 12
     """Rows that fit on the screen."""
+    straight: bool = False
+    """The list of one kind was asked for: back leads out of it."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -140,8 +142,9 @@ class ExceptionsJob:
     def step(self, state: Exceptions, event: Event, context: Context) -> Result:
         """News are read again; numbers open, back leads to the summary."""
         match event:
-            case Opened():
-                state = state._replace(size=room(context))
+            case Opened(args):
+                kind = str(args.get("kind") or "")
+                state = state._replace(size=room(context), kind=kind, straight=bool(kind))
                 return Turn(state, (*_look(state, context), Wish("logs"), Wish("orders")))
             case Rows():
                 return _answered(state, event, context)
@@ -383,7 +386,7 @@ def _back(state: Exceptions, context: Context) -> Result:
         return Turn(state._replace(asking=""), (), Verdict(INFO, msg("session.dropped")))
     if state.marked or state.marking:
         return Turn(state._replace(marked=(), marking=False), (), Verdict(INFO, msg("orders.none_marked")))
-    if state.kind:
+    if state.kind and not state.straight:
         at = KINDS.index(state.kind)
         size = room(context)
         state = state._replace(kind="", rows=(), total=0, first=at // size * size, size=size, cursor=at)

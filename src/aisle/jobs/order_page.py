@@ -71,6 +71,8 @@ class Happened(NamedTuple):
     what: str
     label: str = ""
     quantity: Decimal = Decimal(0)
+    place: str = ""
+    """Where, as far as anybody said."""
     why: str = ""
     word: str = ""
     """What became of it, where this host has said it."""
@@ -229,6 +231,7 @@ def _happened(row: Mapping[str, Any]) -> Happened:
         what=str(row["what"]),
         label=str(row["label"]),
         quantity=number(row["quantity"]),
+        place=str(row.get("place") or ""),
         why=str(row["why"]),
         word=str(row["word"]),
     )

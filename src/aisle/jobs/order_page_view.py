@@ -173,6 +173,8 @@ def _stands(line: Line) -> Msg:
 
 def _event(past: Happened) -> tuple[Msg, ...]:
     what = msg(_PAST.get(past.what, "order.past_other"), what=past.what, quantity=past.quantity, label=past.label)
+    if past.place:
+        what = msg("order.past_at", what=what, place=past.place)
     if past.why:
         what = msg("order.past_why", what=what, why=past.why)
     word = msg(_WORDS[past.word]) if past.word in _WORDS else msg("raw", text="")

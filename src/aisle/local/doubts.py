@@ -17,7 +17,7 @@ from aisle.local.outbox_state import CLOSED, DONE, IN_DOUBT, NEEDS_PERSON, QUEUE
 from aisle.local.overlay import Row, decimal
 from aisle.local.reads_rows import Result, window
 from aisle.local.rebase import BASE, PICKED
-from aisle.local.sides import is_count, items, looks_like, sides
+from aisle.local.sides import books_lack, is_count, items, looks_like, sides
 
 PAGE = 20
 
@@ -88,7 +88,7 @@ def entry(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> Row
         "items": [_item(each, names) for each in items(op)],
         "sides": list(sides(op, cache)) if op.state in (IN_DOUBT, NEEDS_PERSON, REJECTED) else [],
         "looks": looks_like(op),
-        "ways": ways(op, last=is_last(outbox, op.n)),
+        "ways": ways(op, last=is_last(outbox, op.n), lacking=books_lack(op, cache)),
         "waits_for": _waits_for(op, outbox),
         "order": _order(op),
         "place": _place(op),
@@ -96,18 +96,19 @@ def entry(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> Row
     }
 
 
-def ways(op: Operation, *, last: bool) -> list[str]:
+def ways(op: Operation, *, last: bool, lacking: bool = True) -> list[str]:
     """What a person can say of it; nothing while the machine can still find out. `last`: nothing waits behind it,
-    so that what is sent in its place comes in its turn."""
+    so that what is sent in its place comes in its turn. `lacking`: that the books had too little may be why."""
     if op.state == NEEDS_PERSON:
-        return [ARRIVED, AGAIN, *_instead(op, last), BY_HAND]
+        return [ARRIVED, AGAIN, *_instead(op, last, lacking), BY_HAND]
     if op.state == REJECTED:
-        return [*_instead(op, last), *([PUT_BACK, OTHER_ORDER] if _in_hand(op) else []), BY_HAND]
+        return [*_instead(op, last, lacking), *([PUT_BACK, OTHER_ORDER] if _in_hand(op) else []), BY_HAND]
     return [ARRIVED, BY_HAND] if op.state == IN_DOUBT else []
 
 
-def _instead(op: Operation, last: bool) -> list[str]:
-    found = [how for how in (OVERAGE, DIFFERENCE) if instead(op, how, "") is not None]
+def _instead(op: Operation, last: bool, lacking: bool) -> list[str]:
+    hows = (OVERAGE, DIFFERENCE) if lacking else (DIFFERENCE,)
+    found = [how for how in hows if instead(op, how, "") is not None]
     return found if last else [how for how in found if how != DIFFERENCE]
 
 

@@ -39,8 +39,8 @@ ORDER BY CASE o.state WHEN 'rejected' THEN 0 WHEN 'needs_person' THEN 1 WHEN 'in
 
 
 def history(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> Result:
-    """What happened to an order (`order_number`), youngest first: `at`, `who`, `what`, `label`, `quantity`, `why`,
-    `word` (what became of it, where this host has said it)."""
+    """What happened to an order (`order_number`), youngest first: `at`, `who`, `what`, `label`, `quantity`,
+    `place`, `why`, `word` (what became of it, where this host has said it)."""
     number = str(args["order_number"])
     first, size = window(args, SIZE)
     most = first + size
@@ -63,6 +63,7 @@ def _logged(cache: apsw.Connection, number: str, most: int) -> Iterator[Row]:
             "what": str(entry.get("source") or "log"),
             "label": str(name or product),
             "quantity": abs(decimal(entry.get("quantity"))),
+            "place": str(entry.get("location_code") or ""),
             "why": str(entry.get("reason_code_description") or ""),
             "word": "",
         }
@@ -88,13 +89,15 @@ def _sayings(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
     ):
         if name in order:
             what = yes if order[name] else no
-            yield {"what": what, "label": "", "quantity": Decimal(0), "why": reason if what == "rejected" else ""}
+            why = reason if what == "rejected" else ""
+            yield {"what": what, "label": "", "quantity": Decimal(0), "place": "", "why": why}
     for line in order.get("order_lines") or ():
         name = _name(cache, str(line.get("product_number") or ""))
         reason = str(line.get("rejection_reason_code_description") or "")
         more = decimal(line.get("picked_quantity")) - decimal(line.get("base_picked_quantity"))
         what = "pick" if more > 0 else "unpick" if more < 0 else "closed" if line.get("is_picked") else "opened"
-        yield {"what": what, "label": name, "quantity": abs(more), "why": reason}
+        place = str(line.get("preferred_location_code") or "") if more else ""
+        yield {"what": what, "label": name, "quantity": abs(more), "place": place, "why": reason}
 
 
 def _name(cache: apsw.Connection, product: str) -> str:

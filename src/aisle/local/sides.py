@@ -20,6 +20,9 @@ HEAD = ("is_active", "is_claimed", "is_picked", "is_rejected")
 
 _YES, _NO = "yes", "no"
 
+CONFLICT = 409
+"""Status of an answer that says that the goods are not there."""
+
 
 def items(op: Operation) -> list[Mapping[str, Any]]:
     """The parts of an operation: entries of a log, items of a movement, lines of an order."""
@@ -179,6 +182,21 @@ def looks_like(op: Operation) -> str:
     if not seen:
         return ""
     return seen[0] if len(set(seen)) == 1 else "mixed"
+
+
+def books_lack(op: Operation, cache: apsw.Connection) -> bool:
+    """Whether a movement may have been refused because the books have too little of free goods where it began: by the
+    answer's status, or by what is known of that place. Goods of an order never go beyond."""
+    if op.operation != MOVEMENT:
+        return False
+    if any((item.get("from_location") or {}).get("customer_order_number") for item in op.body):
+        return False
+    if op.evidence.get("status") == CONFLICT:
+        return True
+    stock = (op.evidence.get("after") or {}).get("stock") or _stock_now(op, cache)
+    leaving = [(at, -change) for at, change in expected(op).items() if change < 0]
+    found = [(stock.get(product, {}).get(place), wanted) for (product, place), wanted in leaving]
+    return not found or any(have is None or decimal(have) < wanted for have, wanted in found)
 
 
 def _flag(value: Any) -> str | None:

@@ -64,4 +64,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.not_urgent": ("Nicht vorn", "Auftrag {order} ging nicht vor"),
     "deed.in_no_walk": ("In keiner Runde", "Auftrag {order} ist hier in keiner Runde; für jemanden nehmen"),
     "deed.walks_already": ("{name:~} hat ihn", "{name:~} hat Auftrag {order} schon"),
+    "order.past_at": ("{what}, {place:~}",),
+    "count.to_recounts": ("{count} verlangt", "{count:Nachzählung|Nachzählungen} verlangt"),
 }

@@ -68,4 +68,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.not_urgent": ("Not first", "Order {order} was not put first"),
     "deed.in_no_walk": ("In no round", "Order {order} is in nobody's round here; claim it for somebody"),
     "deed.walks_already": ("{name:~} has it", "{name:~} has order {order} already"),
+    "order.past_at": ("{what}, {place:~}",),
+    "count.to_recounts": ("{count} asked", "{count:recount|recounts} asked"),
 }

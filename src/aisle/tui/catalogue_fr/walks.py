@@ -68,4 +68,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.not_urgent": ("Pas d'abord", "La commande {order} ne passait pas d'abord"),
     "deed.in_no_walk": ("Dans aucun tour", "La commande {order} n'est ici dans aucun tour ; la réserver"),
     "deed.walks_already": ("{name:~} l'a", "{name:~} a déjà la commande {order}"),
+    "order.past_at": ("{what}, {place:~}",),
+    "count.to_recounts": ("{count} demandés", "{count:recomptage|recomptages} à faire"),
 }

@@ -60,4 +60,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.not_urgent": ("Niet voorop", "Order {order} stond niet voorop"),
     "deed.in_no_walk": ("In geen ronde", "Order {order} zit hier in geen ronde; claim hem voor iemand"),
     "deed.walks_already": ("{name:~} heeft hem", "{name:~} heeft order {order} al"),
+    "order.past_at": ("{what}, {place:~}",),
+    "count.to_recounts": ("{count} gevraagd", "{count:hertelling|hertellingen} gevraagd"),
 }

@@ -243,7 +243,7 @@ def _whole_columns(blocks: Sequence[list[Unit]], count: int, rows: int) -> list[
 
 
 def _broken_columns(blocks: Sequence[list[Unit]], count: int, rooms: Sequence[int]) -> list[list[Line]]:
-    """Blocks go on in the next column; a title never stands alone at the foot, and is said again at the head."""
+    """Blocks go on in the next column; a title never stands alone at the foot, and is said again on the next page."""
     columns: list[list[Line]] = [[]]
     for units in blocks:
         title = units[0].lines if units and units[0].title >= 0 else []
@@ -254,7 +254,8 @@ def _broken_columns(blocks: Sequence[list[Unit]], count: int, rooms: Sequence[in
                 needed += len(units[1].lines)
             if columns[-1] and len(columns[-1]) + needed > rows:
                 rows = rooms[0 if len(columns) < count else 1]
-                columns.append([*title] if at and rows > len(title) + len(unit.lines) else [])
+                again = at and len(columns) % count == 0 and rows > len(title) + len(unit.lines)
+                columns.append([*title] if again else [])
             columns[-1] += unit.lines
     return [column[: rooms[0 if at < count else 1]] for at, column in enumerate(columns)]
 
