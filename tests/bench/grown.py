@@ -6,12 +6,14 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from aisle.local.cache import Cache, open_cache
 from aisle.local.home import Home
 from aisle.local.outbox import open_outbox
 from aisle.local.reads import Reads
+from aisle.local.schema_cache import VERSION
 from tests.bench import shop
 from tests.bench.rows_sync import catalogue_entry, stock_entry
 
@@ -22,12 +24,13 @@ URL = "http://127.0.0.1:1"
 def grow(root: Path, products: int, orders: int = 0) -> Home:
     """Fills the cache of a home with so many products, their stock and places, and orders of three lines.
 
-    A home that was filled before is left as it is. Which products come in which order depends on the numbers alone.
+    A home that was filled before by this version is left as it is. The same numbers give the same store.
     """
     home = Home(root, URL, shop.STORE)
-    filled = root / "filled-2"
+    filled = root / f"filled-{VERSION}"
     if filled.exists():
         return home
+    rmtree(root, ignore_errors=True)
     goods = [each._replace(place=place(index)) for index, each in enumerate(shop.products(products))]
     with closing(open_cache(home.folder, writer=True)) as connection:
         cache = Cache(connection, shop.STORE)

@@ -92,7 +92,8 @@ def _bare(connection: apsw.Connection, text: str) -> list[Any]:
 def lists(bench: Bench) -> Sequence[Pair]:
     """The read that a page begins with, in a session that has opened it before, the two sizes in turns."""
     many = bench.times(100_000, 1_000)
-    homes = [grow(bench.folder / f"grown-{count}-{count}", count, count) for count in (100, many)]
+    sizes = ((1_000, 100), (max(many, 1_000), many))  # ten products lie at a place
+    homes = [grow(bench.folder / f"grown-{products}-{orders}", products, orders) for products, orders in sizes]
     with reading(homes[0]) as few, reading(homes[1]) as full:
         return [_opened(few, full, read, bench.times(200, 5)) for read in LISTS.values()]
 
