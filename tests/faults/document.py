@@ -158,22 +158,23 @@ class Document(httpx.AsyncBaseTransport):
 
     def _list_customer_orders(self, _: httpx.Request, query: Query) -> tuple[int, Any]:
         is_active = query.get("is_active", "true") == "true"
-        rows = [row for row in self.orders.values() if row["is_active"] == is_active]
-        if "order_number" in query:
-            rows = [row for row in rows if row["order_number"] == query["order_number"]]
-        status, page = self._page(query, [_order(row, query.get("show_lines") == "true") for row in rows])
+        asked = self.orders.get(query["order_number"]) if "order_number" in query else None
+        found = self.orders.values() if "order_number" not in query else [asked] if asked is not None else []
+        rows = [row for row in found if row["is_active"] == is_active]
+        status, page = self._page(query, rows, lambda row: _order(row, query.get("show_lines") == "true"))
         number, size = int(query.get("page_start", 1)), int(query.get("page_size", 100))
         return status, {"page_size": size, "page_start": number, "total_count": len(rows), **page}
 
     def _list_store_products_stock(self, _: httpx.Request, query: Query) -> tuple[int, Any]:
         since = query.get("last_stock_modified_datetime", "")
+        first, moment = int(query.get("from_id", 0)), _seconds(since) if since else 0.0
         rows = [
-            self._stock(number, n, query.get("include_locations") == "true")
+            (number, n)
             for n, number in enumerate(self.products, 1)
-            if n >= int(query.get("from_id", 0)) and query.get("product_number", number) == number
-            and (not since or self.moved_at[number] >= _seconds(since))
-        ]  # fmt: skip
-        return self._page(query, rows)
+            if n >= first and query.get("product_number", number) == number and self.moved_at[number] >= moment
+        ]
+        with_places = query.get("include_locations") == "true"
+        return self._page(query, rows, lambda row: self._stock(row[0], row[1], with_places))
 
     def _stock(self, number: str, n: int, with_places: bool) -> Row:
         lying = {place: self.lying[number, place] for place in ("", *self.places)}
@@ -195,9 +196,11 @@ class Document(httpx.AsyncBaseTransport):
             rows = [row for row in rows if wanted in row.get("reference", "")]
         return self._page(query, rows)
 
-    def _page(self, query: Query, rows: Sequence[Row]) -> tuple[int, Any]:
+    def _page(self, query: Query, rows: Sequence[Any], shown: Callable[[Any], Row] | None = None) -> tuple[int, Any]:
+        """A page of these rows; only what is on it is made to be `shown`."""
         number, size = int(query.get("page_start", 1)), int(query.get("page_size", 100))
-        page = {"list": rows[(number - 1) * size : number * size]}
+        there = rows[(number - 1) * size : number * size]
+        page = {"list": list(map(shown, there)) if shown else there}
         if not self.ways.counts_pages:
             return 200, page
         following = number + 1 if number * size < len(rows) else None

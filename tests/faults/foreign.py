@@ -54,7 +54,7 @@ class Named(Line):
 
     def _name(self, request: httpx.Request) -> None:
         """Raises AssertionError for a write that is not durably on its way."""
-        sql = "SELECT op_id, parts FROM operation WHERE state = 'sending' AND frozen = ?"
+        sql = "SELECT op_id, parts FROM operation WHERE live = 1 AND state = 'sending' AND frozen = ?"
         found = fetch(self._host._db, sql, request.content)
         assert len(found) == 1, f"{len(found)} operations are being sent with these bytes: {request.content[:200]!r}"
         request.headers[OP] = found[0][0]

@@ -164,7 +164,7 @@ class Life(ABC):
 
 
 def _is_refused(host: Host, order: str) -> bool:
-    sql = "SELECT 1 FROM operation WHERE state = 'rejected' AND body LIKE ? LIMIT 1"
+    sql = "SELECT 1 FROM operation WHERE live = 1 AND state = 'rejected' AND body LIKE ? LIMIT 1"
     return bool(fetch(host._db, sql, f'%"{order}"%'))
 
 

@@ -1,7 +1,7 @@
 """A service of the document alone, as it may be: whatever happens on the way, nothing is lost, nothing is doubled, and
 what nobody can know is on the list of doubts.
 
-Each seed is one life of a shop at a service with ways of its own. A long run has 200,000 faults
+Each seed is one life of a shop at a service with ways of its own. A long run has eighty of them, and 200,000 faults
 (`python -m tests.full faults`, or `python -m tests.full tests/faults/test_document.py`).
 """
 
@@ -16,10 +16,10 @@ from tests.faults.foreign_program import life
 from tests.faults.line import KINDS
 from tests.lengths import tries
 
-FAULTS = tries(300, 10_000)
+FAULTS = tries(300, 2_500)
 """Of each life."""
 SHORT = 2
-SEEDS = [pytest.param(seed, marks=() if seed < SHORT else pytest.mark.full) for seed in range(SHORT + 20)]
+SEEDS = [pytest.param(seed, marks=() if seed < SHORT else pytest.mark.full) for seed in range(SHORT + 80)]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
