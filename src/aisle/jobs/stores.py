@@ -51,6 +51,8 @@ class Stores(NamedTuple):
     """It was opened to change the store: what is chosen from the list is asked about at once."""
     asking: bool = False
     """Whether to work in the store is asked."""
+    opening: bool = False
+    """A search was ended with Enter: a single hit, and a store of that very number, opens at once."""
 
 
 Result = Turn[Stores]
@@ -133,13 +135,23 @@ def _one(number: str, context: Context) -> Query:
 def _rows(state: Stores, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     if id_ == "list":
         fresh = window.arrived(state, tuple(listed_of(row) for row in rows), answer.total)
-        return Turn(fresh, (_query(fresh, context),) if window.is_behind(state, answer) else ())
+        if window.is_behind(state, answer):
+            return Turn(fresh, (_query(fresh, context),))
+        hit = _hit(fresh) if state.opening else None
+        fresh = fresh._replace(opening=False)
+        return _show(fresh, hit.number, context) if hit else Turn(fresh)
     if id_ == "one" and rows:
         return Turn(state._replace(sheet=sheet_of(rows[0])))
     if id_ == "one":
         shut = state._replace(number="", sheet=None, asking=False)
         return Turn(shut, (_query(shut, context),), Verdict(WRONG, msg("stores.gone", store=state.number)))
     return Turn(state)
+
+
+def _hit(state: Stores) -> Listed | None:
+    """The only store that was found, or the one of which all of the number was typed."""
+    named = [row for row in state.rows if row.number == state.search.strip()]
+    return state.rows[0] if state.total == 1 and state.rows else named[0] if named else None
 
 
 def _show(state: Stores, number: str, context: Context) -> Result:
@@ -184,7 +196,7 @@ def _listed(state: Stores, event: Event, context: Context) -> Result:
                 return Turn(state)
             state = listed
         case Text(text) | Unknown(text):
-            state = Stores(state.show, text, changes=state.changes)
+            state = Stores(state.show, text, changes=state.changes, opening=True)
         case Command("v"):
             show = SHOWS[(SHOWS.index(state.show) + 1) % len(SHOWS)]
             state = Stores(show, state.search, changes=state.changes)
