@@ -1,0 +1,36 @@
+"""What aisle says in French: the list of deliveries and receipts, and the page of one."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "head.containers": "Conteneurs",
+    "head.from_store": ("Mag.", "Du magasin"),
+    "head.reference": "Référence",
+    "head.tracing": "Suivi",
+    "head.type": "Genre",
+    "head.when": ("Le", "Reçu le"),
+    "deliveries.title_open": ("À recevoir", "Livraisons à recevoir"),
+    "deliveries.title_received": ("Reçues", "Livraisons reçues"),
+    "deliveries.title_all": ("Livraisons", "Toutes les livraisons"),
+    "deliveries.title_receipts": ("Réceptions", "Toutes les réceptions"),
+    "deliveries.title_kind": ("{kind}", "Réceptions : {kind}"),
+    "deliveries.kind_purchase": "achats",
+    "deliveries.kind_transfer": "transferts",
+    "deliveries.kind": "genre {kind}",
+    "deliveries.prompt": ("Scan ou texte", "Scanner livraison ou article, ou taper pour trouver"),
+    "deliveries.empty": ("Rien.", "Il n'y en a pas."),
+    "deliveries.no_match": ("Rien : {text:~}", "Aucune ne correspond à « {text:~} »."),
+    "deliveries.others": ("Autres", "Voir d'autres"),
+    "deliveries.awaited": ("Demandée", "Elle n'est pas encore là ; demandée au serveur."),
+    "deliveries.expected": ("Attendu : {progress}", "Attendu, encore rien reçu : {progress}"),
+    "deliveries.partial": ("Partiel : {progress}", "Reçu en partie : {progress}"),
+    "deliveries.received": ("Reçu : {progress}", "Tout reçu : {progress}"),
+    "deliveries.lines": "Lignes",
+    "deliveries.about": ("Infos", "Cette livraison"),
+    "deliveries.for_order": ("{order:~}", "pour la commande {order:~}"),
+    "deliveries.receive": ("Recevoir", "La réceptionner"),
+    "deliveries.gone": ("Pas ici", "La livraison {delivery:~} n'est pas ici"),
+    "deliveries.no_product": ("Pas attendu", "Aucune livraison attendue ne l'annonce"),
+    "deliveries.not_this": ("{what:~} ?", "{what:~} n'est ni une livraison ni un article"),
+    "deliveries.unknown": ("Inconnu : {code:~}", "{code:~} est inconnu ici"),
+}

@@ -1,0 +1,82 @@
+"""What aisle says in French: when something is short."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "short.title": "Manque",
+    "short.title_at": ("Manque", "Manque à {place}"),
+    "short.title_reject": ("Rejeter {order}", "Rejeter la commande {order}"),
+    "short.prompt": ("Numéro, ou scan", "Choisir un numéro, ou scanner un lieu"),
+    "short.prompt_asked": ("Numéro, ou scan", "Choisir le numéro, ou scanner"),
+    "short.prompt_which": ("Quelle cde ?", "Quelle commande ? Choisir le numéro"),
+    "short.prompt_why": ("Motif ? Numéro", "Pourquoi ? Choisir un numéro, et elle est rejetée"),
+    "short.missing": ("manque {rest}", "manque {rest} sur {of}"),
+    "short.missing_measure": ("manque {rest}", "manque {rest} sur {of} {unit}"),
+    "short.both": "{one} · {other}",
+    "short.around": ("Autour ≈ {quantity}", "Magasins proches ≈ {quantity}"),
+    "short.coming": ("{at:day}", "prochaine livraison {at:day} {at:time}"),
+    "short.kept_here": (
+        "Motif gardé ici",
+        "Le serveur ne garde pas de motif par ligne : il reste sur ce poste.",
+    ),
+    "short.ways": ("Suite", "Ailleurs, ou un motif"),
+    "short.way_place": ("{place}", "Le prendre à {place}"),
+    "short.none": ("rien", "plus rien"),
+    "short.pool": ("", "{name}"),
+    "short.way_reject": ("Rejeter {order}…", "Rejeter toute la commande {order}…"),
+    "short.way_sure": ("Rejeter {order}", "Oui, rejeter la commande {order}"),
+    "short.sure": (
+        "Rejeter {order} ?",
+        "Rejeter la commande {order} ? {words:~}",
+        "Rejeter toute la commande {order} ? {words:~}",
+    ),
+    "short.way_reject_one": ("Rejeter une cde…", "Rejeter une des commandes…"),
+    "short.way_all_the_same": ("Prendre là", "Le prendre quand même à {key}"),
+    "short.way_product": ("Voir {key}", "Chercher {key}"),
+    "short.needs": ("Pour", "Qui l'attend"),
+    "short.orders": ("Cdes", "Commandes de cet arrêt"),
+    "short.reasons": "Motifs",
+    "short.tote": ("{tote} : {order}", "{tote} : commande {order}"),
+    "short.opened": ("Manque {rest}", "Manque {rest} : {label:~}"),
+    "short.which": ("Quelle cde ?", "Quelle commande faut-il rejeter ?"),
+    "short.why": ("Motif du rejet ?", "Pourquoi rejeter la commande {order} ?"),
+    "short.unknown": (
+        "Inconnu : {code:~}",
+        "{code:~} est inconnu ici",
+        "Rien ici ne s'appelle {code:~}. Rescanner.",
+    ),
+    "short.person": ("{name:~} : un badge", "C'est le badge de {name:~} ; répondre ou revenir d'abord"),
+    "short.answer_first": (
+        "Répondre avant",
+        "{what:~} : répondre d'abord, ou revenir",
+        "{what:~} : dire d'abord ici ce qui manque.",
+    ),
+    "short.other_product": (
+        "C'est {what:~}",
+        "C'est {what:~}, pas {label:~}",
+        "C'est {what:~}. Ce qui manque ici, c'est {label:~}.",
+    ),
+    "short.here": (
+        "Il manque ici",
+        "C'est à {place} qu'il manque",
+        "C'est à {place} que {label:~} manque. Scanner un autre emplacement.",
+    ),
+    "short.none_there": (
+        "Rien à {place:~}",
+        "Pas de {label:~} connu à {place}",
+        "Personne ne connaît de {label:~} à {place}. Est-il là ?",
+    ),
+    "short.elsewhere": ("Aller à {place}", "Prendre le reste à {place}", "Prendre le reste à {place} : {label:~}"),
+    "short.closed": ("Manque {rest}", "Manque {rest} : {words:~}"),
+    "short.closed_here": (
+        "Manque {rest}",
+        "Manque {rest} : {words:~}",
+        "Manque {rest} : {words:~}. Le motif reste sur ce poste.",
+    ),
+    "short.rejected": (
+        "{order} rejetée",
+        "La commande {order} est rejetée",
+        "La commande {order} est rejetée : {words:~}",
+    ),
+    "short.left": ("Rien changé", "Rien n'a été changé ; il manque toujours"),
+}
