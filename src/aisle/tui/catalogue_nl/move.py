@@ -27,7 +27,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.no_place_short": "geen plek",
     "move.where_first": "Vanwaar?",
     "move.to": ("{place}", "Naar {place}"),
-    "move.anywhere": ("Elke plek", "Naar een vrije plek"),
+    "move.anywhere": ("Elke plek", "Naar elke plek"),
     "move.to_order": ("{order}", "order {order}"),
     "move.to_order_at": ("{place}", "{place}, voor order {order}"),
     "move.to_pool": "pool {pool}",
