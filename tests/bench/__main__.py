@@ -10,9 +10,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from subprocess import CalledProcessError
 
-from tests.bench import rows_cache, rows_courier, rows_link, rows_service, rows_session, rows_sync  # noqa: F401 - they register rows
+from tests.bench import (  # noqa: F401 - they register their rows
+    rows_cache,
+    rows_courier,
+    rows_growth,
+    rows_link,
+    rows_service,
+    rows_session,
+    rows_sync,
+)
 from tests.bench.bench import Bench
 from tests.bench.machine import machine
+from tests.bench.rows_growth import LONG
 from tests.bench.table import GROUPS, Finding, lines, run
 
 
@@ -24,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--short", action="store_true", help="a few seconds: proves that it runs, its figures mean little"
     )
+    parser.add_argument("--long", action="store_true", help=f"{', '.join(LONG)} too: growth and load, an hour")
     parser.add_argument("--floor-only", action="store_true", help="leave aisle out")
     parser.add_argument("--work", type=Path, metavar="DIR", help="prepare the store here, and use it again next time")
     asked = parser.parse_args(argv)
@@ -31,29 +41,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"no such group: {', '.join(unknown)}; there are {', '.join(GROUPS)}")
     before = machine()
     try:
-        findings = measure(asked)
+        findings, curves = measure(asked)
     except (AssertionError, CalledProcessError) as error:
         print(f"tests.bench: {error}", file=sys.stderr)
         return 1
     if asked.json:
         print(json.dumps({"machine": before, "rows": [finding.as_json() for finding in findings]}, indent=1))
         return 0
-    print("\n".join(lines(findings)))
+    print("\n".join([*lines(findings), *curves]))
     print("\n" + "\n".join(f"{name}: {value}" for name, value in before.items()))
     return 0
 
 
-def measure(asked: argparse.Namespace) -> list[Finding]:
-    """Measures what was asked for, group by group, and says so on stderr."""
+def measure(asked: argparse.Namespace) -> tuple[list[Finding], list[str]]:
+    """Measures what was asked for, group by group, and says so on stderr; the findings, and curves to be printed."""
     findings: list[Finding] = []
+    usual = [name for name in GROUPS if asked.long or name not in LONG]
     with Bench(short=asked.short, work=asked.work) as bench:
         if not asked.floor_only:
             print(f"preparing a store with {bench.products:,} products …", file=sys.stderr, flush=True)
             bench.prepare()
-        for name in asked.groups or GROUPS:
+        for name in asked.groups or usual:
             print(f"measuring {name} …", file=sys.stderr, flush=True)
             findings += run(GROUPS[name], bench)
-    return findings
+        return findings, bench.curves
 
 
 if __name__ == "__main__":

@@ -30,6 +30,8 @@ class Bench:
         self.short = short
         self.products = 500 if short else 50_000
         self.aisle: Program | None = None
+        self.curves: list[str] = []
+        """What is printed below the table: figures by size, drawn."""
         self._work = work
         self._held = contextlib.ExitStack()
 

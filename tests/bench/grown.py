@@ -27,7 +27,7 @@ def grow(root: Path, products: int, orders: int = 0) -> Home:
     A home that was filled before by this version is left as it is. The same numbers give the same store.
     """
     home = Home(root, URL, shop.STORE)
-    filled = root / f"filled-{VERSION}"
+    filled = root / f"filled-{VERSION}-2"
     if filled.exists():
         return home
     rmtree(root, ignore_errors=True)
@@ -43,6 +43,7 @@ def grow(root: Path, products: int, orders: int = 0) -> Home:
             {"store_number": shop.STORE, "location_code": code, "location_order": number, "is_active": True}
             for number, code in enumerate(places, 1)
         )
+        cache.put_orders([endless(goods)], lines_known=True, read_began=1.0)
         for numbers in chunks(range(orders)):
             cache.put_orders((order(number, goods) for number in numbers), lines_known=True, read_began=1.0)
     filled.touch()
@@ -54,6 +55,13 @@ def reading(home: Home) -> Iterator[Reads]:
     """A session's side of that cache."""
     with closing(open_outbox(home.folder)) as outbox, closing(Reads(home, outbox)) as reads:
         yield reads
+
+
+def endless(goods: Sequence[shop.Product]) -> dict[str, Any]:
+    """The order of one line that no run comes to the end of."""
+    line = {"line_number": 1, "product_number": goods[0].number, "quantity": shop.QUANTITY, "picked_quantity": 0}
+    head = {"order_number": shop.ORDER, "is_active": True, "pickup_date": "2026-01-01T08:00:00Z"}
+    return {**head, "store_number": shop.STORE, "total_lines": 1, "total_quantity": shop.QUANTITY, "lines": [line]}
 
 
 def order(number: int, goods: Sequence[shop.Product]) -> dict[str, Any]:
@@ -70,7 +78,13 @@ def order(number: int, goods: Sequence[shop.Product]) -> dict[str, Any]:
     ]
     moment = f"2026-{1 + number % 12:02}-{1 + number % 28:02}T{number % 24:02}:00:00Z"
     head = {"order_number": f"G-{number:07}", "is_active": True, "pickup_date": moment, "customer_name": "Customer"}
-    return {**head, "store_number": shop.STORE, "order_lines": lines}
+    return {
+        **head,
+        "store_number": shop.STORE,
+        "total_lines": 3,
+        "total_quantity": sum(line["quantity"] for line in lines),
+        "lines": lines,
+    }
 
 
 def place(index: int) -> str:

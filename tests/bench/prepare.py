@@ -39,14 +39,14 @@ def prepare(folder: Path, env: Mapping[str, str | None], products: int) -> Progr
         "AISLE_ALLOW_VOLATILE": "1",
     }
     goods = shop.products(products)
-    program = _program(site, env, goods[0])
+    program = program_of(site, env, goods[0])
     done = folder / DONE
     _install(site)
     if not done.exists():
         files = shop.write(folder / "shop", goods)
         door(env, "load", str(files))
         door(env, "sync")
-        _open_order(program)
+        open_order(program)
         done.touch()
     return program
 
@@ -72,7 +72,8 @@ def _install(site: Path) -> None:
     subprocess.run(command, check=True)
 
 
-def _program(site: Path, env: Mapping[str, str | None], product: shop.Product) -> Program:
+def program_of(site: Path, env: Mapping[str, str | None], product: shop.Product) -> Program:
+    """Aisle as it was unpacked there, in the middle of the order with the one line of this product."""
     code = product.barcode.encode()
     return Program(
         name="aisle",
@@ -90,7 +91,7 @@ def picked(text: str) -> int:
     return int(found.group(1)) if found else -1
 
 
-def _open_order(program: Program) -> None:
+def open_order(program: Program) -> None:
     """Scans the order at home, so that from now on every start resumes it."""
     with Terminal(program.argv, 40, 20, program.env) as terminal:
         terminal.wait_for(lambda shown: shown.text.strip(), timeout=60)
