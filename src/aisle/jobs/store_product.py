@@ -95,6 +95,8 @@ class StoreProductJob:
             return Open(kind in NUMERIC, kind in (NUMBER, MONEY), choices, text=kind in (CODES, DAY))
         if state.phase == SURE:
             return Open(choices=1)
+        if state.phase == CHART:
+            return Open(letters=LETTERS)
         letters = LETTERS + ("g" if store_product_view.has_figures(state) else "") + ("d" if state.refused else "")
         return Open(choices=len(store_product_view.numbered(state)), letters=letters)
 
@@ -150,7 +152,15 @@ def _answered(state: Page, answer: Rows, context: Context) -> Result:
         return _send_now(state, answer.rows, context)
     found = store_product(answer.rows[0], context.now) if answer.rows else None
     fresh = state._replace(loaded=True, product=found, label=found.name if found else state.label)
-    return Turn(fresh, (), _news(state.product, found))
+    return Turn(_grounded(fresh), (), _news(state.product, found))
+
+
+def _grounded(state: Page) -> Page:
+    """A page that has nothing to stand on any more gives way to the product's."""
+    product, in_hand = state.product, state.phase in (VALUE, SURE)
+    if product is not None and (product.is_ranged if in_hand else product.series or state.phase == PAGE):
+        return state
+    return state._replace(phase=PAGE, field="", changes=())
 
 
 def _news(before: StoreProduct | None, now: StoreProduct | None) -> Verdict | None:
@@ -262,9 +272,9 @@ def _send_now(state: Page, rows: tuple[Mapping[str, Any], ...], context: Context
     """What has changed under the hand is told instead of being written over."""
     now = store_product(rows[0], context.now) if rows else None
     changes = dict(state.changes)
-    if now is None or state.product is None or state.phase != SURE:
-        return Turn(state._replace(phase=PAGE, field="", changes=()))
-    fresh = state._replace(product=now)
+    fresh = _grounded(state._replace(product=now))
+    if now is None or fresh.phase != SURE:
+        return Turn(fresh)
     barred = (why_not(now, BY_NAME[name]) for name in changes)
     why: Msg | None = next((each for each in barred if each), None) or objection(now, changes)
     if why is not None:
