@@ -31,10 +31,11 @@ _WHERE = {
     "deliveries": "deliveries:DeliveriesJob",
     "logs": "logs:LogsJob",
     "stores": "stores:StoresJob",
-    "store_product": "store_product:StoreProductJob",
     "clearance": "clearance:ClearanceJob",
     "clear": "clearance_sure:ClearJob",
     "tasks": "tasks:TasksJob",
+    "today": "today:TodayJob",
+    "store_product": "store_product:StoreProductJob",
 }
 """Module and class of each job; a new job is one file and one entry here."""
 

@@ -71,6 +71,9 @@ DESK: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.stores"), Start("stores", {})),
     (msg("home.orders"), Start("orders", {})),
     (msg("home.change_store"), Start("stores", {"change": True})),
+    (msg("home.today"), Start("today", {})),
+    (msg("home.clearance"), Start("clearance", {})),
+    (msg("home.tasks"), Start("tasks", {})),
 )
 """Pages of the store and its chain, which a desk opens; a new one comes at the end."""
 

@@ -125,7 +125,7 @@ class TasksJob:
             name=self.name,
             title=msg("tasks.title_of", tag=state.tag) if state.tag else msg("tasks.title"),
             prompt=msg("tasks.prompt"),
-            heads=(msg("head.place"), msg("head.product"), msg("head.count"), msg("head.order"), msg("tasks.head_who")),
+            heads=(msg("head.place"), msg("head.product"), msg("tasks.head_quantity"), msg("head.order"), msg("tasks.head_who")),
             rows=tuple(Row(each.task.id, _cells(each)) for each in state.rows),
             first=state.first,
             total=state.total,

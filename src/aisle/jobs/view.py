@@ -188,6 +188,8 @@ class Chart(NamedTuple):
     empty: Msg = Msg("list.empty")
     choices: tuple[Msg, ...] = ()
     hints: tuple[Hint, ...] = ()
+    heat: bool = False
+    """A map: one row for each series, a sign for each of its values, the darker the higher."""
 
 
 View = Step | ListWindow | Detail | Chart

@@ -65,9 +65,11 @@ def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, 
             to_text([row.key for row in rows]),
         )
     )
-    fresh = [row for row in rows if known.get(row.key) != row.raw]
+    fresh = list({row.key: row for row in rows if known.get(row.key) != row.raw}.values())
+    # Sums are kept by triggers, and a row that is only replaced would leave none of what it was.
+    connection.executemany("DELETE FROM log WHERE key = ?", [(row.key,) for row in fresh if row.key in known])
     connection.executemany(
-        "INSERT OR REPLACE INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",
         fresh,
     )
     connection.execute(

@@ -65,6 +65,8 @@ class Lookout:
         self._sent = 0
         """What the outbox stood at when its changes were told last."""
         self._next = (0, 0)
+        self._state = ""
+        """Of the link, as it was told last."""
         self._shut = 0.0
         """When it was told last that the service does not let this host in; 0 while it does."""
 
@@ -73,6 +75,7 @@ class Lookout:
         self._there = self._bell.courier_there()
         self._seen = self._reads.changes(0)[0]
         self._sent = self._reads.data_version()[1]
+        self._state = self.link().state
 
     def beat(self) -> None:
         """A sign of life now and then; one that cannot be written now is written the next time.
@@ -110,6 +113,9 @@ class Lookout:
         sent = self._reads.data_version()[1]
         if sent != self._sent or overdue:
             told = [*told, ("outbox", "")]
+        state = self.link().state
+        if state != self._state:
+            told, self._state = [*told, ("link", "")], state
         self._next = position, sent
         return [Changed(*change) for change in told]
 

@@ -5,6 +5,7 @@ since): see aisle.local.reads_history. `exceptions` (now, minutes): one row with
 `differences`, `impossible`, `stuck` (now, minutes): windows (first, size), see aisle.local.reads_exceptions; `recounts`
 as well, see aisle.local.reads_recounts. `views` (user): the filters that a person has kept.
 Of clearances `clearing`, `tags`, `tagged`, `assignments` and `ask`: see aisle.local.reads_clearing.
+Of today `today`, `today_hours`, `today_places`, `today_terminals`: see aisle.local.reads_today.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.orders_filter import view_key
-from aisle.local import asks, reads_clearing
+from aisle.local import asks, reads_clearing, reads_today
 from aisle.local import reads_exceptions as exceptions
 from aisle.local.doubts import trouble
 from aisle.local.overlay import Overlay, Row
@@ -52,6 +53,10 @@ class Desk:
             "tags": lambda cache, _: reads_clearing.tags(cache),
             "tagged": reads_clearing.tagged,
             "assignments": lambda cache, args: reads_clearing.assignments(cache, outbox, overlay, args),
+            "today": lambda cache, args: reads_today.today(cache, outbox, lambda now: self._late(cache, now), args),
+            "today_hours": lambda cache, args: reads_today.hours(cache, outbox, args),
+            "today_places": reads_today.Places().read,
+            "today_terminals": lambda cache, _: reads_today.terminals(cache, outbox),
             "ask": lambda _, args: asks.read(outbox, str(args["ask_id"])),
         }
 
@@ -69,17 +74,20 @@ class Desk:
 
     def _exceptions(self, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
         found = exceptions.differences(cache, self._outbox)
-        late = {"status": ["open", "partial"], "late": True, "now": args["now"], "size": 0}
         row: Row = {
             "doubts": trouble(self._outbox)[1],
             "differences": len(found),
             "value": sum((abs(each["value"]) for each in found), Decimal(0)),
             "impossible": len(exceptions.impossible(cache)),
             "stuck": len(exceptions.stuck(cache, self._outbox, args)),
-            "late": self._board.read(cache, late)[1],
+            "late": self._late(cache, str(args["now"])),
             "recounts": len(recounts(cache, self._outbox)),
         }
         return [row], 1
+
+    def _late(self, cache: apsw.Connection, now: str) -> int:
+        late = {"status": ["open", "partial"], "late": True, "now": now, "size": 0}
+        return self._board.read(cache, late)[1]
 
     def _views(self, _: apsw.Connection, args: Mapping[str, Json]) -> Result:
         prefix = view_key(str(args["user"]))

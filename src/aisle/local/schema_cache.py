@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 12
+VERSION = 13
 """Counted up with every change below."""
 
 FEED = 5000
@@ -33,6 +33,35 @@ _SHORT = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') <
 
 _TOO_MUCH = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'moved_quantity') > 0"
 """A line of which more is picked than was ordered, or whose goods lie somewhere, where they can be compared."""
+
+_KIND = """
+CASE WHEN {row}.raw ->> 'counted_quantity' IS NOT NULL THEN 'count'
+  WHEN {row}.raw ->> 'source' IN ('pick', 'short') THEN {row}.raw ->> 'source'
+  WHEN {row}.raw ->> 'source' = 'movement' THEN 'move'
+  WHEN {row}.raw ->> 'source' GLOB 'aisle*' AND {row}.raw ->> 'reason_code' IS NULL
+    AND instr({row}.raw, '"undo-') = 0 THEN 'move' ELSE '' END
+"""
+"""What an entry of the log is; of a movement, which is two of them, only the arrival counts as work."""
+
+
+def _summed(name: str, event: str, row: str, sign: int) -> str:
+    """A trigger that keeps the sums of the log by hour and person, and by hour and place."""
+    kind = _KIND.format(row=row)
+    quantity = f"ifnull({row}.raw ->> 'quantity', 0)"
+    place = f"ifnull({row}.raw ->> 'location_code', '')"
+    return f"""
+CREATE TRIGGER log_{name} AFTER {event} ON log WHEN {row}.at <> '' BEGIN
+  INSERT INTO log_hour SELECT substr({row}.at, 1, 13), k.kind, {row}.app_user_name, {sign}, {sign} * {quantity}
+    FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND (k.kind <> 'move' OR {quantity} > 0)
+    ON CONFLICT DO UPDATE SET n = n + excluded.n, quantity = quantity + excluded.quantity;
+  INSERT INTO log_place SELECT substr({row}.at, 1, 13), k.kind, {place}, {sign}
+    FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND {place} <> ''
+    ON CONFLICT DO UPDATE SET n = n + excluded.n;
+  DELETE FROM log_hour WHERE hour = substr({row}.at, 1, 13) AND n = 0;
+  DELETE FROM log_place WHERE hour = substr({row}.at, 1, 13) AND n = 0;
+END;
+"""  # noqa: S608 - names of our own
+
 
 CACHE = f"""
 CREATE TABLE store (
@@ -69,6 +98,7 @@ CREATE TABLE stock (
   barcode TEXT NOT NULL,
   raw TEXT NOT NULL
 );
+CREATE INDEX product_beginning ON product (substr(text, 1, 24));
 CREATE INDEX stock_below ON stock (id) WHERE instr(raw, ':-');
 CREATE TABLE place (
   id INTEGER NOT NULL,
@@ -193,6 +223,25 @@ CREATE INDEX log_at ON log (at);
 CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
 CREATE INDEX log_back ON log (at) WHERE instr(raw, '"undo-');
 CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
+
+CREATE INDEX log_short ON log (at) WHERE raw ->> 'source' = 'short';
+CREATE TABLE log_hour (
+  hour TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  app_user TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  quantity NUMERIC NOT NULL,
+  PRIMARY KEY (hour, kind, app_user)
+) WITHOUT ROWID;
+CREATE TABLE log_place (
+  hour TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  place TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (hour, kind, place)
+) WITHOUT ROWID;
+{_summed("in", "INSERT", "new", 1)}
+{_summed("out", "DELETE", "old", -1)}
 
 CREATE TABLE recount (
   id TEXT PRIMARY KEY,

@@ -14,6 +14,7 @@ from aisle.jobs.sign_in import Person, SigningIn, SignInJob
 from aisle.jobs.view import ASK, WRONG, Frame, Link, Verdict, View, msg
 from aisle.tui import registry_looks as looks
 from aisle.tui.registry_board import BOARD
+from aisle.tui.registry_clearance import CLEARANCE
 from aisle.tui.registry_counts import COUNTS
 from aisle.tui.registry_doctor import DOCTOR
 from aisle.tui.registry_doubts import DOUBTS
@@ -23,8 +24,9 @@ from aisle.tui.registry_note import note
 from aisle.tui.registry_picks import PICKS
 from aisle.tui.registry_receive import DELIVERIES, RECEIVE
 from aisle.tui.registry_short import SHORT
-from aisle.tui.registry_stores import STORES
 from aisle.tui.registry_store_product import STORE_PRODUCT
+from aisle.tui.registry_stores import STORES
+from aisle.tui.registry_today import TODAY
 
 PEOPLE = ("J. Jansen", "Bakery The Little Corner", "De Vries", "Öztürk & Sons", "", "M. Okafor")
 
@@ -117,6 +119,8 @@ SAMPLES = (
     *(Sample(*each) for each in RECEIVE),
     *(Sample(*each) for each in DELIVERIES),
     *(Sample(*each) for each in LOGS),
+    *(Sample(*each) for each in CLEARANCE),
+    *(Sample(*each) for each in TODAY),
     *(Sample(*each) for each in STORES),
     *(Sample(*each) for each in STORE_PRODUCT),
     *(Sample(*each) for each in DOCTOR),

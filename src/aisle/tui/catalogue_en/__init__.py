@@ -21,5 +21,7 @@ PARTS = (
     "stores",
     "board",
     "store_product",
+    "clearance",
+    "today",
 )
 """The modules that hold the messages, those that a start needs first; the same in every language."""

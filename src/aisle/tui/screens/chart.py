@@ -8,6 +8,7 @@ from decimal import Decimal
 from aisle.jobs.view import Chart, Msg, Series, msg
 from aisle.text import fit, width, wrap
 from aisle.tui.catalogue import Voice
+from aisle.tui.screens import heat
 from aisle.tui.screens.painted import Line, sides
 from aisle.tui.screens.parts import choice_flow, hint_lines
 from aisle.tui.screens.step import Box
@@ -46,6 +47,12 @@ def body(view: Chart, box: Box) -> tuple[list[Line], Msg | None]:
         empty = wrap(box.voice.say(view.empty), box.cells, 2, mark=box.voice.mark)
         return _filled([[(part, "note")] for part in empty], [*choices, *_hints(view, box, 1)], box), None
     room = max(1, box.rows - len(said) - len(choices) - len(_hints(view, box, 2)))
+    if view.heat:
+        mapped = heat.rows(view, box)
+        pages = -(-len(mapped) // room)
+        first = view.page % pages * room
+        told = msg("frame.page", page=view.page % pages + 1, pages=pages) if pages > 1 else None
+        return _filled([*said, *mapped[first : first + room]], [*choices, *_hints(view, box, pages)], box), told
     pieces = [piece for one in view.series for piece in _pieces(one, box.cells)]
     own = 1 if room >= ROOMY and any(piece.axis for piece in pieces) else 0
     axis = 1 if room >= ROOMY and view.axis else 0
