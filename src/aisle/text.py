@@ -41,6 +41,7 @@ _WIDE_SINCE_UNICODE_16 = ((0x2630, 0x2637), (0x268A, 0x268F), (0x4DC0, 0x4DFF), 
 _ASCII_OF = str.maketrans(
     {
         "…": "~", "≈": "~", "·": "-", "•": "*", "×": "x", "–": "-", "—": "-", "‘": "'", "’": "'", "“": '"', "”": '"',
+        "„": '"', "«": '"', "»": '"',
         "›": ">", "‹": "<", "→": ">", "←": "<", "↑": "^", "↓": "v", "−": "-", "■": "#", "✓": "v", "°": "o",
         "│": "|", "─": "-", "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+", "┤": "+", "┬": "+", "┴": "+", "┼": "+",
         "━": "=", "█": "#", "▓": "#", "▒": "#", "░": ".", "▏": "|", "▌": "#", "▐": "#", "▀": "#", "▄": "#",
@@ -209,13 +210,21 @@ def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = MARK, 
         if width(rest) <= room or len(lines) == rows - 1:
             return [*lines, fit_middle(rest, room, mark=mark) if middle else fit(rest, room, mark=mark)]
         head = take(rest, room)
-        space = head.rfind(" ") if rest[len(head)] != " " else len(head)
+        space = _space(rest, len(head))
         if space > 0:
             head = head[:space]
         head = head or rest[0]
         lines.append(head.rstrip())
         rest = rest[len(head) :].lstrip()
     return lines
+
+
+def _space(text: str, end: int) -> int:
+    """The last space up to there at which a line may end; French puts one before some signs, and they stay together."""
+    last = space = end if text[end] == " " else text.rfind(" ", 0, end)
+    while space > 0 and (text[space + 1] in "?!:;»" or text[space - 1] == "«"):
+        space = text.rfind(" ", 0, space)
+    return space if space > 0 else last
 
 
 @lru_cache(maxsize=2048)

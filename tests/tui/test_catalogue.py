@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,13 +36,17 @@ class Use(NamedTuple):
     where: str
 
 
-def trees() -> Iterator[tuple[str, ast.Module]]:
-    for room in SPEAKERS:
-        for path in sorted((SOURCE / room).rglob("*.py")):
-            if not path.parent.name.startswith("catalogue_") and path.stem != "registry":
-                yield str(path.relative_to(SOURCE)), ast.parse(path.read_text(encoding="utf-8"))
+@cache
+def trees() -> tuple[tuple[str, ast.Module], ...]:
+    return tuple(
+        (str(path.relative_to(SOURCE)), ast.parse(path.read_text(encoding="utf-8")))
+        for room in SPEAKERS
+        for path in sorted((SOURCE / room).rglob("*.py"))
+        if not path.parent.name.startswith("catalogue_") and path.stem != "registry"
+    )
 
 
+@cache
 def uses() -> list[Use]:
     """Calls of `msg`, or of helpers that hand an id and its arguments on, anywhere in the rooms that speak."""
     found = []
@@ -65,6 +69,7 @@ def is_id(value: object) -> bool:
     return isinstance(value, str) and any(value in ids for ids in KEYS.values())
 
 
+@cache
 def mentioned() -> set[str]:
     """Every string in the rooms that speak."""
     return {

@@ -32,5 +32,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.gone": ("Nicht hier", "Lieferung {delivery:~} ist nicht hier"),
     "deliveries.no_product": ("Nicht erwartet", "Keine erwartete Lieferung kündigt das an"),
     "deliveries.not_this": ("{what:~}?", "{what:~} ist weder Lieferung noch Artikel"),
-    "deliveries.unknown": ("Fehlt: {code:~}", "{code:~} ist hier unbekannt"),
+    "deliveries.unknown": ("Unbekannt: {code:~}", "{code:~} hier unbekannt"),
 }

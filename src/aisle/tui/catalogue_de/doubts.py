@@ -27,7 +27,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.what_pick": ("{order:~}", "Auftrag {order:~}"),
     "doubts.what_more": ("{what} +{count}", "{what}, und {count} mehr"),
     "doubts.no_place": ("?", "ohne Platz"),
-    "doubts.unknown": ("Fehlt: {text:~}", "Nichts heißt hier {text:~}"),
+    "doubts.unknown": ("Unbekannt: {text:~}", "Nichts heißt hier {text:~}"),
     "doubts.none_of": ("Nichts davon", "Hier geht es nicht um {label:~}"),
     # One entry
     "doubts.choose": ("Wählen", "Nummer wählen"),

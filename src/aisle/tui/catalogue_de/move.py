@@ -81,7 +81,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_lying": ("Von {place}", "Sie liegen noch dort; von {place} nehmen"),
     "move.way_put": ("{quantity} an {place}", "Die {quantity} in der Hand an {place}"),
     "move.way_drop": ("Zurücklegen", "Zurücklegen, nichts umlagern"),
-    "move.unknown": ("Fehlt: {code:~}", "{code:~} ist hier unbekannt", "Nichts heißt hier {code:~}. Nochmal scannen."),
+    "move.unknown": ("Unbekannt: {code:~}", "{code:~} hier unbekannt", "Nichts heißt hier {code:~}. Nochmal scannen."),
     "move.not_this": ("{what:~}: keine Ware", "{what:~} lässt sich nicht umlagern; Platz oder Artikel scannen"),
     "move.no_stock": (
         "Ohne Bestand",
@@ -126,7 +126,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.over": (
         "Laut Buch {books}",
         "{quantity}? Laut Buch {books}",
-        "{quantity} von {label:~}? Laut Buch liegen hier {books}.",
+        "{quantity} {label:~}? Laut Buch nur {books}.",
     ),
     "move.over_held": (
         "Er hat {books}",

@@ -36,7 +36,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.answer_first": ("Erst wählen", "Erst eine Nummer wählen, dann weiter scannen"),
     "pick.note_wait": ("Wird geholt…", "Die Positionen dieses Auftrags werden geholt."),
     "pick.prompt_choice": ("Wählen, scannen", "Nummer wählen, oder weiter scannen"),
-    "pick.prompt_place": ("Scan {place:~}", "Platz {place:~} scannen"),
+    "pick.prompt_place": ("Scan {place:~}", "Den Platz {place:~} scannen"),
     "pick.prompt_quantity": ("Noch {rest} scannen", "Noch {rest} scannen, oder Gesamtmenge eingeben"),
     "pick.prompt_product": ("Artikel scannen", "Artikel scannen; für mehrere 12* davor"),
     "pick.prompt_done": ("Abholplatz scannen", "Abholplatz scannen, oder den nächsten Auftrag"),
@@ -45,7 +45,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.prompt_back_done": ("Weiter scannen", "Scannen, was als Nächstes kommt"),
     "pick.prompt_done_moved": ("Nächster Auftrag", "Nächsten Auftrag scannen"),
     "pick.note_done": (
-        "{lines:Position|Positionen}, {quantity} Stück",
+        "{lines:Pos.|Pos.}, {quantity} Stück",
         "Alles gepickt: {lines:Position|Positionen}, zusammen {quantity}.",
     ),
     "pick.note_done_short": (
@@ -70,7 +70,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.too_many": ("Zu viel", "In der Hand ist mehr als bestellt"),
     "pick.order_left": ("Auftrag ist weg", "Dieser Auftrag wird nicht weiter gepickt"),
     "pick.note_put_down": (
-        "Abstellplatz scannen.",
+        "Stellplatz scannen.",
         "Ware abstellen und den Platz scannen, damit sie gefunden wird.",
     ),
     "pick.note_moved": ("Abgestellt.", "Die Ware steht am Abholplatz."),
@@ -95,7 +95,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_this_one": ("{key:~}", "{key:~} nehmen"),
     "pick.way_leave_for": ("Zu {key}", "Diesen lassen, {key} picken"),
     "pick.waiting": ("Noch nicht da", "Auftrag {order} ist noch nicht da; warten oder zurück"),
-    "pick.unknown": ("Fehlt: {code:~}", "{code:~} ist hier unbekannt", "Nichts heißt hier {code:~}. Nochmal scannen."),
+    "pick.unknown": ("Unbekannt: {code:~}", "{code:~} hier unbekannt", "Nichts heißt hier {code:~}. Nochmal scannen."),
     "pick.person": ("{name:~}: Ausweis", "Das ist der Ausweis von {name:~}; erst am Anfang abmelden"),
     "pick.no_order": ("{order}: unbekannt", "In dieser Filiale ist kein Auftrag {order} offen"),
     "pick.rejected": ("{order} abgelehnt", "Auftrag {order} wurde abgelehnt; nichts zu picken"),
@@ -127,7 +127,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.not_here": (
         "Nicht im Auftrag",
         "Nicht im Auftrag: {label:~}",
-        "{label:~} ({code}) ist nicht in Auftrag {order}.",
+        "Nicht auf der Liste von Auftrag {order}: {label:~} ({code}).",
     ),
     "pick.full": ("Hat schon {of}", "Alle {of} da: {label:~}", "Alle {of} von {label:~} sind gepickt. Zurücklegen."),
     "pick.whole": ("Nur ganze Stücke", "{quantity} von {label:~}: nur ganze Stücke lassen sich picken"),
@@ -151,7 +151,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nur {quantity} von {label:~} gesamt? {done} von {of} sind in den Kisten.",
     ),
     "pick.taken": ("{done} von {of}", "{done} von {of} · {label:~}"),
-    "pick.all_taken": ("Alles gepickt", "Auftrag {order}: alles gepickt"),
+    "pick.all_taken": ("Komplett", "Auftrag {order}: alles gepickt"),
     "pick.all_but": (
         "Fertig, {count} fehlt",
         "Auftrag {order}: fertig, {count:Position|Positionen} mit Fehlmenge",
@@ -200,7 +200,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.round_already": ("Alles gepickt", "Alle {count:Auftrag|Aufträge} sind schon gepickt"),
     "pick.round_taken": (
-        "Alles gepickt",
+        "Komplett",
         "Alles gepickt: {count:Auftrag|Aufträge}",
         "{what}. Alle {count:Auftrag|Aufträge} gepickt.",
     ),

@@ -38,8 +38,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.which": ("Welcher Auftrag?", "Welcher Auftrag wird abgelehnt?"),
     "short.why": ("Warum ablehnen?", "Warum wird Auftrag {order} abgelehnt?"),
     "short.unknown": (
-        "Fehlt: {code:~}",
-        "{code:~} ist hier unbekannt",
+        "Unbekannt: {code:~}",
+        "{code:~} hier unbekannt",
         "Nichts heißt hier {code:~}. Nochmal scannen.",
     ),
     "short.person": ("{name:~}: Ausweis", "Das ist der Ausweis von {name:~}; erst antworten oder zurück"),

@@ -89,11 +89,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doctor.title": ("Lecteur", "Tester le lecteur"),
     "doctor.prompt": ("Scan, ou touches", "Scanner, ou appuyer sur des touches ; b finit le test"),
     "doctor.prompt_open": (
-        "Pas de fin : Entrée ?",
+        "Sans fin : Entrée ?",
         "Rien n'a encore terminé ceci : il faut un suffixe au lecteur, Entrée ou TAB",
     ),
     "doctor.note": (
-        "Un scan ici ne change rien.",
+        "Scans sans effet ici.",
         "Ce qui est scanné ici est seulement regardé. Scanner quelques codes, de plusieurs sortes.",
     ),
     "doctor.last": ("Reçu", "Dernière saisie"),

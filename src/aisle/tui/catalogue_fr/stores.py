@@ -59,7 +59,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stores.go": ("Changer", "Passer à {store}"),
     "stores.stay": ("Rester", "Rester ici"),
     "stores.meaning": (
-        "{waiting} en attente, {jobs} ouverts restent ici",
+        "{waiting} en attente, {jobs} ouverts : ici",
         "{waiting} non envoyés et {jobs:tâche ouverte|tâches ouvertes} restent dans ce magasin, et y seront au retour.",
     ),
     "stores.meaning_none": ("Rien n’attend ici", "Rien n’est ouvert et tout est envoyé ici."),

@@ -66,6 +66,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.leave": ("Abandonner ?", "Abandonner cette tournée de {count:commande|commandes} ?"),
     "walk.way_leave": ("Abandonner", "Abandonner la tournée"),
     "walk.left": ("Sans tournée", "Aucune tournée n'a commencé"),
-    "hint.go": ("Go", "Partir préparer"),
+    "hint.go": ("Partir", "Partir préparer"),
     "hint.take_out": ("Ôter", "En retirer une"),
 }

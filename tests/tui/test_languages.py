@@ -1,0 +1,222 @@
+"""Every language says all that English says, with the same arguments, and in no more room than its screens have."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from functools import lru_cache
+
+import pytest
+
+from aisle.jobs.view import Frame, Msg, msg
+from aisle.settings import LANGUAGES
+from aisle.text import width
+from aisle.tui import catalogue
+from aisle.tui.catalogue import Voice, pieces, sentences
+from aisle.tui.catalogue_parts import messages
+from aisle.tui.registry import SAMPLES, Sample
+from aisle.tui.screens.frame import paint
+from aisle.tui.tongues import TONGUES
+
+OTHERS = ("nl", "de", "fr")
+ENGLISH = messages("en")
+
+SIZES = ((20, 16), (80, 24))
+"""Of the floor, and of a supervisor."""
+
+ANYWHERE = """
+    OK i w m min h x ms MB Id PIN GLN ESL CR LF TAB ETX GS AIM TERM Code ITF Interleaved of PDF QR GS1 EAN UPC DotCode
+    Codabar Data Matrix DataMatrix DataBar Bluetooth offline Enter Minimum Maximum
+"""
+ALIKE = {
+    "nl": """
+        live start d order orders Order Orders Log Scanner scan Scan Pool Pools pool Begin Barcodes Rest Hand in hand
+        open Open was is Later Container Containers extra Filter Organis Printers Contact Manager Server Min Max Top
+        stop stops In Week
+    """,
+    "de": """
+        Pool Pools Scanner Scan Diff Barcodes Rest Terminal Text Hand extra Filter Log Ref Organis
+        Organisation Server Min Max Top In
+    """,
+    "fr": """
+        Stock Note Notes Pool Pools pool Scan cyan suffixes Organis Organisation Contact Type Description Min Max p c
+    """,
+}
+"""Words that are the same as in English: codes and units in every language, others in one."""
+
+CHOSEN = {"raw", "orders.both"}
+"""Messages that are as long as what somebody has chosen or typed; a cut is marked."""
+
+languages = pytest.mark.parametrize("language", OTHERS)
+
+
+def own(language: str) -> dict[str, tuple[str, ...]]:
+    """What is said in this language, without what English stands in for."""
+    return {id_: sentences(id_, language) for id_ in iter(messages(language))}
+
+
+def arguments(entry: tuple[str, ...]) -> set[tuple[str, str]]:
+    """Names and how they are shown; whether a number comes with a word is a matter of the language."""
+    found = {(piece.name, piece.spec) for sentence in entry for piece in pieces(sentence) if piece.name}
+    return {(name, "" if "|" in spec else spec) for name, spec in found}
+
+
+def words(sentence: str) -> set[str]:
+    """What can be read in a sentence, its arguments left out."""
+    plurals = [piece.spec.replace("|", " ") for piece in pieces(sentence) if "|" in piece.spec]
+    told = " ".join([piece.text for piece in pieces(sentence)] + plurals)
+    return set(re.findall(r"[^\W\d_]+", told))
+
+
+@languages
+def test_every_message_is_there_and_no_other(language: str) -> None:
+    mine = own(language)
+    assert sorted(ENGLISH.keys() - mine.keys()) == []
+    assert sorted(mine.keys() - ENGLISH.keys()) == []
+
+
+@languages
+def test_arguments_are_those_of_the_english(language: str) -> None:
+    differing = {
+        id_: (arguments(sentences(id_)), arguments(entry))
+        for id_, entry in own(language).items()
+        if arguments(entry) != arguments(sentences(id_))
+    }
+    assert differing == {}
+
+
+@languages
+def test_sentences_are_whole_and_short_first(language: str) -> None:
+    for id_, entry in own(language).items():
+        lengths = []
+        for sentence in entry:
+            assert sentence == sentence.strip(), id_
+            assert all("|" not in piece.spec or piece.spec.count("|") == 1 for piece in pieces(sentence)), id_
+            room = (4 + width(piece.spec.partition("|")[2]) if piece.name else 0 for piece in pieces(sentence))
+            lengths.append(sum(width(piece.text) for piece in pieces(sentence)) + sum(room))
+        assert lengths == sorted(lengths), id_
+
+
+@languages
+def test_nothing_is_left_in_english(language: str) -> None:
+    """A sentence that is the same consists of words that are the same."""
+    known = {*ANYWHERE.split(), *ALIKE[language].split()}
+    left = {
+        id_: sentence
+        for id_, entry in own(language).items()
+        for sentence in set(entry) & set(sentences(id_))
+        if not words(sentence) <= known
+    }
+    assert left == {}
+
+
+@languages
+def test_a_prompt_fits_the_narrowest_screen(language: str) -> None:
+    said: dict[str, str | int | Decimal] = {"rest": Decimal(12), "quantity": Decimal(12), "count": 3, "numbers": "1-3"}
+    for id_ in ENGLISH:
+        if ".prompt" in id_:
+            args = {name: said.get(name, "A-03-12") for name, _ in arguments(sentences(id_))}
+            assert width(Voice(language=language).say(msg(id_, **args), 0)) <= 20, id_
+
+
+# What is drawn
+
+
+@lru_cache(maxsize=256)
+def _frame(at: int) -> Frame:
+    return SAMPLES[at].build("")
+
+
+def _overflowing(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> tuple[set[str], list[str]]:
+    """Messages whose shortest length has no room on this screen, and choices and hints that are cut."""
+    over: set[str] = set()
+    fitting = Voice.fitting
+
+    def noting(voice: Voice, message: Msg, fits: Callable[[str], int]) -> str:
+        text = fitting(voice, message, fits)
+        if fits(text) > 0 and message.id not in CHOSEN:
+            over.add(message.id)
+        return text
+
+    with patch.context() as within:
+        within.setattr(Voice, "fitting", noting)
+        within.setattr(catalogue, "MARK", "\N{CURRENCY SIGN}")
+        painted = paint(frame, *size)
+    cut = [text for line in painted.lines for text, role in line if role in ("choice", "hint", "prompt")]
+    return over, [text for text in cut if "\N{CURRENCY SIGN}" in text]
+
+
+@pytest.mark.parametrize("at", range(len(SAMPLES)), ids=lambda at: f"{SAMPLES[at].screen}-{SAMPLES[at].state}")
+def test_what_fits_in_english_fits_in_every_language(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = _frame(at)
+    for size in SIZES:
+        over, cut = _overflowing(frame, size, monkeypatch)
+        for language in OTHERS:
+            there, cut_there = _overflowing(frame._replace(language=language), size, monkeypatch)
+            assert sorted(there - over) == [], (language, size)
+            assert len(cut_there) <= len(cut), (language, size, cut_there)
+
+
+def test_every_number_of_a_choice_can_be_seen_in_every_language() -> None:
+    for at, sample in enumerate(SAMPLES):
+        frame = _frame(at)
+        for language in OTHERS:
+            lines = paint(frame._replace(language=language), 20, 16).lines
+            keys = [text for line in lines for text, role in line if role == "choice-key"]
+            assert keys == [str(number) for number in range(1, len(frame.view.choices) + 1)], (language, sample.screen)
+
+
+# Numbers, dates, plurals
+
+
+def test_every_language_has_its_row() -> None:
+    assert tuple(TONGUES) == LANGUAGES
+
+
+@pytest.mark.parametrize(
+    ("language", "half", "price", "day", "date", "time"),
+    [
+        ("en", "0.5", "1250.00", "5 Jan", "5 Jan 2026", "9:05"),
+        ("nl", "0,5", "1250,00", "5 jan", "5 jan 2026", "9:05"),
+        ("de", "0,5", "1250,00", "5.1.", "5.1.2026", "9:05"),
+        ("fr", "0,5", "1250,00", "05/01", "05/01/2026", "9h05"),
+    ],
+)
+def test_numbers_and_moments(language: str, half: str, price: str, day: str, date: str, time: str) -> None:
+    voice = Voice(language=language)
+    assert voice.say(msg("number", value=Decimal("0.500"))) == half
+    assert voice.say(msg("money", value=Decimal(1250))) == price
+    assert voice.say(msg("more", value=Decimal("0.5"))) == f"+{half}"
+    assert voice.say(msg("moment", at="2026-01-05")) == day
+    assert voice.say(msg("moment", at="2026-01-05T09:05:00")) == f"{day} {time}"
+    assert voice.say(msg("moment.year", at="2026-01-05"), 1) == date
+
+
+def test_one_of_something() -> None:
+    def found(language: str, count: int | Decimal) -> str:
+        return Voice(language=language).say(msg("home.found", count=count, text="x"), 0)
+
+    assert [found("de", count) for count in (0, 1, 2)] == ["0 Aufträge", "1 Auftrag", "2 Aufträge"]
+    assert found("en", Decimal("1.5")) == "1.5 orders"
+    french = [found("fr", count).split(" ", 1)[1] for count in (0, 1, Decimal("1.5"), 2)]
+    assert french[0] == french[1] == french[2] != french[3]
+
+
+def test_what_a_language_lacks_is_said_in_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    messages.cache_clear()
+    monkeypatch.setitem(sys.modules, "aisle.tui.catalogue_nl.frame", None)
+    try:
+        assert sentences("hint.back", "nl") == sentences("hint.back")
+        assert "hint.back" not in set(messages("nl"))
+        assert sentences("pick.same", "nl") != sentences("pick.same")
+        assert sentences("no.such", "nl") == ("no.such",)
+    finally:
+        messages.cache_clear()
+
+
+def test_a_frame_is_drawn_in_its_language() -> None:
+    sample: Sample = SAMPLES[0]
+    painted = paint(sample.build("")._replace(language="de"), 40, 20)
+    assert "Anmelden" in "".join(text for line in painted.lines for text, _ in line)
