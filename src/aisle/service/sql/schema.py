@@ -160,6 +160,12 @@ _SIGN_IN = (
 # Where a store's log begins to be younger than a moment.
 _LOG_AGES = ("CREATE INDEX stock_log_created ON stock_log (store_number, created_on, seq)",)
 
+# Receipts of a kind in the order of the chain's list: any page of it is in one place of the index.
+_KINDS_OF_RECEIPTS = (
+    """CREATE INDEX delivery_receipt_kind ON delivery (order_type, receipt_seq, ordinal, store_number, seq)
+        WHERE receipt_seq IS NOT NULL""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -170,4 +176,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _ORIGINS,
     _SIGN_IN,
     _LOG_AGES,
+    _KINDS_OF_RECEIPTS,
 )
