@@ -72,7 +72,7 @@ async def test_a_cache_that_is_deleted_at_work_is_made_anew_and_sessions_follow(
     await term.leave()
 
 
-@pytest.mark.parametrize("parts", PARTS, ids=["all", "without its log", "but its log"])
+@pytest.mark.parametrize("parts", [*PARTS, ("-wal",)], ids=["all", "without its log", "but its log", "its log alone"])
 async def test_an_outbox_that_is_deleted_at_work_is_put_back_before_the_courier_goes_on(
     host: Host, parts: tuple[str, ...]
 ) -> None:

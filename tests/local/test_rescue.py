@@ -6,6 +6,7 @@ import os
 import shutil
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -41,7 +42,17 @@ def noted(home: Home) -> list[str]:
         return [event.raw for event in Journal(db).last_events(100) if event.raw]
 
 
-@pytest.mark.parametrize("parts", [("", "-wal", "-shm"), ("",), ("", "-shm")], ids=["all", "but its log", "no memory"])
+PARTS = {
+    "all": ("", "-wal", "-shm"),
+    "but its log": ("",),
+    "no memory": ("", "-shm"),
+    "its log alone": ("-wal",),
+    "the log's memory alone": ("-shm",),
+    "log and memory": ("-wal", "-shm"),
+}
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
 def test_what_is_deleted_is_put_back_by_whoever_has_it_open(home: Home, parts: tuple[str, ...]) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
@@ -149,6 +160,44 @@ def test_a_home_that_is_gone_as_a_whole_is_made_again(home: Home) -> None:
         shutil.rmtree(home.folder)
         assert told(polled(session))[1] == "session.put_back"
     assert noted(home) == ["4101", BARCODES[0]]
+
+
+def test_a_log_in_the_place_of_the_one_that_is_open_is_noticed(home: Home) -> None:
+    log = home.outbox.with_name("outbox.db-wal")
+    with at(home, user="U1") as session, at(home) as other:
+        say(session, "4101", BARCODES[0])
+        (log.parent / "older").write_bytes(log.read_bytes()[:4096])
+        os.replace(log.parent / "older", log)
+        assert told(say(session, BARCODES[1])) == (WRONG, "session.not_saved_for")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
+        assert told(polled(other))[1] == "session.put_back"
+    assert noted(home) == ["4101", *BARCODES[:2]]
+    assert sent(home) == {1: 1, 2: 1}
+
+
+def test_who_comes_while_a_log_is_missing_waits_until_it_is_put_back(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[0])
+        deleted(home, "-wal")
+        newcomer: list[list[str]] = []
+        thread = Thread(target=lambda: newcomer.append(noted(home)))
+        thread.start()
+        thread.join(0.1)
+        assert thread.is_alive(), "beside a log that others have it would begin another one"
+        assert told(polled(session))[1] == "session.put_back"
+        thread.join()
+    assert newcomer == [["4101", BARCODES[0]]]
+
+
+def test_who_waits_for_nobody_is_told_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        monkeypatch.setattr("aisle.local.db.RESCUE_S", 0.0)
+        deleted(home, "-wal")
+        with pytest.raises(StorageError, match="none of them has put it back"):
+            open_outbox(home.folder)
+        assert told(polled(session))[1] == "session.put_back"
+    assert noted(home) == ["4101"]
 
 
 def test_nobody_writes_to_a_file_that_nobody_will_read(home: Home) -> None:

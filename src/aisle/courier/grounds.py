@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 
 from aisle.errors import StorageError
-from aisle.local.db import version
+from aisle.local.db import is_gone, version
 from aisle.local.disk import file_id
 
 FILES_GONE = "its files are gone"
@@ -31,7 +31,7 @@ class Ground:
     @property
     def lost(self) -> str:
         """Why nobody can work with it any more; empty while one can."""
-        if file_id(self._path) != self._file:
+        if file_id(self._path) != self._file or is_gone(self._db):
             return FILES_GONE
         with suppress(StorageError, apsw.Error):  # trouble that passes
             if version(self._db) > self._version:

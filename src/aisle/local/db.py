@@ -16,12 +16,15 @@ from typing import Any
 import apsw
 
 from aisle.errors import StorageError
-from aisle.local.disk import FileId, alone_in, file_id, private_folder, refuse_bad_disk
+from aisle.local.disk import FileId, alone_in, file_id, is_locked, private_folder, refuse_bad_disk
 
 FLOOR = (3, 51, 3)
 """The first SQLite without the WAL-reset race."""
 
 BUSY_S = 5.0
+RESCUE_S = 10.0
+"""So long a newcomer waits for those who have open what was deleted: a courier looks every few seconds."""
+LOGS = ("-wal", "-shm")
 JOURNAL_BYTES = 64 << 20
 CACHE_KIB = 8000
 
@@ -43,15 +46,23 @@ class Gone(StorageError):
 
 
 class Precious(apsw.Connection):
-    """A connection to a database that must not be written to once it has been deleted, or another put in its place."""
+    """A connection to a database that must not be written to once it has been deleted, or another put in its place.
+
+    What was committed last is in its log alone, and who joins finds the log by its memory: they belong to it.
+    """
 
     file: FileId = None
     """What was opened; None for what no file system knows."""
+    logs: tuple[FileId, ...] = ()
+    """Its log and that one's shared memory, as they were opened."""
 
     @property
     def is_gone(self) -> bool:
-        """Whether something else, or nothing, is at its place now."""
-        return self.file is not None and file_id(Path(self.filename)) != self.file
+        """Whether something else, or nothing, is at its place now, or at that of its log."""
+        if self.file is None:
+            return False
+        path = Path(self.filename)
+        return file_id(path) != self.file or logs_of(path) != self.logs
 
 
 def is_gone(connection: apsw.Connection) -> bool:
@@ -70,6 +81,7 @@ def connect(path: Path, *, precious: bool = False, read_only: bool = False) -> a
         private_folder(path.parent)
         refuse_bad_disk(path, precious=precious)
         if precious:
+            _await_rescue(path)
             with alone_in(path.parent):
                 return _opened_precious(path)
         if not path.exists():
@@ -81,14 +93,34 @@ def connect(path: Path, *, precious: bool = False, read_only: bool = False) -> a
 
 def _opened_precious(path: Path) -> Precious:
     if not path.exists():
-        for log in ("-wal", "-shm"):  # of one that was deleted: it must not be read into the new one
+        for log in LOGS:  # of one that was deleted: it must not be read into the new one
             path.with_name(path.name + log).unlink(missing_ok=True)
         _create(path)
     connection = Precious(os.fspath(path), flags=_WRITABLE)
     _prepare(connection, precious=True, read_only=False)
     version(connection)  # opens its log, too, while nobody can put another file there
-    connection.file = file_id(path)
+    connection.file, connection.logs = file_id(path), logs_of(path)
     return connection
+
+
+def logs_of(path: Path) -> tuple[FileId, ...]:
+    """Which files of the log lie beside a database now; they are made at its first opening, and stay."""
+    return tuple(file_id(path.with_name(path.name + log)) for log in LOGS)
+
+
+def _await_rescue(path: Path) -> None:
+    """Waits while the log of a file that others have open is missing: they put back what it held within seconds.
+
+    A newcomer would begin another log beside theirs, and both would be lost. Raises StorageError.
+    """
+    until = time.monotonic() + RESCUE_S
+    while path.exists() and None in logs_of(path) and is_locked(path):
+        if time.monotonic() > until:
+            raise StorageError(
+                f"The log of {path} was deleted while other programs have it open, and none of them has put it back. "
+                "Let a session there scan something; then try again."
+            )
+        time.sleep(0.02)
 
 
 def refuse_old_engine(version: str) -> None:

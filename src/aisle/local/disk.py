@@ -12,6 +12,7 @@ from pathlib import Path
 from aisle.errors import StorageError
 
 MOUNTS = Path("/proc/self/mountinfo")
+LOCKS = Path("/proc/locks")
 
 _SHARED = (
     "nfs",
@@ -42,6 +43,23 @@ def file_id(path: Path) -> FileId:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process of this host holds a lock on the file, as whoever has a database open does.
+
+    The kernel's list is read: to try a lock one has to open the file, and to close it would drop this process's own.
+    Where there is no such list nobody is known to.
+    """
+    there = file_id(path)
+    try:
+        return there is not None and any(line.split()[5].endswith(f":{there[1]}") for line in _locks())
+    except OSError:
+        return False
+
+
+def _locks() -> list[str]:
+    return [line.replace("-> ", "") for line in LOCKS.read_text().splitlines() if len(line.split()) > 5]
 
 
 @contextmanager

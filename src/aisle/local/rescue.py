@@ -1,4 +1,4 @@
-"""When outbox.db is deleted, or another put in its place, while people work: who has it open holds all of it.
+"""When outbox.db or its log is deleted, or another put in its place, while people work: who has it open holds it all.
 
 The first who notices puts a copy back where it was. All others find by a mark in the old file that this has been done,
 and go on with the copy. Where another file is there by now, that one stays, and the copy is kept beside it.
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import apsw
 
 from aisle.errors import StorageError
-from aisle.local.db import Precious, fetch_one
+from aisle.local.db import LOGS, Precious, fetch_one
 from aisle.local.disk import alone_in, file_id, private_folder
 
 KEPT = "outbox-kept-"
@@ -52,7 +52,7 @@ def put_back(connection: apsw.Connection) -> Rescued:
     private_folder(path.parent)
     try:
         with alone_in(path.parent):
-            if file_id(path) == connection.file:
+            if not connection.is_gone:
                 return Rescued(True)
             return _put_back(connection, path)
     except (OSError, apsw.Error) as error:
@@ -68,13 +68,13 @@ def _put_back(connection: Precious, path: Path) -> Rescued:
     copy = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         _write(copy, connection.serialize("main"))
-        if file_id(path) is not None:
+        if file_id(path) not in (None, connection.file):
             kept = path.with_name(f"{KEPT}{connection.file[1] if connection.file else 0}.db")
             copy.replace(kept)
             return Rescued(False, kept)
-        for log in ("-wal", "-shm"):  # whoever needs them has them open
+        for log in LOGS:  # whoever needs them has them open
             path.with_name(path.name + log).unlink(missing_ok=True)
-        os.link(copy, path)
+        copy.replace(path)  # of which the log alone was deleted, or that is not there
         _sync(path.parent)
         connection.execute(f"PRAGMA application_id={_PUT_BACK}").fetchall()
         connection.execute("COMMIT")
