@@ -159,6 +159,9 @@ def test_the_end_of_what_is_typed_stays_in_sight() -> None:
         ("北京", 1, 2, ["北", "…"]),
         ("", 5, 2, []),
         ("abc", 5, 0, []),
+        ("Où était Cola ?", 13, 2, ["Où était", "Cola ?"]),
+        ("pour « Cola »", 11, 3, ["pour", "« Cola »"]),
+        ("abc ? !", 4, 2, ["abc", "? !"]),
     ],
 )
 def test_wrap(text: str, cells: int, rows: int, lines: list[str]) -> None:
