@@ -10,7 +10,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "word.refused": "refusé",
     "word.unclear": "incertain",
     "word.settled": "réglé",
-    "word.taken_back": ("annulé", "annulé", "repris"),
+    "word.taken_back": ("annulé", "annulé", "annulé"),
     # The list
     "home.doubts": "À régler",
     "doubts.title": "À régler",
@@ -66,7 +66,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.way_by_hand": ("À la main", "Clore : je le règle à la main"),
     "doubts.way_overage": ("Forcer", "C'est bien déplacé : le noter malgré le stock théorique"),
     "doubts.way_difference": ("Envoyer écart", "Garder l'écart : envoyer ce qu'il y avait en plus ou en moins"),
-    "doubts.way_put_back": ("Remis", "Ils sont remis à leur place"),
+    "doubts.way_put_back": ("Replacé", "Ils sont remis à leur place"),
     "doubts.way_other_order": ("Autre cde", "Ils sont allés à une autre commande"),
     "doubts.way_first": ("Ce qui précède", "Régler ce qu'il attend"),
     "doubts.way_count": ("Compter {place:~}", "Compter l'emplacement {place:~}"),

@@ -32,7 +32,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.kind_receipt": ("reçu", "Livraison"),
     "logs.kind_movement": ("déplacé", "Déplacé"),
     "logs.kind_pick": ("prélevé", "Prélevé"),
-    "logs.kind_unpick": ("remis", "Remis en place"),
+    "logs.kind_unpick": ("replacé", "Remis en place"),
     "logs.kind_short": ("manque", "Clos, manquant"),
     "logs.kind_rejected": ("rejet", "Commande rejetée"),
     "logs.kind_aisle": ("manuel", "À la main"),

@@ -64,14 +64,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.note_to_pool": ("De {pool} vers ?", "Du pool {pool} vers quel pool ?"),
     "move.note_leave": (
         "{count:article|articles} en main.",
-        "{count:article est|articles sont} encore en main. Rien n'est encore déplacé.",
+        "{count:article|articles} encore en main. Rien n'est déplacé.",
     ),
     "move.note_where": (
         "Pour la commande.",
         "Les articles sont pour cette commande. Scanner l'emplacement où les déposer.",
     ),
     "move.keep_in_hand": ("En main", "Sans lieu, en main"),
-    "move.leave_them": ("Remettre", "Remettre, rien n'est déplacé"),
+    "move.leave_them": ("Replacer", "Replacer, rien n'est déplacé"),
     "move.go_on": "Suite",
     "move.way_from": ("{place} ({quantity})", "De {place}, qui en a {quantity}"),
     "move.way_nowhere": ("Sans lieu", "Il n'a pas d'emplacement"),
@@ -89,7 +89,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.number_of": ("{quantity} : quoi ?", "{quantity} : une quantité, ou un code ?"),
     "move.way_lying": ("Prendre à {place}", "Restés à leur place ; prendre à {place}"),
     "move.way_put": ("{quantity} vers {place}", "Les {quantity} en main vont à {place}"),
-    "move.way_drop": ("Remettre", "Remettre, ne rien déplacer"),
+    "move.way_drop": ("Replacer", "Replacer, ne rien déplacer"),
     "move.unknown": ("Inconnu : {code:~}", "{code:~} est inconnu ici", "Rien ici ne s'appelle {code:~}. Rescanner."),
     "move.not_this": ("{what:~} : non", "{what:~} ne se déplace pas ; scanner emplacement ou article"),
     "move.no_stock": (
@@ -203,11 +203,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.any_pool": ("Tout pool", "Tout pool, selon le stock théorique"),
     "move.leave": ("En main : {count}", "{count:article est|articles sont} encore en main"),
     "move.left": ("Rien déplacé", "Quitté ; rien des {count:article|articles} en main n'a été déplacé"),
-    "move.dropped": ("Remis", "Remis ; rien n'a été déplacé"),
+    "move.dropped": ("Replacé", "Replacé ; rien n'a été déplacé"),
     "move.untaken": (
         "Annulé : {quantity}",
-        "Annulé : {quantity} remis",
-        "Annulé : {quantity} de {label:~} remis, rien n'a été déplacé",
+        "Annulé : {quantity} replacé",
+        "Annulé : {quantity} de {label:~} replacé, rien n'a été déplacé",
     ),
     "move.retaken": ("Annulé : {quantity}", "Annulé : {quantity} de {label:~} de nouveau en main"),
     "move.after_undo": (

@@ -37,7 +37,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Choisir un numéro, ou scanner",
         "Taper le numéro choisi, ou scanner",
     ),
-    "receive.note_which": ("Laquelle ?", "Choisir la livraison, ou scanner son conteneur."),
+    "receive.note_which": ("Laquelle ?", "Choisir, ou scanner le conteneur."),
     "receive.note_left": ("{count:article|articles} à venir", "Encore {count:article|articles} à venir."),
     "receive.note_all": ("Tout est là ; d", "Tout ce qui était annoncé est là ; d pour clore."),
     "receive.note_order": ("Pour cde {order}", "C'est pour un client : commande {order}."),

@@ -20,7 +20,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "fact.unit": "Eenh.",
     "hint.done": "Klaar",
     "hint.loss": ("Derving", "Derving of gevonden"),
-    "hint.pool": ("Pool", "Voorraadpool"),
+    "hint.pool": ("Pool", "Welke pool"),
     "hint.keep": ("Houden", "Eerste telling houden"),
     "hint.reason": ("Reden", "Zeg waarom"),
     "count.title": "Tellen",

@@ -89,7 +89,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "sign_in.choose": ("Kies een nummer", "Typ het nummer bij de naam"),
     "sign_in.person": "{name}",
     "sign_in.as": ("{name}: verder", "Verder als {name}"),
-    "sign_in.which": ("Wie?", "Wie van deze?", "Bij “{asked:~}” passen meer mensen. Wie is het?"),
+    "sign_in.which": ("Wie?", "Wie van deze?", "Bij “{asked:~}” passen meerdere mensen. Wie is het?"),
     "sign_in.short": ("Te kort", "“{asked:~}” is te kort", "“{asked:~}” is te kort voor een naam."),
     "sign_in.unknown": (
         "Onbekende naam",
@@ -115,7 +115,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.browse": ("Plekken", "Plekken", "Plekken bekijken"),
     "home.count": ("Tellen", "Tellen", "Tellen, en derving"),
     "home.move": ("Verpl.", "Verplaatsen", "Goederen verplaatsen"),
-    "home.walk": ("Ronde", "Ronde", "Meer orders in één ronde"),
+    "home.walk": ("Ronde", "Ronde", "Meerdere orders in één ronde"),
     "home.receive": ("Ontvangst", "Goederenontvangst"),
     "home.logs": ("Log", "Logboek van de winkel"),
     "home.doctor": ("Scanner", "Scannertest", "De scanner testen"),

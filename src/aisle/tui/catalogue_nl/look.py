@@ -37,7 +37,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.unit": ("{name} {quantity}", "{name} van {quantity}"),
     "lookup.case": ("x {quantity}", "Eenheid van {quantity}"),
     "lookup.around": ("Rondom", "Winkels rondom"),
-    "lookup.around_refused": ("Niet te zien", "Deze dienst zegt dat niet"),
+    "lookup.around_refused": ("Niet te zien", "Deze server zegt dat niet"),
     "lookup.around_asked": ("Gevraagd…", "Nog onbekend; gevraagd"),
     "lookup.around_none": ("Nergens", "Geen winkel rondom heeft het"),
     "lookup.store": "{name}",
@@ -97,7 +97,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Dit heeft nog geen eind: een scanner heeft een suffix nodig, Enter of TAB",
     ),
     "doctor.note": (
-        "Wat hier gescand wordt, doet niets.",
+        "Hier telt geen scan.",
         "Wat hier gescand wordt, wordt alleen bekeken. Scan een paar codes, van verschillende soorten.",
     ),
     "doctor.last": ("Nu", "Laatste invoer"),

@@ -104,7 +104,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Order {order} heeft dit niet: {label:~}",
         "Order {order} heeft hier niets van {label:~} ({code})",
     ),
-    "move.where_from": ("Vanwaar?", "Vanwaar? {label:~}", "{label:~} ligt op meer plekken. Vanwaar?"),
+    "move.where_from": ("Vanwaar?", "Vanwaar? {label:~}", "{label:~} ligt op meerdere plekken. Vanwaar?"),
     "move.nowhere_known": (
         "Waar ligt het?",
         "Plek onbekend: {label:~}",

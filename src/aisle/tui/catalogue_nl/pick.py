@@ -155,7 +155,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Maar {quantity} van {label:~} samen? {done} van {of} zitten in de bakken.",
     ),
     "pick.taken": ("{done} van {of}", "{done} van {of} · {label:~}"),
-    "pick.all_taken": ("Alles gepickt", "Order {order}: alles gepickt"),
+    "pick.all_taken": ("Order klaar", "Order {order}: alles gepickt"),
     "pick.all_but": (
         "Klaar, {count} tekort",
         "Order {order}: klaar, {count:regel|regels} met tekort",
@@ -204,7 +204,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.round_already": ("Al gepickt", "Alle {count:order|orders} zijn al gepickt"),
     "pick.round_taken": (
-        "Alles gepickt",
+        "Ronde klaar",
         "Alles gepickt: {count:order|orders}",
         "{what}. Alle {count:order|orders} gepickt.",
     ),
@@ -273,7 +273,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.claimed_plain": (
         "Iemand pickt al",
         "Iemand pickt {order} al. Toch hier picken?",
-        "Iemand is {order} aan het picken; wie, zegt deze dienst niet. Toch hier picken?",
+        "Iemand is {order} aan het picken; wie, zegt deze server niet. Toch hier picken?",
     ),
     "pick.claimed_since": (
         "{who:~} pickt al",
@@ -339,7 +339,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place}: pool {pool}, niet {allowed}",
         "{label:~} op {place} zit in pool {pool}; deze order neemt uit {allowed}",
     ),
-    "pick.which": ("Welke?", "Welke is het?", "{code:~} staat op meer artikelen van deze order. Welk is het?"),
+    "pick.which": ("Welke?", "Welke is het?", "{code:~} staat op meerdere artikelen van deze order. Welk is het?"),
     # Short
     "pick.was_short": (
         "Was tekort",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    "walk.title": ("Ronde", "Meer orders", "Meer orders in één ronde"),
+    "walk.title": ("Ronde", "Nieuwe ronde", "Meerdere orders in één ronde"),
     "walk.prompt": ("Order, of hoeveel", "Scan een order, of typ hoeveel"),
     "walk.prompt_more": ("Scan order, of g", "Scan de volgende order, of typ g om te gaan"),
     "walk.prompt_choice": ("Kies of scan", "Kies een nummer, of scan verder"),
