@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from aisle.jobs import codec
-from aisle.jobs.base import Changed, Close, Closed, Context, Event, Export, Opened, Query, Resumed, Rows, Wish
+from aisle.jobs.base import Changed, Close, Closed, Context, Event, Export, Opened, Query, Resumed, Rows, Start, Wish
 from aisle.jobs.logs import COLUMNS, Logs, LogsJob
 from aisle.jobs.logs_filter import FIELDS, Filter, values_of
 from aisle.jobs.view import Chart, Detail, ListWindow, Step, Verdict
@@ -189,6 +189,8 @@ def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
     hand.feed(Choice(4))
     assert isinstance(hand.view, Detail)
     assert ("number", Decimal(7)) in [(cell.id, dict(cell.args).get("value")) for _, cell in hand.view.blocks[0].rows]
+    hand.feed(Command("e"))
+    assert hand.effects == [Start("store_product", {"product_number": "P1"})]
     hand.feed(Back())
     hand.feed(Command("g"))
     assert isinstance(hand.view, Chart)

@@ -22,6 +22,7 @@ from aisle.jobs.base import (
     Query,
     Resumed,
     Rows,
+    Start,
     Turn,
     Wish,
 )
@@ -132,7 +133,7 @@ class LogsJob:
         if state.phase == "list":
             return Open(choices=window.numbered_rows(state), letters=f"feg{window.letters(state)}")
         typed = state.phase == "export" or (state.phase == "value" and state.field in TYPED)
-        letters = {"losses": window.LETTERS, "entry": window.LETTERS, "filter": "x"}.get(state.phase, "")
+        letters = {"losses": window.LETTERS, "entry": f"{window.LETTERS}e", "filter": "x"}.get(state.phase, "")
         return Open(choices=len(logs_view.choices(state)), letters=letters, text=typed)
 
     def prefers(self, state: Logs) -> tuple[str, ...]:
@@ -381,16 +382,16 @@ def _read(state: Logs, event: Event) -> Result:
     match event:
         case Command("n" | "p" as key) | Move(key):
             return Turn(state._replace(page=leafed(state.page, key)))
+        case Command("e") if state.entry:
+            return Turn(state, (Start("store_product", {"product_number": state.entry.product}),))
         case Unknown(code) | Text(code):
             return Turn(state, (), Verdict(WRONG, msg("logs.unknown", code=code)))
     return Turn(state)
 
 
 def _back(state: Logs, context: Context) -> Result:
-    if state.phase == "value":
-        return Turn(state._replace(phase="filter", field=""))
-    if state.phase == "sure":
-        return Turn(state._replace(phase="export", file=""))
+    if state.phase in ("value", "sure"):
+        return Turn(state._replace(phase="filter" if state.phase == "value" else "export", field="", file=""))
     if state.phase != "list":
         shut = state._replace(phase="list", entry=None)
         return Turn(shut, (_query(shut, context),))

@@ -221,7 +221,12 @@ def _entry(state: Logs, entry: Entry) -> Detail:
         lines=(Line("product", msg("raw", text=entry.label)), Line("quantity", _signed(entry.quantity))),
         blocks=(Block(msg("logs.about"), tuple(rows), tight=True),),
         page=state.page,
-        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
+        hints=(
+            Hint("n", msg("hint.page_on")),
+            Hint("p", msg("hint.page_back")),
+            Hint("e", msg("hint.store_product")),
+            BACK,
+        ),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.base import Json
 from aisle.jobs.figures import Figure, figures
-from aisle.jobs.sheet import UNKNOWN, age_of
+from aisle.jobs.sheet import UNKNOWN, age_of, due
 from aisle.jobs.store_product_fields import BY_NAME, FIELDS, LEVELS, MOST, WHOLE, Field, Room, room_of, values_of
 from aisle.jobs.view import Msg, msg
 from aisle.jobs.walk import number
@@ -57,8 +57,8 @@ class StoreProduct(NamedTuple):
     """Codes that all stores have."""
     facts: tuple[tuple[str, str], ...] = ()
     """What is only shown: the name of a field, and its text."""
-    ordering: tuple[str, ...] = ()
-    delivery: tuple[str, ...] = ()
+    ordering: tuple[Msg, ...] = ()
+    delivery: tuple[Msg, ...] = ()
     """Moments to come, the next one first."""
     pools: tuple[tuple[str, Decimal], ...] = ()
     series: tuple[tuple[str, tuple[Figure, ...]], ...] = ()
@@ -108,8 +108,8 @@ def store_product(row: Mapping[str, Any], now: str) -> StoreProduct:
         edit_replenishment=row.get("is_edit_replenishment") is not False,
         attention=str(row.get("attention_code") or ""),
         facts=tuple((name, _text(row[name])) for name in _SHOWN if row.get(name) not in (None, "")),
-        ordering=_moments(row, "ordering"),
-        delivery=_moments(row, "delivery"),
+        ordering=_moments(row, "ordering", now),
+        delivery=_moments(row, "delivery", now),
         pools=tuple((str(pool["name"] or pool["pool"]), number(pool["quantity"])) for pool in row.get("pools") or ()),
         series=tuple((name, found) for name in SERIES if (found := figures(row.get(f"{name}_array")))),
         said=tuple(_said(each) for each in row.get("said") or ()),
@@ -125,11 +125,11 @@ def _text(value: Json) -> str:
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
-def _moments(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def _moments(row: Mapping[str, Any], name: str, now: str) -> tuple[Msg, ...]:
     """The next moment, then those after it, each once."""
     more = row.get(f"{name}_datetimes")
     found = [row.get(f"next_{name}_datetime"), *(more if isinstance(more, list | tuple) else ())]
-    return tuple(dict.fromkeys(str(each) for each in found if each))
+    return tuple(due(at, now) for at in dict.fromkeys(str(each) for each in found if each))
 
 
 def _said(row: Mapping[str, Any]) -> Said:

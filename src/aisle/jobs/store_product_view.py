@@ -244,7 +244,7 @@ def _moments(product: StoreProduct) -> tuple[Cells, ...]:
         ("lookup.delivery", "store_product.then_delivery", product.delivery),
     ):
         for index, at in enumerate(moments[:SHOWN]):
-            rows.append((msg(more if index else first), msg("moment", at=at)))
+            rows.append((msg(more if index else first), at))
     return tuple(rows)
 
 

@@ -1,0 +1,47 @@
+"""Levels of a product in a real terminal on the real service: a supervisor changes them within what is allowed, sees
+them confirmed and the figures drawn; staff only look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.terminal.picker import START_S, Picker
+from tests.terminal.shop import Shop
+
+pytestmark = pytest.mark.pty
+
+
+def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable[..., Picker]) -> None:
+    (product,) = shop.goods(1)
+    number = product["product_number"]
+    weeks, sold = [f"W{week}" for week in range(40, 48)], [12, 9, 14, 11, 8, 13, 10, 12]
+    said = {"min": 4, "max": 10, "history_array": sold, "history_keys": weeks, "forecast_array": [11, 12, 15]}
+    moments = {"next_ordering_date": "2030-03-04T15:00:00Z", "next_delivery_date": "2030-03-05T06:30:00Z"}
+    shop.ask("update-store-products", [{"product_number": number, **said, **moments}])
+    app = picker(columns=80, rows=24)
+    app.sign_in("BADGE-U6")
+    app.shows("live")
+    app.take(f"?{number}", "lookup.product", "")
+    app.take("e", "store_product", "")
+    app.shows("1 Min", "2-6", "Next ordering moment", "2030")
+    app.take("1", "store_product.value", "")
+    app.take("9", "store_product.value", "store_product.no_room")
+    app.shows("2 to 6 is allowed here")
+    app.take("5-12", "store_product.sure", "")
+    app.shows("Minimum from 4 to 5", "Maximum from 10 to 12")
+    app.take("1", "store_product", "store_product.noted")
+    app.terminal.wait_for(lambda glass: "Confirmed by the service" in glass.text, START_S)
+    (row,) = shop.ask("list-store-products-stock", store_number=shop.store, product_number=number)["list"]
+    assert (row["min"], row["max"], row["last_minmax_updatedby"]) == (5, 12, "U6")
+    app.take("g", "store_product.chart", "")
+    app.shows("Sold before", "89", "W40", "Expected", "38")
+    app.take("b", "store_product", "")
+    app.go_home()
+    app.enter("o")
+    app.sign_in("BADGE-U1")
+    app.take(f"?{number}", "lookup.product", "")
+    app.take("e", "store_product", "")
+    app.shows("Only a supervisor changes this.", "12")
