@@ -334,7 +334,7 @@ WORDS = """
     over_set moved whole weigh for_tote place_first at_place wrong_place wrong_pool take_here later last_stop undone
     nothing_to_undo reopened short was_short elsewhere not_here not_in_round template ended replaced not_sold
     part_of is_set for_other other_order not_of_round this_order this_tote joined which person unknown no_quantity
-    dropped leave_round left left_round waiting left_done left_round_done changed out_rejected out_rejected_here
+    dropped leave_round left left_round waiting left_done left_round_done left_lying left_lying_round changed out_rejected out_rejected_here
     out_finished out_hand put_back_first put_back_done put_down put_down_totes put_undone put_undone_totes
     put_on_shelf put_on_round_shelf put_on_goods nothing_in_hand nothing_in_round tote rejected finished
     rejected_here put_back_undone comes fewer all_but round_all_but
@@ -343,7 +343,7 @@ WORDS = """
 REACHED = frozenset(f"pick.{word}" for word in WORDS.split())
 """Verdicts that a walk by chance leads to."""
 
-ENOUGH, WALKS, LENGTH = 100, 9_000, 40
+ENOUGH, WALKS, LENGTH = 50, 9_000, 40
 """How often each is to be reached, within so many walks of so many inputs."""
 
 STRANGE = (Unknown("?"), Unknown("5"), Text("words"), Resumed(), Changed("order", ""))

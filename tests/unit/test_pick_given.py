@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Changed, Remark, Rows
-from aisle.scan.meaning import Back, Choice, Command
+from aisle.jobs.base import Changed, Close, Remark, Rows
+from aisle.scan.meaning import LOCATION, Back, Choice, Command, Text
 from tests.unit.picks import Hand, line, order
 
 ROUND = {
@@ -119,3 +119,57 @@ def test_news_ask_what_was_given() -> None:
     hand.effects.clear()
     hand.feed(Changed("outbox", ""))
     assert "given" in [effect.name for effect in hand.effects if hasattr(effect, "name")]
+
+
+def done() -> Hand:
+    """An order that is picked, in hand."""
+    hand = Hand(line(1, "P1", 1, preferred_location_code="A-1"))
+    hand.scan("P1")
+    return hand
+
+
+def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
+    hand = done()
+    hand.feed(Back())
+    (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
+    assert close.verdict and close.verdict.text.id == "pick.left_lying"
+    nowhere = Hand(line(1, "P1", 1))
+    nowhere.scan("P1")
+    nowhere.feed(Back())
+    (close,) = (effect for effect in nowhere.effects if isinstance(effect, Close))
+    assert close.verdict and close.verdict.text.id == "pick.left_done"
+
+
+def test_a_place_that_is_none_names_the_pickup_places() -> None:
+    hand = done()
+    assert hand.feed(Text("PU-1")) == ""
+    assert hand.feed(Rows("pickups", ({"places": ["PU-01", "PU-02"]},), 1)) == "pick.no_pickup"
+    assert hand.feed(Choice(1)) == "pick.put_down"
+    assert hand.moves()[-1][-1] == "PU-01"
+    hand = done()
+    hand.feed(Text("PU-1"))
+    assert hand.feed(Rows("pickups", (), 0)) == "pick.no_place_at_all"
+    assert hand.feed(Text("cola zero")) == "pick.unknown"
+
+
+def test_a_movement_that_was_refused_is_told_with_why() -> None:
+    hand = done()
+    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.scan("PU-01", kind=LOCATION)
+    item = {"to_location": {"customer_order_number": "1042", "location_code": "PU-01"}}
+    refused = {"op_id": "7", "why": "No such place.", "body": [item]}
+    assert hand.feed(Rows("refused", (refused,), 1)) == "pick.put_refused"
+    assert hand.feed(Rows("refused", (refused,), 1)) == ""
+    foreign = {**refused, "op_id": "8", "body": [{"to_location": {"customer_order_number": "1"}}]}
+    assert hand.feed(Rows("refused", (foreign,), 1)) == ""
+
+
+def test_a_rejection_that_is_taken_back_is_told_while_its_goods_are_in_hand() -> None:
+    hand = Hand(orders=ROUND)
+    hand.scan("P3")
+    assert news(hand, "4102", is_rejected=True) == "pick.out_hand"
+    assert news(hand, "4102", is_rejected=False) == "pick.open_again"
+    assert "pick.note_back_reopened" in [each.text.id for each in hand.view.lines]
+    assert news(hand, "4102", is_rejected=False) == ""
+    hand.feed(Choice(1))
+    assert [(product, place) for product, _, _, place in hand.moves()] == [("P3", "A-3")]

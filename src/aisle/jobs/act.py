@@ -147,6 +147,8 @@ class ActJob:
                 return _chosen(state, choice)
             case Thing(meanings) if state.page == WHO:
                 return _badge(state, meanings[0])
+            case Thing() if state.page not in (WAIT, RESULTS):
+                return Turn(state, (Close(Verdict(INFO, msg("session.dropped")), said=event),))
             case Text(text) | Unknown(text) if state.page == WHY:
                 return _sure(state, Deed(state.kind, words=text.strip(), line=state.line))
             case Text(text) | Unknown(text) if state.page == WHO:

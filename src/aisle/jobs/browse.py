@@ -143,7 +143,7 @@ class BrowseJob:
 
     name = "browse"
     steps: tuple[str, ...] = ("browse.list", "browse.place")
-    version = 1
+    version = 2
     journalled = True
 
     def begin(self) -> Browse:
@@ -259,6 +259,8 @@ def _answered(state: Browse, answer: Rows, context: Context) -> Result:
             return _show(state, str(rows[0]["location_code"]))
         case Rows("place", rows, _):
             return Turn(state._replace(place=_place(rows[0]) if rows else None))
+        case Rows("offered", rows, _):
+            return _offered(state, rows)
         case Rows("aisle", rows, _):
             return Turn(state._replace(aisle=tuple(_listed(row) for row in rows)))
         case Rows("store", rows, _) if rows:
@@ -316,9 +318,21 @@ def _thing(state: Browse, meaning: Meaning) -> Result:
     if meaning.kind == PRODUCT:
         return _product(state, meaning.key, label)
     if meaning.kind in (ORDER, REFERENCE):
-        told = msg("lookup.is_order", order=meaning.key, who=label)
-        return Turn(state._replace(asked=Way("order", meaning.key)), (), Verdict(ASK, told))
+        way = Way("order", meaning.key)
+        asked = Turn(state._replace(asked=way), (), Verdict(ASK, msg("lookup.is_order", order=meaning.key, who=label)))
+        return asked._replace(effects=(Query("offered", "order", {"order_number": meaning.key}),))
     return Turn(state, (), Verdict(INFO, msg("browse.is_person", name=label)))
+
+
+def _offered(state: Browse, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """An order that nobody picks any more is not offered."""
+    row = rows[0] if rows else {}
+    gone = row.get("is_rejected") or row.get("is_active") is False
+    if not gone or state.asked is None:
+        return Turn(state)
+    id_ = "walk.rejected" if row.get("is_rejected") else "walk.finished"
+    told = Verdict(WRONG, msg(id_, order=state.asked.key))
+    return Turn(state._replace(asked=None), (), told)
 
 
 def _product(state: Browse, product: str, label: str) -> Result:

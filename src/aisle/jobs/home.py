@@ -25,7 +25,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.claim import claim_of
 from aisle.jobs.sheet import due
-from aisle.jobs.view import ASK, GOOD, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
 from aisle.jobs.walk import number
 from aisle.scan.meaning import (
     DELIVERY,
@@ -120,6 +120,8 @@ class Home(NamedTuple):
     """Operations that somebody has to look at."""
     given: tuple[str, ...] = ()
     """Orders that were given to whoever stands here, as far as he was told."""
+    lost: str = ""
+    """The order that was rejected under the hands of whoever came back here last."""
 
 
 Result = Turn[Home]
@@ -160,9 +162,12 @@ class HomeJob:
                 return _given(state, rows)
             case Rows("trouble", _, total):
                 return Turn(state._replace(doubts=total))
+            case Closed("pick", {"rejected": str(order)}):
+                return self._shown(state._replace(lost=order), context)
+            case Rows("lost", rows, _):
+                return _lost(state, rows)
             case Opened() | Closed() | Changed("order" | "outbox") | Resumed():
-                given = Query("given", "given", {"user": context.user}, live=True)
-                return Turn(state, (_query(state, context), Query("trouble", "trouble", {}, live=True), given))
+                return self._shown(state, context)
             case Echo(text):
                 listed = window.typing(state, text, "doq", len(PAGES[state.page]))
                 return Turn(state) if listed is None else self._look(listed, context)
@@ -183,6 +188,12 @@ class HomeJob:
             case Command("q"):
                 return _does(state, Quit())
         return Turn(state)
+
+    def _shown(self, state: Home, context: Context) -> Result:
+        """What is listed, what is unsettled, and what was said to whoever stands here, as it is now."""
+        given = Query("given", "given", {"user": context.user}, live=True)
+        lost = (Query("lost", "order", {"order_number": state.lost}, live=True),) if state.lost else ()
+        return Turn(state, (_query(state, context), Query("trouble", "trouble", {}, live=True), given, *lost))
 
     def _thing(self, state: Home, meaning: Meaning, context: Context) -> Result:
         if meaning.kind in (ORDER, REFERENCE):
@@ -288,6 +299,14 @@ def _given(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:
     if len(fresh) > 1:
         return Turn(state, (), Verdict(ASK, msg("home.given_many", count=len(fresh), who=who)))
     return Turn(state, (), Verdict(ASK, msg("home.given", order=order, who=who)))
+
+
+def _lost(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """An order that was rejected while it was picked is open again."""
+    row = rows[0] if rows else {}
+    if not row or row.get("is_rejected") or not row.get("is_active", True):
+        return Turn(state)
+    return Turn(state._replace(lost=""), (), Verdict(INFO, msg("home.open_again", order=state.lost)))
 
 
 def _does(state: Home, effect: Effect) -> Result:

@@ -21,7 +21,7 @@ from aisle.jobs import (
     pick_why,
     picking,
 )
-from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Resumed, Rows, Start, Turn, Wish
+from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
 from aisle.jobs.note import reading
 from aisle.jobs.pick_why import wrong
 from aisle.jobs.picking import Picking, Tote, Way
@@ -96,7 +96,9 @@ class PickJob:
 
 def _is_news(event: Event) -> bool:
     """Whether nobody at this terminal has said anything: the answers of the cache to what has changed there."""
-    return isinstance(event, Rows) and event.id.startswith((pick_orders.QUERY, pick_claim.LEFT_OVER, pick_given.GIVEN))
+    return isinstance(event, Rows) and event.id.startswith(
+        (pick_orders.QUERY, pick_claim.LEFT_OVER, pick_claim.REFUSED, pick_given.GIVEN)
+    )
 
 
 def _closed(before: Picking, state: Picking) -> Picking:
@@ -149,15 +151,16 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
             fresh = picking.opened(numbers, args.get("totes") or {}, sure, context.policy.verified, looks=looks)
             return Turn(fresh, pick_orders.look_again(fresh))
         case Changed("outbox"):
-            news = (*pick_claim.left_over(state), pick_given.given_to(context))
-            return Turn(state, (*news, *pick_orders.look_again(state, wish=False)))
+            return Turn(state, (*_news(state, context), *pick_orders.look_again(state, wish=False)))
+        case Rows(pick_claim.REFUSED, rows, _):
+            return pick_claim.told_refused(state, rows)
         case Rows(pick_given.GIVEN, rows, _):
             return pick_given.told_given(state, rows)
         case Rows(pick_claim.LEFT_OVER, rows, _):
             return pick_claim.told_left_over(state, rows)
         case Changed("order", ""):
             return Turn(state, pick_orders.look_again(state, wish=False))
-        case Changed("order", key) if picking.tote_of(state, key):
+        case Changed("order", key) if picking.tote_of(state, key) or any(back.order == key for back in state.back):
             return Turn(state, pick_orders.look((key,), wish=False))
         case Closed("short", answer) if answer:
             return _short(state, answer, context)
@@ -165,13 +168,17 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
             counted = pick_history.did(state, pick_history.counted(answer))
             return Turn(counted, (*pick_claim.left_over(counted), *pick_orders.look_again(counted)))
         case Resumed() | Closed():
-            news = (*pick_claim.left_over(state), pick_given.given_to(context))
-            return Turn(state, (*news, *pick_orders.look_again(state)))
+            return Turn(state, (*_news(state, context), *pick_orders.look_again(state)))
         case Rows(id_, rows, _) if id_.startswith(pick_orders.QUERY):
             return pick_orders.arrived(state, id_.removeprefix(pick_orders.QUERY), rows[0] if rows else None, context)
         case Rows(kind, rows, _) if kind == state.asked.kind:
             return _answered(state, kind, rows[0] if rows else {}, context)
     return Turn(state)
+
+
+def _news(state: Picking, context: Context) -> tuple[Query, ...]:
+    """Asks what became of this round beside its orders; what is told first here is told last of all."""
+    return (*pick_claim.left_over(state), *pick_claim.refused(state), pick_given.given_to(context))
 
 
 def _short(state: Picking, answer: Mapping[str, Any], context: Context) -> Result:
@@ -186,6 +193,8 @@ def _answered(state: Picking, kind: str, row: Mapping[str, Any], context: Contex
         return pick_why.told_foreign(state, row, context.now)
     if kind == pick_why.THERE:
         return pick_why.told_elsewhere(state, row)
+    if kind == pick_put.PICKUPS:
+        return pick_put.told_pickups(state, row)
     return pick_put.told_spot(state, row, context)
 
 
@@ -208,6 +217,8 @@ def _said(state: Picking, event: Event, context: Context) -> Result:
             tote = next((tote for tote in state.totes if tote.code and tote.code == code), None)
             if tote:
                 return pick_put.named(state, tote)
+            if pick_put.is_place(state, code):
+                return pick_put.no_place(state, code)
             return wrong(state, _no_number(state) if _is_number(code) else "pick.unknown", code=code)
     return Turn(state)
 
@@ -250,6 +261,13 @@ def _left(state: Picking, context: Context) -> Result:
         id_ = "pick.left_hand_nowhere" if any(back.free for back in state.back) else "pick.left_hand"
         close = Close(Verdict(INFO, msg(id_, count=picking.to_be_back(state))))
         return Turn(state, (*pick_claim.let_go(state, context.store), close))
+    placed = any(take.place for take in state.takes)  # else nobody here keeps places
+    lying = picking.all_in_hand(state) if placed and state.phase == "done" else Decimal(0)
+    if lying:
+        totes = " ".join(tote.letter for tote in state.totes if picking.in_hand(state, tote.order))
+        told = msg("pick.left_lying", count=lying, order=state.order)
+        told = msg("pick.left_lying_round", count=lying, totes=totes) if state.many else told
+        return Turn(state, (*pick_claim.let_go(state, context.store), Close(Verdict(INFO, told))))
     if state.many:
         id_ = "pick.left_round_done" if state.phase == "done" else "pick.left_round"
         told = msg(id_, count=len(state.totes))

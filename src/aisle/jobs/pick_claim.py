@@ -21,8 +21,8 @@ from aisle.jobs.walk import number
 
 Result = Turn[Picking]
 
-LEFT_OVER = "left_over"
-"""The query for what the service could not take of this round's picks."""
+LEFT_OVER, REFUSED = "left_over", "refused"
+"""The queries for what the service could not take of this round's picks, and of what was put down."""
 
 
 def asked(state: Picking, tote: Tote, row: Mapping[str, Any], context: Context) -> Result | None:
@@ -117,11 +117,41 @@ def _begun(state: Picking, order: str) -> bool:
 # What found no room
 
 
-def left_over(state: Picking) -> tuple[Effect, ...]:
+def left_over(state: Picking) -> tuple[Query, ...]:
     """Asks what of this round the service could not take."""
+    return _refusals(state, LEFT_OVER, "update-customer-order")
+
+
+def refused(state: Picking) -> tuple[Query, ...]:
+    """Asks what of it was put down by what the service refused."""
+    return _refusals(state, REFUSED, "create-movement") if any(step.laid for step in state.history) else ()
+
+
+def _refusals(state: Picking, id_: str, operation: str) -> tuple[Query, ...]:
     ours = (tote.opened or tote.since for tote in state.totes)
     since = min((moment for moment in ours if moment), default="")
-    return (Query(LEFT_OVER, "refusals", {"operation": "update-customer-order", "since": since}),) if since else ()
+    return (Query(id_, "refusals", {"operation": operation, "since": since}),) if since else ()
+
+
+def told_refused(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """Goods that were put down by what the service did not take are in hand again; the lines say so themselves."""
+    mine = {tote.order for tote in state.totes}
+    fresh = [row for row in rows if row["op_id"] not in state.told and _end_of(row).get(_ORDER) in mine]
+    if not fresh:
+        return Turn(state)
+    state = state._replace(told=(*state.told, *(str(row["op_id"]) for row in fresh)))
+    last = fresh[-1]
+    place = str(_end_of(last).get("location_code") or "")
+    told = msg("pick.put_refused", order=str(_end_of(last)[_ORDER]), place=place, why=str(last["why"]))
+    return Turn(state, (), Verdict(WRONG, told))
+
+
+_ORDER = "customer_order_number"
+
+
+def _end_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Where a movement went."""
+    return next((item.get("to_location") or {} for item in row["body"]), {})
 
 
 def told_left_over(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Result:

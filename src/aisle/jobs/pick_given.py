@@ -6,6 +6,7 @@ All of it comes as news of the orders themselves (aisle.local.reads_walks); the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import picking
@@ -15,6 +16,9 @@ from aisle.jobs.picking import Picking, Tote, Way
 from aisle.jobs.view import ASK, INFO, Verdict, msg
 
 Result = Turn[Picking]
+
+REOPENED = "rejected_reopened"
+"""Why goods are to be put back of an order that is open again, with nothing picked."""
 
 GIVEN = "given"
 """The query for the orders of other walks that are this person's now, and its id."""
@@ -72,6 +76,16 @@ def followed(before: Tote, turn: Result, row: Mapping[str, Any]) -> Result:
         free = picking.with_tote(turn.state, tote._replace(mine=False, looks=True))
         return turn._replace(state=free, verdict=Verdict(INFO, msg("pick.released", order=tote.order)))
     return turn
+
+
+def reopened(state: Picking, order: str, row: Mapping[str, Any]) -> Result:
+    """The rejection of an order that has left the round was taken back: what is in hand of it still goes back."""
+    mine = [back for back in state.back if back.order == order and back.free and back.why != REOPENED]
+    if not mine or not row or row.get("is_rejected") or not row.get("is_active", True):
+        return Turn(state)
+    back = tuple(each._replace(why=REOPENED) if each in mine else each for each in state.back)
+    count = sum((each.quantity for each in mine), Decimal(0))
+    return Turn(state._replace(back=back), (), Verdict(INFO, msg("pick.open_again", order=order, count=count)))
 
 
 def _hurried(turn: Result, tote: Tote, row: Mapping[str, Any]) -> Result:

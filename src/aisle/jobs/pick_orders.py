@@ -41,14 +41,15 @@ def look(orders: Iterable[str], *, wish: bool = True) -> tuple[Effect, ...]:
 
 def look_again(state: Picking, *, wish: bool = True) -> tuple[Effect, ...]:
     """Asks for all orders of the round."""
-    return look((tote.order for tote in state.totes), wish=wish)
+    gone = dict.fromkeys(back.order for back in state.back if back.free)
+    return look((*(tote.order for tote in state.totes), *gone), wish=wish)
 
 
 def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: Context) -> Result:
     """The order as the cache has it, with what is still on its way to the service laid over it."""
     tote = picking.tote_of(state, order)
     if tote is None:
-        return Turn(state)
+        return pick_given.reopened(state, order, row or {})
     if row is None:
         # One that is being picked goes on from what is known of it.
         return Turn(state, (Wish("order", order),)) if tote.here else left(state, tote, "no_order")
@@ -134,7 +135,8 @@ def left(state: Picking, tote: Tote, why: str, owner: str = "", *, kind: str = W
     rest = picking.without(state, tote.order, why)
     told = _told(state, rest, tote, why, owner)
     if not rest.totes and not rest.back:
-        return Turn(state, (Close(Verdict(kind, told)),))
+        answer = {"rejected": tote.order} if why.startswith("rejected") else None
+        return Turn(state, (Close(Verdict(kind, told), answer=answer),))
     begun_ = begun(rest) if rest.phase == "wait" else Turn(rest)
     return Turn(begun_.state, begun_.effects, Verdict(kind, told))
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import pick_claim, pick_why, pick_write, picking
-from aisle.jobs.base import Close, Context, Turn
+from aisle.jobs.base import Close, Context, Query, Turn
 from aisle.jobs.pick_history import Did, did
 from aisle.jobs.pick_why import wrong
 from aisle.jobs.picking import Asked, Picking, Tote, Way
@@ -16,6 +16,9 @@ from aisle.jobs.walk import number
 from aisle.scan.meaning import Meaning
 
 Result = Turn[Picking]
+
+PICKUPS = "pickups"
+"""The read of the places where goods wait for customers, and the id of its query."""
 
 WAITING_ROOM = ("pick", "collect")
 """What the tags of places where goods wait for customers have in them: pick-up, pickup, click and collect."""
@@ -31,6 +34,27 @@ def at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
     if any(take.place.casefold() == place.casefold() for take in state.takes):
         return _shelf(state, place)
     return pick_why.ask(state, pick_why.SPOT, meaning, location_code=place)
+
+
+def is_place(state: Picking, code: str) -> bool:
+    """Whether a code that nobody knows was meant as the place where goods in hand are put down."""
+    asked = state.phase == "done" and picking.in_hand(state, state.only)
+    return asked and " " not in code and any(char.isdigit() for char in code) and any(char.isalpha() for char in code)
+
+
+def no_place(state: Picking, code: str) -> Result:
+    """It is no place; which there are, the store's data says."""
+    query = Query(PICKUPS, PICKUPS, {"like": code})
+    return Turn(state._replace(asked=Asked(PICKUPS, code), ways=()), (query,))
+
+
+def told_pickups(state: Picking, row: Mapping[str, Any]) -> Result:
+    """The pick-up places, each a number."""
+    code, state = state.asked.key, state._replace(asked=Asked())
+    places = [str(place) for place in row.get("places") or ()]
+    if not places:
+        return wrong(state, "pick.no_place_at_all", code=code)
+    return wrong(state, "pick.no_pickup", *(Way("put_here", place) for place in places), code=code, place=places[0])
 
 
 def _nothing(state: Picking) -> Result:

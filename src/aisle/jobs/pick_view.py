@@ -38,6 +38,7 @@ WAYS = {
 BACK = {
     "rejected": "pick.note_back_rejected",
     "rejected_here": "pick.note_back_rejected_here",
+    "rejected_reopened": "pick.note_back_reopened",
     "finished": "pick.note_back_finished",
     "claimed": "pick.note_back_claimed",
     "given": "pick.note_back_given",

@@ -188,6 +188,11 @@ def in_hand(state: Picking, order: str = "") -> bool:
     return any(take.in_hand for take in state.takes if order in ("", take.order))
 
 
+def all_in_hand(state: Picking) -> Decimal:
+    """How much is picked and not put down."""
+    return sum((take.in_hand for take in state.takes), Decimal(0))
+
+
 def to_be_back(state: Picking) -> Decimal:
     """How much is to be put back."""
     return sum((back.quantity for back in state.back), Decimal(0))

@@ -27,7 +27,7 @@ from aisle.local.home import Home
 from aisle.local.overlay import Overlay, Row
 from aisle.local.overlay_goods import Goods
 from aisle.local.reads_claims import with_claims, with_pickers
-from aisle.local.reads_orders import Shift, holders, order, orders, shift_of
+from aisle.local.reads_orders import Shift, holders, is_gone, order, orders, shift_of
 from aisle.local.reads_places import Walk, place, places, walk_of
 from aisle.local.reads_rows import Result, in_use, loaded, pools, window
 from aisle.local.schema_cache import MANY, TOPICS, VERSION
@@ -36,6 +36,7 @@ from aisle.scan.meaning import PRODUCT, Candidate
 
 if TYPE_CHECKING:
     from aisle.local import (
+        reads_catalogue,
         reads_deliveries,
         reads_desk,
         reads_goods,
@@ -44,12 +45,12 @@ if TYPE_CHECKING:
         reads_moves,
         reads_pick,
         reads_short,
-        reads_stores,
-        reads_stores,
         reads_store_product,
+        reads_stores,
         reads_walks,
     )
 else:
+    reads_catalogue = Late("aisle.local.reads_catalogue")
     reads_desk = Late("aisle.local.reads_desk")
     reads_deliveries = Late("aisle.local.reads_deliveries")
     reads_goods = Late("aisle.local.reads_goods")
@@ -58,7 +59,6 @@ else:
     reads_moves = Late("aisle.local.reads_moves")
     reads_pick = Late("aisle.local.reads_pick")
     reads_short = Late("aisle.local.reads_short")
-    reads_stores = Late("aisle.local.reads_stores")
     reads_stores = Late("aisle.local.reads_stores")
     reads_store_product = Late("aisle.local.reads_store_product")
     reads_walks = Late("aisle.local.reads_walks")
@@ -103,7 +103,7 @@ class Reads:
             ),
             "holders": lambda args: holders(self._cache, self._overlay.orders(), args),
             "search": lambda args: reads_goods.search(self._cache, args),
-            "place": lambda args: place(self._cache, self._goods.pending(), self._walk(), args),
+            "place": self._place,
             "places": lambda args: places(self._cache, self._goods.pending(), self._walk(), args),
             "homes": lambda args: reads_moves.homes(self._cache, self._goods.pending(), args),
             "refusals": lambda args: self._told(reads_moves.refusals(outbox, args)),
@@ -119,6 +119,7 @@ class Reads:
                 self._cache, self._named["product"], self._named["holders"], args
             ),
             "lying": lambda args: reads_pick.lying(self._named["product"], args),
+            "pickups": lambda args: reads_pick.pickups(self._cache, args),
             "spot": lambda args: reads_pick.spot(self._named["place"], args),
             "deliveries": lambda args: reads_deliveries.deliveries(self._cache, self._overlay, args),
             "delivery": lambda args: reads_deliveries.delivery(self._cache, self._overlay, str(args["order_number"])),
@@ -129,8 +130,9 @@ class Reads:
             "receipt_kinds": lambda _: reads_deliveries.receipt_kinds(self._cache),
             "store_product": lambda args: reads_store_product.read(self._cache, outbox, self._named["product"], args),
             "people": self._people,
-            "stores": lambda args: reads_stores.stores(self._cache, self._home, args),
-            "store_page": lambda args: reads_stores.store_page(self._cache, outbox, self._home, args),
+            "catalogue": lambda args: reads_catalogue.catalogue(self._cache, args),
+            "catalogue_page": lambda args: reads_catalogue.catalogue_page(self._cache, self._named["product"], args),
+            "facets": lambda args: reads_catalogue.facets(self._cache, args),
             "stores": lambda args: reads_stores.stores(self._cache, self._home, args),
             "store_page": lambda args: reads_stores.store_page(self._cache, outbox, self._home, args),
             "store": self._store,
@@ -207,13 +209,14 @@ class Reads:
         `homes` (product_numbers): the places of each, those that have some first, in the order of feet. `refusals`
         (operation, since): what the service refused and why, oldest first. `doubts` (op_id, first, size): what is not
         settled, those that need a person first; `trouble`: how many these are. `named` (code): what it is the number
-        of. Of picking: `stranger`, `lying`, `spot`, see aisle.local.reads_pick. Of deliveries: `deliveries`,
+        of. Of picking: `stranger`, `lying`, `spot`, `pickups`, see aisle.local.reads_pick. Of deliveries: `deliveries`,
         `delivery`, `expecting`, `receipts`, `receipt_kinds`, see aisle.local.reads_deliveries. Of the
         log: `logs`, `losses`, see aisle.local.reads_logbook.
         `elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
         `short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
         `store_product` (product_number, user): see aisle.local.reads_store_product.
         Of a supervisor's pages: see aisle.local.reads_desk. `stores`, `store_page`: see aisle.local.reads_stores.
+        `catalogue`, `catalogue_page`, `facets`: see aisle.local.reads_catalogue.
         """
         read = self._named.get(name) or (lambda args: self._desk.read(name, self._cache, args))
         result: Result = self._safely(lambda: read(args))
@@ -226,6 +229,14 @@ class Reads:
     def _told(self, result: Result) -> Result:
         with_pickers(self._cache, result[0])
         return result
+
+    def _place(self, args: Mapping[str, Json]) -> Result:
+        """What lies there for orders that were rejected here lies there for nobody."""
+        rows, total = place(self._cache, self._goods.pending(), self._walk(), args)
+        pending = self._overlay.orders()
+        for product in (product for row in rows for product in row["products"]):
+            product["held"] = [each for each in product["held"] if not is_gone(self._cache, pending, each)]
+        return rows, total
 
     def _orders(self, args: Mapping[str, Json]) -> Result:
         wanted = {**args, "ahead": reads_walks.ahead(self._outbox, str(args.get("user") or ""))}

@@ -169,6 +169,13 @@ def holders(cache: apsw.Connection, pending: Pending, args: Mapping[str, Json]) 
     return rows[first : first + size], len(rows)
 
 
+def is_gone(cache: apsw.Connection, pending: Pending, held: Mapping[str, Any]) -> bool:
+    """Whether an order that holds something was rejected or finished by what is still on its way."""
+    number = str(held["order_number"])
+    row = order_row(cache, pending, number) if number in pending else None
+    return row is not None and bool(row["is_rejected"] or not row["is_active"])
+
+
 def _holder(cache: apsw.Connection, pending: Pending, number: str, began: float, product: str) -> Row | None:
     row = order_row(cache, pending, number)
     if row is None or not row["is_active"] or row["is_rejected"]:

@@ -5,6 +5,7 @@ All of it is made of other reads; nothing of this is asked while everything goes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -13,11 +14,16 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.jobs.pick_put import WAITING_ROOM
 from aisle.local.db import fetch
+from aisle.local.fold import natural
 from aisle.local.overlay import Row, decimal
 from aisle.local.reads_rows import Result, loaded
 
 Read = Callable[[Mapping[str, Json]], Result]
+
+OFFERED = 4
+"""Pick-up places that are named."""
 
 NEEDING = 3
 """Other orders that are named for a product."""
@@ -88,6 +94,26 @@ def lying(product: Read, args: Mapping[str, Json]) -> Result:
             pools[pool] = pools.get(pool, Decimal(0)) + decimal(quantity)
     quantity = sum((decimal(place["quantity"]) for place in found), Decimal(0))
     return [{"pools": pools, "quantity": quantity}], 1
+
+
+def pickups(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+    """The places where goods wait for customers: one row with their codes (`places`), those that are most `like` a code
+    first."""
+    rows = fetch(cache, "SELECT location_code, raw FROM location WHERE raw LIKE '%tags%'")
+    found = [str(code) for code, raw in rows if _waits(loaded(raw).get("tags"))]
+    like = _bare(str(args.get("like") or ""))
+    found.sort(key=lambda code: (_bare(code) != like, natural(code)))
+    return ([{"places": found[:OFFERED]}], 1) if found else ([], 0)
+
+
+def _waits(tags: Json) -> bool:
+    words = [str(tag).casefold() for tag in tags] if isinstance(tags, list) else []
+    return any(room in word for word in words for room in WAITING_ROOM)
+
+
+def _bare(code: str) -> tuple[str, ...]:
+    """A code without its marks and the zeros in front of its numbers."""
+    return tuple(part.lstrip("0") for part in re.findall(r"[^\W\d_]+|\d+", code.casefold()))
 
 
 def spot(place: Read, args: Mapping[str, Json]) -> Result:

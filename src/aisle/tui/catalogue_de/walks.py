@@ -66,4 +66,43 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.walks_already": ("{name:~} hat ihn", "{name:~} hat Auftrag {order} schon"),
     "order.past_at": ("{what}, {place:~}",),
     "count.to_recounts": ("{count} verlangt", "{count:Nachzählung|Nachzählungen} verlangt"),
+    "pick.left_lying": (
+        "{count} in Hand!",
+        "{order}: {count} in der Hand",
+        "Auftrag {order} ist gepickt, aber {count} davon liegen an keinem Abholplatz",
+    ),
+    "pick.left_lying_round": (
+        "{count} in Hand!",
+        "{totes}: {count} in der Hand",
+        "Alles gepickt, aber {count} in Kiste {totes} liegen an keinem Abholplatz",
+    ),
+    "pick.no_pickup": (
+        "{code:~}? 1?",
+        "Kein Platz {code:~}; {place}?",
+        "Es gibt keinen Platz {code:~}. Das sind die Abholplätze:",
+    ),
+    "pick.no_place_at_all": (
+        "Kein {code:~}",
+        "Kein Platz {code:~}",
+        "Es gibt keinen Platz {code:~}; das Etikett eines Platzes scannen",
+    ),
+    "pick.put_refused": (
+        "Nicht: {place:~}",
+        "Nicht auf {place:~}",
+        "Nicht gebucht auf {place:~}, {order} ist wieder in der Hand: {why:~}",
+    ),
+    "pick.open_again": (
+        "{order} ist offen",
+        "{order} ist wieder offen",
+        "Auftrag {order} ist wieder offen, nichts gepickt; {count} zurücklegen, dann neu picken",
+    ),
+    "pick.note_back_reopened": (
+        "{count} zurück",
+        "Der Auftrag ist wieder offen, nichts gepickt: {count} zurücklegen, dann neu picken.",
+    ),
+    "home.open_again": (
+        "{order} ist offen",
+        "{order} ist wieder offen",
+        "Auftrag {order} ist wieder offen, nichts gepickt",
+    ),
 }

@@ -70,4 +70,35 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.walks_already": ("{name:~} has it", "{name:~} has order {order} already"),
     "order.past_at": ("{what}, {place:~}",),
     "count.to_recounts": ("{count} asked", "{count:recount|recounts} asked"),
+    "pick.left_lying": (
+        "{count} in hand!",
+        "{order}: {count} in hand",
+        "Order {order} is picked, but {count} of it lie at no pick-up place yet",
+    ),
+    "pick.left_lying_round": (
+        "{count} in hand!",
+        "{totes}: {count} in hand",
+        "All picked, but {count} in tote {totes} lie at no pick-up place yet",
+    ),
+    "pick.no_pickup": (
+        "No {code:~}; 1?",
+        "No place {code:~}; {place}?",
+        "There is no place {code:~}. These are the pick-up places:",
+    ),
+    "pick.no_place_at_all": ("No {code:~}", "No place {code:~}", "There is no place {code:~}; scan the label of one"),
+    "pick.put_refused": (
+        "Not at {place:~}",
+        "Not put at {place:~}",
+        "Not booked at {place:~}, {order} is in hand again: {why:~}",
+    ),
+    "pick.open_again": (
+        "{order} is open",
+        "{order} is open again",
+        "Order {order} is open again, with nothing picked; put {count} back, then pick it anew",
+    ),
+    "pick.note_back_reopened": (
+        "Put back {count}",
+        "The order is open again, with nothing picked: put back {count}, then pick it anew.",
+    ),
+    "home.open_again": ("{order} is open", "{order} is open again", "Order {order} is open again, with nothing picked"),
 }

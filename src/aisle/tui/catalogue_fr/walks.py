@@ -13,7 +13,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} commandes de plus",
         "{count} commandes viennent de {who:~} ; à préparer d'abord",
     ),
-    "home.yours": ("pour ici", "de {who:~}", "pour ici, de {who:~}"),
+    "home.yours": ("donnée", "de {who:~}", "donnée, de {who:~}"),
     "home.urgent": ("d'abord", "d'abord, {due}"),
     "walk.given": (
         "{count} de {who:~}",
@@ -70,4 +70,43 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.walks_already": ("{name:~} l'a", "{name:~} a déjà la commande {order}"),
     "order.past_at": ("{what}, {place:~}",),
     "count.to_recounts": ("{count} demandés", "{count:recomptage|recomptages} à faire"),
+    "pick.left_lying": (
+        "{count} en main !",
+        "{order} : {count} en main",
+        "La commande {order} est prête, mais {count} ne sont à aucun point de retrait",
+    ),
+    "pick.left_lying_round": (
+        "{count} en main !",
+        "{totes} : {count} en main",
+        "Tout est prêt, mais {count} du bac {totes} ne sont à aucun point de retrait",
+    ),
+    "pick.no_pickup": (
+        "{code:~} ? 1 ?",
+        "Pas de {code:~} ; {place} ?",
+        "Il n'y a pas d'emplacement {code:~}. Voici les points de retrait :",
+    ),
+    "pick.no_place_at_all": (
+        "Pas de {code:~}",
+        "Pas d'endroit {code:~}",
+        "Il n'y a pas d'emplacement {code:~} ; scanner son étiquette",
+    ),
+    "pick.put_refused": (
+        "Pas à {place:~}",
+        "Pas posé à {place:~}",
+        "Pas enregistré à {place:~}, {order} est de nouveau en main : {why:~}",
+    ),
+    "pick.open_again": (
+        "{order} ouverte",
+        "{order} de nouveau ouverte",
+        "La commande {order} est de nouveau ouverte, rien de prélevé ; remettre {count}, puis reprendre",
+    ),
+    "pick.note_back_reopened": (
+        "Remettre {count}",
+        "La commande est de nouveau ouverte, rien de prélevé : remettre {count}, puis reprendre.",
+    ),
+    "home.open_again": (
+        "{order} ouverte",
+        "{order} de nouveau ouverte",
+        "La commande {order} est de nouveau ouverte, rien de prélevé",
+    ),
 }

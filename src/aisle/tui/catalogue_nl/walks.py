@@ -62,4 +62,39 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.walks_already": ("{name:~} heeft hem", "{name:~} heeft order {order} al"),
     "order.past_at": ("{what}, {place:~}",),
     "count.to_recounts": ("{count} gevraagd", "{count:hertelling|hertellingen} gevraagd"),
+    "pick.left_lying": (
+        "{count} in hand!",
+        "{order}: {count} in hand",
+        "Order {order} is gepickt, maar {count} ervan ligt nog op geen afhaalplek",
+    ),
+    "pick.left_lying_round": (
+        "{count} in hand!",
+        "{totes}: {count} in hand",
+        "Alles gepickt, maar {count} in bak {totes} ligt nog op geen afhaalplek",
+    ),
+    "pick.no_pickup": (
+        "Geen {code:~}; 1?",
+        "Geen plek {code:~}; {place}?",
+        "Er is geen plek {code:~}. Dit zijn de afhaalplekken:",
+    ),
+    "pick.no_place_at_all": (
+        "Geen {code:~}",
+        "Geen plek {code:~}",
+        "Er is geen plek {code:~}; scan het label van een plek",
+    ),
+    "pick.put_refused": (
+        "Niet op {place:~}",
+        "Niet gelegd: {place:~}",
+        "Niet geboekt op {place:~}, {order} is weer in hand: {why:~}",
+    ),
+    "pick.open_again": (
+        "{order} is open",
+        "{order} is weer open",
+        "Order {order} is weer open, niets gepickt; leg {count} terug en pick opnieuw",
+    ),
+    "pick.note_back_reopened": (
+        "Leg {count} terug",
+        "De order is weer open, niets gepickt: leg {count} terug en pick opnieuw.",
+    ),
+    "home.open_again": ("{order} is open", "{order} is weer open", "Order {order} is weer open, niets gepickt"),
 }
