@@ -29,7 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.filter_is": ("Ici : {what}",),
     "orders.field": ("{name} : {value}",),
     "orders.both": ("{one}, {other}",),
-    "orders.everything": ("Tout revoir", "Tout comme d'habitude"),
+    "orders.everything": ("Tout revoir", "Filtre habituel"),
     "orders.mark": "Cocher",
     "orders.mark_end": ("Coché", "Fini de cocher"),
     "orders.all": ("Tout", "Tout cocher"),
@@ -106,8 +106,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.who": ("{who:~}", "{who:~} · {order}"),
     "order.far": (
         "{done}/{total} {state}",
-        "{state}, {done} sur {total}, pour {due}",
-        "{state}, {done} sur {total} prélevés, pour {due}",
+        "{state}, {done} sur {total}, {due}",
+        "{state}, {done} sur {total} prélevés, retrait : {due}",
     ),
     "order.unknown": (
         "Demandée",

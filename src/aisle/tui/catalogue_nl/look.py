@@ -42,7 +42,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.around_none": ("Nergens", "Geen winkel rondom heeft het"),
     "lookup.store": "{name}",
     "lookup.warehouse": ("{name}", "{name} (magazijn)"),
-    "lookup.orders": ("Orders", "{count:order open|orders open}"),
+    "lookup.orders": ("Orders", "{count:order|orders} nog open"),
     "lookup.needs": ("{needed}", "nodig {needed}"),
     "lookup.needs_has": ("{needed}", "nodig {needed}", "nodig {needed}, heeft {held}"),
     "lookup.has": "heeft {held}",
@@ -122,7 +122,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doctor.means_unknown": ("Hier onbekend", "Niets in deze winkel heet zo"),
     "doctor.means_nothing": ("Betekent niets", "Op deze pagina betekent het niets"),
     "doctor.aim": ("AIM", "AIM-prefix"),
-    "doctor.aim_none": ("geen", "geen gezonden"),
+    "doctor.aim_none": ("geen", "niet gestuurd"),
     "doctor.symbol": ("Code", "Soort code"),
     "doctor.symbol_39": "Code 39",
     "doctor.symbol_128": "Code 128",
@@ -168,11 +168,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doctor.look_bold": "vet",
     "doctor.look_dim": "zwak",
     "doctor.look_reversed": "omgekeerd",
-    "doctor.fine": ("{end}: goed", "Hij zendt {end}: goed", "De scanner zendt {end} na elke code: goed."),
+    "doctor.fine": ("{end}: goed", "Hij stuurt {end}: goed", "De scanner stuurt {end} na elke code: goed."),
     "doctor.fine_aim": (
         "{end}: goed",
-        "Hij zendt {end} en AIM: goed",
-        "De scanner zendt {end} na elke code en meldt de soort: goed.",
+        "Hij stuurt {end} en AIM: goed",
+        "De scanner stuurt {end} na elke code en meldt de soort: goed.",
     ),
     "doctor.suffixes": (
         "2 suffixen",
@@ -181,7 +181,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.no_gs": (
         "GS mist: FNC1 als GS",
-        "Geen GS in een GS1-code: stel de scanner zo in dat hij FNC1 als GS zendt.",
+        "Geen GS in een GS1-code: stel de scanner zo in dat hij FNC1 als GS stuurt.",
     ),
     "doctor.gs1_broken": (
         "GS1-code onleesbaar",
@@ -189,7 +189,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.two_codes": (
         "Geen suffix: stel in",
-        "Twee codes kwamen als één: stel de scanner zo in dat hij Enter of TAB na elke code zendt.",
+        "Twee codes kwamen als één: stel de scanner zo in dat hij Enter of TAB na elke code stuurt.",
     ),
     "doctor.layout": (
         "Toetsenbord verschilt",
