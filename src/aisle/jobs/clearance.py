@@ -62,7 +62,9 @@ class Clearance(NamedTuple):
 
     @property
     def everything(self) -> tuple[Tag | Category, ...]:
-        """All rows of the page."""
+        """All rows of the page; none for who may not."""
+        if self.known and not self.may:
+            return ()
         return self.categories if self.tag else self.tags
 
     @property

@@ -1,0 +1,124 @@
+"""Clearance in a real terminal on the real service: confirmed by hand, with a PIN, and carried out; and the store's day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs.clearance_sure import TYPED_MS
+from aisle.service.demo import PIN
+from tests.terminal.picker import START_S, Picker
+from tests.terminal.shop import Shop, on_this_host
+from tests.terminal.test_board import numbered, until
+from tests.terminal.test_hands import open_job
+
+pytestmark = pytest.mark.pty
+
+Pick = Callable[..., Picker]
+BACKROOM, PLACE, SHELF = "backroom", "BR-02", "A-01-1"
+
+
+def at_the_desk(app: Picker, badge: str, page: str, step: str) -> None:
+    """Signs in and opens a page of the desk."""
+    app.sign_in(badge)
+    app.shows("live")
+    open_job(app, "Other", "home")
+    app.take(numbered(app, "Chain"), "home", "")
+    app.take(numbered(app, page), step, "")
+
+
+def typed(app: Picker, text: str, shown: str = "") -> dict[str, Any]:
+    """Key by key as a person types, each seen before the next, and with a pause that no scanner makes; then Enter."""
+    for at in range(1, len(text) + 1):
+        app.terminal.write(text[at - 1].encode())
+        wanted = re.compile(r"[›>] " + re.escape(shown[:at] or text[:at]))
+        app.terminal.wait_for(lambda glass, wanted=wanted: wanted.search(glass.text), START_S)
+        app.terminal.wait_quiet(2 * TYPED_MS)
+    (seen,) = app.write(b"\r")
+    return seen
+
+
+def held(shop: Shop, order: str, quantity: int) -> str:
+    """Goods of an order that lie in the backroom; the product's number."""
+    (product,) = shop.goods(1)
+    number = str(product["product_number"])
+    shop.add_order(order, [(number, quantity)], customer_name="Ms Okafor")
+    end = {"customer_order_number": order, "customer_order_line_number": 1}
+    source = {"location_code": product["store_locations"][0]["store_location_code"]}
+    entry = {"product_number": number, "quantity": quantity, "from_location": source}
+    shop.ask("create-movement", [{**entry, "to_location": {"location_code": PLACE, **end}}], AppUserName="U1")
+    return number
+
+
+def assigned(shop: Shop) -> list[Any]:
+    """What the service wants moved."""
+    path = f"/aisle/v1/stores/{shop.store}/assignments"
+    answer = shop._run(lambda client: client.extension("GET", path))
+    return list(answer.json()["assignments"])
+
+
+def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker: Pick, demo_home: Path) -> None:
+    product = held(shop, "CLR-1", 3)
+    app = picker(columns=80, rows=24)
+    at_the_desk(app, "BADGE-U6", "Clear", "clearance")
+    app.take(numbered(app, BACKROOM), "clearance.categories", "clearance.all")
+    app.shows("Order lines", " 3")
+    app.take("d", "clear.sure", "")
+    app.take("BACK", "clear.sure", "clear.not_the_tag")
+    app.take(BACKROOM, "clear.sure", "clear.not_scanned")
+    assert assigned(shop) == []
+    seen = typed(app, BACKROOM)
+    assert (seen["step"], seen["verdict"]) == ("clear.pin", "clear.pin_now"), seen
+    wrong = typed(app, "9999", "****")
+    assert (wrong["raw"], wrong["step"]) == ("", "clear.wait")
+    app.shows("Badge, name or PIN is wrong", "Type your PIN")
+    assert assigned(shop) == []
+    typed(app, PIN, "****")
+    app.shows("1 new move", PLACE, "CLR-1")
+    (one,) = assigned(shop)
+    assert (one["product_number"], one["quantity"], one["location_tag"]) == (product, 3, BACKROOM)
+    (told,) = on_this_host(demo_home, "SELECT count(*) FROM event WHERE raw || event || facts LIKE '%2468%'")
+    assert told[0] == 0, "a PIN was written down"
+    move_it(app, shop, product)
+
+
+def move_it(app: Picker, shop: Shop, product: str) -> None:
+    """From the last page of the clearance to the shelf."""
+    app.take("1", "tasks", "")
+    app.take(numbered(app, PLACE), "move.from", "tasks.begun")
+    app.take(SHELF, "move.from", "move.task_place")
+    app.take(PLACE, "move.take", "move.task_here")
+    app.take(product, "move.take", "move.task_taken")
+    app.take(SHELF, "tasks", "move.moved")
+    app.shows("Nothing is assigned to be moved")
+    until(app, lambda: assigned(shop) == [])
+    (line,) = shop.lines("CLR-1")
+    assert line.picked == 0, "the goods are nobody's again"
+    app.shows("all sent")
+
+
+def test_staff_clears_nothing_and_today_shows_the_day(shop: Shop, picker: Pick) -> None:
+    app = picker(columns=80, rows=24)
+    at_the_desk(app, "BADGE-U1", "Clear", "clearance")
+    app.shows("Only a supervisor may do this")
+    app.take(BACKROOM, "clearance", "clearance.denied")
+    app.take("b", "home", "")
+    open_job(app, "Other", "home")
+    app.take(numbered(app, "Chain"), "home", "")
+    app.take(numbered(app, "Today"), "today", "")
+    app.shows("Work today", "Picks", "Courier", "at work")
+    app.take("1", "today.hours", "")
+    app.shows("picks, ", "in all")
+    app.take("b", "today", "")
+    app.take("2", "today.places", "")
+    app.shows("Where today: Picks", "Most at")
+    app.take("3", "today.places", "")
+    app.shows("Where today: Moves")
+    app.take("b", "today", "")
+    app.take("3", "today.terminals", "")
+    app.shows("dock", "home")
+
