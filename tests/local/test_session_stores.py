@@ -1,0 +1,196 @@
+"""A session that goes on in another store, what is remembered of it, and the reads of the chain's stores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.cli.elsewhere import call_for_left, opener, where_it_works
+from aisle.courier import progress
+from aisle.errors import StorageError
+from aisle.jobs.base import Start
+from aisle.jobs.view import GOOD, WRONG
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.local.opening import open_session
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.reads import Reads
+from aisle.local.session import Session
+from aisle.local.whereabouts import TERMINALS, Whereabouts, remember, visited, whereabouts
+from aisle.scan.inputs import Line
+from aisle.settings import Loaded, load
+from tests.local import goods
+
+EAN = "4006381333931"
+CHAIN = (
+    {"storeNo": "0001", "storeName": "High Street", "areaId": "N", "storeStockPool1": "Floor"},
+    {"storeNo": "0002", "storeName": "Station", "areaId": "N", "areaDescription": "North"},
+    {"storeNo": "0003", "storeName": "Harbour", "areaId": "S", "areaDescription": "South", "countryCode": "NL"},
+    {"storeNo": "0900", "storeName": "Depot", "areaId": "S", "isWarhouse": True},
+)
+
+Row = dict[str, Any]
+
+
+def fill(root: Path, store: str, people: list[Row] | None = None) -> Home:
+    """A store with an order, as a courier would leave its cache."""
+    home = Home(root, "embedded", store)
+    cache = Cache(open_cache(home.folder, writer=True), store)
+    cache.put_people(people or [])
+    cache.put_products([goods.product("P1", "Tea", EAN)])
+    cache.put_stock([{**goods.stock("P1", 20, places={"A-1": 20}), "store_number": store}])
+    cache.put_locations([goods.location("A-1", 1)])
+    cache.put_stores(CHAIN)
+    order = goods.order(f"{store}-1", goods.line(1, "P1", 2, preferred_location_code="A-1"))
+    cache.put_orders([order], lines_known=True, read_began=1.0)
+    progress.save(cache, progress.Progress(completed=1.0))
+    return home
+
+
+@pytest.fixture
+def settled(aisle_home: Path) -> Loaded:
+    """Two stores on this host, and settings that say the first."""
+    people = [{**goods.person("U1", "Anna Kovac"), "role": "supervisor"}, goods.person("U2", "Ben Berg")]
+    fill(aisle_home, "0001", people)
+    fill(aisle_home, "0002", [goods.person("U9", "Ida Holm")])
+    return load({}, {"AISLE_HOME": str(aisle_home), "AISLE_TERMINAL": "dock"})
+
+
+def quiet(_: Loaded) -> Callable[[], None]:
+    return lambda: None
+
+
+@pytest.fixture
+def session(settled: Loaded, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    monkeypatch.setenv("AISLE_TERMINAL", "dock")
+    home = Home(settled.root, "embedded", "0001")
+    session = open_session(home, settled.settings._replace(user="U1"), lambda: None, settled)
+    session.open_store = opener(settled, quiet)
+    session.start()
+    session.resize(80, 24)
+    yield session
+    session.close()
+
+
+def enter(session: Session, *texts: str) -> Any:
+    """Lines in one read; the last frame."""
+    return session.take([Line(text, "cr", 0.0, 0.0, 0.0) for text in texts], 0.0)
+
+
+def written(home: Home) -> list[tuple[Any, ...]]:
+    """Every operation of a store on this host."""
+    with closing(open_outbox(home.folder)) as outbox:
+        return outbox.execute("SELECT operation, state FROM operation").fetchall()
+
+
+def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session, settled: Loaded) -> None:
+    """An order is opened, the store is changed over it, and what follows in the same read is the other store's."""
+    enter(session, "0001-1", EAN)
+    session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    frame = enter(session, "0002", "1", "0002-1", EAN, EAN)
+    assert (frame.store, frame.view.name) == ("0002", "pick.done")
+    one, two = (Home(settled.root, "embedded", store) for store in ("0001", "0002"))
+    assert len(written(one)) == 1
+    assert len(written(two)) == 1
+    assert whereabouts(settled.root, "dock", "0001") == Whereabouts("0001", "0002", "U1")
+    assert where_it_works(settled).settings.store == "0002"
+    assert {home.store for home in visited(settled.root, "embedded")} == {"0001", "0002"}
+    enter(session, "b", "b")
+    session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    frame = enter(session, "0001", "1")
+    assert (frame.store, frame.view.name) == ("0001", "pick.product")
+    assert frame.verdict is not None
+    assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "session.moved_waiting")
+    assert whereabouts(settled.root, "dock") is None
+    assert not list((settled.root / TERMINALS).iterdir())
+    assert len(written(one)) == 1
+
+
+def test_a_store_that_cannot_be_opened_is_told_and_nothing_changes(
+    session: Session, settled: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: str) -> Any:
+        raise StorageError("The disk is full.")
+
+    enter(session, "0001-1")
+    for opens, why in ((broken, "session.not_moved"), (None, "session.one_store")):
+        session.open_store = opens
+        session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+        frame = enter(session, "0002", "1")
+        assert frame.verdict is not None
+        assert (frame.store, frame.verdict.kind, frame.verdict.text.id) == ("0001", WRONG, why)
+        enter(session, "b", "b", "b")
+    assert enter(session, EAN).view.name == "pick.product"
+
+
+def test_who_may_change_the_store(settled: Loaded) -> None:
+    """Supervisors; whoever came, and anybody back to where the terminal belongs; all where nobody says who is what."""
+    one, two = (Home(settled.root, "embedded", store) for store in ("0001", "0002"))
+
+    def may(home: Home, user: str, store: str) -> bool:
+        with closing(open_outbox(home.folder)) as outbox:
+            reads = Reads(home, outbox)
+            try:
+                ((page,), _) = reads.query("store_page", {"store_number": store, "user": user, "terminal": "dock"})
+                return bool(page["may"])
+            finally:
+                reads.close()
+
+    assert (may(one, "U1", "0002"), may(one, "U2", "0002"), may(one, "U7", "0002")) == (True, False, False)
+    assert not may(two, "U1", "0003")
+    remember(settled.root, "dock", Whereabouts("0001", "0002", "U1"))
+    assert (may(two, "U1", "0003"), may(two, "U9", "0003"), may(two, "U9", "0001")) == (True, False, True)
+    Cache(open_cache(one.folder, writer=True), "0001").put_people([])
+    assert may(one, "U7", "0002")
+
+
+def test_stores_are_found_shown_and_swept(settled: Loaded) -> None:
+    home = Home(settled.root, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    with closing(open_outbox(home.folder)) as outbox, closing(Reads(home, outbox)) as reads:
+
+        def found(**args: Any) -> list[str]:
+            return [row["store_number"] for row in reads.query("stores", args)[0]]
+
+        assert found() == ["0001", "0002", "0003", "0900"]
+        assert found(show="near") == ["0002", "0900"]
+        assert found(show="warehouse") == ["0900"]
+        assert found(show="visited") == []
+        assert (found(search="harb"), found(search="nl"), found(search="sou 00")) == (["0003"], ["0003"], ["0003"])
+        assert reads.query("stores", {"first": 1, "size": 2})[1] == 4
+        cache.put_store_said("0002", {"store_number": "0002", "address": "3 Station Road"}, 5.0)
+        ((page,), _) = reads.query("store_page", {"store_number": "0002"})
+        assert (page["told"], page["address"], page["area_description"]) == ("yes", "3 Station Road", "North")
+        assert not cache.put_store_said("0002", {"store_number": "0002", "address": "3 Station Road"}, 6.0).changed
+        cache.put_store_said("0003", None, 5.0, "not yours")
+        assert reads.query("store_page", {"store_number": "0003"})[0][0]["told"] == "refused"
+        cache.keep_stores({"0001", "0002"})
+        assert found() == ["0001", "0002"]
+        assert reads.query("store_page", {"store_number": "0003"}) == ([], 0)
+
+
+def test_what_was_left_unsent_is_sent_by_its_own_courier(session: Session, settled: Loaded) -> None:
+    called: list[str] = []
+    enter(session, "0001-1", EAN)
+    session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    enter(session, "0002", "1")
+    call_for_left(settled, "0002", lambda loaded: lambda: called.append(loaded.settings.store))
+    assert called == ["0001"]
+    with closing(open_outbox(Home(settled.root, "embedded", "0001").folder)) as outbox:
+        outbox.execute("UPDATE operation SET live = 0")
+        assert Outbox(outbox).counts() == (0, 0)
+    call_for_left(settled, "0002", lambda loaded: lambda: called.append(loaded.settings.store))
+    assert called == ["0001"]
+
+
+def test_a_store_on_the_command_line_wins(settled: Loaded) -> None:
+    remember(settled.root, "dock", Whereabouts("0001", "0002", "U1"))
+    environ = {**os.environ, "AISLE_HOME": str(settled.root), "AISLE_TERMINAL": "dock"}
+    assert where_it_works(load({"store": "0001"}, environ)).settings.store == "0001"
+    assert where_it_works(load({}, {**environ, "AISLE_STORE": "0003"})).settings.store == "0003"
+    assert where_it_works(load({}, environ)).settings.store == "0002"
