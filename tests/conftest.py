@@ -31,6 +31,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="a long run; AISLE_FULL=1 asks for it"))
 
 
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may speak another language than they expect."""
+    monkeypatch.setenv("LC_MESSAGES", "C")
+    if os.environ.get("LC_ALL"):
+        monkeypatch.setenv("LC_ALL", "C.UTF-8")
+
+
 @pytest.fixture
 def _guarded_home(tmp_path: Path) -> Iterator[Path]:
     """The folder for AISLE_HOME; fails the test when a process of it, or of another home beside it, lives on."""

@@ -14,7 +14,7 @@ import pytest
 from aisle.cli.kiosk import closed_environment
 from aisle.cli.options import app_parser, settings_of
 from aisle.errors import SettingsError
-from aisle.settings import load
+from aisle.settings import Settings, language_of, load
 
 HOSTILE = {
     "TEXTUAL": "devtools",
@@ -52,6 +52,13 @@ def test_nothing_but_the_terminal_s_own_variables_is_kept() -> None:
     mine = {"HOME": account.pw_dir, "USER": account.pw_name, "LOGNAME": account.pw_name, "PATH": "/usr/bin:/bin"}
     assert closed_environment(HOSTILE | KEPT) == KEPT | mine
     assert closed_environment(HOSTILE | TERMINAL, "/data")["AISLE_HOME"] == "/data"
+
+
+def test_a_kiosk_speaks_the_language_of_whoever_connects() -> None:
+    assert language_of(Settings(), closed_environment(HOSTILE | TERMINAL)) == ""
+    heard = closed_environment(HOSTILE | {"TERM": "vt220", "LANG": "C.UTF-8", "LC_MESSAGES": "de_DE.UTF-8"})
+    assert language_of(Settings(), heard) == "de"
+    assert language_of(Settings(), closed_environment({"LANG": "nl_NL.UTF-8"})) == "nl"
 
 
 def test_the_readme_names_each_variable_that_is_heard() -> None:

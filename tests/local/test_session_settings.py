@@ -101,6 +101,22 @@ def test_what_has_changed_is_said_once_and_in_force_at_once(home: Home) -> None:
         assert "verified picking is off; blind counts are off" in told(session.poll())[1]
 
 
+def test_a_language_is_spoken_as_soon_as_it_is_set(home: Home) -> None:
+    with at(home) as session:
+        assert say(session).language == "en"
+        write(home, 'language = "de"\n')
+        frame = session.poll()
+        assert frame is not None
+        assert frame.verdict is not None
+        assert frame.language == "de"
+        assert Voice(language="de").say(frame.verdict.text) == "Einstellungen neu: auf Deutsch"
+        assert say(session, "4101").language == "de"
+        write(home, 'language = "de"\n[device."dock"]\nlanguage = "nl"\n')
+        assert session.poll().language == "nl"  # type: ignore[union-attr]
+    with at(home) as session:
+        assert say(session).language == "nl"
+
+
 def test_a_device_hears_of_its_own_section_only(home: Home) -> None:
     with at(home) as session:
         write(home, '[device."till"]\nverified = true\n[store."0002"]\nblind = true\n')

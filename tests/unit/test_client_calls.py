@@ -230,6 +230,22 @@ def test_a_method_takes_what_the_document_names_and_never_a_flush(name: str) -> 
             assert default is (inspect.Parameter.empty if param.required else None), param.name
 
 
+async def test_what_takes_a_language_is_asked_in_that_of_the_client() -> None:
+    service = Service(reply(body={"list": [], "page_size": 1, "page_start": 1, "total_count": 0}))
+    async with service.client(language="de") as client:
+        await client.list_locations("7")
+        await client.list_locations("7", accept_language="nl")
+        await client.list_location_products("7", "L")
+        await client.list_location_products("7", "L", accept_language="nl")
+        _ = [page async for page in client.pages("list-locations", path={"store_number": "7"})]
+        await client.list_stores()
+        await client.request("list-locations", path={"store_number": "7"})
+    asked = [(sent.target.partition("?")[2], sent.headers.get("accept-language")) for sent in service.sent]
+    german, dutch = ("accept_language=de", None), ("accept_language=nl", None)
+    assert asked == [german, dutch, ("", "de"), ("", "nl"), (asked[4][0], None), ("", None), ("", None)]
+    assert "accept_language=de" in asked[4][0]
+
+
 async def test_an_answer_keeps_fields_that_nobody_knows() -> None:
     service = Service(reply(body={"list": [{"location_code": "A", "colour": "red"}], "later": {"a": 1}}))
     async with service.client() as client:

@@ -15,6 +15,7 @@ from aisle.settings import (
     Settings,
     base_url,
     data_root,
+    language_of,
     load,
     pool_names,
     read_token,
@@ -52,6 +53,7 @@ def test_the_command_line_beats_variables_and_these_beat_the_file(home: Path) ->
         ("stoer = '1'", "did you mean 'store'"),
         ("store = 1", "it takes a text"),
         ("verified = 'yes'", "it takes true or false"),
+        ("language = 'german'", "it takes en, nl, de, fr."),
         ("restricted_codes = 'x'", "it takes a list of texts"),
         ("store = ", "cannot be read"),
     ],
@@ -263,6 +265,27 @@ def test_terminals_have_names() -> None:
     assert terminal_name(Settings(), {}, lambda: "/dev/pts/3") == "pts-3"
     assert terminal_name(Settings(), {"SSH_CLIENT": "10.0.0.7 51234 22"}) == "ssh-10.0.0.7"
     assert terminal_name(Settings(terminal="dock 3"), {"SSH_CLIENT": "10.0.0.7 51234 22"}) == "dock 3"
+
+
+@pytest.mark.parametrize(
+    ("environ", "language"),
+    [
+        ({}, ""),
+        ({"LANG": "C.UTF-8"}, ""),
+        ({"LANG": "de_AT.UTF-8"}, "de"),
+        ({"LANG": "nl_BE@euro"}, "nl"),
+        ({"LANG": "fr"}, "fr"),
+        ({"LANG": "dede_DE.UTF-8"}, ""),
+        ({"LANG": "da_DK.UTF-8"}, ""),
+        ({"LC_MESSAGES": "nl_NL.UTF-8", "LANG": "de_DE.UTF-8"}, "nl"),
+        ({"LC_ALL": "en_GB.UTF-8", "LC_MESSAGES": "nl_NL.UTF-8", "LANG": "de_DE.UTF-8"}, "en"),
+        ({"LC_ALL": "C.UTF-8", "LANG": "de_DE.UTF-8"}, ""),
+        ({"LC_ALL": "", "LANG": "de_DE.UTF-8"}, "de"),
+    ],
+)
+def test_the_language_is_that_of_the_environment_where_none_is_set(environ: dict[str, str], language: str) -> None:
+    assert language_of(Settings(), environ) == language
+    assert language_of(Settings(language="fr"), environ) == "fr"
 
 
 def test_an_address_without_a_scheme_is_refused() -> None:

@@ -1,0 +1,50 @@
+"""The courier asks for names in one language for all terminals of its host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from aisle.cli.courier import connector, language_of_host
+from aisle.client import Answer
+from aisle.settings import load
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("", "fr"),
+        ('language = "de"', "de"),
+        ('language = "de"\n[store."0001"]\nlanguage = "nl"', "nl"),
+        ('[device."dock"]\nlanguage = "nl"', "fr"),
+        ('language = "de"\n[device."dock"]\nlanguage = "nl"', "de"),
+    ],
+)
+def test_it_is_that_of_the_store_or_the_host_and_of_no_device(
+    aisle_home: Path, monkeypatch: pytest.MonkeyPatch, text: str, language: str
+) -> None:
+    monkeypatch.setenv("LANG", "fr_FR.UTF-8")
+    for name in ("LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    (aisle_home / "settings.toml").write_text(text, encoding="utf-8")
+    assert language_of_host(load({"terminal": "dock", "store": "0001"})) == language
+
+
+async def test_names_come_in_it(aisle_home: Path) -> None:
+    """From our own service: a product whose name it has in two languages, at a place."""
+    (aisle_home / "settings.toml").write_text('language = "nl"', encoding="utf-8")
+
+    def nothing(answer: Answer) -> None:
+        """Nobody looks at the answers."""
+
+    async with connector(load({}))(nothing) as client:
+        lying = [entry for place in (await client.list_locations("0001")).rows for entry in place.stock or ()]
+        number = str(lying[0].product_number)
+        field = {"sort_order": 1, "key": "product_name.nl", "value": "Thee"}
+        await client.create_or_update_products({"products": [{"product_number": number, "free_fields": [field]}]})
+        places = (await client.list_locations("0001")).rows
+    named = {
+        entry.product_description for place in places for entry in place.stock or () if entry.product_number == number
+    }
+    assert named == {"Thee"} != {lying[0].product_description}
