@@ -58,7 +58,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Browse
     "browse.head_place": "Lieu",
     "browse.head_products": ("Art.", "Articles"),
-    "browse.head_tags": "Type",
+    "browse.head_tags": "Étiq.",
     "browse.rest": ("Reste", "Reste de cet emplacement"),
     "browse.title": "Emplacements",
     "browse.title_place": ("{place}", "Emplacement {place}"),

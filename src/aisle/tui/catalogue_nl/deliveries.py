@@ -15,7 +15,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.title_receipts": ("Ontvangst", "Alle ontvangsten"),
     "deliveries.title_kind": ("{kind}", "Ontvangst: {kind}"),
     "deliveries.kind_purchase": "inkoop",
-    "deliveries.kind_transfer": "overzet",
+    "deliveries.kind_transfer": "intern",
     "deliveries.kind": "soort {kind}",
     "deliveries.prompt": ("Scan of typ", "Scan een levering of artikel, of typ om te zoeken"),
     "deliveries.empty": ("Geen.", "Er is er geen."),

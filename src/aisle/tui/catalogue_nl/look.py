@@ -58,7 +58,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Browse
     "browse.head_place": "Plek",
     "browse.head_products": ("Art.", "Artikelen"),
-    "browse.head_tags": "Soort",
+    "browse.head_tags": "Labels",
     "browse.rest": ("Rest", "Rest van deze plek"),
     "browse.title": "Plekken",
     "browse.title_place": ("{place}", "Plek {place}"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "web.title": "aisle: de winkel in de hand",
-    "web.who_may": "Voor teamleiders.",
+    "web.who_may": "Voor leidinggevenden.",
     "web.who": "Badge of gebruikersnaam",
     "web.pin": "Pincode",
     "web.sign_in": "Aanmelden",
     "web.sign_out": "Afmelden",
     "web.wrong": "Badge, naam of pincode klopt niet.",
     "web.later": "Te veel foute pogingen. Een paar minuten wachten.",
-    "web.not_you": "Alleen teamleiders werken in een browser.",
+    "web.not_you": "Alleen leidinggevenden werken in een browser.",
     "web.no_people": "Deze server kent geen pincodes; hier kan niemand zich aanmelden.",
     "web.no_answer": "De server antwoordt nu niet. Opnieuw proberen.",
     "web.ended": "Dit scherm is gesloten. Er is niets verloren: het werk gaat verder bij dezelfde stap.",
