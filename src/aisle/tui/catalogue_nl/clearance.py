@@ -105,7 +105,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "clear.to_find_out": ("Nagaan", "Hoe dat na te gaan"),
     "clear.find_out": (
         "Kijk bij wat te doen is van {tag:~}.",
-        "Kijk bij de te verplaatsen goederen: wat van {tag:~} nieuw is, komt hiervan. Nog eens vragen verdubbelt niets.",
+        "Kijk bij te verplaatsen goederen: wat van {tag:~} nieuw is, komt hiervan. Nog eens vragen verdubbelt niets.",
     ),
     "clear.find_out_there": (
         "Vraag de beheerder.",
