@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import count_send, counting
-from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish
+from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish, priced
 from aisle.jobs.counting import Counting, Gone, Item, Next, Sent
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.scan.meaning import Meaning
@@ -107,7 +107,7 @@ def summary(state: Counting) -> Result:
     units = sum((item.difference for item in state.differing), Decimal(0))
     value = sum((item.value for item in state.differing), Decimal(0))
     id_ = "count.differ_value" if value else "count.differ"
-    return told(state, ASK, id_, count=len(state.differing), units=units, value=f"{value:.2f}")
+    return told(state, ASK, id_, count=len(state.differing), units=units, value=priced(round(value, 2)))
 
 
 def answered(state: Counting, number: int, context: Context) -> Result:

@@ -267,7 +267,7 @@ def _row(state: Counting, index: int, item: Item) -> Row:
     if where and not item.place:
         name = msg("count.nowhere")
     value = (
-        msg("count.signed", sign=_sign(item.value), value=f"{abs(item.value):.2f}")
+        msg("count.signed", sign=_sign(item.value), value=priced(round(abs(item.value), 2)))
         if item.price
         else msg("raw", text="")
     )
