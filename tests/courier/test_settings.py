@@ -209,7 +209,8 @@ async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(ow
         rows = (await client.request("list-products", query={"page_size": 1})).json()["records"]
         product = str(rows[0]["product_number"])
         given = {"product_number": product, "min": 4, "max": 10, "history_array": [3, 5], "history_keys": ["W1", "W2"]}
-        await client.request("update-store-products", path={"store_number": STORE}, body=json.dumps([given]).encode())
+        body = json.dumps({"store_products": [given]}).encode()
+        await client.request("create-store-products", path={"store_number": STORE}, body=body)
     async with own.courier() as courier:
         await own.time.until(lambda: seen(own, product).get("min") == 4, 60)
         row = seen(own, product)

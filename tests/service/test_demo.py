@@ -14,6 +14,7 @@ from aisle.contract.models.deliveries import StoreDeliveryCreate
 from aisle.contract.models.logs import StoreProductLogCreate
 from aisle.contract.models.movement import MovementItem
 from aisle.contract.models.product_writes import ProductWrite
+from aisle.contract.models.store_products import StoreProductCreate
 from aisle.contract.models.stores import StoreCreate
 from aisle.service import pins
 from aisle.service.demo import PIN, STORE, WAREHOUSE, DemoStore, demo_bodies
@@ -195,7 +196,7 @@ def test_it_is_the_same_every_time_and_moves_with_the_day(demo: DemoStore) -> No
     assert min(dates) == (TODAY - timedelta(days=1)).isoformat()
     assert max(dates) > (TODAY + timedelta(days=2)).isoformat()
     later = demo_bodies(TODAY + timedelta(days=9))
-    assert later._replace(orders=[], deeds=[]) == demo._replace(orders=[], deeds=[])
+    assert later._replace(orders=[], deeds=[], levels=[]) == demo._replace(orders=[], deeds=[], levels=[])
     assert [deed[:4] for deed in later.deeds] == [deed[:4] for deed in demo.deeds]
     assert later.orders[0]["order_lines"][0]["pickup_date"] == (TODAY + timedelta(days=8)).isoformat()
 
@@ -207,6 +208,7 @@ def test_every_body_fits_the_contract(demo: DemoStore) -> None:
         (StoreProductLogCreate, [entry for entries in demo.counts.values() for entry in entries]),
         (CustomerOrderCreate, bodies_of(demo, CREATE, "orders")),
         (StoreDeliveryCreate, bodies_of(demo, DELIVERIES, "orders")),
+        (StoreProductCreate, demo.levels),
         (StoreProductLogCreate, bodies_of(demo, LOGS, "storeproductlog")),
         (CustomerOrderUpdateRequest, [documented(deed.body) for deed in demo.deeds if deed.operation == UPDATE]),
         (MovementItem, [item for deed in demo.deeds if deed.operation == MOVEMENT for item in deed.body]),

@@ -20,7 +20,7 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     weeks, sold = [f"W{week}" for week in range(40, 48)], [12, 9, 14, 11, 8, 13, 10, 12]
     said = {"min": 4, "max": 10, "history_array": sold, "history_keys": weeks, "forecast_array": [11, 12, 15]}
     moments = {"next_ordering_date": "2030-03-04T15:00:00Z", "next_delivery_date": "2030-03-05T06:30:00Z"}
-    shop.ask("update-store-products", [{"product_number": number, **said, **moments}])
+    shop.ask("create-store-products", {"store_products": [{"product_number": number, **said, **moments}]})
     app = picker(columns=80, rows=24)
     app.sign_in("BADGE-U6")
     app.shows("live")

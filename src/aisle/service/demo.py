@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from aisle.service.demo_days import Deed, Shelves, everyday
 from aisle.service.demo_goods import Body, categories, goods
+from aisle.service.demo_levels import levels
 from aisle.service.demo_work import CREATE, deliveries, orders_begun, orders_done
 
 STORE = "0001"
@@ -42,7 +43,8 @@ class DemoStore(NamedTuple):
     `stores`, `products` and `orders` are the items of those bodies (the orders all belong to `store_number`);
     `locations` those of `/aisle/v1/locations`; `counts` maps a store number to entries of create store product logs, to
     be sent with `is_counted_quantity=true`; `people` are those of `/aisle/v1/stores/{store}/people`, of a PIN its hash;
-    `deeds` are what happened from then on, as it happened, the creation of `orders` included.
+    `deeds` are what happened from then on, as it happened, the creation of `orders` included; `levels` are what the
+    shop says of its products.
     """
 
     store_number: str
@@ -53,6 +55,7 @@ class DemoStore(NamedTuple):
     orders: list[Body]
     people: list[Body]
     deeds: list[Deed]
+    levels: list[Body]
 
 
 CUSTOMERS = (
@@ -84,7 +87,7 @@ def demo_bodies(today: date) -> DemoStore:
     orders = _orders(rng, products, today)
     counts = _counts(rng, products, places, _demand(orders))
     deeds = _deeds(products, counts[STORE], orders, today)
-    return DemoStore(STORE, _stores(), products, places, counts, orders, _people(), deeds)
+    return DemoStore(STORE, _stores(), products, places, counts, orders, _people(), deeds, levels(products, today))
 
 
 def _deeds(products: list[Body], counts: list[Body], orders: list[Body], today: date) -> list[Deed]:

@@ -60,10 +60,8 @@ async def seed(tx: Tx, now: float) -> bool:
 async def _stock(maker: _Maker, demo: DemoStore) -> None:
     """Every store ranges what is counted in it; the shop itself ranges the whole catalogue."""
     for store, counts in demo.counts.items():
-        ranged = [entry["product_number"] for entry in counts]
-        if store == demo.store_number:
-            ranged = [product["product_number"] for product in demo.products]
-        items = [{"product_number": number} for number in dict.fromkeys(ranged)]
+        ranged = dict.fromkeys(entry["product_number"] for entry in counts)
+        items = demo.levels if store == demo.store_number else [{"product_number": number} for number in ranged]
         await maker.run(create_store_products, {"store_products": items}, store)
         await maker.run(create_store_product_logs, {"storeproductlog": counts}, store, is_counted_quantity=True)
 
