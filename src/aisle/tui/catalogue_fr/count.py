@@ -183,7 +183,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "loss.where": ("Où ?", "Où était {label:~} ?"),
     "loss.how_many": ("{quantity}", "{quantity} · {label:~}"),
     "loss.one_at_a_time": ("D'abord {label:~}", "D'abord {label:~}, puis {what:~}"),
-    "loss.none": ("Au moins 1", "Rien n'est pas une perte ; taper combien"),
+    "loss.none": ("Au moins 1", "Zéro n'est pas une perte ; taper combien"),
     "loss.over": (
         "Théorique : {books}",
         "{quantity} ? Théorique : {books}",

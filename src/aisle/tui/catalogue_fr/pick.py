@@ -65,7 +65,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.totes_in_hand": ("En main : {totes}", "En main : bac {totes}"),
     "pick.note_back_left_over": ("Replacer {count}", "Quelqu'un a été plus rapide : replacer {count}."),
     "pick.too_many": ("En trop", "Plus en main que commandé"),
-    "pick.order_left": ("Plus de commande", "Cette commande ne se prépare plus"),
+    "pick.order_left": ("Cde disparue", "Cette commande ne se prépare plus"),
     "pick.note_put_down": (
         "Scanner où c'est déposé.",
         "Déposer les articles et scanner l'emplacement, pour les retrouver.",
@@ -90,7 +90,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_count": ("Compter {key}", "Compter l'emplacement vide {key}"),
     "pick.way_reopen": ("Finir la ligne", "Prélever quand même le reste"),
     "pick.way_this_one": ("{key:~}", "Prendre {key:~}"),
-    "pick.way_leave_for": ("Aller à {key}", "Quitter celle-ci, préparer {key}"),
+    "pick.way_leave_for": ("Passer à {key}", "Quitter celle-ci, préparer {key}"),
     "pick.waiting": ("Pas encore là", "La commande {order} n'est pas encore là ; attendre ou revenir"),
     "pick.unknown": ("Inconnu : {code:~}", "{code:~} est inconnu ici", "Rien ici ne s'appelle {code:~}. Rescanner."),
     "pick.person": ("{name:~} : un badge", "C'est le badge de {name:~} ; se déconnecter d'abord à l'accueil"),
@@ -129,7 +129,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.full": (
         "{of} déjà pris",
         "{of} déjà pris : {label:~}",
-        "{label:~} : {of} sur {of} déjà prélevés. À remettre.",
+        "{label:~} : {of} sur {of} déjà prélevés. À replacer.",
     ),
     "pick.whole": ("Entiers seuls", "{quantity} de {label:~} : entiers seulement"),
     "pick.over": (
@@ -177,7 +177,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code} : inconnue ; scanner la suivante",
         "{code} n'est pas une commande ici. Tout est déposé ; scanner la commande suivante.",
     ),
-    "pick.weigh": ("Combien ?", "Combien de {label:~} ?", "Combien de {label:~} ? Il faut {rest} {unit}. Le taper."),
+    "pick.weigh": ("Combien ?", "Combien de {label:~} ?", "Combien de {label:~} ? Il faut {rest} {unit}. Taper combien."),
     "pick.put_on_shelf": ("{place} est un rayon", "{place} est un rayon de cette commande. Déposer ici ?"),
     "pick.way_put_here": ("Déposer à {key}", "Déposer ici, à {key}"),
     "pick.put_undone": ("Encore en main", "La commande {order} est de nouveau en main, plus à {place}"),
@@ -256,7 +256,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.left_hand_nowhere": (
         "{count} en main",
         "{count} en main, sans emplacement",
-        "Quitté avec {count} en main, sans emplacement ; Déplacer les dépose",
+        "Quitté avec {count} en main, sans emplacement ; « Déplacer » les dépose",
     ),
     "pick.put_back_done": ("Replacé", "Tout est remis en place"),
     "pick.put_back_undone": ("{count} en main", "Annulé : {count} de nouveau en main"),
@@ -344,7 +344,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Short
     "pick.was_short": (
         "Clos, manquant",
-        "Close avec {done} sur {of}",
+        "Clos avec {done} sur {of}",
         "{label:~} était clos avec {done} sur {of}",
     ),
     "pick.short": ("Manque {done}/{of}", "Manquant : {done} sur {of}", "Manquant : {done} sur {of} · {label:~}"),

@@ -22,7 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.without": ("geen {what}", "live, geen {what}", "live, maar {what} niet te lezen"),
     "link.offline": "offline",
     "link.syncing": ("laadt", "bijwerken"),
-    "link.none": ("start", "start op"),
+    "link.none": ("start", "opstarten"),
     "link.refused": ("geweigerd", "winkel of token geweigerd"),
     "link.unkept": ("onbewaard", "niets wordt bewaard"),
     "link.age": ("{seconds:age}", "{seconds:age}", "data {seconds:age} oud"),

@@ -59,7 +59,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_back_rejected": ("Leg {count} terug", "De order is afgewezen: leg {count} terug waar het lag."),
     "pick.note_back_rejected_here": (
         "Leg {count} terug",
-        "De order is hier afgewezen: leg {count} terug waar het lag.",
+        "De order is nu afgewezen: leg {count} terug waar het lag.",
     ),
     "pick.note_back_finished": ("{count} in de hand", "De order is afgesloten, en er is nog {count} van in de hand."),
     "pick.note_back_claimed": ("{count} in de hand", "Geef {count} aan wie nu pickt, of leg het terug."),
@@ -187,7 +187,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.last_stop": ("Laatste stop", "Dit is de enige stop die over is"),
     "pick.later": ("Voor later", "Voor later; nu {label:~}"),
     "pick.undone": ("{was} → {now}", "Ongedaan: {was} → {now}", "Ongedaan: {label:~} terug van {was} naar {now}"),
-    "pick.nothing_to_undo": ("Niets te doen", "Er valt niets ongedaan te maken"),
+    "pick.nothing_to_undo": ("Kan niet terug", "Er valt niets ongedaan te maken"),
     "pick.this_order": ("Al open", "Order {order} wordt nu al gepickt"),
     "pick.other_order": (
         "Dat is {other:~}",
@@ -246,7 +246,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.not_of_round": ("Niet in de ronde", "{other} zit niet in deze ronde"),
     "pick.out_rejected": ("{tote} afgewezen", "Bak {tote}, {order}, is afgewezen; de andere gaan door"),
-    "pick.out_rejected_here": ("{tote} afgewezen", "Bak {tote}, {order}, is hier afgewezen; de andere gaan door"),
+    "pick.out_rejected_here": ("{tote} afgewezen", "Bak {tote}, {order}, is nu afgewezen; de andere gaan door"),
     "pick.out_finished": ("{tote} is dicht", "Bak {tote}, {order}, is afgesloten; de andere gaan door"),
     "pick.out_claimed": ("{who:~} heeft {tote}", "{who:~} heeft {tote}, {order}, overgenomen; de andere gaan door"),
     "pick.out_no_order": ("{tote} is weg", "Bak {tote}: er is geen open order {order}"),

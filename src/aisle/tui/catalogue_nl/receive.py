@@ -156,6 +156,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.forgotten": ("{quantity} vergeten", "{quantity} van {label:~} vergeten, er is niets geboekt"),
     "receive.undone_scan": ("Ongedaan: {quantity}", "Ongedaan: {quantity} van {label:~} in de hand"),
     "receive.undone": ("Terug: {quantity}", "Ongedaan: {quantity} van {label:~} niet ontvangen"),
-    "receive.nothing_to_undo": ("Niets te doen", "Er valt niets ongedaan te maken"),
+    "receive.nothing_to_undo": ("Kan niet terug", "Er valt niets ongedaan te maken"),
     "receive.refused": ("Niet geboekt!", "Niet geboekt: {why:~}", "De server weigerde {label:~}: {why:~}"),
 }
