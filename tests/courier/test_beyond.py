@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Write
+from aisle.jobs.deeds import CLOSE_LINE, OPEN_LINE, Deed, decide
 from tests.courier.fake import OWN, Fake
 from tests.courier.test_deliver import Rig
 from tests.courier.test_real_service import Shop
@@ -87,14 +88,46 @@ async def test_what_there_is_nothing_to_review_of_is_refused_and_told(shop: Shop
     assert shop.desk.outbox.get(op_id).last_error
 
 
+REJECTION = Write("reject-lines", ("order/O1",), STORE, {}, {"order_number": "O1", "lines": []})
+
+
+@pytest.mark.parametrize(("write", "what"), [(recount("P1"), "recounts"), (REJECTION, "line-rejections")])
 @pytest.mark.parametrize("features", ["", OWN], ids=["document", "without"])
-async def test_a_service_that_takes_none_is_never_asked(aisle_home: Path, features: str) -> None:
+async def test_a_service_that_takes_none_is_never_asked(
+    aisle_home: Path, features: str, write: Write, what: str
+) -> None:
     rig = Rig(aisle_home, Fake(features))
     try:
-        (op_id,) = rig.desk.write(recount("P1"))
+        (op_id,) = rig.desk.write(write)
         await rig.deliver()
         assert rig.desk.state(op_id) == "rejected"
-        assert "recounts" in rig.desk.outbox.get(op_id).last_error
+        assert what in rig.desk.outbox.get(op_id).last_error
         assert not [request for request in rig.fake.requests if "/aisle/v1/" in request.url.path]
     finally:
         await rig.close()
+
+
+async def test_a_line_is_rejected_once_and_taken_up_again_though_answers_are_lost(shop: Shop) -> None:
+    async with shop.courier() as courier:
+        order = shop.first()
+        number, line = str(order["order_number"]), next(each for each in order["lines"] if not each["picked_quantity"])
+
+        def stands() -> tuple[bool, bool]:
+            (now,) = [each for each in shop.order(number)["lines"] if each["line_number"] == line["line_number"]]
+            return bool(now.get("is_rejected")), bool(now["is_picked"])
+
+        for deed, expected in (
+            (Deed(CLOSE_LINE, words="Damaged", line=line["line_number"]), (True, True)),
+            (Deed(OPEN_LINE, line=line["line_number"]), (False, False)),
+        ):
+            (write,) = decide(number, shop.order(number), deed, "0001", rejects=True).writes
+            assert isinstance(write, Write)
+            shop.line.lose_answer.add("POST")
+            lost = shop.line.lost
+            (op_id,) = shop.desk.write(write)
+            assert stands() == expected, "on the screens before anybody has heard of it"
+            courier.wake()
+            await shop.time.until(lambda lost=lost: shop.line.lost > lost + 1)  # type: ignore[misc]
+            shop.line.lose_answer.clear()
+            await shop.time.until(lambda op_id=op_id: shop.desk.is_read_back(op_id))  # type: ignore[misc]
+            assert stands() == expected, "and when it was read back"

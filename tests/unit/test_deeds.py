@@ -151,3 +151,34 @@ def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
 def test_what_no_walk_has_is_not_split(fields: dict[str, Any], why: str) -> None:
     done = decide("O1", row(**fields), Deed(SPLIT, "U2", "Ben"), "0001")
     assert (done.writes, done.why and done.why.id) == ((), why)
+
+
+WHY = {"rejection_reason_code": "21", "rejection_reason_code_description": "Damaged"}
+UNTOUCHED = row(lines=[{"line_number": 1, "product_number": "P1", "quantity": 3, "picked_quantity": 0}])
+
+
+def line_said(deed: Deed, now: dict[str, Any], *, rejects: bool = True) -> tuple[str, Any]:
+    (write,) = decide("O1", now, deed, "0001", rejects=rejects).writes
+    assert isinstance(write, Write)
+    assert (write.lanes, write.path) == (("order/O1",), {"store_number": "0001"})
+    return write.operation, write.body
+
+
+def test_a_line_of_which_nothing_is_picked_is_rejected_in_so_many_words_where_that_is_taken() -> None:
+    why = Deed(CLOSE_LINE, code="21", words="Damaged", line=1)
+    rejected = {"order_number": "O1", "lines": [{"line_number": 1, "is_rejected": True, **WHY}]}
+    assert line_said(why, UNTOUCHED) == ("reject-lines", rejected)
+    assert line_said(why, UNTOUCHED, rejects=False)[0] == "update-customer-order", "closed short, and why"
+    assert line_said(why._replace(line=2), row())[0] == "update-customer-order", "what is picked stays picked"
+    assert line_said(Deed(CLOSE_LINE, line=1), UNTOUCHED)[0] == "update-customer-order", "a rejection has a reason"
+
+
+def test_a_rejected_line_is_taken_up_again_as_it_was_rejected() -> None:
+    (line,) = UNTOUCHED["lines"]
+    now = row(lines=[{**line, "is_picked": True, "is_rejected": True, **WHY}])
+    taken_up = {"order_number": "O1", "lines": [{"line_number": 1, "is_rejected": False}]}
+    assert line_said(Deed(OPEN_LINE, line=1), now) == ("reject-lines", taken_up)
+    undo = decide("O1", now, Deed(OPEN_LINE, line=1), "0001", rejects=True).undo
+    assert undo == Deed(CLOSE_LINE, code="21", words="Damaged", line=1)
+    short = row(lines=[{**line, "is_picked": True}])
+    assert line_said(Deed(OPEN_LINE, line=1), short)[0] == "update-customer-order", "it was closed short"

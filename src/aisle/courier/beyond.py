@@ -8,7 +8,7 @@ from aisle.client import Answer, Client
 from aisle.contract.wire import encode_json, encode_segment
 from aisle.courier.features import Features
 from aisle.errors import ContractError
-from aisle.local.operation import Operation
+from aisle.local.operation import REJECT_LINES, Operation
 
 
 class _Way(NamedTuple):
@@ -20,7 +20,11 @@ class _Way(NamedTuple):
 
 RECOUNTS = "write-recounts"
 
-_WAYS = {"review-logs": _Way("reviews", "reviews"), RECOUNTS: _Way("recounts", "recounts")}
+_WAYS = {
+    "review-logs": _Way("reviews", "reviews"),
+    RECOUNTS: _Way("recounts", "recounts"),
+    REJECT_LINES: _Way("line-rejections", "line_rejection"),
+}
 
 
 def is_beyond(op: Operation) -> bool:

@@ -43,6 +43,8 @@ class Features(NamedTuple):
     """Counts can be ordered, and a count closes them."""
     assignments: bool = False
     """What clearances want moved can be listed."""
+    line_rejection: bool = False
+    """Lines of an order can be rejected for themselves, and taken up again."""
     receipt_line: bool = False
     """An entry that comes from a receipt may name the line of its delivery."""
 
@@ -63,6 +65,7 @@ class Features(NamedTuple):
             "recounts": self.recounts,
             "assignments": self.assignments,
             "receipt-line": self.receipt_line,
+            "line-rejection": self.line_rejection,
         }
         return ", ".join(word for word, said in words.items() if said)
 
@@ -94,6 +97,7 @@ def parse_features(text: str) -> Features:
         recounts="recounts" in said,
         assignments="assignments" in said,
         receipt_line="receipt-line" in said,
+        line_rejection="line-rejection" in said,
     )
 
 

@@ -25,7 +25,7 @@ from aisle.jobs.base import (
     Wish,
     Write,
 )
-from aisle.jobs.deeds import FOR_SOMEBODY, LOSING, OF_LINES, OF_ORDERS, REASONED, Deed, decide
+from aisle.jobs.deeds import FOR_SOMEBODY, LINE_REJECTION, LOSING, OF_LINES, OF_ORDERS, REASONED, Deed, decide
 from aisle.jobs.short_ways import Reason, reasons
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.walk import number
@@ -87,6 +87,8 @@ class Acting(NamedTuple):
     cursor: int = -1
     size: int = 12
     """Results that fit on the screen."""
+    rejects: bool = False
+    """The service takes rejections of lines."""
 
     @property
     def rows(self) -> tuple[Outcome, ...]:
@@ -212,7 +214,8 @@ def _go(state: Acting, plan: tuple[tuple[str, Deed], ...]) -> Result:
     """How the orders stand at this moment; the answer decides."""
     state = state._replace(plan=plan, page=WAIT)
     if any(deed.kind in OF_LINES for _, deed in plan):
-        return Turn(state, (Query("now", "order", {"order_number": plan[0][0]}),))
+        features = Query("features", "features", {}, live=True)  # what is asked last is answered first
+        return Turn(state, (Query("now", "order", {"order_number": plan[0][0]}), features))
     return Turn(state, (Query("now", "orders_by_number", _args(tuple(order for order, _ in plan))),))
 
 
@@ -233,6 +236,8 @@ def _answered(state: Acting, answer: Rows, context: Context) -> Result:
             return Turn(state._replace(picked=picked, of=total))
         case Rows("people", rows, _):
             return _found(state, tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows))
+        case Rows("features", rows, _):
+            return Turn(state._replace(rejects=bool(rows) and LINE_REJECTION in rows[0]["features"]))
         case Rows("now", rows, _) if state.page == WAIT:
             return _done(state, {str(row["order_number"]): row for row in rows}, context)
         case Rows("outcomes", rows, _):
@@ -309,7 +314,7 @@ def _done(state: Acting, found: Mapping[str, Mapping[str, Any]], context: Contex
     effects: list[Write | Remark] = []
     rows, undo = [], []
     for order, deed in state.plan:
-        done = decide(order, found.get(order), deed, context.store)
+        done = decide(order, found.get(order), deed, context.store, rejects=state.rejects)
         effects += done.writes
         undo += [(order, done.undo)] if done.undo and not state.undoing else []
         rows.append(Outcome(order, "" if done.why else "noted", done.why))

@@ -1,6 +1,7 @@
 """What a supervisor can do to an order, decided on what the order stands at. Interface: Update customer order.
 
-A line is rejected by closing it with what is picked of it, and saying why: that is the same at every service.
+A line is rejected by closing it with what is picked of it, and saying why: that is the same at every service. One of
+which nothing is picked is rejected in so many words where the service takes that (`line-rejection`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from aisle.jobs.view import Msg, msg
 from aisle.jobs.walk import number
 
 CLAIM, RELEASE, REJECT, TAKE_BACK, FINISH = "claim", "release", "reject", "take_back", "finish"
+LINE_REJECTION = "line-rejection"
+"""The word by which a service announces that it takes rejections of lines."""
+
 URGENT, CALM, SPLIT = "urgent", "calm", "split"
 CLOSE_LINE, OPEN_LINE = "close_line", "open_line"
 
@@ -54,8 +58,11 @@ class Done(NamedTuple):
     why: Msg | None = None
 
 
-def decide(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str) -> Done:
-    """What a deed comes to, on an order as it is now (None: nobody here knows it); too late is said plainly."""
+def decide(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, *, rejects: bool = False) -> Done:
+    """What a deed comes to, on an order as it is now (None: nobody here knows it); too late is said plainly.
+
+    `rejects`: the service takes rejections of lines.
+    """
     if row is None:
         return Done(why=msg("deed.gone", order=order))
     if not row.get("is_active", True):
@@ -77,7 +84,7 @@ def decide(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str) ->
         return _split(order, row, deed, store)
     if deed.kind == FINISH:
         return _finish(order, row, store)
-    return _line(order, row, deed, store)
+    return _line(order, row, deed, store, rejects)
 
 
 def _take_back(order: str, row: Mapping[str, Any], store: str) -> Done:
@@ -130,7 +137,7 @@ def _finish(order: str, row: Mapping[str, Any], store: str) -> Done:
     return Done((write_order(order, {"order_number": order, "is_active": False}, store),))
 
 
-def _line(order: str, row: Mapping[str, Any], deed: Deed, store: str) -> Done:
+def _line(order: str, row: Mapping[str, Any], deed: Deed, store: str, rejects: bool) -> Done:
     """A line closed with what is picked of it, or opened again; what is picked stays."""
     line = next((line for line in row.get("lines") or () if line.get("line_number") == deed.line), None)
     if line is None:
@@ -144,12 +151,21 @@ def _line(order: str, row: Mapping[str, Any], deed: Deed, store: str) -> Done:
     closing = deed.kind == CLOSE_LINE
     if bool(line.get("is_picked")) == closing:
         return Done(why=msg("deed.line_closed" if closing else "deed.line_open", label=label))
+    code, words = str(line.get("rejection_reason_code") or ""), str(line.get("rejection_reason_code_description") or "")
+    undo = Deed(OPEN_LINE, line=deed.line) if closing else Deed(CLOSE_LINE, "", "", code, words, deed.line)
+    if rejects and not picked and ((deed.code or deed.words) if closing else line.get("is_rejected")):
+        return Done((_rejection(order, deed, store),), undo)
     body: dict[str, Any] = {"line_number": deed.line, "product_number": str(line.get("product_number") or "")}
     body |= {"base_picked_quantity": picked, "picked_quantity": picked, "is_picked": closing}
     if closing:
         body |= why_of(deed.code, deed.words)
     write = write_order(order, {"order_number": order, "order_lines": [body]}, store)
-    code, words = str(line.get("rejection_reason_code") or ""), str(line.get("rejection_reason_code_description") or "")
-    return Done(
-        (write,), Deed(OPEN_LINE, line=deed.line) if closing else Deed(CLOSE_LINE, "", "", code, words, deed.line)
-    )
+    return Done((write,), undo)
+
+
+def _rejection(order: str, deed: Deed, store: str) -> Write:
+    """One line rejected for itself, or taken up again. Beyond the interface: `line-rejection`."""
+    closing = deed.kind == CLOSE_LINE
+    line = {"line_number": deed.line, "is_rejected": closing, **(why_of(deed.code, deed.words) if closing else {})}
+    body = {"order_number": order, "lines": [line]}
+    return Write("reject-lines", (f"order/{order}",), {"store_number": store}, {}, body)

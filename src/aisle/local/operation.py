@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from aisle.jobs.base import Json, Write
 from aisle.jobs.codec import from_text
 
+REJECT_LINES = "reject-lines"
+"""Lines of an order that nobody picks any more, at a service of ours that takes that (`line-rejection`)."""
+
 FORMAT = 1
 """Version of the bodies that this program writes."""
 

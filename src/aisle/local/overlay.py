@@ -18,7 +18,7 @@ from aisle.jobs.base import Json
 from aisle.jobs.claim import is_later
 from aisle.jobs.codec import from_text, to_text
 from aisle.local.db import fetch, fetch_one, usable
-from aisle.local.operation import Operation, as_operation, parts_of
+from aisle.local.operation import REJECT_LINES, Operation, as_operation, parts_of
 from aisle.local.rebase import BASE, PICKED, has_base, is_picked, rebased, share
 
 CLAIM = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
@@ -113,6 +113,8 @@ def orders_of(operation: Operation) -> Iterator[str]:
     """The orders that an operation changes."""
     if operation.operation == "update-customer-order":
         yield str(operation.body["orders"]["order_number"])
+    elif operation.operation == REJECT_LINES:
+        yield str(operation.body["order_number"])
     elif operation.operation == "create-movement":
         for item in operation.body:
             for side in ("from_location", "to_location"):
@@ -139,6 +141,8 @@ def lay_over(header: Row, lines: list[Row], operations: Iterable[Operation], beg
         touched = True
         if operation.operation == "update-customer-order":
             _update(header, lines, operation)
+        elif operation.operation == REJECT_LINES:
+            _reject_lines(lines, operation.body["lines"])
         else:
             for item in operation.body:
                 _move(str(header["order_number"]), lines, item)
@@ -162,6 +166,17 @@ def _update(header: Row, lines: list[Row], operation: Operation) -> None:
             line.update(change)
     if added:  # who sent it did not know what others do to its lines
         header["is_picked"] = all(is_full(line) for line in lines)
+
+
+def _reject_lines(lines: list[Row], said: Iterable[Mapping[str, Json]]) -> None:
+    """Nobody picks these any more, and what is picked of them goes back; or they are open again."""
+    changes = {change["line_number"]: change for change in said}
+    for line in lines:
+        change = changes.get(line["line_number"])
+        if change is not None:
+            line.update(change)
+            line["is_picked"] = change["is_rejected"]
+            line[PICKED] = Decimal(0)
 
 
 def _add(line: Row, change: Mapping[str, Json], *, may_be_there: bool) -> None:

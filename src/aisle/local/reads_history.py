@@ -15,7 +15,7 @@ from aisle.jobs.base import Json
 from aisle.local.cache_logs import utc
 from aisle.local.db import fetch
 from aisle.local.doubts import WORDS
-from aisle.local.operation import MOVEMENT, UPDATE, Operation, as_operation
+from aisle.local.operation import MOVEMENT, REJECT_LINES, UPDATE, Operation, as_operation
 from aisle.local.overlay import Row, decimal
 from aisle.local.reads_rows import Result, loaded, window
 
@@ -113,7 +113,11 @@ def outcomes(outbox: apsw.Connection, args: Mapping[str, Json]) -> Result:
     for number in args["orders"]:
         under_way = [as_operation(row) for row in fetch(outbox, _UNDER_WAY, f"order/{number}")]
         if since:
-            under_way = [op for op in under_way if op.operation == UPDATE and utc(op.occurred_at) >= utc(str(since))]
+            under_way = [
+                op
+                for op in under_way
+                if op.operation in (UPDATE, REJECT_LINES) and utc(op.occurred_at) >= utc(str(since))
+            ]
         worst = next((op for op in under_way if op.operation != MOVEMENT or op.state != "done"), None)
         word = WORDS[worst.state] if worst else "confirmed"
         rows.append({"order_number": number, "word": word, "why": _why(worst)})
