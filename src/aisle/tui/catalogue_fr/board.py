@@ -111,7 +111,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "order.unknown": (
         "Demandée",
-        "Pas sur ce poste. Demandée au serveur ; cela peut prendre un moment, ou il est hors ligne.",
+        "Pas sur cette machine. Demandée au serveur ; cela peut prendre un moment, ou il est hors ligne.",
     ),
     "order.this_one": ("C'est elle", "La commande {order} est celle-ci"),
     "order.claimed": ("Déjà prise", "Quelqu'un y travaille"),
@@ -283,11 +283,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.approved": ("{count:accepté|acceptés}", "{count:écart accepté|écarts acceptés}"),
     "exceptions.approved_here": (
         "{count} ok, {here} ici",
-        "{count:accepté|acceptés}, {here} sur ce poste seul",
-        "{count:écart accepté|écarts acceptés} ; pour {here}, la revue n'est gardée que sur ce poste",
+        "{count:accepté|acceptés}, {here} sur cette machine seul",
+        "{count:écart accepté|écarts acceptés} ; pour {here}, la revue n'est gardée que sur cette machine",
     ),
     "exceptions.unapproved": ("{count} à revoir", "{count:écart n'est plus accepté|écarts ne sont plus acceptés}"),
-    "exceptions.kept_here": ("Gardé ici seul", "L'accord n'est gardé que sur ce poste"),
+    "exceptions.kept_here": ("Gardé ici seul", "L'accord n'est gardé que sur cette machine"),
     "exceptions.recounted": (
         "{count} à recompter",
         "{count:recomptage demandé|recomptages demandés} ; sur la liste",

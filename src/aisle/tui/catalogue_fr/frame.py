@@ -192,9 +192,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.shut_out": (
         "Nouveau jeton !",
         "Jeton ou magasin refusé : nouveau jeton dans {file:~}",
-        "Le serveur refuse ce poste. Tout attend ici jusqu'à ce qu'un jeton du magasin {store} soit dans {file:~}",
+        "Le serveur refuse cette machine. Tout attend ici jusqu'à ce qu'un jeton du magasin {store} soit dans {file:~}",
     ),
-    "session.let_in": ("Accès rétabli", "Le serveur accepte à nouveau ce poste ; l'attente est envoyée"),
+    "session.let_in": ("Accès rétabli", "Le serveur accepte à nouveau cette machine ; l'attente est envoyée"),
     "session.put_back": (
         "Fichiers remis",
         "outbox.db effacé, puis remis",

@@ -23,7 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.no_losses": ("Sans perte.", "Rien n'a été perdu ces semaines-là."),
     "logs.unfiltered": ("Suivi {period}", "Le journal, {period}"),
     "logs.filtered": ("Suivi {period}, {count}x", "Le journal, {period}, {count:filtre|filtres}"),
-    "logs.any": "tous",
+    "logs.any": "tout",
     "logs.mine": ("moi", "ce que j'ai fait"),
     "logs.at_time": "{at:time}",
     "logs.at": "{at:day} {at:time}",

@@ -31,7 +31,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.pool": "Pool {pool}",
     "lookup.coming": ("À venir", "Prochaines livraisons"),
     "lookup.delivery": ("Livraison", "Prochaine livraison"),
-    "lookup.ordering": ("Commande", "Prochaine commande au dépôt"),
+    "lookup.ordering": ("Réassort", "Prochain réassort"),
     "lookup.about_it": ("Infos", "À son sujet"),
     "lookup.codes": ("Codes", "Codes-barres et unités"),
     "lookup.unit": ("{name} {quantity}", "{name} de {quantity}"),

@@ -17,7 +17,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.coming": ("{at:day}", "prochaine livraison {at:day} {at:time}"),
     "short.kept_here": (
         "Motif gardé ici",
-        "Le serveur ne garde pas de motif par ligne : il reste sur ce poste.",
+        "Le serveur ne garde pas de motif par ligne : il reste sur cette machine.",
     ),
     "short.ways": ("Suite", "Ailleurs, ou un motif"),
     "short.way_place": ("{place}", "Le prendre à {place}"),
@@ -71,7 +71,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.closed_here": (
         "Manque {rest}",
         "Manque {rest} : {words:~}",
-        "Manque {rest} : {words:~}. Le motif reste sur ce poste.",
+        "Manque {rest} : {words:~}. Le motif reste sur cette machine.",
     ),
     "short.rejected": (
         "{order} rejetée",
