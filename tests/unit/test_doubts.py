@@ -164,6 +164,23 @@ def test_a_scan_finds_the_entry_that_speaks_of_it() -> None:
     assert (hand.at, hand.verdict and hand.verdict.text.id) == ("doubts", "doubts.none_of")
 
 
+def test_what_a_store_says_of_a_product_is_shown_field_by_field() -> None:
+    item = {"product_number": "P1", "label": "Cola", "quantity": None, "line": None, "from": "", "to": ""}
+    sides = [
+        {"of": "min", "place": "", "before": "4", "ours": "6", "after": "5"},
+        {"of": "is_promotion", "place": "", "before": None, "ours": "yes", "after": ""},
+    ]
+    told = {"kind": "setting", "operation": "update-store-products", "items": [item], "sides": sides, "place": ""}
+    hand = Hand(row("A", "refused", **told)).does(Choice(1))
+    view = JOB.view(hand.state)
+    assert isinstance(view, Detail)
+    assert view.lines[0].text.id == "doubts.what_setting"
+    assert [cells[0].id for cells in view.blocks[0].rows] == ["store_product.of_min", "store_product.of_promotion"]
+    assert [choice.id for choice in view.choices] == ["doubts.way_by_hand", "doubts.way_setting"]
+    hand.does(Choice(2))
+    assert hand.effects == (Start("store_product", {"product_number": "P1"}),)
+
+
 def test_back_leads_out() -> None:
     hand = Hand(row("A")).does(Choice(1), Back(), Back())
     assert hand.effects == (Close(),)

@@ -208,6 +208,12 @@ def texts(view: Detail) -> str:
 # Look up
 
 
+def test_a_letter_leads_to_what_the_store_says_of_it() -> None:
+    hand = Hand(LookupJob(), product_number="P1")
+    hand.feed(Command("e"))
+    assert hand.did(Start) == [Start("store_product", {"product_number": "P1", "label": "Tea 1"})]
+
+
 def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     hand = Hand(LookupJob(), product_number="P1")
     assert hand.view.name == "lookup.product"

@@ -209,6 +209,13 @@ def test_what_the_product_does_not_allow_is_shown_with_the_reason() -> None:
     assert len(fixed.rows) == 2
 
 
+def test_what_a_service_of_the_document_alone_may_not_show_is_said() -> None:
+    for keeps, notes in ((True, []), (False, ["store_product.hidden"])):
+        hand = Hand(row(keeps_all=keeps))
+        hand.pick("discount_price")
+        assert [line.text.id for line in hand.view.lines if line.role == "note"] == notes
+
+
 def test_who_lost_the_right_meanwhile_sends_nothing() -> None:
     hand = Hand(row())
     hand.pick("price")

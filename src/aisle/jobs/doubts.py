@@ -51,6 +51,8 @@ from aisle.scan.meaning import (
 
 COUNT, LOOK = "count", "look"
 """Ways out that lead to other jobs: counting the place, and opening the order."""
+SETTING = "setting"
+"""The way to the product whose levels or prices it is about."""
 FIRST = "first"
 """The way to what has to be settled before this one can go."""
 PUT_BACK, OTHER_ORDER = "put_back", "other_order"
@@ -272,7 +274,8 @@ def ways_of(doubt: Doubt) -> tuple[str, ...]:
     """All that can be done about it, in the order of its numbers."""
     first = (FIRST,) if doubt.waits_for else ()
     counted = (COUNT,) if doubt.place and (first or doubt.word in ("refused", "unclear")) else ()
-    return (*first, *doubt.ways, *counted, *((LOOK,) if doubt.order else ()))
+    page = (SETTING,) if doubt.kind == "setting" and doubt.product else ()
+    return (*first, *doubt.ways, *counted, *page, *((LOOK,) if doubt.order else ()))
 
 
 def _way(state: Doubts, doubt: Doubt, way: str) -> Result:
@@ -280,6 +283,8 @@ def _way(state: Doubts, doubt: Doubt, way: str) -> Result:
         return Turn(state, (Start("count", {"location_code": doubt.place}),))
     if way == LOOK:
         return Turn(state, (Start("pick", {"order_number": doubt.order, "looks": True}),))
+    if way == SETTING:
+        return Turn(state, (Start("store_product", {"product_number": doubt.product}),))
     if way == FIRST:
         first = Doubt(doubt.waits_for, "unclear")
         return Turn(state._replace(entry=first, page=0), (_query_one(first),))

@@ -37,6 +37,7 @@ _WAYS = {
     "first": "doubts.way_first",
     "count": "doubts.way_count",
     "look": "doubts.way_look",
+    "setting": "doubts.way_setting",
 }
 _WHAT = {"move": "doubts.what_move", "count": "doubts.what_count", "change": "doubts.what_change"}
 _NOTES = {"noted": "doubts.note_noted", "sent": "doubts.note_sent", "confirmed": "doubts.note_confirmed"}

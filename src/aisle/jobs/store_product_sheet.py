@@ -18,6 +18,9 @@ from aisle.jobs.walk import number
 
 SERIES = ("history", "average", "forecast")
 
+HIDDEN = ("is_promotion", "discount_price")
+"""Fields of an update that the interface's stock entry has not."""
+
 STAFF = "staff"
 """The role of people who change nothing here."""
 
@@ -64,6 +67,8 @@ class StoreProduct(NamedTuple):
     series: tuple[tuple[str, tuple[Figure, ...]], ...] = ()
     said: tuple[Said, ...] = ()
     """The youngest first."""
+    keeps_all: bool = True
+    """The service shows all that it takes; one of the document alone has no place for some of it."""
     role: str = ""
     """Of who looks at it; empty where nobody knows."""
 
@@ -113,6 +118,7 @@ def store_product(row: Mapping[str, Any], now: str) -> StoreProduct:
         pools=tuple((str(pool["name"] or pool["pool"]), number(pool["quantity"])) for pool in row.get("pools") or ()),
         series=tuple((name, found) for name in SERIES if (found := figures(row.get(f"{name}_array")))),
         said=tuple(_said(each) for each in row.get("said") or ()),
+        keeps_all=row.get("keeps_all") is not False,
         role=str(row.get("role") or ""),
     )
 
@@ -149,6 +155,11 @@ def why_not(product: StoreProduct, field: Field) -> Msg | None:
     if field.name == "is_replenishment" and not product.edit_replenishment:
         return msg("store_product.fixed_replenishment")
     return None
+
+
+def is_hidden(product: StoreProduct, name: str) -> bool:
+    """Whether the service takes a field and may never show it. Interface: Store product stock entry."""
+    return name in HIDDEN and not product.keeps_all
 
 
 def objection(product: StoreProduct, changes: Mapping[str, Json]) -> Msg | None:

@@ -10,7 +10,7 @@ from aisle.jobs.base import Json, priced
 from aisle.jobs.doubts_view import WORDS
 from aisle.jobs.lookup_view import about, aged, raw
 from aisle.jobs.store_product_fields import BY_NAME, CODES, DAY, FIELDS, FLAG, LEVELS, MONEY, YES, Field, said_of
-from aisle.jobs.store_product_sheet import STAFF, Said, StoreProduct, why_not
+from aisle.jobs.store_product_sheet import STAFF, Said, StoreProduct, is_hidden, why_not
 from aisle.jobs.view import Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
 from aisle.jobs.walk import number
 
@@ -270,6 +270,8 @@ def _value_step(state: Page, product: StoreProduct) -> Step:
     lines = [Line("product", raw(product.name)), Line("quantity", now)]
     if room:
         lines.append(Line("note", _room_text(product, state.field)))
+    if is_hidden(product, state.field):
+        lines.append(Line("note", msg("store_product.hidden")))
     return Step(
         name="store_product.value",
         title=label(state.field),

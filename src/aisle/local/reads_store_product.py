@@ -37,8 +37,9 @@ def read(
     args: Mapping[str, Json],
 ) -> Result:
     """The row of the read `product` (product_number) with `is_ranged` (the store's stock list has it), `read_at` (ISO
-    8601), `role` (of this `user`, as far as the service says) and `said`: changes from this host, the youngest first,
-    with `word`, `why`, `who`, `at` and `fields` (name, before, after)."""
+    8601), `role` (of this `user`, as far as the service says), `keeps_all` (the service shows all that it takes, being
+    ours) and `said`: changes from this host, the youngest first, with `word`, `why`, `who`, `at` and `fields` (name,
+    before, after)."""
     rows, total = product(args)
     if not rows:
         return rows, total
@@ -51,6 +52,7 @@ def read(
         "is_ranged": stock is not None,
         "read_at": moment(stock[0]) if stock else "",
         "role": _role(cache, str(args.get("user") or "")),
+        "keeps_all": _keeps_all(cache),
         "said": list(_said(outbox, number)),
     }
     return [row], total
@@ -59,6 +61,11 @@ def read(
 def _role(cache: apsw.Connection, user: str) -> str:
     row = fetch_one(cache, "SELECT raw FROM person WHERE user = ?", user)
     return str(json.loads(row[0]).get("role") or "") if row else ""
+
+
+def _keeps_all(cache: apsw.Connection) -> bool:
+    row = fetch_one(cache, "SELECT features FROM link")
+    return bool(row and row[0])
 
 
 def _said(outbox: apsw.Connection, number: str) -> Iterator[Row]:

@@ -134,6 +134,16 @@ def counted(text: str) -> Frame:
     return _frame(Doubts(entry=state))
 
 
+def setting(text: str) -> Frame:
+    """Somebody else has changed the minimum since it was seen."""
+    sides = (Side("min", "", "12", "8", "10"), Side("attention_codes", "", "", text or "COLD,GLASS", ""))
+    state = _moved(text, "refused", True)._replace(
+        kind="setting", operation="update-store-products", place="", looks="", sides=sides, ways=(BY_HAND,),
+        why=text or "min of 4001 is 10 now, not 12: somebody else has changed it.",
+    )  # fmt: skip
+    return _frame(Doubts(entry=state))
+
+
 def behind(text: str) -> Frame:
     """It waits for something that is unclear."""
     return _frame(Doubts(entry=_rows(text)[2]._replace(waits_for="QX5R2M7K3VJT6ZB4WPA2HNYCDE")))
@@ -166,6 +176,7 @@ DOUBTS = (
     ("doubts.entry", "claimed", claimed),
     ("doubts.entry", "short", short),
     ("doubts.entry", "counted", counted),
+    ("doubts.entry", "setting", setting),
     ("doubts.entry", "behind", behind),
     ("doubts.entry", "noted", noted),
     ("doubts.again", "asked", again),

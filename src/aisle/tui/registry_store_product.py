@@ -114,6 +114,12 @@ def _value(name: str) -> Callable[[str], Frame]:
     return lambda text: _frame(_state(text, phase=VALUE, field=name), None, Link("live", 4.0))
 
 
+def _hidden(text: str) -> Frame:
+    return _frame(
+        _state(text, _row(text, keeps_all=False), phase=VALUE, field="discount_price"), None, Link("live", 4.0)
+    )
+
+
 def _no_room(text: str) -> Frame:
     verdict = Verdict(WRONG, msg("store_product.no_room", low=6, high=18, percentage=50))
     return _frame(_state(text, phase=VALUE, field="min"), verdict, Link("live", 4.0), 4)
@@ -152,6 +158,7 @@ STORE_PRODUCT: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("store_product.value", "level", _value("min")),
     ("store_product.value", "no_room", _no_room),
     ("store_product.value", "flag", _value("is_replenishment")),
+    ("store_product.value", "hidden", _hidden),
     ("store_product.value", "codes", _value("attention_codes")),
     ("store_product.value", "day", _value("expiry_date_time")),
     ("store_product.sure", "levels", _sure),

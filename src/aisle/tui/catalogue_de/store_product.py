@@ -8,6 +8,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.store_product": ("Min", "Bestand", "Bestände, Preise"),
     "chart.part": ("{label}", "{label}, {first} bis {last}"),
     "doubts.what_setting": ("{label:~}", "Bestände und Preise von {label:~}"),
+    "doubts.way_setting": ("Artikel", "Zum Artikel"),
+    "store_product.hidden": ("Evtl. unsichtbar", "Dieser Dienst nimmt es an, und zeigt es vielleicht nicht mehr."),
     "store_product.title": ("{number}", "Artikel {number} in dieser Filiale"),
     "store_product.title_sure": ("Senden?", "Stimmt das so?"),
     "store_product.prompt": ("Nummer, Scan", "Nummer der Änderung tippen, oder einen Artikel scannen"),

@@ -8,6 +8,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.store_product": ("Min", "Levels", "Levels, prices"),
     "chart.part": ("{label}", "{label}, {first} to {last}"),
     "doubts.what_setting": ("{label:~}", "Levels and prices of {label:~}"),
+    "doubts.way_setting": ("Product", "See the product"),
+    "store_product.hidden": ("May not show back", "This service takes it, and may not show it back."),
     "store_product.title": ("{number}", "Product {number} in this store"),
     "store_product.title_sure": ("Send it?", "Is this right?"),
     "store_product.prompt": ("Number, or scan", "Type the number of what to change, or scan a product"),
