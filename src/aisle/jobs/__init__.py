@@ -31,6 +31,7 @@ _WHERE = {
     "deliveries": "deliveries:DeliveriesJob",
     "logs": "logs:LogsJob",
     "stores": "stores:StoresJob",
+    "products": "catalogue:CatalogueJob",
     "clearance": "clearance:ClearanceJob",
     "clear": "clearance_sure:ClearJob",
     "tasks": "tasks:TasksJob",

@@ -69,7 +69,7 @@ TURN = msg("home.desk")
 
 DESK: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.stores"), Start("stores", {})),
-    (msg("home.orders"), Start("orders", {})),
+    (msg("home.products"), Start("products", {})),
     (msg("home.change_store"), Start("stores", {"change": True})),
     (msg("home.today"), Start("today", {})),
     (msg("home.clearance"), Start("clearance", {})),

@@ -129,10 +129,12 @@ class Texts:
 
 
 _UPSERT_PRODUCT = """
-INSERT INTO product (id, product_number, name, brand, barcode, unit, allow_decimal, text, codes, raw)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO product (id, product_number, name, brand, barcode, unit, allow_decimal, category, supplier, family, marks,
+  text, codes, raw)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, brand = excluded.brand, barcode = excluded.barcode,
-  unit = excluded.unit, allow_decimal = excluded.allow_decimal, text = excluded.text, codes = excluded.codes,
+  unit = excluded.unit, allow_decimal = excluded.allow_decimal, category = excluded.category,
+  supplier = excluded.supplier, family = excluded.family, marks = excluded.marks, text = excluded.text, codes = excluded.codes,
   raw = excluded.raw
 """
 
@@ -232,7 +234,7 @@ class _Stock:
             codes = effective_codes({}, row.product_number, old.stock_barcode)
             self._texts.text(old.id, old.text, text)
         self._texts.codes(row.product_number, codes, effective_codes({}, row.product_number, row.barcode))
-        self._products.append((old.id, row.product_number, row.name, "", row.barcode, "", 0, text, "", ""))
+        self._products.append((old.id, row.product_number, row.name, "", row.barcode, "", 0, "", "", "", 0, text, "", ""))
         return old
 
     def write(self) -> None:
@@ -274,7 +276,10 @@ def drop_products(connection: apsw.Connection, generation: int) -> tuple[str, ..
     for _, number, codes, barcode in gone:
         texts.codes(number, effective_codes(codes_of(codes), number, barcode), effective_codes({}, number, barcode))
     texts.write()
-    connection.executemany("UPDATE product SET codes = '', raw = '' WHERE id = ?", [(row[0],) for row in gone])
+    connection.executemany(
+        "UPDATE product SET codes = '', raw = '', category = '', supplier = '', family = '', marks = 0 WHERE id = ?",
+        [(row[0],) for row in gone],
+    )
     _drop_unknown(connection, [row[0] for row in gone])
     return tuple(str(number) for _, number, _, _ in gone)
 

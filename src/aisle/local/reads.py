@@ -37,6 +37,7 @@ from aisle.scan.meaning import PRODUCT, Candidate
 if TYPE_CHECKING:
     from aisle.local import (
         reads_catalogue,
+        reads_catalogue,
         reads_deliveries,
         reads_desk,
         reads_goods,
@@ -133,6 +134,9 @@ class Reads:
             "catalogue": lambda args: reads_catalogue.catalogue(self._cache, args),
             "catalogue_page": lambda args: reads_catalogue.catalogue_page(self._cache, self._named["product"], args),
             "facets": lambda args: reads_catalogue.facets(self._cache, args),
+            "catalogue": lambda args: reads_catalogue.catalogue(self._cache, args),
+            "catalogue_page": lambda args: reads_catalogue.catalogue_page(self._cache, self._named["product"], args),
+            "facets": lambda args: reads_catalogue.facets(self._cache, args),
             "stores": lambda args: reads_stores.stores(self._cache, self._home, args),
             "store_page": lambda args: reads_stores.store_page(self._cache, outbox, self._home, args),
             "store": self._store,
@@ -216,6 +220,7 @@ class Reads:
         `short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
         `store_product` (product_number, user): see aisle.local.reads_store_product.
         Of a supervisor's pages: see aisle.local.reads_desk. `stores`, `store_page`: see aisle.local.reads_stores.
+        `catalogue`, `catalogue_page`, `facets`: see aisle.local.reads_catalogue.
         `catalogue`, `catalogue_page`, `facets`: see aisle.local.reads_catalogue.
         """
         read = self._named.get(name) or (lambda args: self._desk.read(name, self._cache, args))

@@ -27,6 +27,9 @@ _EXACT = 1 << 53
 _FURTHER = frozenset({"barcodes_array", "units", "purchase_unit_barcode"})
 """Fields of a product that may hold more codes."""
 
+MARKS = {"is_promotion": (1, True), "is_set": (2, True), "is_active": (4, False), "is_order_manually": (8, True)}
+"""What few products are and people look for: the flag, its mark, and which of its values is marked."""
+
 _SEPARATORS = re.compile(r"[^0-9A-Za-z]+")
 
 
@@ -43,6 +46,11 @@ class ProductRow(NamedTuple):
     barcode: str
     unit: str
     allow_decimal: int
+    category: str
+    supplier: str
+    family: str
+    marks: int
+    """Sum of `MARKS`."""
     text: str
     codes: dict[str, str]
     """Every key that leads to it, with the base units that it stands for."""
@@ -200,6 +208,10 @@ def product(given: object) -> ProductRow:
         barcode,
         word(raw, "base_unit_name"),
         int(flag(raw, "allow_decimal")),
+        word(raw, "category_code"),
+        word(raw, "supplier_id"),
+        word(raw, "variant_family"),
+        sum(mark for name, (mark, sign) in MARKS.items() if name in raw and flag(raw, name) is sign),
         search_text(name, brand, product_number, barcode),
         _product_codes(raw, product_number, barcode),
         dumped(raw),

@@ -84,10 +84,18 @@ CREATE TABLE product (
   barcode TEXT NOT NULL,
   unit TEXT NOT NULL,
   allow_decimal INTEGER NOT NULL,
+  category TEXT NOT NULL DEFAULT '',
+  supplier TEXT NOT NULL DEFAULT '',
+  family TEXT NOT NULL DEFAULT '',
+  marks INTEGER NOT NULL DEFAULT 0,
   text TEXT NOT NULL,
   codes TEXT NOT NULL,
   raw TEXT NOT NULL
 );
+CREATE INDEX product_category ON product (category, product_number) WHERE category <> '';
+CREATE INDEX product_supplier ON product (supplier, product_number) WHERE supplier <> '';
+CREATE INDEX product_family ON product (family, product_number) WHERE family <> '';
+CREATE INDEX product_marks ON product (product_number, marks) WHERE marks <> 0;
 CREATE VIRTUAL TABLE search USING fts5 (
   text, content = 'product', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1'
 );

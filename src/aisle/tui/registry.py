@@ -22,6 +22,7 @@ from aisle.tui.registry_logs import LOGS
 from aisle.tui.registry_moves import MOVES
 from aisle.tui.registry_note import note
 from aisle.tui.registry_picks import PICKS
+from aisle.tui.registry_products import PRODUCTS
 from aisle.tui.registry_receive import DELIVERIES, RECEIVE
 from aisle.tui.registry_short import SHORT
 from aisle.tui.registry_store_product import STORE_PRODUCT
@@ -122,6 +123,7 @@ SAMPLES = (
     *(Sample(*each) for each in CLEARANCE),
     *(Sample(*each) for each in TODAY),
     *(Sample(*each) for each in STORES),
+    *(Sample(*each) for each in PRODUCTS),
     *(Sample(*each) for each in STORE_PRODUCT),
     *(Sample(*each) for each in DOCTOR),
     *(Sample(*each) for each in DOUBTS),

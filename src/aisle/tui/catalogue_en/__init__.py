@@ -19,6 +19,7 @@ PARTS = (
     "deliveries",
     "logs",
     "stores",
+    "products",
     "board",
     "store_product",
     "clearance",

@@ -114,6 +114,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{told}. {count} not sent go to {left}",
         "{told}. {count} not sent yet still go to {left}",
     ),
-    "session.not_moved": ("{why:~~}", "Still here: {why:~~}"),
+    "session.not_moved": ("{why:~~}", "Not in {store}: {why:~~}"),
     "session.one_store": ("Not from here", "The store cannot be changed from here"),
 }
