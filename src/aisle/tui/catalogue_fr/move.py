@@ -47,7 +47,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.prompt_choice": ("Taper le numéro", "Taper le numéro choisi"),
     "move.note_from": (
         "Puis l'article, puis l'arrivée.",
-        "Scanner l'emplacement, puis l'article, puis l'emplacement d'arrivée. Une commande peut être l'un ou l'autre.",
+        "Scanner l'emplacement, puis l'article, puis l'emplacement d'arrivée. L'un des deux peut être une commande.",
     ),
     "move.note_which": ("Lequel ?", "Choisir d'où le prendre, ou scanner l'emplacement."),
     "move.note_lying": ("{count:article|articles} ici", "{count:article|articles} ici en théorie"),

@@ -19,8 +19,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "walk.stops": ("{stops:arrêt|arrêts}",),
     "walk.saved": (
-        "{stops:arrêt|arrêts}, {saved} évités",
-        "{stops:arrêt|arrêts} au lieu de {single} : {saved} évités",
+        "{stops:arrêt|arrêts}, {saved} de moins",
+        "{stops:arrêt|arrêts} au lieu de {single} : {saved} de moins",
     ),
     "walk.totes": "Bacs",
     "walk.tote_row": "{tote} {order}",
@@ -56,12 +56,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.claimed": (
         "Prise : {who:~}",
         "{who:~} prépare {order}",
-        "{who:~} prépare la commande {order} ; elle reste dehors",
+        "{who:~} prépare la commande {order} ; elle n'est pas ajoutée",
     ),
     "walk.claimed_plain": (
         "Déjà prise",
         "Quelqu'un prépare {order}",
-        "Quelqu'un prépare la commande {order} ; elle reste dehors",
+        "Quelqu'un prépare la commande {order} ; elle n'est pas ajoutée",
     ),
     "walk.leave": ("Abandonner ?", "Abandonner cette tournée de {count:commande|commandes} ?"),
     "walk.way_leave": ("Abandonner", "Abandonner la tournée"),

@@ -184,7 +184,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "loss.over": (
         "Systeem: {books}",
         "{quantity}? Volgens systeem {books}",
-        "{quantity} van {label:~} weg? Volgens systeem liggen er hier {books}.",
+        "{quantity} van {label:~} weg? Volgens systeem hier: {books}.",
     ),
     "loss.way_fit": ("{quantity} weg", "De {quantity} van het systeem"),
     "loss.way_over": ("Toch {quantity}", "Toch alle {quantity}"),

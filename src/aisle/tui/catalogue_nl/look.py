@@ -82,7 +82,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.here": (
         "{quantity} hier",
         "{quantity} hier: {label:~}",
-        "{quantity} van {label:~} liggen hier, op {place}",
+        "{quantity} van {label:~} hier, op {place}",
     ),
     "browse.not_here": ("Niet hier", "Niet hier: {label:~}", "{label:~} ligt niet hier, op {place}"),
     "browse.way_product": ("Zoek {key}", "Zoek het op ({key})"),

@@ -51,7 +51,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "move.note_which": ("Welke?", "Kies waar het vandaan komt, of scan de plek."),
     "move.note_lying": ("{count:artikel|artikelen} hier", "{count:artikel|artikelen} hier volgens systeem"),
-    "move.note_empty": ("Hier is niets meer.", "Volgens systeem ligt hier niets. Scan de volgende plek, of een artikel."),
+    "move.note_empty": (
+        "Hier is niets meer.",
+        "Volgens systeem ligt hier niets. Scan de volgende plek, of een artikel.",
+    ),
     "move.note_hand": (
         "{count:artikel|artikelen}, {quantity}",
         "{count:artikel|artikelen} in de hand, samen {quantity}",
@@ -67,12 +70,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.keep_in_hand": ("Bij mij", "Op geen plek, in de hand"),
     "move.leave_them": ("Terugleggen", "Terugleggen, er wordt niets verplaatst"),
     "move.go_on": "Verder",
-    "move.way_from": ("{place} ({quantity})", "Van {place}, waar er {quantity} liggen"),
+    "move.way_from": ("{place} ({quantity})", "Van {place}, met {quantity}"),
     "move.way_nowhere": ("Geen plek", "Het ligt op geen plek"),
     "move.way_fit": ("Verpl. {quantity}", "Verplaats de {quantity} van het systeem"),
     "move.way_over": ("Toch alle {quantity}", "Verplaats toch alle {quantity}"),
     "move.way_count": ("Tel", "Tel {place:~}", "Tel deze plek, {place:~}"),
-    "move.way_fit_order": ("Verpl. {quantity}", "Verplaats de {quantity} die hij nodig heeft"),
+    "move.way_fit_order": ("Verpl. {quantity}", "Verplaats de {quantity} die de order nodig heeft"),
     "move.way_undo_rest": ("{quantity} terug", "Verplaats {quantity} terug"),
     "move.way_held": ("{order}", "Wat order {order} heeft, regel {line}"),
     "move.way_forget": ("Laat het", "Laat het waar het is"),
@@ -129,7 +132,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.over": (
         "Systeem: {books}",
         "{quantity}? Volgens systeem {books}",
-        "{quantity} van {label:~}? Volgens systeem liggen er hier {books}.",
+        "{quantity} van {label:~}? Volgens systeem hier: {books}.",
     ),
     "move.over_held": (
         "Hij heeft {books}",
@@ -218,6 +221,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.partly_late": (
         "Nog maar {left}",
         "Nog maar {left} van {quantity} op {place:~}",
-        "Van de {quantity} van {label:~} liggen er nog maar {left} op {place}.",
+        "Van de {quantity} van {label:~} nog maar {left} op {place}.",
     ),
 }
