@@ -187,7 +187,7 @@ def test_without_a_percentage_or_a_start_nothing_binds() -> None:
     assert room_of(Decimal(4), Decimal(0)) is None
     room = room_of(Decimal(5), Decimal(30))
     assert room is not None
-    assert tuple(room)[:2] == (3, 7), "as our own service rounds"
+    assert [room.low, room.high] == [3, 7], "as our own service rounds"
     hand = Hand(row(edit_min_max_percentage=0))
     hand.pick("max")
     assert hand.sent(Quantity(Decimal(500)))["max"] == 500
