@@ -17,10 +17,10 @@ pytestmark = pytest.mark.pty
 Pick = Callable[..., Picker]
 
 
-def desk(picker: Pick) -> Picker:
-    """Grace at the order board."""
-    app = picker(columns=80, rows=24, env={"AISLE_TERMINAL": "desk"})
-    app.sign_in("grace")
+def desk(picker: Pick, name: str = "grace", terminal: str = "desk") -> Picker:
+    """A supervisor at the order board."""
+    app = picker(columns=80, rows=24, env={"AISLE_TERMINAL": terminal})
+    app.sign_in(name)
     app.take(numbered(app, "Other"), "home", "")
     if "Board" not in app.terminal.text:
         app.take(numbered(app, "Chain"), "home", "")

@@ -76,7 +76,7 @@ class Remark(NamedTuple):
     """Something that this host keeps for everybody who works on it; the service never hears of it."""
 
     topic: str
-    """`claim`, `review`, `recount`, `view`, `urgent` or `given`."""
+    """`claim`, `review`, `recount`, `view`, `urgent`, `given` or `released`."""
     key: str
     text: str
     """Empty takes it away again."""

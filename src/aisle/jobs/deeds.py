@@ -104,7 +104,8 @@ def _claim(order: str, row: Mapping[str, Any], deed: Deed, store: str) -> Done:
         if not claimed:
             return Done(why=msg("deed.not_claimed", order=order))
         back = Deed(CLAIM, by, str(row.get("claimed_name") or by))
-        return Done((claim(order, store, claimed=False), Remark("claim", order, "")), back)
+        kept = Remark("claim", order, ""), Remark("released", order, "1")
+        return Done((claim(order, store, claimed=False), *kept), back)
     if claimed and by == deed.user:
         return Done(why=msg("deed.already_claimed", order=order, name=deed.name or deed.user))
     undo = Deed(CLAIM, by, str(row.get("claimed_name") or by)) if claimed and by else Deed(RELEASE)

@@ -72,7 +72,8 @@ def followed(before: Tote, turn: Result, row: Mapping[str, Any]) -> Result:
     if urgent != tote.urgent:
         turn = _hurried(turn, tote._replace(urgent=urgent), row)
         tote = tote._replace(urgent=urgent)
-    if tote.mine and row.get("is_claimed") is False and not picking.is_full(turn.state, tote.order):
+    freed = not row.get("is_claimed") and is_later(str(row.get("released_on") or ""), tote.opened or tote.since)
+    if tote.mine and freed and not picking.is_full(turn.state, tote.order):
         free = picking.with_tote(turn.state, tote._replace(mine=False, looks=True))
         return turn._replace(state=free, verdict=Verdict(INFO, msg("pick.released", order=tote.order)))
     return turn

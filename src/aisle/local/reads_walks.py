@@ -16,7 +16,7 @@ from aisle.jobs.codec import to_text
 from aisle.local.db import fetch
 from aisle.local.overlay import Row
 from aisle.local.reads_rows import Result
-from aisle.local.remarks import GIVEN, URGENT, Kept, remarks
+from aisle.local.remarks import GIVEN, RELEASED, URGENT, Kept, remarks
 
 _WALKERS = """
 SELECT h.order_number, j.user, s.terminal FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
@@ -29,13 +29,15 @@ SELECT o.order_number FROM orders o WHERE o.order_number IN (SELECT value FROM j
 
 
 def with_wishes(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
-    """Adds to each order, in place: `urgent` and `urgent_by`, `given_to`, `given_name`, `given_by` and `given_on`."""
-    urgent, given = remarks(outbox, URGENT), remarks(outbox, GIVEN)
+    """Adds to each order, in place: `urgent` and `urgent_by`, `given_to`, `given_name`, `given_by` and `given_on`, and
+    `released_on`: when its claim was released here."""
+    urgent, given, released = (remarks(outbox, topic) for topic in (URGENT, GIVEN, RELEASED))
     for row in rows:
         number = str(row["order_number"])
         first, handed = urgent.get(number), given.get(number)
         row["urgent"], row["urgent_by"] = first is not None, _name(cache, first.user) if first else ""
         row["given_to"], row["given_name"] = (handed.text, _name(cache, handed.text)) if handed else ("", "")
+        row["released_on"] = _moment(released[number]) if number in released else ""
         row["given_by"], row["given_on"] = (_name(cache, handed.user), _moment(handed)) if handed else ("", "")
 
 

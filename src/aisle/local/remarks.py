@@ -15,8 +15,9 @@ KEPT_S = 35 * 86400.0
 
 VIEW = "view"
 
-URGENT, GIVEN = "urgent", "given"
-"""An order goes before all others; an order of a walk was given to somebody, whose app user is the text."""
+URGENT, GIVEN, RELEASED = "urgent", "given", "released"
+"""An order goes before all others; an order of a walk was given to somebody, whose app user is the text; its claim was
+released."""
 
 
 class Kept(NamedTuple):
