@@ -19,7 +19,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.kind": "soort {kind}",
     "deliveries.prompt": ("Scan of typ", "Scan een levering of artikel, of typ om te zoeken"),
     "deliveries.empty": ("Geen.", "Er is er geen."),
-    "deliveries.no_match": ("Geen “{text:~}”", "Geen ervan past bij “{text:~}”."),
+    "deliveries.no_match": ("Geen “{text:~}”", "Niets past bij “{text:~}”."),
     "deliveries.others": ("Andere", "Toon andere"),
     "deliveries.awaited": ("Wordt gehaald", "Het is er nog niet; de server wordt ernaar gevraagd."),
     "deliveries.expected": ("Verwacht: {progress}", "Verwacht, nog niets gekomen: {progress}"),

@@ -57,7 +57,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.way_other": ("Andere", "Kies een andere levering"),
     "receive.way_extra": ("Toch aannemen", "Het kwam toch: neem het aan"),
     "receive.way_fit": ("Neem {quantity}", "Neem de {quantity} die nog komen"),
-    "receive.way_over": ("{quantity} kwamen", "Er kwamen er {quantity}: neem ze alle"),
+    "receive.way_over": ("{quantity} kwamen", "Er kwamen er {quantity}: neem ze allemaal"),
     "receive.way_aside": ("Apart", "Zet apart, boek niets"),
     "receive.way_find": ("Zoek het", "Zoek het op naam"),
     "receive.way_amount": "Het aantal {quantity}",
