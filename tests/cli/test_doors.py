@@ -67,6 +67,7 @@ def api(capsys: pytest.CaptureFixture[str], *arguments: str) -> object:
         "journal",
         "doctor",
         "sheet",
+        "web",
     ],
 )
 def test_every_door_explains_itself(capsys: pytest.CaptureFixture[str], command: str) -> None:

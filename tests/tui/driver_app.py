@@ -1,7 +1,7 @@
 """A tiny app on aisle's driver, for the tests: writes what it is given, a JSON line each, into the file DRIVER_LOG.
 
 What it does besides is said by DRIVER_WAYS: `late` (ready only when a file appears), `flood` (paints a lot at once),
-`fail` (cannot take a line that says so).
+`fail` (cannot take a line that says so), `web` (at the end of two pipes).
 """
 
 import json
@@ -16,6 +16,7 @@ from textual.widgets import Static
 
 from aisle.scan.inputs import Decoded
 from aisle.tui.driver import AisleDriver
+from aisle.tui.web_driver import WebDriver
 
 LOG = Path(os.environ["DRIVER_LOG"])
 WAYS = os.environ.get("DRIVER_WAYS", "").split()
@@ -78,7 +79,7 @@ class DriverApp(App[None]):
 
 
 if __name__ == "__main__":
-    app = DriverApp(driver_class=AisleDriver)
+    app = DriverApp(driver_class=WebDriver if "web" in WAYS else AisleDriver)
     app.run()
     note("left")
     sys.exit(app.return_code)

@@ -12,7 +12,18 @@ import pytest
 
 import aisle
 
-NETWORK = ("httpx", "httpcore", "pydantic", "fastapi", "starlette", "uvicorn", "ssl", "http.client")
+NETWORK = (
+    "httpx",
+    "httpcore",
+    "pydantic",
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "ssl",
+    "http.client",
+    "aiohttp",
+    "textual_serve",
+)
 
 
 def loaded(*modules: str) -> set[str]:
@@ -25,7 +36,16 @@ def loaded(*modules: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "module",
-    ["aisle.scan.decoder", "aisle.scan.resolve", "aisle.jobs", "aisle.local.session", "aisle.tui.app", "aisle.cli.app"],
+    [
+        "aisle.scan.decoder",
+        "aisle.scan.resolve",
+        "aisle.jobs",
+        "aisle.local.session",
+        "aisle.local.bound",
+        "aisle.tui.app",
+        "aisle.cli.app",
+        "aisle.cli.browser",
+    ],
 )
 def test_a_session_has_no_network_and_no_models(module: str) -> None:
     assert not loaded(module) & set(NETWORK) - ({"ssl"} if module in ("aisle.tui.app", "aisle.cli.app") else set())

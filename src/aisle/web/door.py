@@ -23,6 +23,8 @@ CHECK_S: Final = 30.0
 """How often it is looked whether those who are signed in still may be."""
 HEARTBEAT_S: Final = 15.0
 """How often a browser is asked whether it is there."""
+GOODBYE_S: Final = 3.0
+"""How long a browser may take to answer that a websocket is closed."""
 FORM_BYTES: Final = 4096
 MESSAGE_BYTES: Final = 1 << 20
 """Bytes of a message of the browser at most: a large paste."""
@@ -191,7 +193,7 @@ class Door:
     async def _websocket(self, request: web.Request) -> web.StreamResponse:
         signed = self._must(request)
         size = _size(request.query)
-        socket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, max_msg_size=MESSAGE_BYTES)
+        socket = web.WebSocketResponse(timeout=GOODBYE_S, heartbeat=HEARTBEAT_S, max_msg_size=MESSAGE_BYTES)
         await socket.prepare(request)
         user = signed.person.user
         over = asyncio.Event()
@@ -211,14 +213,16 @@ class Door:
 
     async def _show(self, signed: Signed, socket: web.WebSocketResponse, size: tuple[int, int]) -> None:
         """A session of this person, from its first frame until it or the browser ends."""
-        screen = Screen(self._ways.start(signed.person), socket, self._downloads)
+
+        def left() -> None:  # whoever leaves the app leaves the browser to somebody else
+            self._signed.end(signed)
+
+        screen = Screen(self._ways.start(signed.person), socket, self._downloads, left)
         try:
             await screen.start(*size)
             await self._converse(signed, socket, screen)
         finally:
             await asyncio.shield(screen.stop())
-            if screen.left:  # whoever leaves the app leaves the browser to somebody else
-                self._signed.end(signed)
 
     async def _converse(self, signed: Signed, socket: web.WebSocketResponse, screen: Screen) -> None:
         """What the browser says goes to the app, in its order."""

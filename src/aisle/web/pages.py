@@ -34,8 +34,7 @@ body, button { font: 16px "Roboto Mono", monospace; }
 .textual-terminal { width: 100vw; height: 100vh; }
 .first { position: absolute; visibility: hidden; }
 .over { display: none; position: absolute; inset: 0; z-index: 10; background: #000; text-align: center; }
-.-closed .first { position: absolute; visibility: hidden; }
-.over { display: block; }
+.-closed .over { display: block; }
 .over p { margin-top: 30vh; }
 button { padding: .7em 2em; margin: .5em; }
 """

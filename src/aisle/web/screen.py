@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aiohttp import web
@@ -34,7 +34,10 @@ class Screen(AppService):
     """textual-serve's, but without a shell between, with an end that does not depend on the app, and what went wrong
     there goes where this server's own errors go."""
 
-    def __init__(self, start: Start, socket: web.WebSocketResponse, downloads: DownloadManager) -> None:
+    def __init__(
+        self, start: Start, socket: web.WebSocketResponse, downloads: DownloadManager, on_left: Callable[[], None]
+    ) -> None:
+        """`on_left` is called when the app ends as somebody at it wanted, and not because the browser went away."""
         super().__init__(
             "",
             write_bytes=socket.send_bytes,
@@ -44,8 +47,7 @@ class Screen(AppService):
         )
         self._start = start
         self._socket = socket
-        self.left = False
-        """Whether the app has ended as somebody at it wanted, and not because the browser went away."""
+        self._on_left = on_left
         self._stopping = False
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> asyncio.subprocess.Process:
@@ -76,9 +78,10 @@ class Screen(AppService):
                 pass
         finally:
             status = await process.wait()
-            self.left = status == 0 and not self._stopping
             if status and not self._stopping:
                 log.warning("A session has ended with status %d.", status)
+            elif not self._stopping:
+                self._on_left()
             with contextlib.suppress(ConnectionError, RuntimeError):
                 await self.remote_close()
 

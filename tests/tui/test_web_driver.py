@@ -1,0 +1,122 @@
+"""The driver at the end of two pipes: the same inputs in the same order, whatever the packets look like."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.tui.web_driver import HIGHEST, PRELUDE, WIDEST, NoPacket, Packets, asked_size, packet
+from tests.terminal.harness import python
+
+PACKETS = st.lists(st.tuples(st.sampled_from([b"D", b"M"]), st.binary(max_size=20)), max_size=8)
+
+
+@given(PACKETS, st.data())
+def test_packets_are_whole_wherever_the_stream_is_cut(sent: list[tuple[bytes, bytes]], data: st.DataObject) -> None:
+    stream = b"".join(packet(kind, content) for kind, content in sent)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=6)))
+    found, packets = [], Packets()
+    for first, last in zip([0, *cuts], [*cuts, len(stream)], strict=True):
+        found += packets.feed(stream[first:last])
+    assert found == sent
+
+
+@pytest.mark.parametrize("noise", [b"Q\0\0\0\1x", b"D\xff\0\0\0", b"4711\r"])
+def test_what_is_no_packet_is_refused(noise: bytes) -> None:
+    with pytest.raises(NoPacket):
+        Packets().feed(noise)
+
+
+def test_a_size_is_a_size() -> None:
+    assert asked_size({"type": "resize", "width": 80, "height": 24}) == (80, 24)
+    assert asked_size({"width": 10**9, "height": 10**9}) == (WIDEST, HIGHEST)
+    sizes: list[object] = [{"width": 0, "height": 1}, {"width": "80", "height": 24}, {"width": 80.5, "height": 24}]
+    assert [asked_size(none) for none in ({}, [], *sizes)] == [None] * 5
+
+
+class Rig:
+    """The tiny app behind two pipes, and its log."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+        env = {**os.environ, "DRIVER_LOG": str(log), "DRIVER_WAYS": "late web", "TERM": "xterm-256color"}
+        self.process = subprocess.Popen(
+            python("-m", "tests.tui.driver_app"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env
+        )
+
+    def send(self, kind: bytes, data: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(packet(kind, data))
+        self.process.stdin.flush()
+
+    def tell(self, **said: Any) -> None:
+        self.send(b"M", json.dumps(said).encode())
+
+    def output(self) -> bytes:
+        """All that came, until the app has left."""
+        assert self.process.stdin is not None
+        out, _ = self.process.communicate(timeout=30)
+        return out
+
+    def entries(self) -> list[list[Any]]:
+        text = self.log.read_text("utf-8") if self.log.exists() else ""
+        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+
+    def until(self, check: Callable[[list[list[Any]]], bool]) -> None:
+        """Waits until the app has written this down."""
+        deadline = time.monotonic() + 30
+        while not check(self.entries()):
+            assert time.monotonic() < deadline, self.entries()
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def rig(aisle_home: Path, tmp_path: Path) -> Iterator[Rig]:
+    rig = Rig(tmp_path / "log")
+    yield rig
+    rig.process.kill()
+    rig.process.communicate()
+
+
+def test_what_is_sent_before_the_first_paint_is_there_in_order_and_the_end_is_an_end(rig: Rig) -> None:
+    codes = [f"{number:013d}" for number in range(100)]
+    rig.tell(type="resize", width=60, height=20)
+    rig.send(b"D", b"".join(f"{code}\r".encode() for code in codes))
+    rig.send(b"M", b"no json")
+    rig.tell(type="open_url", url="http://elsewhere.test")
+    rig.send(b"D", b"half\xe9 a li")
+    rig.send(b"D", b"ne\r\x1b[A")
+    rig.log.with_suffix(".go").touch()
+    rig.tell(type="resize", width=100, height=30)
+    rig.until(lambda entries: ["Key", "up"] in [entry[:2] for entry in entries] and ["Resize", 100, 30] in entries)
+    rig.tell(type="quit")
+    assert rig.output().startswith(PRELUDE + b"D")
+    entries = rig.entries()
+    lines = [entry[1] for entry in entries if entry[0] == "Line"]
+    assert lines[:-1] == codes
+    assert lines[-1].startswith("half")
+    assert lines[-1].endswith("a line")
+    assert [entry[:2] for entry in entries if entry[0] == "Key"] == [["Key", "up"]]
+    assert [entry[1:] for entry in entries if entry[0] == "Resize"][-1] == [100, 30]
+    assert [entry for entry in entries if entry[0] == "hang_up"] == [["hang_up"]]
+    assert entries[-1] == ["left"]
+
+
+@pytest.mark.parametrize("noise", [b"", b"no packet"])
+def test_a_server_that_is_gone_or_none_is_a_hang_up(rig: Rig, noise: bytes) -> None:
+    assert rig.process.stdin is not None
+    rig.process.stdin.write(noise)
+    out = rig.output()
+    assert out.startswith(PRELUDE)
+    assert rig.entries().count(["hang_up"]) == 1
+    assert rig.entries()[-1] == ["left"]
+    assert rig.process.returncode == 0

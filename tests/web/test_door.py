@@ -1,0 +1,294 @@
+"""The door of `aisle web`: who gets a cookie, who gets a screen, and what ends it. The screens are a small program."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from http.cookies import SimpleCookie
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError
+from aiohttp.test_utils import TestClient, TestServer
+
+from aisle.web import pages
+from aisle.web.door import ELSEWHERE, ENDED, Door, Told, Ways
+from aisle.web.screen import Start
+from aisle.web.signed import IDLE_S, LONGEST_S, TRIES, TRIES_S, Person, SignIns, Tries
+
+ANN = Person("ann", "Ann Bell")
+ORIGIN = "http://127.0.0.1"
+
+# Says its size and what it is told, as packets; leaves when it is asked to, at `q`, or when nobody is there any more.
+APP = """
+import sys
+def packet(data):
+    sys.stdout.buffer.write(b"D" + len(data).to_bytes(4, "big") + data)
+    sys.stdout.buffer.flush()
+print("__GANGLION__", flush=True)
+packet(" ".join(sys.argv[1:]).encode())
+while True:
+    head = sys.stdin.buffer.read(5)
+    if len(head) < 5:
+        break
+    data = sys.stdin.buffer.read(int.from_bytes(head[1:], "big"))
+    if data == b"q" or b'"quit"' in data:
+        break
+    packet(head[:1] + data)
+"""
+
+
+class Clock:
+    """Time as the test has it."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class House:
+    """A door, whoever may pass it, and the time."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.let_in = {ANN.user}
+        self.asked: list[tuple[str, str]] = []
+
+    async def check(self, who: str, pin: str) -> Person | Told:
+        self.asked.append((who, pin))
+        if who == "away":
+            return Told("web.no_answer")
+        return Person(who, "Ann Bell") if (who in self.let_in and pin == "2468") else Told("web.wrong", wrong=True)
+
+    async def still(self, person: Person) -> bool:
+        return person.user in self.let_in
+
+    def start(self, person: Person) -> Start:
+        return Start([sys.executable, "-c", APP, person.user], {})
+
+    def door(self, **options: Any) -> Door:
+        ways = Ways(self.check, self.still, self.start, lambda id_: f"<{id_}>", "en")
+        return Door(ways, **{"secure": False, "clock": self.clock, "check_s": 0.01, **options})
+
+    @asynccontextmanager
+    async def open(self, **options: Any) -> AsyncIterator[TestClient[Any, Any]]:
+        server = TestServer(self.door(**options).app, host="127.0.0.1")
+        async with TestClient(server) as client:
+            yield client
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
+
+
+def origin(client: TestClient[Any, Any]) -> str:
+    return str(client.make_url("/")).rstrip("/")
+
+
+async def sign_in(client: TestClient[Any, Any], who: str = "ann", pin: str = "2468", **headers: str) -> Any:
+    told = {"Origin": origin(client), **headers}
+    return await client.post("/sign-in", data={"who": who, "pin": pin}, headers=told, allow_redirects=False)
+
+
+async def screen(client: TestClient[Any, Any], **headers: str) -> ClientWebSocketResponse:
+    told = {"Origin": origin(client), **headers}
+    return await client.ws_connect("/ws?width=100&height=7", headers=told)
+
+
+async def read(socket: ClientWebSocketResponse) -> bytes:
+    message = await socket.receive(timeout=30)
+    assert message.type is WSMsgType.BINARY, message
+    return bytes(message.data)
+
+
+async def end(socket: ClientWebSocketResponse) -> int | None:
+    while (await socket.receive(timeout=30)).type is WSMsgType.BINARY:
+        pass
+    return socket.close_code
+
+
+async def test_a_pin_gets_a_cookie_that_no_script_and_no_other_site_gets(house: House) -> None:
+    async with house.open() as client:
+        answer = await sign_in(client, " ann ")
+        assert (answer.status, answer.headers["Location"]) == (303, "/")
+        cookie = SimpleCookie(answer.headers["Set-Cookie"])["aisle"]
+        assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Strict", "/")
+        assert not cookie["domain"]
+        assert len(cookie.value) >= 40
+        assert "data-session-websocket-url" in await (await client.get("/")).text()
+        assert house.asked == [("ann", "2468")]
+
+
+async def test_with_tls_the_cookie_is_for_https_and_this_host_alone(house: House) -> None:
+    async with house.open(secure=True, origin="https://store.example") as client:
+        answer = await sign_in(client, Origin="https://store.example")
+        cookie = SimpleCookie(answer.headers["Set-Cookie"])["__Host-aisle"]
+        assert cookie["secure"]
+        assert (await sign_in(client)).status == 403, "only the name that browsers know counts"
+        page = await (await client.get("/", headers={"Cookie": f"__Host-aisle={cookie.value}"})).text()
+        assert 'url="wss://store.example/ws"' in page
+
+
+async def test_nothing_is_given_without_a_cookie(house: House) -> None:
+    async with house.open() as client:
+        assert 'name="pin"' in await (await client.get("/")).text()
+        for name in pages.FILES:
+            assert (await client.get(f"/static/{name}")).status == 401
+        with pytest.raises(WSServerHandshakeError, match="401"):
+            await screen(client)
+        with pytest.raises(WSServerHandshakeError, match="401"):
+            await screen(client, Cookie="aisle=" + "x" * 43)
+        await sign_in(client)
+        for name, (file, _) in pages.FILES.items():
+            assert await (await client.get(f"/static/{name}")).read() == file.read_bytes()
+        for path in ("/static/..%2f__init__.py", "/static/nothing", "/download/x", "/etc/passwd"):
+            assert (await client.get(path)).status == 404
+
+
+@pytest.mark.parametrize("told", ["http://evil.example", "null", "", "http://127.0.0.1", "https://127.0.0.1:{port}"])
+async def test_a_page_from_elsewhere_signs_nobody_in_and_opens_no_screen(house: House, told: str) -> None:
+    async with house.open() as client:
+        elsewhere = told.format(port=client.port)
+        assert (await sign_in(client, Origin=elsewhere)).status == 403
+        assert not house.asked
+        await sign_in(client)
+        with pytest.raises(WSServerHandshakeError, match="403"):
+            await screen(client, Origin=elsewhere)
+        assert (await client.post("/sign-out", headers={"Origin": elsewhere})).status == 403
+
+
+async def test_a_name_that_is_pointed_at_this_machine_is_not_ours(house: House) -> None:
+    async with house.open() as client, ClientSession() as other:
+        for host, status in (("evil.example", 421), ("127.0.0.1", 200), ("localhost:1", 200), ("[::1]", 200)):
+            async with other.get(origin(client), headers={"Host": host}) as answer:
+                assert answer.status == status, host
+
+
+async def test_wrong_tries_wait_and_a_service_that_is_away_is_not_one(house: House) -> None:
+    async with house.open() as client:
+        for _ in range(TRIES + 1):
+            assert "web.no_answer" in await (await sign_in(client, "away")).text()
+        for _ in range(TRIES):
+            answer = await sign_in(client, pin="1111")
+            assert answer.status == 403
+            assert "web.wrong" in await answer.text()
+        asked = len(house.asked)
+        answer = await sign_in(client)
+        assert (answer.status, answer.headers["Retry-After"]) == (429, str(int(TRIES_S)))
+        assert len(house.asked) == asked, "nobody was asked"
+        house.clock.now += TRIES_S
+        assert (await sign_in(client)).status == 303
+
+
+async def test_a_screen_has_its_size_what_is_typed_and_an_end(house: House) -> None:
+    async with house.open() as client:
+        await sign_in(client)
+        socket = await screen(client)
+        assert await read(socket) == b"ann --columns=100 --rows=7"
+        await socket.send_json(["stdin", "4711\r\x1d\ud800é"])
+        assert await read(socket) == b"D4711\r\x1d?\xc3\xa9"
+        await socket.send_json(["resize", {"width": 60, "height": 20}])
+        assert await read(socket) == b'M{"type": "resize", "width": 60, "height": 20}'
+        for nonsense in ("", "[", "{}", '["stdin"]', '["stdin", 1]', '["resize", {"width": "x"}]', "[" * 100_000, "1"):
+            await socket.send_str(nonsense)
+        await socket.send_json(["ping", "7"])
+        assert await socket.receive_json() == ["pong", "7"]
+        await socket.send_json(["stdin", "q"])
+        assert await end(socket) == 1000
+        assert 'name="pin"' in await (await client.get("/")).text(), "whoever leaves the app is signed out"
+
+
+async def test_another_screen_of_a_person_ends_the_first(house: House) -> None:
+    async with house.open() as client:
+        await sign_in(client)
+        first = await screen(client)
+        await read(first)
+        second = await screen(client)
+        assert await end(first) == ELSEWHERE
+        await read(second)
+        await second.send_json(["stdin", "x"])
+        assert await read(second) == b"Dx"
+
+
+async def _sign_out(client: TestClient[Any, Any], house: House) -> None:
+    await client.post("/sign-out", headers={"Origin": origin(client)}, allow_redirects=False)
+
+
+async def _rights_end(client: TestClient[Any, Any], house: House) -> None:
+    house.let_in.clear()
+
+
+async def _nothing_typed(client: TestClient[Any, Any], house: House) -> None:
+    house.clock.now += IDLE_S
+
+
+@pytest.mark.parametrize("way", [_sign_out, _rights_end, _nothing_typed])
+async def test_a_screen_ends_with_the_sign_in(house: House, way: Callable[..., Any]) -> None:
+    async with house.open() as client:
+        await sign_in(client)
+        socket = await screen(client)
+        await read(socket)
+        _, code = await asyncio.gather(way(client, house), end(socket))
+        assert code == ENDED
+        assert 'name="pin"' in await (await client.get("/")).text()
+        with pytest.raises(WSServerHandshakeError, match="401"):
+            await screen(client)
+
+
+async def test_a_program_that_is_none_leaves_the_person_signed_in(house: House) -> None:
+    house.start = lambda person: Start([sys.executable, "-c", "raise SystemExit(3)"], {})  # type: ignore[method-assign]
+    async with house.open() as client:
+        await sign_in(client)
+        assert await end(await screen(client)) == 1000
+        assert "data-session-websocket-url" in await (await client.get("/")).text()
+
+
+async def test_pages_load_nothing_from_elsewhere_and_say_so(house: House) -> None:
+    async with house.open() as client:
+        for signed in (False, True):
+            if signed:
+                await sign_in(client)
+            answer = await client.get("/")
+            policy, page = answer.headers["Content-Security-Policy"], await answer.text()
+            own = page.replace(f"ws://127.0.0.1:{client.port}/ws", "")
+            assert not re.search(r"https?:|//|<script>|\bon[a-z]+=", own), own
+            assert policy.startswith("default-src 'none'; frame-ancestors 'none'")
+            assert "unsafe-inline" not in re.sub(r"style-src [^;]*", "", policy)
+            assert ("script-src" in policy) is signed
+            assert answer.headers["Cache-Control"] == "no-store"
+            assert pages.HEADERS.items() <= answer.headers.items()
+        assert pages.HEADERS.items() <= (await client.get("/nothing")).headers.items()
+
+
+def test_a_sign_in_lasts_while_it_is_used_and_a_shift_at_most() -> None:
+    clock = Clock()
+    signs = SignIns(clock)
+    value = signs.begin(ANN)
+    assert signs.of("") is signs.of(value + "x") is None
+    begun = clock.now
+    while signed := signs.of(value):
+        assert clock.now - begun < LONGEST_S
+        signs.touch(signed)
+        clock.now += IDLE_S - 1
+    assert clock.now - begun >= LONGEST_S
+    assert signs.people() == []
+
+
+def test_addresses_wait_each_for_itself_and_are_forgotten() -> None:
+    clock = Clock()
+    tries = Tries(clock)
+    for _ in range(TRIES):
+        assert tries.wait("a") == 0
+        tries.wrong("a")
+    assert tries.wait("a") == TRIES_S
+    assert tries.wait("b") == 0
+    tries.right("a")
+    assert tries.wait("a") == 0
+    for number in range(10_001):
+        tries.wrong(str(number))
+    assert len(tries._wrong) == 10_000
