@@ -58,7 +58,7 @@ class Catalogue(NamedTuple):
     trail: tuple[str, ...] = ()
     """The products whose pages lie below it."""
     among: tuple[str, ...] = ()
-    """The list has these alone: parts and variants of the last of `trail`."""
+    """The list has these alone: parts and variants of the last of `trail`. The filter is that of the list below."""
     sheet: Page | None = None
     page: int = 0
     opening: bool = False
@@ -140,7 +140,7 @@ def _query(state: Catalogue, context: Context) -> Query:
         return Query("facets", "facets", {**args, "kind": state.kind}, live=True)
     filter_: dict[str, Any] = {"show": state.show, "category": state.category, "supplier": state.supplier}
     if state.among:
-        filter_ = {"among": list(state.among)}
+        filter_, args["search"] = {"among": list(state.among)}, state.typed
     return Query("list", "catalogue", {**args, **filter_}, live=True)
 
 
@@ -187,7 +187,7 @@ def _paged(state: Catalogue, event: Event, context: Context) -> Result:
             if way.job:
                 args = {"product_number": state.number, "label": state.sheet.name if state.sheet else ""}
                 return Turn(state, (Start(way.job, args),))
-            kin = Catalogue(among=catalogue_view.kin_of(state), trail=(*state.trail, state.number))
+            kin = state.bare(among=catalogue_view.kin_of(state), trail=(*state.trail, state.number))
             return Turn(kin, (_query(kin, context),))
         case Command("n" | "p" as key) | Move(key):
             return Turn(state._replace(page=leafed(state.page, key)))
@@ -245,7 +245,7 @@ def _chosen(state: Catalogue, row: Hit | Facet, context: Context) -> Result:
 def _back(state: Catalogue, context: Context) -> Result:
     """From the page to the one below it, to the list, to all of it, to where it was opened."""
     if state.trail:
-        below = state._replace(number=state.trail[-1], trail=state.trail[:-1], sheet=None, page=0)
+        below = state.bare(number=state.trail[-1], trail=state.trail[:-1])
         return Turn(below, (_one(below.number),))
     if state.number:
         shut = state._replace(number="", sheet=None)

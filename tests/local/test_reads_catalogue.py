@@ -1,0 +1,100 @@
+"""The catalogue as it is browsed: filters, words, categories with their names, variants and parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.local.cache import Cache, open_cache
+from aisle.local.home import Home
+from aisle.local.outbox import open_outbox
+from aisle.local.reads import Reads
+from tests.local import goods
+from tests.local.kit import STORE
+
+Row = dict[str, Any]
+
+
+def products() -> list[Row]:
+    rows = [goods.product(f"P{n:02}", f"Tea no. {n}", category_code=f"C{n % 3}", supplier_id="S1") for n in range(12)]
+    rows[1] |= {"is_promotion": True, "supplier_id": "S2", "supplier_name": "Leaf & Co"}
+    rows[2] |= {"is_active": False, "variant_family": "F", "size": "small"}
+    rows[3] |= {"variant_family": "F", "size": "large", "color": "green", "variant_factor": 2}
+    rows[4] |= {
+        "is_set": True,
+        "set_product": [
+            {"set_item_quantity": "2", "set_product_number": "P01"},
+            {"set_item_quantity": "1", "set_product_number": "X"},
+        ],
+    }
+    return rows
+
+
+@pytest.fixture
+def cache(aisle_home: Path) -> Cache:
+    home = Home(aisle_home, "embedded", STORE)
+    cache = Cache(open_cache(home.folder, writer=True), STORE)
+    cache.put_products(products(), 1)
+    cache.put_stock([{**goods.stock("P00", 3), "category_name": "Black tea"}, goods.stock("P77", 1)])
+    return cache
+
+
+@pytest.fixture
+def reads(cache: Cache, aisle_home: Path) -> Iterator[Reads]:
+    home = Home(aisle_home, "embedded", STORE)
+    with closing(open_outbox(home.folder)) as outbox, closing(Reads(home, outbox)) as reads:
+        yield reads
+
+
+def numbers(reads: Reads, **args: Any) -> list[str]:
+    rows, total = reads.query("catalogue", args)
+    assert args.get("size") or total == len(rows)
+    return [row["product_number"] for row in rows]
+
+
+def test_products_are_listed_by_what_they_are(reads: Reads) -> None:
+    assert numbers(reads, first=10, size=5) == ["P10", "P11", "P77"]
+    assert numbers(reads, show="promotion") == ["P01"]
+    assert numbers(reads, show="set") == ["P04"]
+    assert numbers(reads, show="ended") == ["P02"]
+    assert numbers(reads, category="C1", supplier="S1") == ["P04", "P07", "P10"]
+    assert numbers(reads, category="C1", supplier="S1", search="tea 7") == ["P07"]
+    assert numbers(reads, supplier="S2", show="ended") == []
+    assert numbers(reads, among=["P03", "P01", "none"]) == ["P01", "P03"]
+    rows, _ = reads.query("catalogue", {"size": 1})
+    assert (rows[0]["in_store"], rows[0]["in_catalogue"], rows[0]["promotion"]) == (True, True, False)
+
+
+def test_categories_and_suppliers_have_names_and_counts(reads: Reads) -> None:
+    rows, total = reads.query("facets", {"kind": "category"})
+    assert (total, rows[0]) == (3, {"code": "C0", "name": "Black tea", "count": 4})
+    assert reads.query("facets", {"kind": "category", "search": "black"})[1] == 1
+    rows, _ = reads.query("facets", {"kind": "supplier"})
+    assert [(row["code"], row["name"], row["count"]) for row in rows] == [("S1", "", 11), ("S2", "Leaf & Co", 1)]
+
+
+def test_variants_and_parts_have_names(reads: Reads, cache: Cache) -> None:
+    ((page,), _) = reads.query("catalogue_page", {"product_number": "P02"})
+    assert [(row["product_number"], row["color"], row["size"]) for row in page["variants"]] == [
+        ("P03", "green", "large")
+    ]
+    ((page,), _) = reads.query("catalogue_page", {"product_number": "P04"})
+    assert [(row["product_number"], row["product_name"], row["quantity"]) for row in page["parts"]] == [
+        ("P01", "Tea no. 1", "2"),
+        ("X", "", "1"),
+    ]
+    ((page,), _) = reads.query("catalogue_page", {"product_number": "P77"})
+    assert (page["catalogue"], page["in_catalogue"], page["variants"]) == ({}, False, [])
+    assert reads.query("catalogue_page", {"product_number": "none"}) == ([], 0)
+    rows = products()
+    rows[3] |= {"variant_family": "", "is_promotion": True}
+    cache.put_products(rows[1:4], 2)
+    cache.sweep("product", 2)
+    assert numbers(reads, show="promotion") == ["P01", "P03"]
+    ((page,), _) = reads.query("catalogue_page", {"product_number": "P02"})
+    assert page["variants"] == []
+    assert numbers(reads, category="C1") == ["P01"]
