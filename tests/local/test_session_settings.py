@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from decimal import Decimal
@@ -19,10 +20,10 @@ from aisle.local.home import Home
 from aisle.local.opening import open_session
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.session import Session
-from aisle.local.watch import Watch
+from aisle.local.watch import Watch, terms_of
 from aisle.scan.codes import check_digit
 from aisle.scan.inputs import Line
-from aisle.settings import Loaded, load
+from aisle.settings import LANGUAGES, REASONS, SHORT_REASONS, Loaded, Settings, load
 from aisle.tui.catalogue import Voice
 from tests.local import goods
 
@@ -115,6 +116,24 @@ def test_a_language_is_spoken_as_soon_as_it_is_set(home: Home) -> None:
         assert session.poll().language == "nl"  # type: ignore[union-attr]
     with at(home) as session:
         assert say(session).language == "nl"
+
+
+def test_reasons_that_nobody_has_set_are_said_in_the_language_of_the_terminal() -> None:
+    """Codes and what they do to the stock are the same; a store's own words stay as they are."""
+    for language in LANGUAGES[1:]:
+        policy = terms_of(Settings(language=language)).policy
+        for spoken, known in ((policy.reasons, REASONS), (policy.short_reasons, SHORT_REASONS)):
+            assert [_coded(text) for text in spoken] == [_coded(text) for text in known]
+            assert not set(spoken) & set(known)
+        own = terms_of(Settings(language=language, reasons=("7 - Lost",), short_reasons=("30 Gone",))).policy
+        assert (own.reasons, own.short_reasons) == (("7 - Lost",), ("30 Gone",))
+    assert terms_of(Settings()).policy.reasons == REASONS
+
+
+def _coded(text: str) -> str:
+    found = re.match(r"\d+( [-+0])?(?= )", text)
+    assert found, text
+    return found[0]
 
 
 def test_a_device_hears_of_its_own_section_only(home: Home) -> None:

@@ -10,7 +10,21 @@ from typing import Any
 import pytest
 
 from aisle.jobs import codec, counting
-from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
+from aisle.jobs.base import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Opened,
+    Policy,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Write,
+    priced,
+)
 from aisle.jobs.count import CountJob
 from aisle.jobs.counting import Counting
 from aisle.jobs.view import ListWindow, Step, Verdict
@@ -28,6 +42,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from aisle.tui.catalogue import Voice
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 LOOSE = Policy(recount_units=Decimal(0), recount_value=Decimal(0))
@@ -347,9 +362,9 @@ def test_the_summary_shows_units_and_value_the_dearest_first() -> None:
     assert isinstance(view, ListWindow)
     assert [dict(row.cells[0].args)["text"] for row in view.rows] == ["Product P2", "Product P1"]
     assert [dict(row.cells[1].args)["value"] for row in view.rows] == [1, 3]
-    assert [dict(row.cells[3].args)["value"] for row in view.rows] == ["40.00", "7.50"]
+    assert [Voice().say(row.cells[3]) for row in view.rows] == ["-40.00", "-7.50"]
     assert hand.verdict is not None
-    assert dict(hand.verdict.text.args) == {"count": 2, "units": -4, "value": "-47.50"}
+    assert dict(hand.verdict.text.args) == {"count": 2, "units": -4, "value": priced(Decimal("-47.50"))}
 
 
 def test_blind_shows_nothing_of_the_books_until_done() -> None:

@@ -116,7 +116,7 @@ def _named(state: Logs, field: str, value: str) -> Msg:
         return msg(REVIEWS.get(value, "logs.not_to_review"))
     if field == "reason":
         return msg("raw", text=next((each.words for each in state.reasons if str(each.code) == value), value))
-    return msg("raw", text=value)
+    return msg(KINDS[value]) if field == "source" and value in KINDS else msg("raw", text=value)
 
 
 def _values(state: Logs) -> tuple[Msg, ...]:

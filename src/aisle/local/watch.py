@@ -13,7 +13,18 @@ from aisle.jobs.base import Policy
 from aisle.jobs.view import INFO, Msg, Verdict, msg
 from aisle.local.terms import Terms
 from aisle.scan.restricted import patterns
-from aisle.settings import ENGLISH, Loaded, Settings, language_of, load, pool_names, stamp_of, terminal_name
+from aisle.settings import (
+    ENGLISH,
+    REASONS,
+    SHORT_REASONS,
+    Loaded,
+    Settings,
+    language_of,
+    load,
+    pool_names,
+    stamp_of,
+    terminal_name,
+)
 
 AT_ONCE = (*Policy._fields, "bell_good", "restricted_codes", "pools", "language")
 """Settings that are in force as soon as they are read; all others are from the next start on."""
@@ -41,18 +52,31 @@ def terms_of(settings: Settings, sources: Mapping[str, str] | None = None) -> Te
     except ValueError as error:
         where = (sources or {}).get("restricted_codes", "")
         raise SettingsError(f"restricted_codes{' in ' * bool(where)}{where}: {error}.") from error
+    language = language_of(settings) or ENGLISH
     return Terms(
         store=settings.store,
         terminal=terminal_name(settings),
         user=settings.user,
-        policy=Policy(**{name: getattr(settings, name) for name in Policy._fields}),
+        policy=_policy(settings, language),
         bell_good=settings.bell_good,
         restricted=table,
         pools=pool_names(settings.pools),
         token_file=settings.token_file,
         exports=not settings.kiosk,
-        language=language_of(settings) or ENGLISH,
+        language=language,
     )
+
+
+def _policy(settings: Settings, language: str) -> Policy:
+    """How this store wants its jobs done; reasons that nobody has set are said in the language of the terminal."""
+    policy = Policy(**{name: getattr(settings, name) for name in Policy._fields})
+    if language == ENGLISH:
+        return policy
+    from aisle.settings.reasons import SPOKEN
+
+    if policy.reasons == REASONS:
+        policy = policy._replace(reasons=SPOKEN[language].losses)
+    return policy._replace(short_reasons=SPOKEN[language].shorts) if policy.short_reasons == SHORT_REASONS else policy
 
 
 class Watch:
