@@ -1,4 +1,4 @@
-"""`python -m tests.full [api] [PATHS…]`: the long runs that the default test run leaves out."""
+"""`python -m tests.full [api | faults | killed] [PATHS…]`: the long runs that the default test run leaves out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ import sys
 
 import pytest
 
-NAMED = {"api": ["-s", "tests/service/test_fuzz.py"], "faults": ["-m", "full", "tests/faults"]}
+KILLED = ["tests/local/test_killed_session.py", "tests/faults/test_killed_courier.py", "tests/service/test_killed.py"]
+"""Each process in its turn dies a thousand times: a session, the courier, the service."""
+NAMED = {
+    "api": ["-s", "tests/service/test_fuzz.py"],
+    "faults": ["-m", "full", "tests/faults", KILLED[0], KILLED[2]],
+    "killed": ["-m", "full", "-k", "in_the_middle or between", *KILLED],
+}
 """Long runs with a name: tests that are short in the default run."""
 
 
