@@ -1,4 +1,4 @@
-"""Clearance in a real terminal on the real service: confirmed by hand, with a PIN, and carried out; and the store's day."""
+"""Clearance in a real terminal on the real service: confirmed by hand, with a PIN, carried out; and the day."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def typed(app: Picker, text: str, shown: str = "") -> dict[str, Any]:
     for at in range(1, len(text) + 1):
         app.terminal.write(text[at - 1].encode())
         wanted = re.compile(r"[›>] " + re.escape(shown[:at] or text[:at]))
-        app.terminal.wait_for(lambda glass, wanted=wanted: wanted.search(glass.text), START_S)
+        app.terminal.wait_for(lambda glass, sign=wanted: sign.search(glass.text), START_S)  # type: ignore[misc]
         app.terminal.wait_quiet(2 * TYPED_MS)
     (seen,) = app.write(b"\r")
     return seen
@@ -121,4 +121,3 @@ def test_staff_clears_nothing_and_today_shows_the_day(shop: Shop, picker: Pick) 
     app.take("b", "today", "")
     app.take("3", "today.terminals", "")
     app.shows("dock", "home")
-

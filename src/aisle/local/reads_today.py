@@ -34,7 +34,7 @@ _HERE = """
 SELECT app_user, CAST(created_at / 3600 AS INTEGER), operation, count(*) FROM operation INDEXED BY operation_day
 WHERE created_at >= ? GROUP BY 1, 2, 3
 """
-_PLACES = "SELECT place, sum(n) FROM log_place WHERE hour >= ? AND kind = ? GROUP BY place"
+_PLACES = "SELECT place, sum(n) FROM log_place WHERE kind = ? AND hour >= ? GROUP BY place"
 _SHORTS = """
 SELECT ifnull(l.raw ->> 'preferred_location_code', ''), count(*) FROM log g INDEXED BY log_short
 LEFT JOIN line l ON l.order_number = g.raw ->> 'customer_order_number'
@@ -147,9 +147,11 @@ def hours(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Js
     each kind."""
     began = midnight(str(args["now"]))
     found: dict[tuple[str, bool], dict[int, dict[str, int]]] = {}
+    moments: dict[str, int] = {}
     for user, hour, kind, count in fetch(cache, _HOURS, _hour(began)):
-        moment = datetime.strptime(str(hour), "%Y-%m-%dT%H").replace(tzinfo=UTC)
-        _note(found, (str(user), False), _since(began, moment), str(kind), int(count))
+        if hour not in moments:
+            moments[hour] = _since(began, datetime.fromisoformat(f"{hour}:00+00:00"))
+        _note(found, (str(user), False), moments[hour], str(kind), int(count))
     for user, hour, operation, count in fetch(outbox, _HERE, began.timestamp()):
         moment = datetime.fromtimestamp(int(hour) * 3600, UTC)
         if str(operation) in OPERATIONS and (str(user), False) not in found:
@@ -201,9 +203,9 @@ class Places:
             since = began.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
             counted = dict(fetch(cache, _SHORTS, since))
         else:
-            counted = dict(fetch(cache, _PLACES, _hour(began), kind))
+            counted = dict(fetch(cache, _PLACES, kind, _hour(began)))
         walk = self.walk(cache)
-        strange = sorted((str(place) for place in counted if place and place not in set(walk)), key=natural)
+        strange = sorted((str(place) for place in counted.keys() - set(walk) if place), key=natural)
         rows: list[Row] = [{"place": place, "n": int(counted.get(place, 0))} for place in (*walk, *strange)]
         return rows, len(rows)
 

@@ -49,6 +49,11 @@ def _summed(name: str, event: str, row: str, sign: int) -> str:
     kind = _KIND.format(row=row)
     quantity = f"ifnull({row}.raw ->> 'quantity', 0)"
     place = f"ifnull({row}.raw ->> 'location_code', '')"
+    swept = f"""
+  DELETE FROM log_hour WHERE hour = substr({row}.at, 1, 13) AND n = 0;
+  DELETE FROM log_place WHERE kind = {kind} AND hour = substr({row}.at, 1, 13) AND place = {place} AND n = 0;
+"""  # noqa: S608 - names of our own
+    swept = "" if sign > 0 else swept
     return f"""
 CREATE TRIGGER log_{name} AFTER {event} ON log WHEN {row}.at <> '' BEGIN
   INSERT INTO log_hour SELECT substr({row}.at, 1, 13), k.kind, {row}.app_user_name, {sign}, {sign} * {quantity}
@@ -57,8 +62,7 @@ CREATE TRIGGER log_{name} AFTER {event} ON log WHEN {row}.at <> '' BEGIN
   INSERT INTO log_place SELECT substr({row}.at, 1, 13), k.kind, {place}, {sign}
     FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND {place} <> ''
     ON CONFLICT DO UPDATE SET n = n + excluded.n;
-  DELETE FROM log_hour WHERE hour = substr({row}.at, 1, 13) AND n = 0;
-  DELETE FROM log_place WHERE hour = substr({row}.at, 1, 13) AND n = 0;
+{swept}
 END;
 """  # noqa: S608 - names of our own
 
@@ -246,7 +250,7 @@ CREATE TABLE log_place (
   kind TEXT NOT NULL,
   place TEXT NOT NULL,
   n INTEGER NOT NULL,
-  PRIMARY KEY (hour, kind, place)
+  PRIMARY KEY (kind, hour, place)
 ) WITHOUT ROWID;
 {_summed("in", "INSERT", "new", 1)}
 {_summed("out", "DELETE", "old", -1)}

@@ -1,0 +1,193 @@
+"""What somebody waits for: begun once, answered or expired, never sent late, and unknown where nobody saw its end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.courier.asks import CLEARANCE
+from aisle.jobs.base import Ask
+from aisle.local import asks
+from aisle.local.asks import ANSWERED, ASKED, BEGUN, EXPIRED, UNKNOWN
+from aisle.local.db import transaction
+from aisle.local.operation import Author
+from aisle.local.signals import CONFIDE
+from tests.courier.fake import OWN, Fake, answer_lost, lost_before, says
+from tests.courier.host import Host, quiet
+from tests.courier.kit import STORE
+
+WHO = Author(STORE, "U6", terminal="dock")
+BODY = {"tag": "backroom", "categories": ["110"]}
+WAIT_S = 30.0
+
+
+class Clearing(Fake):
+    """A service that clears; `pin` is that of U6, a supervisor."""
+
+    def __init__(self, features: str = f"{OWN}, assignments") -> None:
+        super().__init__(features)
+        self.role = "supervisor"
+        self.cleared: list[tuple[str, Any, str]] = []
+        self.assigned: list[dict[str, Any]] = []
+
+    def _sign_in(self, request: httpx.Request) -> tuple[int, Any]:
+        body = json.loads(request.content)
+        if (body["user"], body["pin"], body["store_number"]) != ("U6", "2468", STORE):
+            return 403, {"success": False, "message": "Badge, name or PIN is wrong."}
+        return 200, {"token": "freds", "role": self.role}
+
+    def _assignments(self, request: httpx.Request) -> tuple[int, Any]:
+        return 200, {"assignments": self.assigned}
+
+    def _create_customer_order_clearance(self, request: httpx.Request) -> tuple[int, Any]:
+        said = request.headers["authorization"]
+        self.cleared.append((str(request.url.params["location_code_tag"]), json.loads(request.content), said))
+        names = {"product_number": "P1", "location_code": "A-1", "customer_order_number": "O1", "quantity": 2}
+        self.assigned.append({"id": 1, **names, "customer_order_line_number": 1, "location_tag": "backroom"})
+        return 200, {"success": True}
+
+
+@pytest.fixture
+def desk(aisle_home: Path) -> Any:
+    host = Host(aisle_home, Clearing())
+    yield host
+    host.close()
+
+
+def ask(host: Host, name: str = "a1", secret: str = "2468") -> str:
+    with transaction(host.desk.db):
+        asks.add(host.desk.db, name, Ask("clearance", BODY, WAIT_S, secret=secret), WHO, host.time.clock())
+    return name
+
+
+def stands(host: Host, name: str = "a1") -> tuple[str, dict[str, Any]]:
+    (row,), _ = asks.read(host.desk.db, name)
+    return row["state"], row["answer"]
+
+
+async def live(host: Host) -> None:
+    await host.time.until(lambda: host.state() == "live", 60)
+
+
+async def test_it_is_done_with_the_token_of_the_person_and_says_what_is_new(desk: Host) -> None:
+    async with desk.running(desk.courier(pace=quiet())) as courier:
+        await live(desk)
+        ask(desk)
+        courier.wake()
+        await desk.time.pass_(3)
+        assert stands(desk) == (ASKED, {}), "not without the PIN"
+        courier.heard({f"{CONFIDE}a1 2468"})
+        await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
+        assert stands(desk)[1] == {"how": "done", "fresh": 1}
+        (row,), total = desk.reads.query("assignments", {})
+        assert (total, row["product_number"], row["quantity"]) == (1, "P1", 2)
+    fake = desk.fake
+    assert isinstance(fake, Clearing)
+    assert fake.cleared == [("backroom", {"category_codes": ["110"]}, "Bearer freds")]
+    assert b"2468" not in desk.home.outbox.read_bytes() + desk.home.outbox.with_name("outbox.db-wal").read_bytes()
+
+
+async def test_what_is_not_begun_in_time_expires_and_is_never_sent(desk: Host) -> None:
+    desk.fake.down = lost_before
+    async with desk.running(desk.courier(pace=quiet())) as courier:
+        ask(desk)
+        courier.heard({f"{CONFIDE}a1 2468"})
+        await desk.time.pass_(WAIT_S + 2)
+        assert stands(desk)[0] == EXPIRED
+        desk.fake.down = None
+        await live(desk)
+        courier.heard({f"{CONFIDE}a1 2468"})
+        await desk.time.pass_(60)
+    assert desk.fake.calls[CLEARANCE] == 0
+    assert stands(desk)[0] == EXPIRED
+
+
+async def test_a_session_ends_it_too_and_then_no_courier_begins_it(desk: Host) -> None:
+    ask(desk)
+    begun = desk.time.now
+    assert not asks.end_overdue(desk.desk.db, begun + WAIT_S - 1)
+    assert asks.end_overdue(desk.desk.db, begun + WAIT_S)
+    assert not asks.begin(desk.desk.db, "a1", begun), "though its clock were behind"
+    ask(desk, "a2")
+    assert asks.end_overdue(desk.desk.db, begun - 3600), "the clock was set back: it would wait for an hour"
+    assert stands(desk, "a2")[0] == EXPIRED
+
+
+async def test_only_one_begins_it(desk: Host) -> None:
+    ask(desk)
+    now = desk.time.now
+    assert [asks.begin(desk.desk.db, "a1", now) for _ in range(2)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("fault", "how"),
+    [
+        (answer_lost, (UNKNOWN, "unknown")),
+        (says(502, apply=True), (UNKNOWN, "unknown")),
+        (lost_before, (ANSWERED, "not_sent")),
+        (says(403, body={"success": False, "message": "No."}, Aisle_Features=OWN), (ANSWERED, "refused")),
+        (says(503, body={"message": "later"}), (UNKNOWN, "unknown")),
+    ],
+)
+async def test_what_came_of_it_is_told_and_it_is_not_tried_again(desk: Host, fault: Any, how: tuple[str, str]) -> None:
+    desk.fake.fail(CLEARANCE, fault)
+    async with desk.running(desk.courier(pace=quiet())) as courier:
+        await live(desk)
+        ask(desk)
+        courier.heard({f"{CONFIDE}a1 2468"})
+        courier.wake()
+        await desk.time.until(lambda: stands(desk)[0] not in (ASKED, BEGUN), WAIT_S)
+        await desk.time.pass_(120)
+    state, answer = stands(desk)
+    assert (state, answer["how"]) == how
+    assert desk.fake.calls[CLEARANCE] == 1
+
+
+async def test_a_wrong_pin_and_a_wrong_role_clear_nothing(desk: Host) -> None:
+    fake = desk.fake
+    assert isinstance(fake, Clearing)
+    async with desk.running(desk.courier(pace=quiet())) as courier:
+        await live(desk)
+        ask(desk)
+        courier.heard({f"{CONFIDE}a1 1111"})
+        await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
+        assert stands(desk)[1] == {"how": "pin", "why": "Badge, name or PIN is wrong."}
+        fake.role = "staff"
+        ask(desk, "a2")
+        courier.heard({f"{CONFIDE}a2 2468"})
+        await desk.time.until(lambda: stands(desk, "a2")[0] == ANSWERED, WAIT_S)
+        assert stands(desk, "a2")[1]["how"] == "role"
+    assert fake.cleared == []
+
+
+async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> None:
+    async with desk.running(desk.courier(pace=quiet())) as courier:
+        await live(desk)
+        ask(desk)
+        courier.heard({f"{CONFIDE}a1 2468"})
+        await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
+    ask(desk, "a2")
+    assert asks.begin(desk.desk.db, "a2", desk.time.now), "its process ends here"
+    async with desk.running(desk.courier(pace=quiet())):
+        await live(desk)
+        await desk.time.until(lambda: stands(desk, "a2")[0] == UNKNOWN, 60)
+        await desk.time.pass_(60)
+    assert desk.fake.calls[CLEARANCE] == 1, "the first one alone"
+
+
+async def test_at_a_service_of_the_document_alone_its_token_decides_and_nothing_is_listed(aisle_home: Path) -> None:
+    host = Host(aisle_home, Clearing(features=""))
+    async with host.running(host.courier(pace=quiet())) as courier:
+        await live(host)
+        ask(host, secret="")
+        courier.wake()
+        await host.time.until(lambda: stands(host)[0] == ANSWERED, WAIT_S)
+        assert stands(host)[1] == {"how": "done", "fresh": None}
+        assert host.fake.calls["assignments"] == host.fake.calls["sign-in"] == 0
+        (row,), _ = host.reads.query("clearing", {"user": "U6"})
+        assert (row["heard"], row["people"], row["listed"], row["role"]) == (True, False, False, "")
+    host.close()

@@ -1,0 +1,318 @@
+"""A clearance by itself: who may, what is chosen, what confirms, what is told of its end, and the goods it moves."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from aisle.jobs import JOBS
+from aisle.jobs.base import (
+    Ask,
+    Asked,
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Event,
+    Heard,
+    Opened,
+    Query,
+    Rows,
+    Start,
+    Write,
+    hides,
+    holds,
+)
+from aisle.jobs.clearance import ClearanceJob
+from aisle.jobs.clearance_sure import TYPED_MS, ClearJob
+from aisle.jobs.codec import from_text, to_text
+from aisle.jobs.move import MoveJob
+from aisle.jobs.moving import HELD_BY
+from aisle.jobs.tasks import TasksJob
+from aisle.jobs.view import Detail
+from aisle.scan.meaning import (
+    LOCATION,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Meaning,
+    Quantity,
+    Text,
+    Thing,
+    Unknown,
+)
+
+CONTEXT = Context(store="0001", user="U6", now="2026-11-20T10:00:00Z")
+WHO = {"heard": True, "people": True, "listed": True, "role": "supervisor"}
+TASK = {
+    "id": "7",
+    "product_number": "P1",
+    "label": "Cola",
+    "location_code": "BR-01",
+    "quantity": Decimal(6),
+    "order_number": "O1",
+    "line_number": 2,
+    "tag": "backroom",
+    "since": "2026-11-20T09:00:00Z",
+}
+
+
+class Hand:
+    """Somebody at one of the pages; `rows` are the answers to its queries by their names."""
+
+    def __init__(self, name: str, args: Mapping[str, Any] | None = None, **rows: Any) -> None:
+        self.job = JOBS[name]
+        self.state = self.job.begin()
+        self.rows: dict[str, list[dict[str, Any]]] = {
+            "clearing": [WHO],
+            "tags": [{"tag": "backroom", "places": 8}, {"tag": "cold", "places": 3}],
+            "tagged": [{"category_code": code, "lines": 2, "quantity": Decimal(5)} for code in ("110", "120")],
+            "assignments": [TASK],
+            **rows,
+        }
+        self.effects: list[Any] = []
+        self.told = ""
+        self.feed(Opened(args or {}))
+
+    def feed(self, event: Event) -> str:
+        """One event and its answers; what was said."""
+        self.effects, self.told = [], ""
+        queue: deque[Event] = deque([event])
+        while queue:
+            turn = self.job.step(self.state, queue.popleft(), CONTEXT)
+            self.state = turn.state
+            self.told = turn.verdict.text.id if turn.verdict else self.told
+            for effect in turn.effects:
+                self.effects.append(effect)
+                if isinstance(effect, Query):
+                    rows = self.rows.get(effect.name, [])
+                    queue.append(Rows(effect.id, tuple(rows), len(rows)))
+                elif isinstance(effect, Ask):
+                    queue.append(Asked("a1"))
+        assert self.job.view(self.state).name == self.job.at(self.state) in self.job.steps
+        assert from_text(type(self.state), to_text(self.state)) == self.state
+        return self.told
+
+    @property
+    def page(self) -> Any:
+        """What is on the screen."""
+        return self.job.view(self.state)
+
+    def of(self, kind: type) -> list[Any]:
+        """The effects of this kind that followed from the last event."""
+        return [effect for effect in self.effects if isinstance(effect, kind)]
+
+
+def typed(text: str, gap_ms: int = 4 * TYPED_MS, **fields: Any) -> Heard:
+    """What a person types."""
+    return Heard(text, "cr", gap_ms, **{"said": Unknown(text), **fields})
+
+
+def test_a_tag_and_categories_are_chosen_typed_and_handed_on() -> None:
+    hand = Hand("clearance")
+    assert [row.key for row in hand.page.rows] == ["backroom", "cold"]
+    assert hand.feed(Choice(1)) == "clearance.all"
+    assert hand.feed(Choice(2)) == "clearance.some"
+    assert hand.feed(Text("310")) == "clearance.some"
+    hand.feed(Command("d"))
+    (start,) = hand.of(Start)
+    assert start == Start("clear", {"tag": "backroom", "categories": ["120", "310"], "lines": 2, "people": True})
+    hand.feed(Closed("clear"))
+    assert [row.key for row in hand.page.rows] == ["110", "120", "310"], "what was typed stays"
+    hand.feed(Back())
+    hand.feed(Text("COLD"))
+    assert hand.state.tag == "cold"
+    hand.feed(Command("d"))
+    assert hand.of(Start)[0].args["categories"] == []
+
+
+@pytest.mark.parametrize("role", ["staff", "integration", ""])
+def test_nobody_else_chooses_anything(role: str) -> None:
+    hand = Hand("clearance", clearing=[{**WHO, "role": role}])
+    assert hand.page.rows == ()
+    assert hand.page.empty.id == "clearance.denied"
+    assert hand.feed(Text("backroom")) == "clearance.denied"
+    assert hand.state.tag == ""
+
+
+def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decides() -> None:
+    unheard = Hand("clearance", clearing=[{"heard": False, "people": False, "listed": False, "role": ""}])
+    assert unheard.feed(Text("backroom")) == "clearance.unheard"
+    there = Hand("clearance", clearing=[{"heard": True, "people": False, "listed": False, "role": ""}])
+    there.feed(Choice(1))
+    there.feed(Command("d"))
+    assert there.of(Start)[0].args["people"] is False
+
+
+@pytest.mark.parametrize(
+    ("heard", "told"),
+    [
+        (typed("backroo"), "clear.not_the_tag"),
+        (typed("Backroom"), "clear.not_the_tag"),
+        (typed("backroom", gap_ms=TYPED_MS - 1), "clear.not_scanned"),
+        (typed("]C0backroom"), "clear.not_the_tag"),
+        (typed("backroom", dropped="\x02"), "clear.not_scanned"),
+        (Heard("backroom", "paste", 99, said=Unknown("backroom")), "clear.not_scanned"),
+        (Heard("backroom", "tab", 99, said=Unknown("backroom")), "clear.not_scanned"),
+        (typed("1", said=Choice(1)), "clear.not_the_tag"),
+    ],
+)
+def test_only_the_typed_tag_confirms(heard: Heard, told: str) -> None:
+    hand = Hand("clear", {"tag": "backroom"})
+    assert hand.feed(heard) == told
+    assert (hand.state.phase, hand.of(Ask)) == ("sure", [])
+
+
+def asked(**rows: Any) -> Hand:
+    """A clearance that is under way."""
+    hand = Hand("clear", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
+    assert hand.feed(typed("backroom")) == "clear.pin_now"
+    assert hides(hand.job, hand.state)
+    assert hand.feed(typed("12a")) == "clear.no_pin"
+    assert hand.feed(typed("2468")) == "clear.asked"
+    (ask,) = hand.of(Ask)
+    assert (ask.kind, ask.body, ask.secret) == ("clearance", {"tag": "backroom", "categories": ["110"]}, "2468")
+    assert hand.state.phase == "wait"
+    assert not hides(hand.job, hand.state)
+    assert "2468" not in to_text(hand.state)
+    return hand
+
+
+def test_what_is_replayed_without_the_pin_stands_where_it_stood() -> None:
+    """The journal has the event of the PIN without it, and then that it was asked."""
+    hand = Hand("clear", {"tag": "backroom"})
+    hand.feed(typed("backroom"))
+    for event in (Heard(), Asked("a1")):
+        hand.feed(event)
+    assert (hand.state.phase, hand.state.ask_id) == ("wait", "a1")
+
+
+@pytest.mark.parametrize(
+    ("state", "answer", "told", "how"),
+    [
+        ("answered", {"how": "done", "fresh": 1}, "clear.fresh", "done"),
+        ("answered", {"how": "done", "fresh": None}, "clear.done", "done"),
+        ("answered", {"how": "refused", "why": "No."}, "clear.refused", "refused"),
+        ("answered", {"how": "role", "why": ""}, "clear.role", "role"),
+        ("answered", {"how": "not_sent", "why": "down"}, "clear.not_sent", "not_sent"),
+        ("expired", {}, "clear.expired", "expired"),
+        ("unknown", {}, "clear.unknown", "unknown"),
+    ],
+)
+def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any, told: str, how: str) -> None:
+    hand = asked(ask=[{"state": "asked", "answer": {}}])
+    assert hand.feed(Changed("outbox", "")) == ""
+    assert hand.feed(typed("2468")) == "clear.wait_for_it"
+    hand.rows["ask"] = [{"state": "begun", "answer": {}}]
+    hand.feed(Changed("outbox", ""))
+    assert hand.state.begun
+    hand.rows["ask"] = [{"state": state, "answer": answer}]
+    assert hand.feed(Changed("outbox", "")) == told
+    assert (hand.state.how, hand.state.listed, hand.state.total) == (how, True, 1)
+    view = hand.page
+    assert isinstance(view, Detail)
+    assert any(msg.args == (("text", "Cola"),) for block in view.blocks for row in block.rows for msg in row)
+    assert len(view.choices) == (1 if how == "done" else 2)
+    hand.feed(Heard(said=Choice(1)))
+    assert hand.of(Close) == [Close(start=Start("tasks", {"tag": "backroom"}))]
+
+
+def test_a_wrong_pin_is_asked_for_again_and_once_more_begins_at_the_tag() -> None:
+    hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": "Wrong."}}])
+    assert hand.feed(Changed("outbox", "")) == "clear.wrong_pin"
+    assert hand.state.phase == "pin"
+    hand.rows["ask"] = [{"state": "expired", "answer": {}}]
+    hand.feed(typed("2468"))
+    hand.feed(Changed("outbox", ""))
+    hand.feed(Heard(said=Choice(2)))
+    assert (hand.state.phase, hand.of(Ask)) == ("sure", [])
+
+
+def test_leaving_while_it_is_under_way_takes_nothing_back() -> None:
+    hand = asked(ask=[{"state": "begun", "answer": {}}])
+    hand.feed(Back())
+    (close,) = hand.of(Close)
+    assert close.verdict.text.id == "clear.goes_on"
+
+
+def test_at_a_service_of_the_document_alone_it_cannot_be_listed() -> None:
+    there = [{**WHO, "people": False, "listed": False}]
+    hand = Hand("clear", {"tag": "backroom", "people": False}, clearing=there, assignments=[])
+    hand.feed(typed("backroom"))
+    assert hand.of(Ask)[0].secret == ""
+    hand.rows["ask"] = [{"state": "unknown", "answer": {}}]
+    hand.feed(Changed("outbox", ""))
+    said = {msg.id for block in hand.page.blocks for row in block.rows for msg in row}
+    assert {"tasks.unlisted", "clear.find_out_there"} <= said
+
+
+# The goods to be moved
+
+
+def test_what_somebody_else_is_at_is_asked_about_before_it_is_taken() -> None:
+    hand = Hand("tasks", {"tag": "backroom"}, assignments=[TASK | {"taken_user": "U2", "taken_by": "Ben"}])
+    assert hand.feed(Choice(1)) == "tasks.taken"
+    assert hand.of(Start) == []
+    assert hand.feed(Choice(1)) == "tasks.begun"
+    (start,) = hand.of(Start)
+    assert (start.job, start.args["task"]["id"]) == ("move", "7")
+    mine = Hand("tasks", assignments=[TASK | {"taken_user": "U6", "taken_by": "Fred"}])
+    assert mine.feed(Thing((Meaning(LOCATION, "BR-01"),))) == "tasks.begun"
+    assert mine.feed(Thing((Meaning(PRODUCT, "P9"),))) == "tasks.not_here"
+
+
+def test_where_nothing_can_be_listed_it_is_said() -> None:
+    hand = Hand("tasks", clearing=[{**WHO, "listed": False}], assignments=[])
+    assert hand.page.empty.id == "tasks.unlisted"
+    assert Hand("tasks", assignments=[]).page.empty.id == "tasks.empty"
+
+
+def moving() -> Hand:
+    """The move job, opened for the assignment."""
+    tasks = Hand("tasks")
+    tasks.feed(Choice(1))
+    return Hand("move", tasks.of(Start)[0].args, store=[{}], places=[{}])
+
+
+def scan(kind: str, key: str, **fields: Any) -> Thing:
+    return Thing((Meaning(kind, key, key, code=key, **fields),))
+
+
+def test_three_scans_move_what_was_assigned_and_the_job_closes() -> None:
+    hand = moving()
+    assert holds(hand.job, hand.state) == (f"{HELD_BY}7",)
+    assert hand.feed(scan(PRODUCT, "P1")) == "move.task_first"
+    assert hand.feed(scan(LOCATION, "A-01")) == "move.task_place"
+    assert hand.feed(scan(LOCATION, "br-01")) == "move.task_here"
+    assert hand.feed(scan(PRODUCT, "P2")) == "move.task_product"
+    assert hand.feed(scan(PRODUCT, "P1", quantity=Decimal(7), explicit=True)) == "move.not_so_many"
+    assert hand.feed(scan(PRODUCT, "P1")) == "move.task_taken"
+    assert hand.feed(scan(LOCATION, "A-01")) == "move.moved"
+    (write,), (close,) = hand.of(Write), hand.of(Close)
+    (item,) = write.body
+    line = {"customer_order_number": "O1", "customer_order_line_number": 2}
+    assert item["from_location"] == {"location_code": "BR-01", **line}
+    assert item["to_location"] == {"location_code": "A-01"}
+    assert (item["quantity"], close.verdict.text.id) == (6, "move.moved")
+
+
+def test_a_part_of_it_can_be_moved_and_taken_back() -> None:
+    hand = moving()
+    hand.feed(scan(LOCATION, "BR-01"))
+    hand.feed(scan(PRODUCT, "P1"))
+    assert hand.feed(Quantity(Decimal(2))) == "move.taken"
+    hand.feed(Command("u"))
+    hand.feed(Command("u"))
+    assert (hand.state.hand, hand.of(Write)) == ((), [])
+
+
+def test_the_jobs_are_what_the_table_says() -> None:
+    assert isinstance(JOBS["clearance"], ClearanceJob)
+    assert isinstance(JOBS["clear"], ClearJob)
+    assert isinstance(JOBS["tasks"], TasksJob)
+    assert isinstance(JOBS["move"], MoveJob)
