@@ -28,20 +28,22 @@ SIZES = ((20, 16), (80, 24))
 
 ANYWHERE = """
     OK i w m min h x ms MB Id PIN GLN ESL CR LF TAB ETX GS AIM TERM Code ITF Interleaved of PDF QR GS1 EAN UPC DotCode
-    Codabar Data Matrix DataMatrix DataBar Bluetooth offline Enter Minimum Maximum
+    Codabar Data Matrix DataMatrix DataBar Bluetooth offline Enter Minimum Maximum Min max
 """
 ALIKE = {
     "nl": """
         live start d order orders Order Orders Log Scanner scan Scan Pool Pools pool Begin Barcodes Rest Hand in hand
         open Open was is Later Container Containers extra Filter Organis Printers Contact Manager Server Min Max Top
-        stop stops In Week
+        stop stops In Week Set Sets set Per Factor Details Web Volume Variant Label Labels
     """,
     "de": """
         Pool Pools Scanner Scan Diff Barcodes Rest Terminal Text Hand extra Filter Log Ref Organis
-        Organisation Server Min Max Top In
+        Organisation Server Min Max Top In Set Sets Details Web Layout Name
     """,
     "fr": """
         Stock Note Notes Pool Pools pool Scan cyan suffixes Organis Organisation Contact Type Description Min Max p c
+        Promotion Volume max Web
+        Web Promotion Volume
     """,
 }
 """Words that are the same as in English: codes and units in every language, others in one."""

@@ -177,7 +177,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code} : inconnue ; scanner la suivante",
         "{code} n'est pas une commande ici. Tout est déposé ; scanner la commande suivante.",
     ),
-    "pick.weigh": ("Combien ?", "Combien de {label:~} ?", "Combien de {label:~} ? Il faut {rest} {unit}. Taper combien."),
+    "pick.weigh": (
+        "Combien ?",
+        "Combien de {label:~} ?",
+        "Combien de {label:~} ? Il faut {rest} {unit}. Taper combien.",
+    ),
     "pick.put_on_shelf": ("{place} est un rayon", "{place} est un rayon de cette commande. Déposer ici ?"),
     "pick.way_put_here": ("Déposer à {key}", "Déposer ici, à {key}"),
     "pick.put_undone": ("Encore en main", "La commande {order} est de nouveau en main, plus à {place}"),

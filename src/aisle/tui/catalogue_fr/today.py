@@ -62,7 +62,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "today.head_job": ("Tâche", "Ce qui est ouvert"),
     "today.head_last": ("Dernier", "Dernière saisie"),
     "today.head_since": "Depuis",
-    "today.no_terminals": ("Personne.", "Personne ne travaille sur cette machine."),
+    "today.no_terminals": ("Personne.", "Personne n'y travaille."),
     "today.nobody": "personne",
     "today.at_home": "accueil",
 }

@@ -70,7 +70,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Rollen zijn onbekend.",
         "Deze server kent geen mensen: het token alleen beslist of het mag, en in welke winkels.",
     ),
-    "clear.note_pin": ("Nergens bewaard.", "Hij gaat eenmaal naar de server en wordt nergens bewaard."),
+    "clear.note_pin": ("Nergens bewaard.", "Gaat eenmaal naar de server, wordt nergens bewaard."),
     "clear.note_asked": ("Vragen", "De server wordt gevraagd; na een halve minuut wordt het opgegeven en niet gedaan."),
     "clear.note_begun": ("Het gebeurt nu", "De server voert het uit."),
     "clear.of_all": ("Alles", "Goederen van alle groepen"),

@@ -75,7 +75,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "fact.counted": ("Geteld", "Laatst geteld"),
     "fact.ends": ("Tot", "Te koop tot"),
     "fact.referral": ("Opvolger", "Opvolger"),
-    "fact.pool": ("Pool", "Voorraadpool"),
+    "fact.pool": "Pool",
     "hint.page_on": "Verder",
     "hint.page_back": ("Vorige", "Vorige"),
     "hint.undo": "Herstel",
