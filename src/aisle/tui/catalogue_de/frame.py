@@ -27,7 +27,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.unkept": ("ungesich.", "nichts wird gesichert"),
     "link.age": ("{seconds:age}", "{seconds:age}", "Daten {seconds:age} alt"),
     "link.age_never": ("leer", "keine Daten", "noch keine Daten"),
-    "link.waiting": ("{count}w", "{count} warten", "{count} warten noch"),
+    "link.waiting": ("{count}w", "{count:wartet|warten}", "{count:wartet|warten} noch"),
     "link.sent": ("0w", "alles gesendet"),
     "link.doubtful": ("{count}?", "{count} zu klären"),
     "link.part": "{percent}%",
