@@ -541,3 +541,12 @@ def test_no_sequence_raises_or_leaves_a_page_without_a_way_back(
             return
         hand.does(Back())
     assert hand.of(Close), f"no way out of {hand.at}"
+
+
+def test_a_scan_never_confirms_and_goes_on_to_its_meaning() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "finish"}, World([order_row(1, status="picked", is_picked=True)]))
+    assert hand.job.at(hand.state) == "act.sure"
+    scan = Thing((Meaning(ORDER, "O2", "O2", code="1"),))
+    hand.does(scan)
+    (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
+    assert close.said == scan

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from aisle.jobs.base import Context, Query, Rows, Start
+from aisle.jobs.base import Changed, Closed, Context, Query, Rows, Start
 from aisle.jobs.home import Home, HomeJob
-from aisle.jobs.view import WRONG, Verdict, msg
+from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Verdict, msg
 from aisle.scan.meaning import Choice, Text
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
@@ -22,3 +22,31 @@ def test_after_a_search_without_a_hit_the_first_number_picks_the_next_open_order
     assert not query.args.get("search")
     state = job.step(turn.state, Rows("orders", (ROW,), 1), CONTEXT).state
     assert job.step(state, Choice(1), CONTEXT).effects == (Start("pick", {"order_number": "4101"}),)
+
+
+def test_orders_that_were_given_to_whoever_stands_here_are_told_once_and_marked() -> None:
+    job = HomeJob()
+    turn = job.step(Home(), Changed("outbox", ""), CONTEXT)
+    queries = {effect.id: effect for effect in turn.effects if isinstance(effect, Query)}
+    assert (queries["given"].args, queries["orders"].args["user"]) == ({"user": "ann"}, "ann")
+    given = Rows("given", ({"order_number": "4101", "by": "Carla", "at": "now"},), 1)
+    turn = job.step(turn.state, given, CONTEXT)
+    assert turn.verdict == Verdict(ASK, msg("home.given", order="4101", who="Carla"))
+    state = job.step(turn.state, Text("xyzzy"), CONTEXT).state
+    assert job.step(state, given, CONTEXT).verdict is None
+    rows = ({**ROW, "given_to": "ann", "given_by": "Carla"}, {**ROW, "order_number": "4102", "urgent": True})
+    view = job.view(job.step(turn.state, Rows("orders", rows, 2), CONTEXT).state)
+    assert isinstance(view, ListWindow)
+    assert [row.cells[1].id for row in view.rows] == ["home.yours", "home.urgent"]
+
+
+def test_an_order_that_was_rejected_under_the_hands_is_open_again() -> None:
+    job = HomeJob()
+    turn = job.step(Home(), Closed("pick", {"rejected": "4101"}), CONTEXT)
+    assert "lost" in [effect.id for effect in turn.effects if isinstance(effect, Query)]
+    rejected = {**ROW, "is_rejected": True, "is_active": True}
+    state = job.step(turn.state, Rows("lost", (rejected,), 1), CONTEXT)
+    assert state.verdict is None
+    state = job.step(state.state, Rows("lost", ({**rejected, "is_rejected": False},), 1), CONTEXT)
+    assert state.verdict == Verdict(INFO, msg("home.open_again", order="4101"))
+    assert not state.state.lost
