@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.jobs import window
-from aisle.jobs.base import priced
+from aisle.jobs.base import priced, whole
 from aisle.jobs.catalogue_sheet import FLAGS, KIND, MONEY, PRICES, SOLD, SUPPLY, TEXTS, Facet, Hit, Kin, Page
 from aisle.jobs.sheet import Unit
 from aisle.jobs.stores_view import YES_NO
@@ -159,6 +159,7 @@ def _lines(sheet: Page) -> tuple[Line, ...]:
 
 
 def _blocks(sheet: Page) -> tuple[Block, ...]:
+    """What is long, an address or a list of stores, has a block to itself: there it is wrapped, and none of it cut."""
     facts = dict(sheet.facts)
     kin = tuple(_kin(each) for each in sheet.variants)
     parts = tuple(_kin(each) for each in sheet.parts)
@@ -173,8 +174,7 @@ def _blocks(sheet: Page) -> tuple[Block, ...]:
         Block(msg("products.supply"), _facts(facts, SUPPLY)),
         Block(msg("stores.free"), tuple((raw(key), raw(value)) for key, value in sheet.free)),
         Block(msg("products.flags"), flags),
-        Block(msg("products.sold"), _facts(facts, SOLD)),
-        Block(msg("products.texts"), _facts(facts, TEXTS)),
+        *(Block(msg(label), ((raw(facts[name]),),)) for name, label in (SOLD | TEXTS).items() if name in facts),
         Block(msg("stores.more"), tuple((raw(name), raw(value)) for name, value in sheet.further)),
     )
     return tuple(block for block in found if block.rows)
@@ -195,4 +195,6 @@ def _kin(each: Kin) -> tuple[Msg, ...]:
 def _unit(unit: Unit) -> Msg:
     if not unit.name:
         return msg("lookup.case", quantity=unit.quantity)
+    if whole(unit.quantity) in unit.name:
+        return raw(unit.name)
     return msg("lookup.unit", quantity=unit.quantity, name=unit.name)

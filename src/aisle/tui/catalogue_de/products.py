@@ -34,7 +34,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.stock_only": ("Nur im Bestand", "Nicht im Katalog, aber in der Bestandsliste"),
     "products.way_lookup": ("Suchen", "Bestand, und Filialen im Umkreis"),
     "products.way_store": ("In dieser Filiale", "Wie diese Filiale ihn führt"),
-    "products.way_kin": ("Dazu: {count}", "{count:Teil oder Variante|Teile und Varianten}"),
+    "products.way_kin": ("Varianten", "Teile und Varianten ({count})"),
     "products.title_kin": ("Zu {product}", "Teile und Varianten von {product}"),
     "products.prices": "Preise",
     "products.parts": ("Besteht aus", "Teile des Sets"),
@@ -42,8 +42,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.kind": ("Art", "Was es ist"),
     "products.supply": "Einkauf",
     "products.flags": ("Ja oder nein", "Was so ist und was nicht"),
-    "products.sold": ("Verkauf", "Wo er verkauft wird"),
-    "products.texts": ("Texte", "Texte und Adressen"),
     # Fields of a product (interface: Product)
     "product.price": "Preis",
     "product.old_price": ("Früher", "Früherer Preis"),

@@ -34,7 +34,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.stock_only": ("Only in stock list", "The catalogue has it not; the stock list does"),
     "products.way_lookup": ("Look up", "Stock, and stores around"),
     "products.way_store": ("In this store", "As this store keeps it"),
-    "products.way_kin": ("Sets: {count}", "{count:part or variant|parts and variants}"),
+    "products.way_kin": ("Variants", "Parts and variants ({count})"),
     "products.title_kin": ("Of {product}", "Parts and variants of {product}"),
     "products.prices": "Prices",
     "products.parts": ("Made of", "Parts of the set"),
@@ -42,8 +42,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.kind": ("Kind", "What it is"),
     "products.supply": "Supply",
     "products.flags": ("Yes or no", "What is so and what not"),
-    "products.sold": ("Sold where", "Where it is sold"),
-    "products.texts": ("Texts", "Texts and addresses"),
     # Fields of a product (interface: Product)
     "product.price": "Price",
     "product.old_price": ("Before", "Price before"),

@@ -34,7 +34,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.stock_only": ("Stock seulement", "Pas au catalogue, mais dans le stock"),
     "products.way_lookup": ("Chercher", "Stock, et magasins alentour"),
     "products.way_store": ("Dans ce magasin", "Comme ce magasin le tient"),
-    "products.way_kin": ("Liés : {count}", "{count:élément ou variante|éléments et variantes}"),
+    "products.way_kin": ("Variantes", "Éléments et variantes ({count})"),
     "products.title_kin": ("De {product}", "Éléments et variantes de {product}"),
     "products.prices": "Prix",
     "products.parts": ("Composé de", "Éléments du lot"),
@@ -42,8 +42,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.kind": ("Nature", "Ce que c'est"),
     "products.supply": "Achat",
     "products.flags": ("Oui ou non", "Ce qui est et n'est pas"),
-    "products.sold": ("Vendu où", "Où il est vendu"),
-    "products.texts": ("Textes", "Textes et adresses"),
     # Fields of a product (interface: Product)
     "product.price": "Prix",
     "product.old_price": ("Avant", "Prix d'avant"),

@@ -34,7 +34,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.stock_only": ("Alleen voorraad", "Niet in de catalogus, wel in de voorraadlijst"),
     "products.way_lookup": ("Opzoeken", "Voorraad, en winkels in de buurt"),
     "products.way_store": ("In deze winkel", "Zoals deze winkel het voert"),
-    "products.way_kin": ("Erbij: {count}", "{count:deel of variant|delen en varianten}"),
+    "products.way_kin": ("Varianten", "Delen en varianten ({count})"),
     "products.title_kin": ("Van {product}", "Delen en varianten van {product}"),
     "products.prices": "Prijzen",
     "products.parts": ("Bestaat uit", "Delen van de set"),
@@ -42,8 +42,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.kind": ("Soort", "Wat het is"),
     "products.supply": "Inkoop",
     "products.flags": ("Ja of nee", "Wat zo is en wat niet"),
-    "products.sold": ("Waar te koop", "Waar het verkocht wordt"),
-    "products.texts": ("Teksten", "Teksten en adressen"),
     # Fields of a product (interface: Product)
     "product.price": "Prijs",
     "product.old_price": ("Eerder", "Prijs eerder"),
