@@ -299,7 +299,7 @@ def _sure_step(state: Page, product: StoreProduct) -> Step:
         prompt=msg("store_product.prompt_sure"),
         lines=(
             Line("product", raw(product.name)),
-            Line("quantity", first),
+            Line("note" if state.field == "attention_codes" else "quantity", first),
             *(Line("note", each) for each in more),
             *(Line("note", _room_text(product, name)) for name in bound[:1]),
         ),

@@ -64,7 +64,7 @@ def body(view: Chart, box: Box) -> tuple[list[Line], Msg | None]:
     column, gap = _columns(max(len(view.axis), *(len(piece.values) for piece in pieces)), box.cells)
     lines: list[Line] = [*said]
     for one in pieces[at * shown : (at + 1) * shown]:
-        figures = [_figures(one, column, gap, box.voice)] if each - own > FIGURES and column >= FIGURES else []
+        figures = [_figures(one, column, gap, box.voice)] if each > FIGURES and column >= FIGURES else []
         keys = [_keys(one.axis, column + gap, box)] if own else []
         lines += [*_series(one, top, each - own - 1 - len(figures), column, gap, box), *figures, *keys]
     if axis:
