@@ -26,6 +26,6 @@ SPOKEN = {
     ),
     "fr": Reasons(
         ("1 - Abîmé", "2 - Périmé", "3 - Vol", "4 - Usage propre", "5 + Retrouvé"),
-        ("20 0 Place vide", "21 Pas en rayon", "22 Abîmé", "23 Périmé", "24 Pas assez"),
+        ("20 0 Lieu vide", "21 Pas en rayon", "22 Abîmé", "23 Périmé", "24 Pas assez"),
     ),
 }
