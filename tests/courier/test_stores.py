@@ -1,0 +1,93 @@
+"""The stores of the chain: all of them, one with what only our own service says of it, and those that are no more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.local.wishes import wish
+from tests.courier.fake import Fake
+from tests.courier.host import Host
+from tests.courier.kit import STORE
+
+OWN = "/aisle/v1/stores/"
+
+
+class Chain(Fake):
+    """A service that says more of a store than the list does."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.said: dict[str, Any] = {}
+        self.asked: list[str] = []
+
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
+        number = request.url.path.removeprefix(OWN)
+        if not request.url.path.startswith(OWN) or "/" in number:
+            return await super()._handle(request)
+        self.asked.append(number)
+        said = self.said.get(number)
+        body = json.dumps(said or {"success": False, "message": "not yours"}).encode()
+        return httpx.Response(200 if said else 403, content=body, headers=self.headers)
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Iterator[Host]:
+    fake = Chain()
+    fake.said = {"0002": {"store_number": "0002", "store_name": "There", "address": "3 Station Road"}}
+    host = Host(tmp_path / "home", fake)
+    yield host
+    host.close()
+
+
+def page(host: Host, store: str) -> Any:
+    rows, _ = host.reads.query("store_page", {"store_number": store})
+    return rows[0] if rows else None
+
+
+async def test_a_page_that_is_opened_brings_what_the_list_does_not_say(chain: Host) -> None:
+    fake = chain.fake
+    assert isinstance(fake, Chain)
+    async with chain.running(chain.courier()) as courier:
+        await chain.time.until(lambda: courier.sync.progress.completed)
+        assert page(chain, "0002")["told"] == "unasked"
+        assert fake.asked == []
+        for store, told in (("0002", "yes"), (STORE, "refused")):
+            wish(chain.desk.db, "store", store, chain.time.now)
+            courier.wake()
+            await chain.time.until(lambda store=store, told=told: page(chain, store)["told"] == told)
+        assert page(chain, "0002")["address"] == "3 Station Road"
+        fake.said["0002"] = {**fake.said["0002"], "address": "4 Station Road"}
+        fake.touch("store", "0002")
+        await chain.time.until(lambda: page(chain, "0002")["address"] == "4 Station Road")
+
+
+async def test_stores_that_are_no_more_leave_and_this_one_stays(chain: Host) -> None:
+    fake = chain.fake
+    async with chain.running(chain.courier()) as courier:
+        await chain.time.until(lambda: courier.sync.progress.completed)
+        fake.stores = [{"storeNo": "0003", "storeName": "New"}]
+        courier.sync.ask(["stores"])
+        await chain.time.until(lambda: page(chain, "0002") is None)
+        assert [row["store_number"] for row in chain.reads.query("stores", {})[0]] == [STORE, "0003"]
+
+
+async def test_a_service_of_the_document_alone_is_asked_for_nothing_else(tmp_path: Path) -> None:
+    host = Host(tmp_path / "home", Chain(features=""))
+    try:
+        async with host.running(host.courier()) as courier:
+            await host.time.until(lambda: courier.sync.progress.completed)
+            host.fake.stores[1]["storeName"] = "Elsewhere"
+            wish(host.desk.db, "store", "0002", host.time.now)
+            courier.wake()
+            await host.time.until(lambda: page(host, "0002")["store_name"] == "Elsewhere")
+        assert isinstance(host.fake, Chain)
+        assert host.fake.asked == []
+        assert page(host, "0002")["told"] == "unasked"
+    finally:
+        host.close()
