@@ -22,6 +22,7 @@ PARTS = (
     "products",
     "board",
     "store_product",
+    "web",
     "clearance",
     "today",
 )
