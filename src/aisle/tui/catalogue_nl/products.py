@@ -13,7 +13,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.title_categories": "Categorieën",
     "products.title_suppliers": "Leveranciers",
     "products.of": "{title} · {what:~}",
-    "products.prompt_filter": ("Nummer of typ", "Typ het nummer van een regel, of woorden"),
+    "products.prompt_filter": ("Nummer of typ", "Typ het nummer van een rij, of woorden"),
     "products.empty": ("Nog niets.", "De catalogus is er nog niet."),
     "products.none_such": ("Niets zo.", "Geen artikel is zo."),
     "products.no_such": ("Geen “{text:~}”", "Niets past bij “{text:~}”."),
