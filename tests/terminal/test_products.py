@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ URL = "https://shop.example/products/moon-tea?pack=20"
 
 
 def test_a_product_and_a_store_are_read_whole(shop: Shop, picker: Callable[..., Picker]) -> None:
-    fields = {"product_url": URL, "supplier_id": "S77", "supplier_name": "Moon Gardens", "price": 4.5}
+    fields: dict[str, Any] = {"product_url": URL, "supplier_id": "S77", "supplier_name": "Moon Gardens", "price": 4.5}
     shop.add_product("T-1", "Moon tea, 20 bags", "96385074", variant_family="MOON", size="20", **fields)
     shop.add_product("T-2", "Moon tea, 80 bags", variant_family="MOON", size="80", **fields)
     hours = [{"key": "Sunday", "sort_order": 1, "value": "closed"}]

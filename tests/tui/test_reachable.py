@@ -53,7 +53,7 @@ OPENINGS = (("4102", BARCODES[1], BARCODES[1]), ("4199",), (BARCODES[0], "4101")
 OPENED = (
     *("home", "pick", "short", "lookup", "browse", "count", "count_log", "loss", "move", "walk", "receive"),
     *("deliveries", "orders", "order", "note", "exceptions", "logs", "store_product", "doubts", "doctor"),
-    *("today", "clearance", "tasks"),
+    *("today", "clearance", "tasks", "stores", "products"),
 )
 """Jobs that the walk opens."""
 
