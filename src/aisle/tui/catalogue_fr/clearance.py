@@ -53,7 +53,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Rien n'est réservé là, autant qu'on le sache ici. d continue avec tous les groupes.",
     ),
     "clearance.unheard": ("Serveur muet", "Le serveur n'a pas encore répondu : une libération en a besoin."),
-    "clearance.denied": ("Responsable seul", "Seul un responsable le peut. Se connecter ainsi."),
+    "clearance.denied": ("Responsable seul", "Seul un responsable le peut. Se connecter comme tel."),
     "clearance.not_this": ("Taper ou choisir", "{what:~} ? Ici on ne scanne pas : choisir un numéro ou taper"),
     "clearance.all": ("{tag:~} : tout", "{tag:~} : tous les groupes"),
     "clearance.some": ("{tag:~} : {count} gr.", "{tag:~} : {count:groupe|groupes}"),
