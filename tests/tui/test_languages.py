@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Callable
 from decimal import Decimal
-from functools import lru_cache
+from typing import NamedTuple
 
 import pytest
 
@@ -126,13 +126,18 @@ def test_a_prompt_fits_the_narrowest_screen(language: str) -> None:
 # What is drawn
 
 
-@lru_cache(maxsize=256)
-def _frame(at: int) -> Frame:
-    return SAMPLES[at].build("")
+class Drawn(NamedTuple):
+    """What one screen has no room for, and what of the choices it shows."""
+
+    over: set[str]
+    """Messages whose shortest length is too long."""
+    cut: list[str]
+    """Choices, hints and prompts that are cut."""
+    keys: list[str]
+    """The numbers of choices."""
 
 
-def _overflowing(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> tuple[set[str], list[str]]:
-    """Messages whose shortest length has no room on this screen, and choices and hints that are cut."""
+def _drawn(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> Drawn:
     over: set[str] = set()
     fitting = Voice.fitting
 
@@ -146,28 +151,23 @@ def _overflowing(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch)
         within.setattr(Voice, "fitting", noting)
         within.setattr(catalogue, "MARK", "\N{CURRENCY SIGN}")
         painted = paint(frame, *size)
-    cut = [text for line in painted.lines for text, role in line if role in ("choice", "hint", "prompt")]
-    return over, [text for text in cut if "\N{CURRENCY SIGN}" in text]
+    spans = [span for line in painted.lines for span in line]
+    cut = [text for text, role in spans if role in ("choice", "hint", "prompt") and "\N{CURRENCY SIGN}" in text]
+    return Drawn(over, cut, [text for text, role in spans if role == "choice-key"])
 
 
 @pytest.mark.parametrize("at", range(len(SAMPLES)), ids=lambda at: f"{SAMPLES[at].screen}-{SAMPLES[at].state}")
 def test_what_fits_in_english_fits_in_every_language(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    frame = _frame(at)
+    """And every choice can be seen."""
+    frame = SAMPLES[at].build("")
+    numbers = [str(number) for number in range(1, len(frame.view.choices) + 1)]
     for size in SIZES:
-        over, cut = _overflowing(frame, size, monkeypatch)
+        english = _drawn(frame, size, monkeypatch)
         for language in OTHERS:
-            there, cut_there = _overflowing(frame._replace(language=language), size, monkeypatch)
-            assert sorted(there - over) == [], (language, size)
-            assert len(cut_there) <= len(cut), (language, size, cut_there)
-
-
-def test_every_number_of_a_choice_can_be_seen_in_every_language() -> None:
-    for at, sample in enumerate(SAMPLES):
-        frame = _frame(at)
-        for language in OTHERS:
-            lines = paint(frame._replace(language=language), 20, 16).lines
-            keys = [text for line in lines for text, role in line if role == "choice-key"]
-            assert keys == [str(number) for number in range(1, len(frame.view.choices) + 1)], (language, sample.screen)
+            there = _drawn(frame._replace(language=language), size, monkeypatch)
+            assert sorted(there.over - english.over) == [], (language, size)
+            assert len(there.cut) <= len(english.cut), (language, size, there.cut)
+            assert there.keys == numbers, (language, size)
 
 
 # Numbers, dates, plurals
