@@ -55,7 +55,12 @@ def test_the_last_urgent_stop_can_be_left_for_later() -> None:
     assert hand.feed(Command("n")) == "pick.last_stop"
 
 
-GIVEN: dict[str, Any] = {"given_to": "ben", "given_name": "Ben", "given_by": "Carla", "given_on": "2026-11-20T10:05:00.000Z"}
+GIVEN: dict[str, Any] = {
+    "given_to": "ben",
+    "given_name": "Ben",
+    "given_by": "Carla",
+    "given_on": "2026-11-20T10:05:00.000Z",
+}
 
 
 def test_an_order_that_was_given_away_leaves_the_walk_and_its_tote_is_handed_over() -> None:
@@ -133,12 +138,14 @@ def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
     hand = done()
     hand.feed(Back())
     (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
-    assert close.verdict and close.verdict.text.id == "pick.left_lying"
+    assert close.verdict
+    assert close.verdict.text.id == "pick.left_lying"
     nowhere = Hand(line(1, "P1", 1))
     nowhere.scan("P1")
     nowhere.feed(Back())
     (close,) = (effect for effect in nowhere.effects if isinstance(effect, Close))
-    assert close.verdict and close.verdict.text.id == "pick.left_done"
+    assert close.verdict
+    assert close.verdict.text.id == "pick.left_done"
 
 
 def test_a_place_that_is_none_names_the_pickup_places() -> None:

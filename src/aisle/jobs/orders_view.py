@@ -206,12 +206,15 @@ OPTIONAL = frozenset({4, 6, 7, 8, 9, 10})
 """Columns that are left out where none of the orders in sight has anything to say in them."""
 
 
+USUAL = (0, 1, 2, 3, 5, 4, 6, 7, 8, 9, 10)
+"""The order of the columns of a list: a name may run on where nobody has the order."""
+
 SILENT_FIRST = (0, 7, 4, 5, 3, 2, 1, 6, 8, 9, 10)
 """The order of the columns where it matters most since when nothing was heard, and of whom."""
 
 
 def table(
-    orders: Sequence[Listed], marked: Sequence[str] = (), columns: Sequence[int] = tuple(range(11))
+    orders: Sequence[Listed], marked: Sequence[str] = (), columns: Sequence[int] = USUAL
 ) -> tuple[tuple[Msg, ...], tuple[Row, ...]]:
     """Heads and rows of a list of orders."""
     rows = [_row(order, order.number in marked) for order in orders]

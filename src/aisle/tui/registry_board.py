@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.act import Acting, ActJob, Outcome, Person
-from aisle.jobs.deeds import CLAIM, FINISH, REJECT, TAKE_BACK, Deed
+from aisle.jobs.deeds import CLAIM, FINISH, REJECT, SPLIT, TAKE_BACK, Deed
 from aisle.jobs.exceptions import Exceptions, ExceptionsJob, Row
 from aisle.jobs.order_page import Happened, Line, OrderPageJob, Page
 from aisle.jobs.orders import OrdersJob
@@ -209,6 +209,21 @@ def act_sure(text: str) -> Frame:
     return _frame(ActJob().view(_acting(text, page="sure", kind=FINISH)))
 
 
+def order_walked(text: str) -> Frame:
+    """It goes first, and is in somebody's round."""
+    who = text or "Ben Okafor"
+    walked = _order(1, text)._replace(urgent=True, urgent_by=text or "Carla Fernandes", walker=who)
+    told = Verdict(GOOD, msg("act.told_urgent", order="100030"))
+    return _frame(OrderPageJob().view(_page(text, order=walked)), told)
+
+
+def act_split(text: str) -> Frame:
+    """Some of a walk are to be given to somebody else."""
+    orders = ("100037", "100044")
+    plan = tuple((order, Deed(SPLIT, "U2", text or "Ben Okafor")) for order in orders)
+    return _frame(ActJob().view(Acting(orders, page="sure", kind=SPLIT, plan=plan)))
+
+
 def act_sure_many(text: str) -> Frame:
     """Many are claimed for somebody."""
     orders = ("100037", "100044", "100051")
@@ -322,12 +337,14 @@ BOARD = (
     ("order", "all", order),
     ("order", "rejected", order_rejected),
     ("order", "unknown", order_unknown),
+    ("order", "walked", order_walked),
     ("order.lines", "choose", order_lines),
     ("act.what", "many", act_what),
     ("act.why", "reject", act_why),
     ("act.who", "claim", act_who),
     ("act.sure", "finish", act_sure),
     ("act.sure", "claim", act_sure_many),
+    ("act.sure", "split", act_split),
     ("act.wait", "reject", act_wait),
     ("act.results", "mixed", act_results),
     ("exceptions", "all", exceptions),

@@ -162,6 +162,22 @@ def _pick_taken_over(text: str) -> Frame:
     return _frame(PickJob().view(_picking(text)._replace(over=ways)), verdict, Link("live", 4.0), serial=8)
 
 
+def _pick_given(text: str) -> Frame:
+    """A supervisor gives an order of another walk."""
+    ways = (Way("take_in", text or "100051"), Way("later"))
+    verdict = Verdict(ASK, msg("pick.given", order=text or "100051", who=text or "Carla Fernandes"))
+    return _frame(PickJob().view(_picking(text)._replace(over=ways)), verdict, Link("live", 4.0), serial=8)
+
+
+def _given_away(text: str) -> Frame:
+    """An order was given to somebody else, with goods in its tote."""
+    number, label, place, of, _ = PRODUCTS[0]
+    back = (Back("B", "given", number, text or label, Decimal(of), place, order="100051"),)
+    out = msg("pick.out_given", tote="B", order="100051", who=text or "Ben Okafor")
+    told = Verdict(WRONG, msg("pick.out_hand", what=out, count=Decimal(of)))
+    return _frame(PickJob().view(_round(text)._replace(back=back)), told, Link("live", 4.0), serial=8)
+
+
 def _pick_left_over(text: str) -> Frame:
     number, label, place, of, _ = PRODUCTS[0]
     back = (Back("A", "left_over", number, text or label, Decimal(2), place, "OP"),)
@@ -214,6 +230,8 @@ PICKS: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pick.product", "taken", _pick_product),
     ("pick.product", "over", _pick_over),
     ("pick.product", "taken_over", _pick_taken_over),
+    ("pick.product", "given", _pick_given),
+    ("pick.back", "given", _given_away),
     ("pick.back", "left_over", _pick_left_over),
     ("pick.product", "round", _round_stop),
     ("pick.product", "foreign", _round_foreign),

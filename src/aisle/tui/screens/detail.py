@@ -80,7 +80,8 @@ def body(view: Detail, box: Box, cover: Cover = NOTHING) -> tuple[list[Line], Ms
     at = view.page % len(pages) if pages else 0
     hints = [hint for hint in view.hints if len(pages) > 1 or hint.stays or hint.text.id not in PAGING]
     page = pages[at] if pages else []
-    below = [*(air if view.choices else []), *_foot(view, hints, box)]
+    spare = room + len(_foot(view, view.hints, box)) - max(cover) - len(heads[0]) - len(page)
+    below = [*(air if view.choices else []), *_foot(view, hints, box, spare if len(pages) < 2 else 0)]
     rows = max(0, box.rows - cover.now)
     above = [*heads[min(at, 1)][: max(0, rows - len(page) - len(below))], *page]
     filler: list[Line] = [[] for _ in range(rows - len(above) - len(below))]
@@ -117,12 +118,14 @@ def _tops(view: Detail, box: Box) -> tuple[list[Line], list[Line]]:
     return lines, short if box.rows < SMALL else lines
 
 
-def _foot(view: Detail, hints: Sequence[Hint], box: Box) -> list[Line]:
-    """All choices, under each other where there is room, and under them the letters; together where rows are few."""
+def _foot(view: Detail, hints: Sequence[Hint], box: Box, spare: int = 0) -> list[Line]:
+    """All choices, under each other where there is room, and under them the letters; together where rows are few. On
+    `spare` lines letters keep their words."""
     choices = choice_items(view.choices, box.cells, box.voice)
     if len(choices) > box.rows // 6:
         choices = choice_flow(view.choices, box.cells, box.voice)
     feet = 2 if box.rows >= 9 else 1
+    feet = max(feet, min(spare, box.rows // 2) - len(choices))
     foot = [*choices, *hint_lines(hints, box.cells, box.voice, feet)[:feet]]
     if len(foot) > box.rows // 2:
         foot = command_flow(view.choices, hints, box.cells, box.voice, box.rows // 2)
@@ -243,7 +246,8 @@ def _whole_columns(blocks: Sequence[list[Unit]], count: int, rows: int) -> list[
 
 
 def _broken_columns(blocks: Sequence[list[Unit]], count: int, rooms: Sequence[int]) -> list[list[Line]]:
-    """Blocks go on in the next column; a title never stands alone at the foot, and is said again on the next page."""
+    """Blocks go on in the next column; a title never stands alone at the foot, and is said again on the next page.
+    Beside it there is a blank line in its place, so that rows stand in line."""
     columns: list[list[Line]] = [[]]
     for units in blocks:
         title = units[0].lines if units and units[0].title >= 0 else []
@@ -254,8 +258,8 @@ def _broken_columns(blocks: Sequence[list[Unit]], count: int, rooms: Sequence[in
                 needed += len(units[1].lines)
             if columns[-1] and len(columns[-1]) + needed > rows:
                 rows = rooms[0 if len(columns) < count else 1]
-                again = at and len(columns) % count == 0 and rows > len(title) + len(unit.lines)
-                columns.append([*title] if again else [])
+                head = [*title] if len(columns) % count == 0 else [[] for _ in title]
+                columns.append(head if at and rows > len(title) + len(unit.lines) else [])
             columns[-1] += unit.lines
     return [column[: rooms[0 if at < count else 1]] for at, column in enumerate(columns)]
 

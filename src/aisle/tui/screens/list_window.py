@@ -75,7 +75,8 @@ def least(view: ListWindow, box: Box) -> int:
 def _foot(view: ListWindow, box: Box) -> list[Line]:
     """Commands, and under them the letters; side by side where rows are few. A blank line comes last."""
     choices = choice_flow(view.choices, box.cells, box.voice)
-    foot = [*choices, *hint_lines(view.hints, box.cells, box.voice, 1 if box.rows < SMALL else 2)]
+    spare = box.rows - len(choices) - len(view.rows) - 2
+    foot = [*choices, *hint_lines(view.hints, box.cells, box.voice, 1 if box.rows < SMALL else max(2, spare))]
     if box.rows < SMALL or len(foot) > box.rows - LEAST_ROWS:
         half = box.rows // 2
         most = max(1, half if view.choices else min(half, box.rows - len(view.rows)))
@@ -142,7 +143,7 @@ def _table(view: ListWindow, rows: Sequence[Row], first: int, box: Box, with_hea
     lines = [table_line(heads, columns, right, gap, gutter, ("head", "head"), box.voice)] if heads else []
     for index, (row, texts) in enumerate(zip(rows, cells, strict=True), first):
         roles = ("cursor", "cursor") if index == view.cursor else ("cell", "cell-dim")
-        line = table_line(texts, columns, right, gap, gutter, roles, box.voice)
+        line = table_line(texts, columns, right, gap, gutter, roles, box.voice, flows=view.bars)
         if index - view.first < view.numbered:
             line = [(str(index - view.first + 1).rjust(gutter - 1), "row-key"), (" ", ""), *line[1:]]
         if index == view.cursor:
@@ -248,14 +249,24 @@ def table_line(
     gutter: int,
     roles: tuple[str, str],
     voice: Voice,
+    *,
+    flows: bool = False,
 ) -> Line:
-    """One row of the table: the first cell in the first role, the others in the second."""
+    """One row of the table: the first cell in the first role, the others in the second. What `flows` is cut only where
+    the cell behind it has something to say."""
     line: Line = [(" " * gutter, "")]
+    taken = 0
     for index, (text, column) in enumerate(zip(texts, columns, strict=False)):
+        if index < taken:
+            continue
+        taken = index + 1
+        while flows and not right[index] and taken < len(columns) and not texts[taken] and width(text) > column:
+            column += gap + columns[taken]
+            taken += 1
         shown = fit_middle(text, column, mark=voice.mark)
         blank = " " * (column - width(shown))
         shown = blank + shown if right[index] else shown + blank
-        last = index == len(columns) - 1
+        last = taken == len(columns)
         line.append((shown.rstrip() if last else shown + " " * gap, roles[min(index, 1)]))
     return line
 
