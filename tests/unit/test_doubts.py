@@ -26,6 +26,7 @@ from aisle.jobs.doubts import Doubts, DoubtsJob
 from aisle.jobs.doubts_view import HOW
 from aisle.jobs.view import ASK, GOOD, INFO, Detail, ListWindow, Step, Verdict
 from aisle.scan.meaning import ORDER, PRODUCT, Back, Choice, Meaning, Text, Thing
+from aisle.tui.catalogue import Voice
 
 JOB = DoubtsJob()
 
@@ -95,6 +96,24 @@ def test_an_entry_says_what_both_sides_say_and_its_ways_out() -> None:
     assert dict(view.blocks[0].rows[0][1].args) == {"before": "12", "after": "10"}
     assert "doubts.looks_there" in [line.text.id for line in view.lines]
     assert not hand.settles(), "looking settles nothing"
+
+
+@pytest.mark.parametrize(
+    ("before", "ours", "after", "said"),
+    [
+        ("1.25", "-0.5", "0.75", ("1,25>0,75", "-0,5")),
+        ("1.25", "+0.5", "1.75", ("1,25>1,75", "+0,5")),
+        (None, "=0.5", None, ("?>?", "=0,5")),
+        ("12", "+3", "15", ("12>15", "+3")),
+    ],
+)
+def test_figures_are_written_as_the_language_writes_them(
+    before: str | None, ours: str, after: str | None, said: tuple[str, str]
+) -> None:
+    side = {"of": "P1", "place": "A-1", "before": before, "ours": ours, "after": after}
+    view = JOB.view(Hand(row("A", sides=[side])).does(Choice(1)).state)
+    assert isinstance(view, Detail)
+    assert tuple(Voice(language="de").say(cell, 0) for cell in view.blocks[0].rows[0][1:]) == said
 
 
 def test_it_arrived() -> None:

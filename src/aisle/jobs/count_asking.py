@@ -7,13 +7,13 @@ from decimal import Decimal
 from aisle.jobs import count_send, counting
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish, priced
 from aisle.jobs.counting import Counting, Gone, Item, Next, Sent
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import Meaning
 
 Result = Turn[Counting]
 
 
-def told(state: Counting, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal) -> Result:
+def told(state: Counting, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
     return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs import window
@@ -196,8 +197,20 @@ def _side(doubt: Doubt, side: Side) -> tuple[Msg, ...]:
     label = next((item.label for item in doubt.items if item.product == side.of), side.of)
     alone = len({each.of for each in doubt.sides}) == 1
     where = side.place if side.place and alone else f"{label} {side.place}".strip()
-    said = msg("doubts.side", before=side.before or "?", after=side.after or "?")
-    return (msg("raw", text=where), said, *((msg("doubts.meant", ours=side.ours),) if side.ours else ()))
+    said = msg("doubts.side", before=_figure(side.before or "?"), after=_figure(side.after or "?"))
+    return (msg("raw", text=where), said, *((msg("doubts.meant", ours=_figure(side.ours)),) if side.ours else ()))
+
+
+def _figure(text: str) -> str | Decimal | Msg:
+    """A quantity with decimals as people write it, its sign or `=` before it; anything else as it is."""
+    sign = text[0] if text[0] in "+=" else ""
+    try:
+        value = Decimal(text.removeprefix(sign))
+    except ArithmeticError:
+        return text
+    if value == value.to_integral_value():
+        return text
+    return msg("count.signed", sign=sign, value=value) if sign else value
 
 
 def _part(doubt: Doubt, item: Item) -> tuple[Msg, ...]:
