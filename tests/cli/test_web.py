@@ -1,0 +1,78 @@
+"""`aisle web` on the command line: what it refuses to serve, whom a name means, and what a session is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from aisle.cli import main
+from aisle.cli.parser import build
+from aisle.cli.web import _handed_on, _named, _start
+from aisle.web.signed import Person
+
+PEOPLE = [
+    {"badge": "B1", "user": "U1", "name": "Anna Berg", "role": "staff"},
+    {"badge": "B2", "user": "U2", "name": "Anna Cole", "role": "supervisor"},
+    {"badge": "B3", "user": "fred", "name": "Fred Harper", "role": "supervisor"},
+    {"badge": "B4", "user": "U4", "name": "Fred", "role": "supervisor"},
+]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--host", "0.0.0.0"), "give a certificate, or allow plain HTTP"),
+        (("--host", "store.example"), "give a certificate, or allow plain HTTP"),
+        (("--port", "70000"), "--port 70000 is no port"),
+        (("--certificate", "c.pem"), "belong together"),
+        (("--certificate", "c.pem", "--private-key", "k.pem"), "cannot be used for TLS"),
+        (("--origin", "store.example"), "it looks like https://store.example"),
+        (("--origin", "https://store.example/aisle"), "it looks like https://store.example"),
+    ],
+)
+def test_what_is_not_safe_is_not_served(
+    aisle_home: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], says: str
+) -> None:
+    assert main(["web", *arguments]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_without_the_extra_it_says_what_to_install(
+    aisle_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    assert main(["web"]) == 1
+    assert "pip install 'aisle[web]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("b2", {"badge": "B2"}),
+        ("u1", {"badge": "B1"}),
+        ("FRED", {"badge": "B3"}),  # a user name beats what others are called
+        ("anna cole", {"badge": "B2"}),
+        ("anna", {"user": "anna"}),  # two are called so
+        ("nobody", {"user": "nobody"}),
+        ("", {"user": "?"}),
+    ],
+)
+def test_a_badge_a_user_name_or_a_name_is_one_person(typed: str, meant: dict[str, str]) -> None:
+    assert _named(PEOPLE, typed) == meant
+
+
+def test_a_session_is_told_who_and_where_and_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("AISLE_LIFELINE_FD", raising=False)
+    parsed = build().parse_args(["web", "--store", "0042", "--token-file", "t", "--user", "somebody", "--port", "0"])
+    start = _start(_handed_on(parsed), {"LANG": "C.UTF-8", "AISLE_LIFELINE_FD": "77"}, Person("U 9", "-Zoë"))
+    assert list(start.argv)[-5:] == [
+        "--store=0042",
+        f"--token-file={tmp_path / 't'}",
+        "--user=U 9",
+        "--called=-Zoë",
+        "--terminal=web-U 9",
+    ]
+    assert (start.environ, start.fds) == ({"LANG": "C.UTF-8"}, ())
