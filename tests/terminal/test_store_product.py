@@ -5,11 +5,14 @@ them confirmed and the figures drawn; staff only look.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from tests.terminal.document import document_service
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop
+from tests.terminal.test_document_goods import rows
 
 pytestmark = pytest.mark.pty
 
@@ -45,3 +48,28 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     app.take(f"?{number}", "lookup.product", "")
     app.take("e", "store_product", "")
     app.shows("Only a supervisor changes this.", "12")
+
+
+@pytest.mark.full
+def test_at_a_service_of_the_document_alone_on_a_handheld(
+    aisle_home: Path, tmp_path: Path, picker: Callable[..., Picker]
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("anything\n", encoding="utf-8")
+    token.chmod(0o600)
+    with document_service() as served:
+        app = picker("--base-url", served.url, "--token-file", str(token), columns=20, rows=16)
+        app.shows("Sign in")
+        app.enter("Zoe")
+        app.take("1", "home", "sign_in.done")
+        app.shows("live")
+        app.take("?P1", "lookup.product", "")
+        app.take("e", "store_product", "")
+        app.shows("1 Min")
+        app.take("2", "store_product.value", "")
+        app.take("3-9", "store_product.sure", "")
+        app.take("1", "store_product", "store_product.noted")
+        app.terminal.wait_for(lambda _: rows(served, "storeproducts/stock")[0].get("max") == 9, START_S)
+        app.shows("all sent", "1 Min", "3", "9")
+        app.take("10", "store_product.value", "")
+        app.shows("may not show it back")
