@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from aisle import __version__
-from aisle.settings import Loaded, load
+from aisle.settings import LANGUAGES, Loaded, load
 
 _SETTINGS = {
     "--store": ("store", "store number that this terminal works in"),
@@ -41,7 +41,7 @@ def app_parser() -> Parser:
     )
     add_settings(parser)
     parser.add_argument("--terminal", help="name under which this terminal is remembered")
-    parser.add_argument("--language", metavar="CODE", help="what people read: en, nl, de or fr")
+    parser.add_argument("--language", choices=LANGUAGES, help="what people read; else that of the environment")
     parser.add_argument("--verified", action="store_true", default=None, help="picking asks for a scan of each place")
     parser.add_argument("--rich", action="store_true", default=None, help="the wide desktop look")
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per input to FILE")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from aisle.cli.options import Parser, add_settings
+from aisle.settings import LANGUAGES
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -209,5 +210,5 @@ def _web(commands: _Commands[Parser]) -> None:
         help="listen beyond this machine without TLS, behind a proxy of yours",
     )
     web.add_argument("--origin", metavar="URL", help="what browsers call it, where a proxy stands before it")
-    web.add_argument("--language", metavar="CODE", help="what people read: en, nl, de or fr")
+    web.add_argument("--language", choices=LANGUAGES, help="what people read; else that of the environment")
     add_settings(web)
