@@ -33,7 +33,8 @@ class Web:
         self.process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, pass_fds=line)
         assert self.process.stderr is not None
         said = self.process.stderr.readline()
-        assert "aisle web serves at" in said, said + self.process.stderr.read()
+        if "aisle web serves at" not in said:
+            raise AssertionError(said + self.end(signal.SIGTERM))
         self.url = said.split()[-1]
 
     def __enter__(self) -> Self:
