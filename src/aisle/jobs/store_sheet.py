@@ -50,7 +50,7 @@ FIELDS = {**ADDRESS, **ORGANISATION, **TECHNICAL}
 _SHOWN = {
     *FIELDS,
     *("store_number", "store_name", "is_warehouse", "pools", "opening_hours", "ordering_schema", "store_printers"),
-    *("free_fields", "told", "read_at", "here", "may", "waiting", "jobs", "there_waiting", "there_jobs"),
+    *("free_fields", "told", "read_at", "here", "may", "waiting", "jobs", "there_known", "there_waiting", "there_jobs"),
 }
 
 
@@ -115,6 +115,8 @@ class Sheet(NamedTuple):
     may: bool = False
     waiting: int = 0
     jobs: tuple[str, ...] = ()
+    there_known: bool = True
+    """Data of it are on this host."""
     there_waiting: int = 0
     there_jobs: tuple[str, ...] = ()
 
@@ -151,6 +153,7 @@ def sheet_of(row: Mapping[str, Any]) -> Sheet:
         may=bool(row.get("may")),
         waiting=int(row.get("waiting") or 0),
         jobs=tuple(dict.fromkeys(str(name) for name in row.get("jobs") or ())),
+        there_known=row.get("there_known") is not False,
         there_waiting=int(row.get("there_waiting") or 0),
         there_jobs=tuple(dict.fromkeys(str(name) for name in row.get("there_jobs") or ())),
     )

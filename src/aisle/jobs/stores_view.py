@@ -204,9 +204,11 @@ def _meaning(sheet: Sheet, number: str) -> tuple[Line, ...]:
         return (*lines, Line("note", msg("stores.is_here")))
     if not sheet.may:
         return (*lines, Line("note", msg("stores.no_right")))
-    if not (sheet.waiting or sheet.jobs):
-        return (*lines, Line("note", msg("stores.meaning_none")))
-    return (*lines, Line("note", msg("stores.meaning", waiting=sheet.waiting, jobs=len(sheet.jobs))))
+    if sheet.waiting or sheet.jobs:
+        lines.append(Line("note", msg("stores.meaning", waiting=sheet.waiting, jobs=len(sheet.jobs))))
+    else:
+        lines.append(Line("note", msg("stores.meaning_none")))
+    return tuple(lines) if sheet.there_known else (*lines, Line("note", msg("stores.new_there")))
 
 
 def _waits(sheet: Sheet) -> tuple[Shown, ...]:

@@ -112,7 +112,8 @@ def store_page(cache: apsw.Connection, outbox: apsw.Connection, home: Home, args
     """One store (`store_number`) under the names of its creation, `pools` by number.
 
     `told`: yes; `unasked` (more may come), `refused`. And what a change to it means for `user` at `terminal`: `may`,
-    `waiting` and `jobs` of the store that would be left, `there`: the same of that one.
+    `waiting` and `jobs` of the store that would be left, `there_waiting` and `there_jobs` of that one; `there_known`:
+    whether data of that one are here.
     """
     number = str(args["store_number"])
     row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", number)
@@ -136,6 +137,7 @@ def store_page(cache: apsw.Connection, outbox: apsw.Connection, home: Home, args
         "may": _may(cache, home, number, user, terminal),
         "waiting": Outbox(outbox).counts()[0],
         "jobs": _jobs(outbox, home.store, user),
+        "there_known": home._replace(store=number).cache.exists(),
         "there_waiting": waits,
         "there_jobs": list(jobs),
     }

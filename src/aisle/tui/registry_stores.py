@@ -125,6 +125,11 @@ def _change(text: str) -> Frame:
     return _frame(Stores(number=text or "0043", sheet=sheet, asking=True), None, Link("offline", 900.0, 3))
 
 
+def _new(text: str) -> Frame:
+    sheet = _sheet(text, there_known=False)
+    return _frame(Stores(number=text or "0043", sheet=sheet, asking=True), None, Link("offline", 900.0))
+
+
 def _no_right(text: str) -> Frame:
     state = Stores(number=text or "0043", sheet=_sheet(text, may=False), asking=True, changes=True)
     return _frame(state, None, Link("live", 4.0))
@@ -140,6 +145,7 @@ STORES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("stores.page", "listed", _listed),
     ("stores.page", "awaited", _awaited),
     ("stores.change", "open", _change),
+    ("stores.change", "new", _new),
     ("stores.change", "no_right", _no_right),
 )
 """Screen, state, and how it is built."""

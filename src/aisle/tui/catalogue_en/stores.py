@@ -63,6 +63,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{waiting} not sent and {jobs:open job|open jobs} stay in this store, and are there when you come back.",
     ),
     "stores.meaning_none": ("Nothing waits here", "Nothing is open and all is sent here."),
+    "stores.new_there": ("Its data come first", "Nothing of it is on this host yet: it comes over the link."),
     "stores.fact_unsent": ("Not sent", "Not sent of this store"),
     "stores.fact_jobs": ("Jobs open", "Jobs waiting here"),
     "stores.fact_there_unsent": ("There unsent", "Not sent there"),
