@@ -214,8 +214,7 @@ class Fake:
 
     def _update_store_products(self, request: httpx.Request) -> tuple[int, Any]:
         for item in json.loads(request.content):
-            shown = {SHOWN.get(name, name): _as_shown(value) for name, value in item.items()}
-            self.stock[item["product_number"]].update(shown)
+            self.stock[item["product_number"]].update(as_shown(item))
             self.applied.append(("update-store-products", item))
             self.touch("product", item["product_number"])
         return 200, {"success": True}
@@ -253,6 +252,10 @@ class Fake:
         rows = [{"topic": topic, "key": key} for _, topic, key in found[:limit]]
         cursor = found[:limit][-1][0] if found else max(since, 0)
         return 200, {"cursor": cursor, "changes": rows, "more": len(found) > limit}
+
+    def _create_customer_order_clearance(self, request: httpx.Request) -> tuple[int, Any]:
+        self.applied.append(("create-customer-order-clearance", request.url.params["location_code_tag"]))
+        return 200, {"success": True}
 
     def _update_customer_order(self, request: httpx.Request) -> tuple[int, Any]:
         body = json.loads(request.content)["orders"]
@@ -349,16 +352,16 @@ class Fake:
         return 200, {"list": page, **envelope}
 
 
-SHOWN = {
+_SHOWN = {
     "attention_codes": "storeproduct_attention_codes",
     "expiry_date_time": "last_expiry_datetime",
     "validate_expiry_date_time": "validate_expiry_datetime",
 }
-"""How a stock entry calls what an update of store products says."""
 
 
-def _as_shown(value: Any) -> Any:
-    return ",".join(value) if isinstance(value, list) else value
+def as_shown(item: Row) -> Row:
+    """What an update of store products says, as a stock entry calls it."""
+    return {_SHOWN.get(k, k): ",".join(v) if isinstance(v, list) else v for k, v in item.items()}
 
 
 def _line(n: int) -> Row:

@@ -168,12 +168,13 @@ def test_who_is_known_on_this_host_alone_is_told_so(store: Store) -> None:
     box = Outbox(store.outbox, clock=Clock(NOON))
     with transaction(store.outbox):
         count = Write("create-store-product-logs", ("product/P1",), {}, {}, {"storeproductlog": []})
-        box.enqueue(intents(update("4101", {1: 1}, merge=False), count), ANNA)
+        claim = update("4102", {}, merge=False, is_claimed=True)
+        box.enqueue(intents(update("4101", {1: 1}, merge=False), count, claim), ANNA)
     people = store.people()
     assert (people["U1"]["here"], people["U1"]["hours"]) == (True, {12: {"pick": 1, "count": 1}})
     store.cache.put_logs([entry(1, "pick", 8)], "2026-11-01")
     assert store.people()["U1"]["here"] is False
-    assert store.row()["outbox"] == {"queued": 2}
+    assert store.row()["outbox"] == {"queued": 3}
 
 
 def test_the_terminals_of_this_host(store: Store) -> None:
@@ -213,5 +214,5 @@ def test_nothing_looks_at_a_whole_log(store: Store, sql: str) -> None:
 
 
 def test_the_day_of_this_host_is_found_by_an_index(store: Store) -> None:
-    plan = [str(step[3]) for step in store.outbox.execute(f"EXPLAIN QUERY PLAN {reads_today._HERE}", (0.0,))]
+    plan = [str(step[3]) for step in store.outbox.execute(f"EXPLAIN QUERY PLAN {reads_today._USERS}", (0.0,))]
     assert any("COVERING INDEX operation_day" in step for step in plan), plan

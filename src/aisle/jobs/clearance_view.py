@@ -112,7 +112,7 @@ def _shown(name: str, prompt: Msg, *lines: Line) -> Step:
 def _done(state: Clear) -> Detail:
     """What was created, goods by goods; where the service does not list it, what is known."""
     asked = [(msg("clear.head_tag"), msg("raw", text=state.tag)), (msg("clear.head_what"), _scope(state))]
-    asked.append((msg("clear.head_asked"), msg("moment", at=state.at)))
+    asked.append((msg("clear.head_asked"), msg("logs.at", at=state.at)))
     if state.lines:
         asked.append((msg("clear.head_lines"), msg("number", value=state.lines)))
     blocks = [Block(msg("clear.about"), tuple(asked), tight=True)]

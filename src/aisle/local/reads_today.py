@@ -30,10 +30,13 @@ OPERATIONS = {"update-customer-order": "pick", "create-store-product-logs": "cou
 
 _WORK = "SELECT kind, sum(n), sum(quantity) FROM log_hour WHERE hour >= ? GROUP BY kind"
 _HOURS = "SELECT app_user, hour, kind, n FROM log_hour WHERE hour >= ? ORDER BY app_user, hour"
+_USERS = "SELECT DISTINCT app_user FROM operation INDEXED BY operation_day WHERE created_at >= ?"
 _HERE = """
-SELECT app_user, CAST(created_at / 3600 AS INTEGER), operation, count(*) FROM operation INDEXED BY operation_day
-WHERE created_at >= ? GROUP BY 1, 2, 3
+SELECT CAST(created_at / 3600 AS INTEGER), operation, count(*) FROM operation INDEXED BY operation_day
+WHERE created_at >= ? AND app_user = ? AND superseded_by = '' AND state <> 'rejected'
+  AND (operation <> 'update-customer-order' OR json_array_length(body, '$.orders.order_lines') > 0) GROUP BY 1, 2
 """
+"""Updates without lines pick nothing; only the rows of those are read of whom the store's log says nothing."""
 _PLACES = "SELECT place, sum(n) FROM log_place WHERE kind = ? AND hour >= ? GROUP BY place"
 _SHORTS = """
 SELECT ifnull(l.raw ->> 'preferred_location_code', ''), count(*) FROM log g INDEXED BY log_short
@@ -152,10 +155,12 @@ def hours(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Js
         if hour not in moments:
             moments[hour] = _since(began, datetime.fromisoformat(f"{hour}:00+00:00"))
         _note(found, (str(user), False), moments[hour], str(kind), int(count))
-    for user, hour, operation, count in fetch(outbox, _HERE, began.timestamp()):
-        moment = datetime.fromtimestamp(int(hour) * 3600, UTC)
-        if str(operation) in OPERATIONS and (str(user), False) not in found:
-            _note(found, (str(user), True), _since(began, moment), OPERATIONS[str(operation)], int(count))
+    here = [str(user) for (user,) in fetch(outbox, _USERS, began.timestamp()) if (str(user), False) not in found]
+    for user in here:
+        for hour, operation, count in fetch(outbox, _HERE, began.timestamp(), user):
+            moment = datetime.fromtimestamp(int(hour) * 3600, UTC)
+            if str(operation) in OPERATIONS:
+                _note(found, (user, True), _since(began, moment), OPERATIONS[str(operation)], int(count))
     names = dict(fetch(cache, "SELECT user, name FROM person"))
     rows: list[Row] = [
         {"user": user, "name": str(names.get(user) or user), "here": here, "hours": by_hour}
