@@ -20,6 +20,7 @@ from urllib.parse import parse_qsl, unquote
 
 import httpx
 
+from tests.courier.fake import as_shown
 from tests.courier.kit import STORE
 from tests.faults.inline import Crash
 
@@ -239,13 +240,7 @@ class Document(httpx.AsyncBaseTransport):
 
     def _update_store_products(self, request: httpx.Request, _: Query) -> tuple[int, Any]:
         before = deepcopy(self.settings)
-        items = [
-            {
-                SHOWN.get(name, name): ",".join(value) if isinstance(value, list) else value
-                for name, value in item.items()
-            }
-            for item in json.loads(request.content)
-        ]
+        items = [as_shown(item) for item in json.loads(request.content)]
         for item in items:
             kept = {**self.settings.get(item["product_number"], {}), **item}
             if kept.get("min", 0) > kept.get("max", kept.get("min", 0)):
@@ -346,14 +341,6 @@ class Document(httpx.AsyncBaseTransport):
 
 
 _HEAD = ("is_active", "is_claimed", "is_picked", "is_rejected")
-
-
-SHOWN = {
-    "attention_codes": "storeproduct_attention_codes",
-    "expiry_date_time": "last_expiry_datetime",
-    "validate_expiry_date_time": "validate_expiry_datetime",
-}
-"""How a stock entry calls what an update of store products says."""
 
 
 def _numbers(request: httpx.Request) -> list[str]:
