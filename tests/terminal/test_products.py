@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from tests.terminal.picker import START_S, Picker
-from tests.terminal.shop import Shop
+from tests.terminal.shop import STORE, Shop
+from tests.terminal.test_stores import change
 
 pytestmark = pytest.mark.pty
 
 URL = "https://shop.example/products/moon-tea?pack=20"
 
 
-def test_a_product_and_a_store_are_read_whole(shop: Shop, picker: Callable[..., Picker]) -> None:
+def test_a_product_and_a_store_are_read_whole_and_worked_in(shop: Shop, picker: Callable[..., Picker]) -> None:
     fields: dict[str, Any] = {"product_url": URL, "supplier_id": "S77", "supplier_name": "Moon Gardens", "price": 4.5}
     shop.add_product("T-1", "Moon tea, 20 bags", "96385074", variant_family="MOON", size="20", **fields)
     shop.add_product("T-2", "Moon tea, 80 bags", variant_family="MOON", size="80", **fields)
@@ -50,3 +51,8 @@ def test_a_product_and_a_store_are_read_whole(shop: Shop, picker: Callable[..., 
     app.take("1", "stores", "")
     app.take("fern", "stores.page", "")
     app.shows("40 Church Street", "Tuesday", "10:15", "closed", "1 Change this terminal")
+    app.take("1", "stores.change", "")
+    app.take("1", "home", "session.moved")
+    app.shows("Store 0003 · Fred Harper", "live")
+    change(app, STORE, "session.moved")
+    app.shows(f"Now in store {STORE}", "4101")

@@ -40,6 +40,7 @@ def change(app: Picker, store: str, verdict: str) -> None:
     app.take("1", "home", verdict)
 
 
+@pytest.mark.full
 def test_offline_work_stays_with_its_store(demo_home: Path, shop: Shop, picker: Callable[..., Picker]) -> None:
     goods = shop.goods(2)
     shop.add_order("STAYS-1", [(row["product_number"], 2) for row in goods])
