@@ -88,3 +88,15 @@ async def test_older_entries_come_when_somebody_looks_there_and_losses_by_their_
         assert "from_id" not in back
         assert (again["last_modified_date"], again["from_id"] > 1) == (day, True)
         assert shop.reads.query("logs", {"reason_code": "1", "product_number": product})[1] == 1
+
+
+async def test_while_somebody_watches_what_others_log_comes_with_the_change_that_tells_of_it(shop: Shop) -> None:
+    async with shop.courier() as courier:
+        product = str(shop.first()["lines"][0]["product_number"])
+        wish(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(lambda: courier.cache.cursor("logs"), 30)
+        async with shop.client(straight=True) as client:
+            body = {"storeproductlog": [{**count(product, 43), "app_user_name": "ben"}]}
+            await client.create_store_product_logs(STORE, body, is_counted_quantity=True)
+        await shop.time.until(lambda: any(row["counted_quantity"] == 43 for row in counted(shop, product)), 30)

@@ -36,6 +36,8 @@ AGAIN_S = 900.0
 """After so long a part that could not be read is tried again."""
 WALKED_S = 1800.0
 """So long an order that a session asked for counts as worked on."""
+WATCHED_S = 60.0
+"""So long after somebody asked for the log it is read with whatever changes: he may be looking at the day's figures."""
 _TRIES = 3
 _UNREAD_S = 60.0
 """After so long what could not be read is asked for again, where something waits to be read back by it."""
@@ -275,6 +277,8 @@ class Refresher:
         if news.restored:
             self._restored()
         self.want(news.single)
+        if (news.single or news.bulk) and self._pull.now() - self._watched < WATCHED_S:
+            self.want([Topic(LOG, "")])
         for topic in news.bulk:
             self._sync.ask(_STAGES_OF.get(topic, ()))
         self._news = news
