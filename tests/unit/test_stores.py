@@ -113,7 +113,6 @@ def test_the_list_is_leafed_filtered_and_closed() -> None:
     assert desk.state.page == 1
     desk.said(Thing((Meaning(PRODUCT, "P1", "Rye bread", code="1"),)))
     assert desk.verdict == "stores.not_this"
-    desk.said(Back())
     desk.said(Text("2"))
     assert desk.state.search == "2"
     desk.said(Back())

@@ -167,7 +167,8 @@ def _paged(state: Stores, event: Event, context: Context) -> Result:
         case Command("n" | "p" as key) | Move(key):
             return Turn(state._replace(page=leafed(state.page, key)))
         case Unknown(text) | Text(text):
-            return Turn(state, (), Verdict(WRONG, msg("stores.not_this", what=text)))
+            found = Stores(state.show, text, changes=state.changes, opening=True)
+            return Turn(found, (_query(found, context),))
     return Turn(state)
 
 
