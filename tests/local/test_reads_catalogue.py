@@ -7,8 +7,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
+from aisle.local import reads_catalogue
 from aisle.local.cache import Cache, open_cache
 from aisle.local.home import Home
 from aisle.local.outbox import open_outbox
@@ -98,3 +100,18 @@ def test_variants_and_parts_have_names(reads: Reads, cache: Cache) -> None:
     ((page,), _) = reads.query("catalogue_page", {"product_number": "P02"})
     assert page["variants"] == []
     assert numbers(reads, category="C1") == ["P01"]
+
+
+def test_no_filter_reads_the_whole_catalogue(cache: Cache, reads: Reads, aisle_home: Path) -> None:
+    asked: list[str] = []
+    with closing(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=False)) as db:
+        db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+        for args in ({"category": "C1"}, {"supplier": "S1", "show": "set"}, {"show": "ended"}):
+            reads_catalogue.catalogue(db, args)
+        reads_catalogue.facets(db, {"kind": "category"})
+        reads_catalogue.facets(db, {"kind": "supplier"})
+        db.trace_v2(0, None)
+        assert len(asked) > 8
+        for sql in asked:
+            plan = " ".join(str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", ("x",) * sql.count("?")))
+            assert "INDEX product_" in plan, (sql, plan)

@@ -34,11 +34,12 @@ FACETS = {"category": "category", "supplier": "supplier"}
 _FIELDS = "p.product_number, p.name, p.brand, p.category, p.marks, p.raw <> '', s.quantity"
 _FROM = "FROM product p LEFT JOIN stock s ON s.id = p.id"
 _NAMES = {
-    "category": "SELECT s.raw ->> 'category_name' FROM product p LEFT JOIN stock s ON s.id = p.id"
-    " WHERE p.category = ? ORDER BY p.product_number LIMIT 1",
+    "category": "SELECT s.raw ->> 'category_name' FROM product p JOIN stock s ON s.id = p.id"
+    " WHERE p.category <> '' AND p.category = ? ORDER BY p.product_number LIMIT 1",
     "supplier": "SELECT p.raw ->> 'supplier_name' FROM product p"
-    " WHERE p.supplier = ? ORDER BY p.product_number LIMIT 1",
+    " WHERE p.supplier <> '' AND p.supplier = ? ORDER BY p.product_number LIMIT 1",
 }
+"""The name that a product of it gives it; of a category only the stock list has one."""
 
 
 def catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
