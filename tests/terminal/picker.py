@@ -102,9 +102,11 @@ class Picker:
         A frame comes through a pty in pieces. What is typed now is shown after all that was shown before it, so the
         screen is read when a sign that nobody needs was typed, seen and taken back.
         """
-        for data, there in ((SIGN, True), (BACKSPACE, False)):
-            self.terminal.write(data)
-            self.terminal.wait_for(lambda glass, there=there: (SIGN.decode() in glass.text) == there, START_S)
+        sign = SIGN.decode()
+        self.terminal.write(SIGN)
+        self.terminal.wait_for(sign, START_S)
+        self.terminal.write(BACKSPACE)
+        self.terminal.wait_for(lambda glass: sign not in glass.text, START_S)
         return self.glance()
 
     def stands_at(self, step: list[str]) -> None:
