@@ -29,7 +29,7 @@ Script = Generator[str | re.Pattern[str], Any, None]
 
 PICKERS = ("anna", "ben", "chloë")
 PEOPLE = {"anna": "U1", "ben": "U2", "chloë": "U3"}
-TOLD_S = 15.0
+TOLD_S = 20.0
 """So long a picker may go on before he is told; a screen looks by itself every five seconds."""
 
 WAYS = {
@@ -211,7 +211,7 @@ def check(world: World, shop: Shop) -> None:
     _no_deed_is_lost(world)
     _no_pick_is_lost(world, shop)
     told = [_is_told(world, deed, job) for deed in world.deeds for job, user in deed.holders if _matters(deed, user)]
-    assert not [each for each in told if each], told
+    assert not any(told), "\n".join(each for each in told if each)
     print(f"{len(told)} conflicts, each told to whom it concerns")
     shop.balances()
 
@@ -253,11 +253,13 @@ def _matters(deed: Deed, user: str) -> bool:
 
 def _is_told(world: World, deed: Deed, job: str) -> str:
     """Empty where the one who had the order in hand was told, or had left it; else what was not told."""
-    sql = f"SELECT at, verdict FROM event WHERE job_id = '{job}' AND at >= {deed.at - 1}"
-    for at, verdict in on_this_host(world.home, sql):
+    sql = f"SELECT at, step_after, verdict FROM event WHERE job_id = '{job}' AND at >= {deed.at - 1}"
+    events = on_this_host(world.home, sql)
+    for at, _, verdict in events:
         if deed.order in str(verdict) and "pick." in str(verdict) and at <= deed.at + TOLD_S:
             return ""
     closed = on_this_host(world.home, f"SELECT closed FROM job WHERE job_id = '{job}'")
     if closed and closed[0][0] and closed[0][0] <= deed.at + TOLD_S:
         return ""
-    return f"{deed} was not told in {job}"
+    seen = "\n".join(f"  {at - deed.at:+.1f} s {step} {verdict}" for at, step, verdict in events[:40])
+    return f"{deed} was not told:\n{seen}"

@@ -217,7 +217,7 @@ def _line(row: Mapping[str, Any]) -> Line:
         picked=number(row.get("picked_quantity")),
         moved=number(row.get("moved_quantity")),
         closed=bool(row.get("is_picked")),
-        by=str(row.get("picked_username") or ""),
+        by=str(row.get("picked_name") or row.get("picked_username") or ""),
         places=tuple(str(place["location_code"]) for place in row.get("places") or ()),
         kept=tuple((str(place["location_code"]), number(place["quantity"])) for place in row.get("kept") or ()),
         why=str(row.get("rejection_reason_code_description") or ""),

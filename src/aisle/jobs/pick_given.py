@@ -95,9 +95,11 @@ def _hurried(turn: Result, tote: Tote, row: Mapping[str, Any]) -> Result:
     state = picking.with_takes(state, state.takes) if state.phase == "walk" else state
     if picking.is_full(state, tote.order):
         return turn._replace(state=state)
-    if not tote.urgent:
-        return turn._replace(state=state, verdict=Verdict(INFO, msg("pick.not_urgent", order=tote.order)))
-    who = str(row.get("urgent_by") or "")
-    id_ = "pick.urgent_round" if state.many else "pick.urgent"
-    told = Verdict(INFO, msg(id_, order=tote.order, who=who, **({"tote": tote.letter} if state.many else {})))
-    return turn._replace(state=state, verdict=told)
+    told = msg("pick.not_urgent", order=tote.order)
+    if tote.urgent:
+        who = str(row.get("urgent_by") or "")
+        round_ = msg("pick.urgent_round", order=tote.order, who=who, tote=tote.letter)
+        told = round_ if state.many else msg("pick.urgent", order=tote.order, who=who)
+    if turn.verdict and turn.verdict.kind == ASK:  # what is asked stays asked
+        return turn._replace(state=state, verdict=Verdict(ASK, msg("pick.told_both", what=turn.verdict.text, more=told)))
+    return turn._replace(state=state, verdict=Verdict(INFO, told))

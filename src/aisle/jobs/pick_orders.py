@@ -59,7 +59,7 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
         return left(state, tote, "given", str(row.get("given_name") or row["given_to"]))
     claim = pick_claim.asked(state, tote, row, context)
     if claim:
-        return claim
+        return pick_given.followed(tote, claim, row) if tote.here else claim
     tote = tote._replace(who=str(row.get("customer_name") or ""), comment=str(row.get("comment") or ""))
     if not row.get("lines_known", True):
         return Turn(picking.with_tote(state, tote))

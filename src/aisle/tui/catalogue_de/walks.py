@@ -105,4 +105,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{order} ist wieder offen",
         "Auftrag {order} ist wieder offen, nichts gepickt",
     ),
+    "pick.told_both": ("{what}", "{what} · {more}"),
 }

@@ -101,4 +101,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "The order is open again, with nothing picked: put back {count}, then pick it anew.",
     ),
     "home.open_again": ("{order} is open", "{order} is open again", "Order {order} is open again, with nothing picked"),
+    "pick.told_both": ("{what}", "{what} · {more}"),
 }

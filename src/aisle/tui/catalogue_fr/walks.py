@@ -109,4 +109,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{order} de nouveau ouverte",
         "La commande {order} est de nouveau ouverte, rien de prélevé",
     ),
+    "pick.told_both": ("{what}", "{what} · {more}"),
 }

@@ -97,4 +97,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "De order is weer open, niets gepickt: leg {count} terug en pick opnieuw.",
     ),
     "home.open_again": ("{order} is open", "{order} is weer open", "Order {order} is weer open, niets gepickt"),
+    "pick.told_both": ("{what}", "{what} · {more}"),
 }
