@@ -15,6 +15,8 @@ from tests.bench import (  # noqa: F401 - they register their rows
     rows_courier,
     rows_growth,
     rows_link,
+    rows_path,
+    rows_radio,
     rows_service,
     rows_session,
     rows_sync,

@@ -94,8 +94,15 @@ def traced(trace: Path, codes: Sequence[bytes]) -> str:
     return f"all {len(codes)} in the trace, painted p99 {p99(each['painted_ms'] for each in inputs):.1f} ms"
 
 
-@measures("bytes", Row("bytes to the terminal per scan at 40x20, median", "bytes", "floor app (lean)", at_most=1.2))
+@measures(
+    "bytes",
+    Row("bytes to the terminal per scan at 40x20, median", "bytes", "floor app (lean)", at_most=1.2),
+    Row("the same compressed as by ssh -C, median", "bytes", "floor app (lean)"),
+)
 def size(bench: Bench) -> Sequence[Pair]:
     """All bytes from the write until quiet."""
-    floor, aisle = ([float(answer.size) for answer in answers] for answers in bench.spaced)
-    return [Pair(median(aisle), median(floor))]
+    floor, aisle = bench.spaced
+    return [
+        Pair(median(float(answer.size) for answer in aisle), median(float(answer.size) for answer in floor)),
+        Pair(median(float(answer.packed) for answer in aisle), median(float(answer.packed) for answer in floor)),
+    ]

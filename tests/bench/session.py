@@ -1,6 +1,7 @@
 """A program in a terminal that is scanned into, with a clock; the floor and aisle are measured by the same lines."""
 
 import time
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -33,6 +34,8 @@ class Answer(NamedTuple):
 
     ms: float
     size: int
+    packed: int = 0
+    """The bytes as `ssh -C` sends them."""
 
 
 class Session:
@@ -45,9 +48,11 @@ class Session:
         rows: int = 20,
         env: Mapping[str, str | None] | None = None,
         ready: Callable[[str], bool] | None = None,
+        terminal: type[Terminal] = Terminal,
     ):
         self.program = program
-        self.terminal = Terminal(program.argv, cols, rows, {**program.env, **(env or {})})
+        self.terminal = terminal(program.argv, cols, rows, {**program.env, **(env or {})})
+        self._packer, self._packed = zlib.compressobj(), 0
         try:
             self.ready_ms = (self.shown(ready or program.ready, 60) - self.terminal.started) * 1000
             self.terminal.wait_quiet(100)
@@ -66,6 +71,12 @@ class Session:
         """One scan in one write, when all is calm."""
         mark = self._calm()
         return self._answer(self.terminal.write(self._next() + end), mark)
+
+    def scan_now(self) -> float:
+        """One scan, whatever the program is at; milliseconds until its verdict."""
+        self.terminal.pump()
+        at = self.terminal.write(self._next() + b"\r")
+        return (self.shown(self._answers(self.last)) - at) * 1000
 
     def type(self, pause_s: float) -> Answer:
         """A code whose characters come apart; timed from the write of its end. Bytes count from the first character."""
@@ -109,12 +120,21 @@ class Session:
     def _calm(self) -> int:
         """Waits until the program rests, longer than a frame lasts; answers with the place in its output."""
         self.terminal.wait_quiet(40)
+        self._pack()
         return self.terminal.mark()
 
     def _answer(self, at: float, mark: int, timeout_s: float = 10) -> Answer:
         shown = self.shown(self._answers(self.last), timeout_s)
         self._exact()
-        return Answer((shown - at) * 1000, self.terminal.count_since(mark))
+        return Answer((shown - at) * 1000, self.terminal.count_since(mark), self._pack())
+
+    def _pack(self) -> int:
+        """The size of what came since the last time, compressed in one stream, flushed after each read."""
+        chunks, size = self.terminal.chunks, 0
+        for chunk in chunks[self._packed :]:
+            size += len(self._packer.compress(chunk.data)) + len(self._packer.flush(zlib.Z_PARTIAL_FLUSH))
+        self._packed = len(chunks)
+        return size
 
     def _exact(self) -> None:
         """Waits for rest; fails when more was answered than was scanned."""
