@@ -1,0 +1,87 @@
+"""A clearance in a session: no PIN on the screen or in a file, and a terminal that died finds what became of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aisle.jobs.clearance_sure import TYPED_MS
+from aisle.jobs.view import Frame
+from aisle.local import asks
+from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.home import Home
+from aisle.local.opening import open_session
+from aisle.local.outbox import open_outbox
+from aisle.local.session import Session
+from aisle.scan.inputs import Line, Typed
+from aisle.settings import Settings
+from tests.local import goods
+
+TAG, SECRET = "backroom", "753190862413"
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """A store whose service was heard of, with a tag and a supervisor."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([goods.person("U6", "Fred", role="supervisor")])
+    cache.put_locations([{**goods.location("BR-01", 1), "tags": [TAG]}])
+    cache.set_link(Sync(state="live", last_ok=1.0, features="people, assignments"))
+    return home
+
+
+def begun(home: Home, trace: str = "") -> Session:
+    session = open_session(home, Settings(terminal="dock", user="U6", trace=trace))
+    session.start()
+    return session
+
+
+def type_(session: Session, text: str) -> Frame:
+    """As a person types it."""
+    return session.take([Line(text, "cr", 0.0, 1.0, 2 * TYPED_MS / 1000)], 1.0)
+
+
+def at_the_pin(session: Session) -> Frame:
+    for text in ("7", "9"):
+        type_(session, text)
+    choices = [choice.id for choice in session.resize(80, 24).view.choices]
+    type_(session, str(choices.index("home.clearance") + 1))
+    for text in ("1", "d", TAG):
+        frame = type_(session, text)
+    return frame
+
+
+def test_a_pin_is_on_no_screen_and_in_no_file(home: Home, tmp_path: Path) -> None:
+    session = begun(home, str(tmp_path / "trace.jsonl"))
+    assert at_the_pin(session).view.name == "clear.pin"
+    assert session.take([Typed(SECRET)], 1.0).typed == "*" * len(SECRET)
+    frame = type_(session, SECRET)
+    assert frame.view.name == "clear.wait"
+    session.on_painted([1], 2.0)
+    session.close()
+    written = b"".join(
+        path.read_bytes() for path in [*home.folder.iterdir(), tmp_path / "trace.jsonl"] if path.is_file()
+    )
+    assert SECRET.encode() not in written
+    lines = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (lines[-1]["raw"], lines[-1]["step"]) == ("", "clear.wait")
+
+
+def test_who_comes_back_to_the_terminal_reads_what_became_of_it(home: Home) -> None:
+    session = begun(home)
+    at_the_pin(session)
+    type_(session, SECRET)
+    outbox = open_outbox(home.folder)
+    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask").fetchall()
+    assert asks.begin(outbox, str(name), float(str(now)))
+    session.close()
+    assert asks.orphaned(outbox, float(str(now)) + 1) == 1
+    again = begun(home)
+    frame = again.resize(80, 24)
+    assert frame.view.name == "clear.done"
+    assert frame.verdict is not None
+    again.close()
+    outbox.close()
