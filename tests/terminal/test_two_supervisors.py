@@ -46,6 +46,16 @@ PROMPT = re.compile("Type the number of what is to be done|Read, and b goes back
 CONCERNS = ("claim", "reject", "split", "urgent", "calm")
 """What is told to whoever has the order in hand; a release where the claim was his own."""
 
+LAID = ("pick.put_down", "pick.dropped", "pick.nothing_in_hand")
+"""What is said where nothing is to be put down any more."""
+
+WORDS = """
+    taken_over told_both given_now out_given out_hand rejected out_rejected urgent urgent_round not_urgent released
+"""
+
+NEWS = frozenset(f"pick.{word}" for word in WORDS.split())
+"""How a picker is told of a deed."""
+
 _HELD = """
 SELECT h.order_number, s.terminal, j.job_id, j.user FROM hold h JOIN job j ON j.job_id = h.job_id
 JOIN session s ON s.session_id = j.session_id WHERE j.closed IS NULL
@@ -94,7 +104,7 @@ def picks(world: World, terminal: str) -> Script:
             if seen["verdict"] in ("pick.taken", "pick.all_taken"):
                 assert len(mine) == 1, mine
                 world.taken[mine.pop()] += 1
-        elif step == "pick.done" and seen["verdict"] not in ("pick.put_down", "pick.dropped"):
+        elif step == "pick.done" and seen["verdict"] not in LAID:
             seen = yield "PU-03"
             if seen["verdict"].startswith("pick.put_on"):  # goods of a rejected order lie there, as on a shelf
                 seen = yield "1"
@@ -253,13 +263,13 @@ def _matters(deed: Deed, user: str) -> bool:
 
 def _is_told(world: World, deed: Deed, job: str) -> str:
     """Empty where the one who had the order in hand was told, or had left it; else what was not told."""
-    sql = f"SELECT at, step_after, verdict FROM event WHERE job_id = '{job}' AND at >= {deed.at - 1}"
+    sql = f"SELECT at, event, verdict FROM event WHERE job_id = '{job}' AND at >= {deed.at - 1}"
     events = on_this_host(world.home, sql)
-    for at, _, verdict in events:
-        if deed.order in str(verdict) and "pick." in str(verdict) and at <= deed.at + TOLD_S:
+    for at, event, verdict in events:
+        if f'order/{deed.order}"' in event and verdict in NEWS and at <= deed.at + TOLD_S:
             return ""
     closed = on_this_host(world.home, f"SELECT closed FROM job WHERE job_id = '{job}'")
     if closed and closed[0][0] and closed[0][0] <= deed.at + TOLD_S:
         return ""
-    seen = "\n".join(f"  {at - deed.at:+.1f} s {step} {verdict}" for at, step, verdict in events[:40])
+    seen = "\n".join(f"  {at - deed.at:+.1f} s {event} {verdict}" for at, event, verdict in events[:20])
     return f"{deed} was not told:\n{seen}"
