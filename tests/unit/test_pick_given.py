@@ -185,7 +185,12 @@ def test_a_rejection_that_is_taken_back_is_told_while_its_goods_are_in_hand() ->
 
 def test_an_order_that_is_taken_over_and_urgent_at_once_says_both() -> None:
     hand = Hand(*ROUND["4101"])
-    taken = {"is_claimed": True, "claimed_by": "ben", "claimed_name": "Ben", "claimed_on": "2026-11-20T10:05:00.000Z"}
+    taken: dict[str, Any] = {
+        "is_claimed": True,
+        "claimed_by": "ben",
+        "claimed_name": "Ben",
+        "claimed_on": "2026-11-20T10:05:00.000Z",
+    }
     assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == "pick.told_both"
     assert [choice.id for choice in hand.view.choices] == ["pick.way_both", "pick.way_hand_over"]
     assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == ""

@@ -101,5 +101,6 @@ def _hurried(turn: Result, tote: Tote, row: Mapping[str, Any]) -> Result:
         round_ = msg("pick.urgent_round", order=tote.order, who=who, tote=tote.letter)
         told = round_ if state.many else msg("pick.urgent", order=tote.order, who=who)
     if turn.verdict and turn.verdict.kind == ASK:  # what is asked stays asked
-        return turn._replace(state=state, verdict=Verdict(ASK, msg("pick.told_both", what=turn.verdict.text, more=told)))
+        both = msg("pick.told_both", what=turn.verdict.text, more=told)
+        return turn._replace(state=state, verdict=Verdict(ASK, both))
     return turn._replace(state=state, verdict=Verdict(INFO, told))
