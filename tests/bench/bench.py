@@ -26,8 +26,10 @@ class Bench:
     `aisle` is None until it was prepared. A `work` folder is kept, and what was prepared there is used again.
     """
 
-    def __init__(self, *, short: bool = False, work: Path | None = None) -> None:
+    def __init__(self, *, short: bool = False, work: Path | None = None, minutes: float = 10) -> None:
         self.short = short
+        self.seconds = 1.5 if short else minutes * 60
+        """How long load is kept up."""
         self.products = 500 if short else 50_000
         self.aisle: Program | None = None
         self.curves: list[str] = []

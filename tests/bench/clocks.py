@@ -8,22 +8,31 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 
 class Clocks:
-    """Adds up seconds by name while `running`; functions of several threads may have one."""
+    """Adds up seconds by name while `running`; functions of several threads may have one. They go with the block."""
 
     def __init__(self) -> None:
         self.running = True
         self.spent: defaultdict[str, float] = defaultdict(float)
         self._inner = threading.local()
+        self._off: list[Callable[[], None]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        while self._off:
+            self._off.pop()()
 
     def put_on(self, owner: Any, function: str, name: str) -> None:
         """From now on this function of a class or module has a clock; its time is added to `name`'s."""
         before = inspect.getattr_static(owner, function)
         clocked = self._awaited(before, name) if inspect.iscoroutinefunction(before) else self._called(before, name)
         setattr(owner, function, clocked)
+        self._off.append(lambda: setattr(owner, function, before))
 
     def _called(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
         @functools.wraps(function)

@@ -36,6 +36,7 @@ def prepare(folder: Path, env: Mapping[str, str | None], products: int) -> Progr
         "PYTHONPATH": str(site),
         "AISLE_STORE": shop.STORE,
         "AISLE_USER": shop.USER,
+        "AISLE_TERMINAL": "bench",  # whichever pty it is: nobody is asked whether to go on at another one
         "AISLE_ALLOW_VOLATILE": "1",
     }
     goods = shop.products(products)

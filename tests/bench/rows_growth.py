@@ -16,9 +16,6 @@ from tests.bench.rows_cache import LISTS, WINDOW, took_ms, typed
 from tests.bench.session import Session
 from tests.bench.table import Pair, Row, measures, median, p99
 
-LONG = ("products", "orders")
-"""Groups that take long, measured when they are asked for."""
-
 PRODUCTS = (1_000, 10_000, 100_000, 1_000_000)
 ORDERS = (10, 100, 1_000, 20_000)
 BASE = 1
@@ -116,6 +113,7 @@ def _sessions(bench: Bench, home: Home) -> dict[str, str | None]:
         "PYTHONPATH": str(bench.folder / "site"),
         "AISLE_STORE": shop.STORE,
         "AISLE_USER": shop.USER,
+        "AISLE_TERMINAL": "bench",
         "AISLE_ALLOW_VOLATILE": "1",
     }
 

@@ -35,15 +35,16 @@ def elsewhere(bench: Bench, service: Service, name: str) -> Mapping[str, str | N
 
 
 @contextmanager
-def served(bench: Bench) -> Iterator[Service]:
-    """`aisle serve` over the prepared store, in a process of its own."""
+def served(bench: Bench, env: Mapping[str, str | None] | None = None) -> Iterator[Service]:
+    """`aisle serve` over the prepared store, or the one of another home, in a process of its own."""
     assert bench.aisle is not None
-    token = door(bench.aisle.env, "token", "add", f"bench-{os.getpid()}", "--role", "admin").split()[-1]
+    env = env or bench.aisle.env
+    token = door(env, "token", "add", f"bench-{os.getpid()}", "--role", "admin").split()[-1]
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "aisle", "serve", "--host", "127.0.0.1", "--port", str(port)]
-    laid, lifeline = environment(bench.aisle.env)
+    laid, lifeline = environment(env)
     with subprocess.Popen(command, env=laid, pass_fds=lifeline, stdout=subprocess.DEVNULL) as server:
         try:
             until(lambda: _listens(port), server)

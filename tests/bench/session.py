@@ -74,9 +74,17 @@ class Session:
 
     def scan_now(self) -> float:
         """One scan, whatever the program is at; milliseconds until its verdict."""
+        at = self.send()
+        return (self.answered() - at) * 1000
+
+    def send(self) -> float:
+        """One scan, and nobody waits for its verdict; when it was written."""
         self.terminal.pump()
-        at = self.terminal.write(self._next() + b"\r")
-        return (self.shown(self._answers(self.last)) - at) * 1000
+        return self.terminal.write(self._next() + b"\r")
+
+    def answered(self) -> float:
+        """When the verdict of the last scan showed."""
+        return self.shown(self._answers(self.last))
 
     def type(self, pause_s: float) -> Answer:
         """A code whose characters come apart; timed from the write of its end. Bytes count from the first character."""
@@ -99,7 +107,7 @@ class Session:
             written.append(self.terminal.write(self._next() + b"\r"))
             due += pause_s
         found = [(self.shown(self._answers(first + n)) - at) * 1000 for n, at in enumerate(written)]
-        self._exact()
+        self.exact()
         return found
 
     def volley(self, count: int, timeout_s: float = 10) -> float:
@@ -125,7 +133,7 @@ class Session:
 
     def _answer(self, at: float, mark: int, timeout_s: float = 10) -> Answer:
         shown = self.shown(self._answers(self.last), timeout_s)
-        self._exact()
+        self.exact()
         return Answer((shown - at) * 1000, self.terminal.count_since(mark), self._pack())
 
     def _pack(self) -> int:
@@ -136,7 +144,7 @@ class Session:
         self._packed = len(chunks)
         return size
 
-    def _exact(self) -> None:
+    def exact(self) -> None:
         """Waits for rest; fails when more was answered than was scanned."""
         self.terminal.wait_quiet(40)
         if (seen := self.program.answered(self.terminal.text)) != self.last:

@@ -1,6 +1,6 @@
 """A seeded shop of any size: believable products, places, stock and orders, as the CSV files that `aisle load` reads.
 
-One order has a single line of so many that no run of the benchmarks comes to its end.
+Some orders have a single line of so many that no run of the benchmarks comes to its end.
 """
 
 import csv
@@ -13,7 +13,7 @@ STORE = "0042"
 USER = "ann"
 ORDER = "BENCH-1"
 QUANTITY = 99_973
-"""Of the one line of that order; no other figure on a screen looks like it."""
+"""Of the one line of such an order; no other figure on a screen looks like it."""
 
 _KINDS = (
     "Cola",
@@ -67,8 +67,10 @@ def products(count: int, seed: int = 42) -> list[Product]:
     ]
 
 
-def write(folder: Path, goods: Sequence[Product], orders: int = 40, seed: int = 43) -> Path:
-    """Writes the shop's files into the folder; answers with it."""
+def write(
+    folder: Path, goods: Sequence[Product], orders: int = 40, seed: int = 43, endless: Sequence[str] = (ORDER,)
+) -> Path:
+    """Writes the shop's files into the folder; answers with it. `endless` are orders that are never all picked."""
     chance = random.Random(seed)
     places = {product.place: index for index, product in enumerate(goods)}
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +90,7 @@ def write(folder: Path, goods: Sequence[Product], orders: int = 40, seed: int = 
         ("store_number", "product_number", "location_code", "stock_pool", "quantity"),
         ((STORE, each.number, each.place, 1, each.quantity) for each in goods),
     )
-    lines: list[tuple[Any, ...]] = [(STORE, ORDER, 1, goods[0].number, QUANTITY, goods[0].price)]
+    lines: list[tuple[Any, ...]] = [(STORE, name, 1, goods[0].number, QUANTITY, goods[0].price) for name in endless]
     for order in range(orders):
         taken = chance.sample(goods, 5)
         lines += [

@@ -95,6 +95,9 @@ class Group(NamedTuple):
 
 GROUPS: dict[str, Group] = {}
 
+LONG = ("products", "orders", "sessions", "handhelds")
+"""Groups that take long, measured when they are asked for."""
+
 
 def measures(name: str, *rows: Row) -> Callable[[Measure], Measure]:
     """Registers a function that measures these rows, in their order, under a name for the command line."""
@@ -134,6 +137,20 @@ def lines(findings: Iterable[Finding]) -> list[str]:
     table = [HEADS, *(_cells(finding) for finding in findings)]
     widths = [max(len(row[column]) for row in table) for column in range(len(HEADS))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+
+
+def markdown(findings: Iterable[Finding]) -> list[str]:
+    """The rows that have a budget, as README shows them."""
+    rows = [("Figure", "Floor", "Ratio", "Budget", "Verdict"), ("---", "---", "---:", "---:", "---")]
+    for finding in findings:
+        if finding.budget != "reported":
+            ratio = "-" if finding.ratio is None else f"{finding.ratio:.2f} ×"
+            alone = f"{_number(finding.pair.figure)} {finding.row.unit}".strip()
+            found = alone if finding.row.most is not None else ratio
+            verdict = {"OVER": "**missed**"}.get(finding.verdict, finding.verdict)
+            budget = finding.budget.replace("<=", "≤").replace(">=", "≥").replace(" x", " ×").strip()
+            rows.append((finding.row.figure, finding.row.floor, found, budget, verdict))
+    return [f"| {' | '.join(row)} |" for row in rows]
 
 
 def _cells(finding: Finding) -> tuple[str, ...]:

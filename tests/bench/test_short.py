@@ -5,6 +5,8 @@ import json
 import os
 import re
 import sys
+import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -14,12 +16,14 @@ import pytest
 from tests.bench import shop
 from tests.bench.__main__ import main
 from tests.bench.bench import Bench
+from tests.bench.clocks import Clocks
 from tests.bench.floor_sync import floor_rate
 from tests.bench.prepare import picked
+from tests.bench.radio import FarTerminal, way_s
 from tests.bench.rows_session import traced
 from tests.bench.rows_sync import entries, pages
 from tests.bench.session import Program, Session
-from tests.bench.table import GROUPS, Finding, Measure, Pair, Row, lines, measures, median, p99, run
+from tests.bench.table import GROUPS, Finding, Measure, Pair, Row, lines, markdown, measures, median, p99, run
 
 SHARE = Row("a share", "ms", "a floor", at_most=0.5)
 
@@ -41,11 +45,74 @@ def test_the_same_lines_measure_the_other_program() -> None:
     with Bench(short=True) as bench:
         bench.aisle = bench.floor._replace(name="again")
         memory, courier = run(GROUPS["memory"], bench)
-        (size,) = run(GROUPS["bytes"], bench)
+        size, packed = run(GROUPS["bytes"], bench)
         (start,) = run(GROUPS["start"], bench)
     assert memory.verdict == size.verdict == "within"
     assert courier.pair.figure is None
+    assert packed.pair.figure
+    assert packed.pair.figure < (size.pair.figure or 0)
     assert start.ratio is not None
+
+
+LIGHT = ("search", "lists", "orders", "change", "path", "radio", "safety")
+HEAVY = ("products", "busy", "service", "sync", "courier", "sessions", "handhelds", "start", "memory", "scan", "burst")
+
+
+@pytest.mark.pty
+@pytest.mark.parametrize("names", [LIGHT, pytest.param(HEAVY, marks=pytest.mark.full)], ids=["light", "heavy"])
+def test_every_row_is_measured(names: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real program, installed as from a wheel, over a small store that all groups share."""
+    monkeypatch.setenv("AISLE_ALLOW_VOLATILE", "1")
+    with Bench(short=True) as bench:
+        bench.prepare()
+        findings = [finding for name in names for finding in run(GROUPS[name], bench)]
+    assert all(finding.pair.figure is not None or finding.pair.note for finding in findings)
+    assert bench.curves
+    assert len(markdown(findings)) == 2 + sum(finding.budget != "reported" for finding in findings)
+
+
+def test_all_groups_have_a_short_form() -> None:
+    assert {*LIGHT, *HEAVY, "bytes"} == set(GROUPS)
+
+
+def test_clocks_tell_what_each_function_takes_by_itself() -> None:
+    class Shelf:
+        def outer(self) -> None:
+            time.sleep(0.01)
+            self.inner()
+
+        def inner(self) -> None:
+            time.sleep(0.03)
+
+    before = Shelf.outer
+    with Clocks() as clocks:
+        clocks.put_on(Shelf, "outer", "outer")
+        clocks.put_on(Shelf, "inner", "inner")
+        began = time.perf_counter()
+        Shelf().outer()
+        whole = time.perf_counter() - began
+        clocks.running = False
+        Shelf().inner()
+    assert Shelf.outer is before
+    assert clocks.spent["outer"] >= 0.009
+    assert clocks.spent["inner"] >= 0.029
+    assert sum(clocks.spent.values()) <= whole
+
+
+@pytest.mark.pty
+def test_a_far_terminal_is_late_both_ways() -> None:
+    with Bench(short=True) as bench, Session(stand_in(bench), terminal=FarTerminal) as session:
+        answer = session.scan()
+        assert answer.ms >= 2 * way_s(0) * 1000
+        assert session.burst(3, 0.01)[-1] >= 2 * way_s(0) * 1000
+
+
+def test_the_table_of_readme_has_what_has_a_budget() -> None:
+    alone = Finding("group", Row("a size", "MB", most=45), Pair(46.0, None))
+    told = Finding("group", Row("told", "rows/s"), Pair(1.0, 2.0))
+    *_, share, size = markdown([Finding("group", SHARE, Pair(2500.0, 10000.0)), told, alone])
+    assert share == "| a share | a floor | 0.25 × | ≤ 0.5 × | within |"
+    assert size == "| a size |  | 46 MB | ≤ 45 MB | **missed** |"
 
 
 STAND_IN = """

@@ -36,7 +36,7 @@ from aisle.local.terms import Rooms, Terms, iso
 from aisle.scan.codes import check_digit
 from aisle.scan.inputs import Line
 from aisle.service.factory import Service, open_service
-from aisle.service.storage import Storage, Tx
+from aisle.service.storage import Storage, Tx, open_storage
 from tests.courier.kit import STORE
 from tests.faults.checker import check
 from tests.faults.world import World
@@ -99,9 +99,9 @@ def orders(plan: Plan, person: int, random: Random) -> Orders:
     }
 
 
-async def fill(folder: Path, plan: Plan, seed: int) -> str:
-    """Makes the service's database with all of it; a token's secret."""
-    shop = World(folder, seed)
+async def fill(folder: Path, plan: Plan, seed: int, lent: Storage | None = None) -> str:
+    """Makes the service's database with all of it, in that folder or where is lent; a token's secret."""
+    shop = World(folder, seed, lent)
     try:
         shop.time.now = time.time()
         await _filled(shop, plan, seed)
@@ -138,15 +138,26 @@ def database(folder: Path) -> Path:
 
 
 @contextmanager
-def at_work(root: Path, folder: Path, plan: Plan, seed: int, book: Path | None = None) -> Iterator[At]:
+def at_work(
+    root: Path,
+    folder: Path,
+    plan: Plan,
+    seed: int,
+    book: Path | None = None,
+    *,
+    postgres: str = "",
+    options: Sequence[str] = (),
+) -> Iterator[At]:
     """A filled store, a service that serves it, and a courier that has all of it in its cache.
 
-    With a book, the service writes down what it does, and can be told to hold its answers.
+    With a book, the service writes down what it does, and can be told to hold its answers. `postgres` is the address of
+    an empty database to be used in place of a file; `options` are further ones of `aisle serve`.
     """
     secret = folder / "secret"
     secret.touch(0o600)
-    secret.write_text(asyncio.run(fill(folder / "shop", plan, seed)))
-    serve = python("-m", "aisle", "serve", "--database", f"sqlite:///{database(folder)}", "--port", "{port}")
+    secret.write_text(asyncio.run(fill(folder / "shop", plan, seed, open_storage(postgres) if postgres else None)))
+    address = postgres or f"sqlite:///{database(folder)}"
+    serve = python("-m", "aisle", "serve", "--database", address, "--port", "{port}", *options)
     if book:
         serve = python("-m", "tests.terminal.served", str(database(folder)), "{port}", str(book))
     with Served(*serve) as served:
@@ -429,7 +440,7 @@ def picked(lines: Sequence[Said]) -> Counter[tuple[str, str]]:
     return Counter((said.order, said.product) for said in lines if said.order)
 
 
-def check_books(database: Path, desk: Desk, taken: Counter[tuple[str, str]]) -> None:
+def check_books(database: Path | str, desk: Desk, taken: Counter[tuple[str, str]]) -> None:
     """All that has to be true once it is quiet, see tests.faults.checker. Raises AssertionError."""
     with closing(open_service(database)) as service:
         check(cast(World, Store(service, service.storage, (desk,))))

@@ -19,12 +19,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
+from typing import cast
 
 import httpx
 
 from aisle.client import Client, RetryPolicy, asgi_transport
 from aisle.service.factory import Service
 from aisle.service.limits import Rates
+from aisle.service.storage import Storage
 from aisle.service.times import moment
 from aisle.service.tokens import create_token
 from tests.courier.host import URL
@@ -47,11 +49,11 @@ class _Signed(Line):
 
 
 class World(Shop):
-    """Our own service and its hosts. Made by `world`."""
+    """Our own service and its hosts. Made by `world`, over a file in its folder or a storage that is lent."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, lent: Storage | None = None) -> None:
         super().__init__(folder, seed)
-        self.storage = Inline(folder / "service.db")
+        self.storage = cast(Inline, lent) if lent else Inline(folder / "service.db")  # only a file's crashes
         # how often one may ask is counted in real seconds, and here a day passes in one of them
         unlimited = Rates(token=0, stranger=0)
         self.service = Service(self.storage, self.time.clock, unlimited)

@@ -43,6 +43,12 @@ class Served:
     def __exit__(self, *_exc: object) -> None:
         self.end(signal.SIGTERM)
 
+    @property
+    def pid(self) -> int:
+        """Its process; it has to run."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Starts it, at the port that it had before; returns when it answers."""
         port = self.url.rpartition(":")[2] or "0"

@@ -1,0 +1,137 @@
+"""Rows about a chain's load: 200 handhelds with outbox and courier, without terminals, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+from aisle.local.outbox_state import DONE
+from tests.bench.bench import Bench
+from tests.bench.table import Pair, Row, measures, p99
+from tests.faults import soak
+from tests.local.children import Child, running
+from tests.service import postgres
+from tests.terminal.lifeline import Lifeline, foreign_names, left_over
+
+HANDHELDS = 200
+SEED = 200
+DRAIN_S = 900.0
+BOOKS_S = 120.0
+
+FIGURES = (
+    ("input to frame, p99", "ms"),
+    ("requests at the service, p99", "ms"),
+    ("largest RSS of the service", "MB"),
+)
+
+
+@measures(
+    "handhelds",
+    *(
+        row
+        for engine in ("SQLite", "PostgreSQL")
+        for row in (
+            Row(f"{HANDHELDS} handhelds, {engine}: failed commits and requests", "", most=0),
+            *(Row(f"{HANDHELDS} handhelds, {engine}: {figure}", unit) for figure, unit in FIGURES),
+        )
+    ),
+)
+def handhelds(bench: Bench) -> Sequence[Pair]:
+    """Forked sessions, one courier, one service. Raises AssertionError when its books are not what people saw."""
+    found = _worked(bench, "sqlite", "")
+    if bench.short:
+        return [*found, *[Pair(None, None, "not in the short form")] * 4]
+    try:
+        server = postgres.started()
+    except postgres.Unavailable as why:
+        return [*found, *[Pair(None, None, str(why))] * 4]
+    try:
+        return [*found, *_worked(bench, "postgres", server.fresh())]
+    finally:
+        server.end()
+
+
+def _worked(bench: Bench, name: str, address: str) -> list[Pair]:
+    plan = soak.Plan(bench.times(HANDHELDS, 3), bench.seconds, (0.1, 0.4) if bench.short else (2.0, 4.0), 12, 200)
+    folder = bench.scratch / f"handhelds-{name}"
+    root = folder / "home"
+    root.mkdir(mode=0o700, parents=True)
+    requests = folder / "requests.jsonl"
+    with _alone(root), ExitStack() as opened:
+        options = ("--access-log", str(requests), *(("--rate", "0") if bench.short else ()))
+        at = opened.enter_context(soak.at_work(root, folder, plan, SEED, postgres=address, options=options))
+        requests.write_bytes(b"")  # what the sync asked is not the load
+        people = [soak.watched(lines) for lines in _told(at, plan)]
+        desk = opened.enter_context(closing(soak.Desk(at.home)))
+        soak.until(desk.drained, DRAIN_S)
+        largest = _largest_mb(at.served.pid)
+        taken = soak.picked([said for person in people for said in person.said])
+        books = address or soak.database(folder)
+        soak.until(lambda: soak.holds(lambda: soak.check_books(books, desk, taken)), BOOKS_S)
+        lost = [each.op_id for each in desk.operations() if not each.superseded_by and each.state != DONE]
+        assert not lost, f"{len(lost)} operations were not carried out"
+        count = len(desk.operations())
+    return _figures(people, [json.loads(line) for line in requests.read_text().splitlines()], largest, count)
+
+
+def _figures(
+    people: Sequence[soak.Watched], asked: Sequence[dict[str, Any]], largest: float, operations: int
+) -> list[Pair]:
+    frames = [said.took_ms for person in people for said in person.said]
+    failed = Counter(each["status"] for each in asked if each["status"] >= 400)
+    errors = sum(len(person.ended.errors) for person in people)
+    took = [float(each["ms"]) for each in asked]
+    told = f", answers {dict(failed)}" if failed else ""
+    return [
+        Pair(float(errors + failed.total()), None, f"{operations:,} operations{told}"),
+        Pair(p99(frames), None, f"{len(frames):,} inputs, p50 {soak.percentile(frames, 0.5):.1f} ms"),
+        Pair(p99(took), None, f"{len(took):,} requests, p50 {soak.percentile(took, 0.5):.1f} ms"),
+        Pair(largest, None),
+    ]
+
+
+def _told(at: soak.At, plan: soak.Plan) -> list[list[str]]:
+    """What each session told, from its first input to its end."""
+    children = [Child(soak.session(at.home, at.courier, plan, person, SEED)) for person in range(plan.sessions)]
+    with running(*children), ThreadPoolExecutor(len(children)) as threads:
+        list(threads.map(_heard, children))
+        return [child.kill() for child in children]
+
+
+def _heard(child: Child) -> None:
+    while child.hear(len(child.lines) + 1):
+        pass
+
+
+def _largest_mb(pid: int) -> float:
+    """The most memory that a process ever had at a time."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
+@contextlib.contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """This process, and those that it starts, work in that home; none of them outlives the block."""
+    before = dict(os.environ)
+    line = Lifeline()
+    try:
+        for name in foreign_names():
+            del os.environ[name]
+        os.environ |= {
+            "AISLE_HOME": str(root),
+            "AISLE_ALLOW_VOLATILE": "1",
+            "AISLE_LIFELINE_FD": str(line.fd),
+        }
+        yield
+    finally:
+        line.close()
+        left_over(root.parent)
+        os.environ.clear()
+        os.environ |= before
