@@ -137,7 +137,8 @@ def answer(query: Query) -> Rows:
         known = [row["location_code"] for row in PLACES]
         found = [place(args["location_code"], "P1", "P2")] if args["location_code"] in known else []
     else:
-        found = {"surrounding": [AROUND], "holders": HOLDERS, "store": [{"pools": {"1": "Floor"}}], "order": []}[query.name]
+        rows = {"surrounding": [AROUND], "holders": HOLDERS, "store": [{"pools": {"1": "Floor"}}], "order": []}
+        found = rows[query.name]
     first, size = int(args.get("first") or 0), int(args.get("size") or 50)
     return Rows(query.id, tuple(found[first : first + size]), len(found))
 

@@ -334,7 +334,8 @@ WORDS = """
     over_set moved whole weigh for_tote place_first at_place wrong_place wrong_pool take_here later last_stop undone
     nothing_to_undo reopened short was_short elsewhere not_here not_in_round template ended replaced not_sold
     part_of is_set for_other other_order not_of_round this_order this_tote joined which person unknown no_quantity
-    dropped leave_round left left_round waiting left_done left_round_done left_lying left_lying_round changed out_rejected out_rejected_here
+    dropped leave_round left left_round waiting left_done left_round_done left_lying left_lying_round changed
+    out_rejected out_rejected_here
     out_finished out_hand put_back_first put_back_done put_down put_down_totes put_undone put_undone_totes
     put_on_shelf put_on_round_shelf put_on_goods nothing_in_hand nothing_in_round tote rejected finished
     rejected_here put_back_undone comes fewer all_but round_all_but

@@ -134,7 +134,8 @@ INSERT INTO product (id, product_number, name, brand, barcode, unit, allow_decim
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET name = excluded.name, brand = excluded.brand, barcode = excluded.barcode,
   unit = excluded.unit, allow_decimal = excluded.allow_decimal, category = excluded.category,
-  supplier = excluded.supplier, family = excluded.family, marks = excluded.marks, text = excluded.text, codes = excluded.codes,
+  supplier = excluded.supplier, family = excluded.family, marks = excluded.marks,
+  text = excluded.text, codes = excluded.codes,
   raw = excluded.raw
 """
 
@@ -234,7 +235,8 @@ class _Stock:
             codes = effective_codes({}, row.product_number, old.stock_barcode)
             self._texts.text(old.id, old.text, text)
         self._texts.codes(row.product_number, codes, effective_codes({}, row.product_number, row.barcode))
-        self._products.append((old.id, row.product_number, row.name, "", row.barcode, "", 0, "", "", "", 0, text, "", ""))
+        kept = (old.id, row.product_number, row.name, "", row.barcode, "", 0, "", "", "", 0, text, "", "")
+        self._products.append(kept)
         return old
 
     def write(self) -> None:

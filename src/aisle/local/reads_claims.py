@@ -28,9 +28,9 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? AND j.use
 
 
 def with_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
-    """Adds to each order that is claimed, in place, what is known here: `claimed_by`, `claimed_name`, `claimed_on`,
-    `claimed_terminal`, and `claim_open` (True or False; missing where this host cannot know); to lines the `picked_name`
-    of who picked last."""
+    """Adds what is known here, in place: to each order that is claimed `claimed_by`, `claimed_name`, `claimed_on`,
+    `claimed_terminal` and `claim_open` (True or False; missing where this host cannot know), to lines the
+    `picked_name` of who picked last."""
     for row in rows:
         for line in row.get("lines") or ():
             if line.get("picked_username"):

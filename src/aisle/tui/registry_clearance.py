@@ -104,7 +104,8 @@ def _wait(text: str) -> Frame:
 
 
 def _done(text: str) -> Frame:
-    fields: dict[str, Any] = {"phase": "done", "how": "done", "fresh": 4, "listed": True, "tasks": _listed(text), "total": 4}
+    fields: dict[str, Any] = {"phase": "done", "how": "done", "fresh": 4, "listed": True}
+    fields |= {"tasks": _listed(text), "total": 4}
     return _clear(text, Verdict(GOOD, msg("clear.fresh", tag=text or "backroom", count=4)), **fields)
 
 

@@ -60,7 +60,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stores.stay": ("Bleiben", "Hier bleiben"),
     "stores.meaning": (
         "{waiting} ungesendet, {jobs} offen: bleibt hier",
-        "{waiting} nicht gesendet und {jobs:offene Arbeit|offene Arbeiten} bleiben in dieser Filiale und sind bei der Rückkehr da.",
+        "{waiting} nicht gesendet und {jobs:offene Arbeit|offene Arbeiten} bleiben in dieser Filiale"
+        " und sind bei der Rückkehr da.",
     ),
     "stores.meaning_none": ("Hier wartet nichts", "Hier ist nichts offen und alles gesendet."),
     "stores.new_there": ("Erst kommen Daten", "Hier ist noch nichts davon: es kommt über die Leitung."),
