@@ -141,8 +141,9 @@ class Checker:
         return self._link.is_up and not self._link.held_s
 
     def _until_next(self) -> float | None:
-        if not self._may_look:
-            return self._link.held_s or None
+        held_s = self._link.held_s  # once: patience that ends between two looks at it would be waited for without end
+        if held_s or not self._link.is_up:
+            return held_s or None
         moments = [trial.began + self._delay(trial.tries) for trial in self._trials.values()]
         due = self._outbox.next_look()
         moments += [] if due is None else [due]

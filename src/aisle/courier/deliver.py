@@ -103,6 +103,8 @@ class Delivery:
         self._settle_s = settle_s or (lambda: care.settle_s)
         self._looked = 0.0
         """When it was last looked what may go."""
+        self._held_s = 0.0
+        """The patience of which it was not looked then: asked for twice, it may end in between."""
         self._running: dict[str, asyncio.Task[None]] = {}
         self._postponed: dict[str, int] = {}
         """How often what had to be read before an operation could not be."""
@@ -158,7 +160,8 @@ class Delivery:
     def start(self) -> None:
         """Puts in flight what may go, as far as there is room. Raises what ended a flight that should not have."""
         self._reap()
-        if self.stopping or not self._link.may_send or len(self._running) >= AT_ONCE:
+        self._held_s = self._link.held_s
+        if self.stopping or self._held_s or not self._link.may_send or len(self._running) >= AT_ONCE:
             return
         self._looked = self._clock()
         for op in self._outbox.sendable(_LOOK):
@@ -185,8 +188,8 @@ class Delivery:
 
     def _until_next(self) -> float | None:
         """Seconds until something may go that waits for its time; None when only a ring can change anything."""
-        if self._link.held_s:
-            return self._link.held_s
+        if self._held_s:
+            return self._held_s
         due = self._outbox.next_at(self._looked) if self._link.may_send and len(self._running) < AT_ONCE else None
         return None if due is None else due - self._clock()
 
