@@ -1,6 +1,7 @@
 """What goes wrong beside the link: lost files, lost rings, full disks, rows without sense, strangers on the way."""
 
 import asyncio
+import itertools
 from typing import Any
 
 import httpx
@@ -71,6 +72,42 @@ async def test_what_cannot_be_read_back_stays_and_is_asked_for_once_more_by_itse
         assert host.line("O1")["picked_quantity"] == 2
         await host.time.until(lambda: host.desk.is_read_back(op_id), 100)
         assert host.line("O1")["picked_quantity"] == 2
+
+
+async def test_what_could_not_be_read_is_read_by_the_next_courier_at_the_latest(host: Host) -> None:
+    """The cursor stays before it: the service says once of what changed, and a courier may end at any time."""
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.add_order("O77")
+        host.fake.down = lambda fake, asked: (says(500) if b"=O77" in asked.url.query else Fake.answer)(fake, asked)
+        await host.time.until(lambda: any("order O77 cannot be read" in notice.text for notice in courier.notices.kept))
+        await host.time.pass_(10)
+        assert "O77" not in host.numbers()
+    host.fake.down = None
+    async with host.running(host.courier()):
+        await host.time.until(lambda: "O77" in host.numbers(), 10)
+
+
+async def test_what_could_not_be_read_is_asked_for_again_soon_and_then_less_and_less_often(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.add_order("O77")
+        asked: list[float] = []
+
+        def noting(fake: Fake, request: httpx.Request) -> httpx.Response | None:
+            if b"=O77" not in request.url.query:
+                return fake.answer(request)
+            asked.append(host.time.now)
+            return says(500)(fake, request)
+
+        host.fake.down = noting
+        await host.time.until(lambda: len(asked) > 17, 2 * 3600)
+        first, *_ = pauses = [later - at for at, later in itertools.pairwise(asked) if later - at > 30]
+        assert first <= 61
+        assert pauses == sorted(pauses)
+        assert pauses[-1] >= AGAIN_S - 1
+        host.fake.down = None
+        await host.time.until(lambda: "O77" in host.numbers(), AGAIN_S + 10)
 
 
 async def test_a_read_back_that_cannot_be_written_down_is_tried_again(host: Host, monkeypatch: Any) -> None:

@@ -236,6 +236,10 @@ class Host:
         """Whether all is delivered that a machine can deliver, and read back."""
         return not any(op.state in (QUEUED, SENDING, DONE) for op in self.outbox.unsettled())
 
+    def has_read(self) -> bool:
+        """Whether nothing is left to be asked for again that has changed and could not be read."""
+        return self.courier is not None and not self.courier.refresher._later
+
     async def close(self) -> None:
         """Everybody goes home."""
         for person in list(self.people):

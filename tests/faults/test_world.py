@@ -9,7 +9,7 @@ import pytest
 from aisle.service.storage.connection import drive
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person
-from tests.faults.line import CUT, KINDS, LATE, LOST_BEFORE, NONE, Fault
+from tests.faults.line import CUT, GATEWAY_BEFORE, KINDS, LATE, LOST_BEFORE, NONE, Fault
 from tests.faults.world import World, world
 
 
@@ -144,6 +144,17 @@ async def test_the_checker_sees_what_was_lost_doubled_or_made_up(
             db.execute("ROLLBACK")
         shop.check()
         monkeypatch.undo()
+
+
+async def test_it_is_quiet_when_what_could_not_be_read_has_been_read(aisle_home: Path) -> None:
+    async with world(aisle_home) as shop:
+        shop.host.line.plan = lambda asked: Fault(GATEWAY_BEFORE if b"order_number=O-9" in asked.url.query else NONE)
+        async with shop.integrator() as client:
+            await shop.create_orders(client, {"O-9": (("P1", 2),)})
+        unread = "order O-9 cannot be read"
+        await shop.time.until(lambda: any(unread in notice.text for notice in shop.host.notices))
+        await shop.quiet()
+        shop.check()
 
 
 async def test_a_seed_is_a_run(aisle_home: Path) -> None:

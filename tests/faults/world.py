@@ -73,7 +73,7 @@ class World(Shop):
             await host.settle()
         await self.time.until(lambda: all(host.drained() and not host.line.stray for host in self.hosts))
         await self.time.pass_(10.0 + self.pace.changes)  # the next look at the service's cursor
-        await self.time.until(lambda: all(host.drained() for host in self.hosts))
+        await self.time.until(lambda: all(host.drained() and host.has_read() for host in self.hosts))
         for host in self.hosts:
             for person in host.people:
                 person.look()  # who waited for an order's lines claims it now

@@ -15,6 +15,7 @@ from typing import Any
 
 from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerError, TransportError, Unauthorized
 from aisle.courier.alarm import Alarm, Sleep
+from aisle.courier.backoff import backoff
 from aisle.courier.changes import BULK, ChangeFeed, News
 from aisle.courier.counting import counted
 from aisle.courier.link import TROUBLE, Link
@@ -33,14 +34,15 @@ AT_ONCE = 4
 FULL_S = 86400.0
 """After so long everything is read anew, whatever the service announced meanwhile."""
 AGAIN_S = 900.0
-"""After so long a part that could not be read is tried again."""
+"""After so long a part that could not be read is tried again, and so seldom in the end what can never be read."""
 WALKED_S = 1800.0
 """So long an order that a session asked for counts as worked on."""
 WATCHED_S = 60.0
 """So long after somebody asked for the log it is read with whatever changes: he may be looking at the day's figures."""
 _TRIES = 3
 _UNREAD_S = 60.0
-"""After so long what could not be read is asked for again, where something waits to be read back by it."""
+"""After so long what could not be read is asked for again, and then less and less often; where something waits to be
+read back by it, each time."""
 _KNOCK_S = 1.0
 """The least time between two knocks, however often sessions ring."""
 _OVERLAP = timedelta(minutes=2)
@@ -326,7 +328,7 @@ class Refresher:
             for ended in ends:
                 if isinstance(ended, BaseException):
                     raise ended
-        if not self._wants and not self._pull.overtaken and self._news is not None:
+        if self._news is not None and not (self._wants or self._later or self._pull.overtaken):
             self._feed.keep(self._news)
             self._news = None
 
@@ -355,11 +357,14 @@ class Refresher:
             if not await self._is_to_blame(topic, error):
                 self._wants[topic] = None
             elif isinstance(error, AnswerError | ServerError):  # there is something to be shown, and it was not seen
-                self._later[topic] = self._pull.now() + (_UNREAD_S if spoken_for else AGAIN_S)
+                rounds = 1 if spoken_for else self._failed[topic] // _TRIES
+                self._later[topic] = self._pull.now() + backoff(rounds, 1.0, _UNREAD_S, AGAIN_S)
             else:
+                del self._failed[topic]
                 self._read_backs.ends(topic, spoken_for)
             return
         del self._failed[topic]
+        self._later.pop(topic, None)
         if spoken_for and topic.topic == ORDER:
             self._read_back(topic.key, rows, spoken_for)
         self._read_backs.ends(topic, spoken_for)
@@ -372,9 +377,8 @@ class Refresher:
         if isinstance(error, ServerError) and not await self.knock():
             return False
         self._failed[topic] += 1
-        if self._failed[topic] < _TRIES:
+        if self._failed[topic] % _TRIES:
             return False
-        del self._failed[topic]
         if topic.topic == SURROUNDING:
             self._pull.cache.put_surrounding(topic.key, (), self._pull.now(), str(error))
         self._notices.add(f"{topic.topic} {topic.key} cannot be read: {error}")
