@@ -165,7 +165,7 @@ def test_rows_that_are_choices_carry_their_own_number(sample: Sample) -> None:
         assert seen, size
         for number, (line, row) in enumerate(zip(seen, view.rows, strict=False), 1):
             assert re.split("[ ›]", line)[0] == str(number), size
-            assert Voice().say(row.cells[0])[:3] in line, size
+            assert any(Voice().say(row.cells[0], level)[:3] in line for level in range(3)), size
 
 
 def test_names_take_two_lines_where_they_would_be_cut_and_rows_stay_blank() -> None:

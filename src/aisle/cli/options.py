@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from aisle import __version__
-from aisle.settings import LANGUAGES, Loaded, load
+from aisle.settings import LANGUAGES, THEMES, Loaded, load
 
 _SETTINGS = {
     "--store": ("store", "store number that this terminal works in"),
@@ -44,6 +44,7 @@ def app_parser() -> Parser:
     parser.add_argument("--language", choices=LANGUAGES, help="what people read; else that of the environment")
     parser.add_argument("--verified", action="store_true", default=None, help="picking asks for a scan of each place")
     parser.add_argument("--rich", action="store_true", default=None, help="the wide desktop look")
+    parser.add_argument("--theme", choices=THEMES, help="colours of its own instead of those of the terminal")
     parser.add_argument("--trace", metavar="FILE", help="write one JSON line per input to FILE")
     parser.add_argument(
         "--in-process", action="store_true", default=None, help="run the courier inside the session (odd hosts)"

@@ -37,6 +37,8 @@ _WHERE = {
     "tasks": "tasks:TasksJob",
     "today": "today:TodayJob",
     "store_product": "store_product:StoreProductJob",
+    "help": "help:HelpJob",
+    "commands": "commands:CommandsJob",
 }
 """Module and class of each job; a new job is one file and one entry here."""
 
@@ -63,5 +65,5 @@ class _Jobs(Mapping[str, Job[Any]]):
 JOBS: Mapping[str, Job[Any]] = _Jobs()
 """All jobs by name."""
 
-DETOURS = frozenset({"lookup", "browse", "note"})
+DETOURS = frozenset({"lookup", "browse", "note", "help", "commands"})
 """Jobs that somebody opens for a look in the middle of another one: a scan that the other accepts ends them."""

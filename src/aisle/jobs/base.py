@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from aisle.jobs.view import Msg, Verdict, View, msg
-from aisle.scan.meaning import Open, Said, Thing
+from aisle.scan.meaning import Open, Said
 from aisle.settings import REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORT_REASONS, STUCK_MINUTES
 
 Json = Any
@@ -126,8 +126,8 @@ class Close(NamedTuple):
     verdict: Verdict | None = None
     start: Start | None = None
     """The job below is asked to open this next."""
-    said: Thing | None = None
-    """Handed to the job below, as if it had been scanned there."""
+    said: Said | None = None
+    """Handed to the job below, as if it had been said there."""
     answer: Mapping[str, Json] | None = None
     """What the job below wanted to know; it comes with `Closed`."""
 
@@ -153,7 +153,18 @@ class WorkIn(NamedTuple):
     store: str
 
 
-Effect = Query | Ask | Export | Write | Wish | Settle | Remark | Start | Close | SignIn | SignOut | Quit | WorkIn
+class Tune(NamedTuple):
+    """From here on this terminal looks or speaks like that, until the session ends or its settings change."""
+
+    name: str
+    """`language` or `theme`."""
+    value: str
+
+
+Order = SignIn | SignOut | Quit | WorkIn | Tune
+"""What the session itself is asked to do."""
+
+Effect = Query | Ask | Export | Write | Wish | Settle | Remark | Start | Close | Order
 
 
 class Rows(NamedTuple):
@@ -316,6 +327,13 @@ def hides(job: Job[Any], state: Any) -> bool:
     """Whether what is typed at this step is a secret: no screen, journal or trace may show it."""
     said = getattr(job, "hides", None)
     return bool(said and said(state))
+
+
+def passes(job: Job[Any], state: Any, said: Said) -> bool:
+    """Whether what was said on this page is for the job below: the page leaves for it. Only pages of the house itself
+    (help, the list of commands) say so."""
+    tells = getattr(job, "passes", None)
+    return bool(tells and tells(state, said))
 
 
 def holds(job: Job[Any], state: Any) -> tuple[str, ...]:

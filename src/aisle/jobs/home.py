@@ -317,7 +317,7 @@ def _hints(state: Home) -> tuple[Hint, ...]:
     """Letters beside the menu: those that lead through a long list, and back."""
     back = (Hint("b", msg("hint.back")),) if state.search or state.page else ()
     doubts = (Hint("d", msg("home.doubts")),) if state.doubts else ()
-    return (*window.page_hints(state), *doubts, *back)
+    return (*window.page_hints(state), *doubts, Hint("h", msg("hint.help")), *back)
 
 
 def _query(state: Home, context: Context) -> Query:

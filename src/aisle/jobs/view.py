@@ -228,6 +228,8 @@ class Frame(NamedTuple):
     """Number of the last scan of this session, so that two equal verdicts can be told apart."""
     language: str = "en"
     """Of all that is said."""
+    theme: str = ""
+    """How it is coloured; empty for the sixteen colours of the terminal."""
 
 
 TRUE_COLOUR = 1 << 24

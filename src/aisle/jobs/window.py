@@ -80,7 +80,7 @@ def typing(state: W, text: str, letters: str = "", numbered: int | None = None) 
     """Find as you type: the window on what is being typed, or None where that changes nothing. What may become a number
     of the list or a command is no search yet, so that the page stays; `letters` beside those of every list."""
     choices = numbered_rows(state) if numbered is None else numbered
-    typed = "" if is_command(text, f"b{LETTERS}{letters}", choices) else text
+    typed = "" if is_command(text, f"bh{LETTERS}{letters}", choices) else text
     if typed == state.typed:
         return None
     listed: W = state._replace(typed=typed, first=0, cursor=-1)

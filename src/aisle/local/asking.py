@@ -9,6 +9,7 @@ from aisle.jobs.base import Context, Start
 from aisle.jobs.base import priced as as_price
 from aisle.jobs.view import WRONG, Msg, Verdict, View, msg
 from aisle.local.ear import name_of
+from aisle.local.house import is_house
 from aisle.local.reads import Reads
 from aisle.local.stack import Level, Outcome, Stack
 from aisle.scan.meaning import Choice, Either, Open, Quantity, Said, Text, Thing, Unknown
@@ -77,7 +78,9 @@ def answered(stack: Stack, said: Said, context: Context, reads: Reads) -> Outcom
     it, as if a `?` stood before them; where they find nothing, the job's own answer stands."""
     before = list(stack.levels)
     outcome = stack.feed(said, context)
-    if not isinstance(said, Text) or not context.user or not _is_unused(outcome, before, stack.levels):
+    if not isinstance(said, Text) or not context.user or is_house(before[-1]):
+        return outcome
+    if not _is_unused(outcome, before, stack.levels):
         return outcome
     if not reads.query("search", {"search": said.text, "size": 1})[1]:
         return outcome

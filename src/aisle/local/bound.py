@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.jobs.base import Quit, SignIn, SignOut, WorkIn
+from aisle.jobs.base import Order, Quit, SignIn, SignOut, Tune, WorkIn
 from aisle.local.session import Session
 from aisle.local.terms import Rooms, Terms
 
@@ -20,9 +20,9 @@ class BoundSession(Session):
         """Whatever is remembered of this terminal."""
         return self._person
 
-    def _obey(self, order: SignIn | SignOut | Quit | WorkIn) -> None:
+    def _obey(self, order: Order) -> None:
         """Whoever scans another badge, or signs out, has to prove again who he is; he did so for one store."""
-        if isinstance(order, WorkIn):
+        if isinstance(order, WorkIn | Tune):
             super()._obey(order)
             return
         if isinstance(order, SignIn) and order.user == self._person.user:

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aisle import __version__
 from aisle.errors import AisleError, StorageError
@@ -21,6 +21,7 @@ from aisle.jobs.base import (
     Export,
     Heard,
     Opened,
+    Order,
     Query,
     Quit,
     Resumed,
@@ -28,15 +29,17 @@ from aisle.jobs.base import (
     SignIn,
     SignOut,
     Start,
+    Tune,
     WorkIn,
-    hides,
     listens,
+    passes,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, ListWindow, Msg, Verdict, View, msg
 from aisle.local.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
 from aisle.local.db import Gone
 from aisle.local.ear import Ear, detour
 from aisle.local.hearing import heard, surroundings
+from aisle.local.house import PAGES, Words, hidden, is_house, meant, opening, page_called, pressed, renamed, words
 from aisle.local.ids import new_id
 from aisle.local.keeper import Keeper
 from aisle.local.lookout import Lookout
@@ -47,7 +50,7 @@ from aisle.local.terms import ALIASES, CURSOR, Rooms, Terms, iso, list_rows
 from aisle.local.trace import Trace
 from aisle.local.watch import Retuned, Watch
 from aisle.scan.inputs import Decoded, Key, Line, Typed
-from aisle.scan.meaning import Back, Echo, Either, Move, Refused, Said, Times, Unknown
+from aisle.scan.meaning import Back, Command, Echo, Either, Move, Refused, Said, Times, Unknown
 
 if TYPE_CHECKING:
     from aisle.local.changing import OpenStore
@@ -107,6 +110,10 @@ class Session:
         """What no file may hold, by the name of what was asked with it, until that is begun or over."""
         self.open_store: OpenStore | None = None
         """Opens what this terminal needs to work in another store; None where it stays in its own."""
+        self.say: Words | None = None
+        """What messages say, for whoever looks for a command by its words."""
+        self.has_themes = False
+        """Whether the terminal has the colours of a theme."""
         self._closed = False
         self._at = 0.0
         self._known: Context | None = None
@@ -326,22 +333,61 @@ class Session:
                     return
                 item = item._replace(text=own)
                 self._unkept += 1
-                hidden = hides(self._stack.top.job, self._stack.top.state)
-                said = self._understand(item.text)
-                if listens(self._stack.top.job) and not isinstance(said, Back):
-                    self._listen(heard(item, said), "" if hidden else item.text)
-                else:
-                    self._hear(said, item.text)
-                if self._trace and hidden and not isinstance(said, Back):
-                    item, said = item._replace(text=""), Unknown("")
-                if self._trace:
-                    self._trace.saw(item, said, self._stack.top, self._verdict, at)
+                self._take_line(item, at)
             case Key(name) if name != "back" and listens(self._stack.top.job):
                 self._listen(Heard(key=name), name)
-            case Key(name) if name in ALIASES:
-                self._hear(ALIASES[name], name)
+            case Key(name) if (said := meant(name, self._terms.keys, ALIASES)) is not None:
+                if isinstance(said, Command) and said.letter in PAGES:
+                    self._turn_to(PAGES[said.letter])
+                else:
+                    self._leave_for(said)
+                    self._hear(said, name)
             case Key(name) if name in CURSOR:
                 self._absorb(self._stack.feed(Move(name), self._context()), name)
+
+    def _take_line(self, item: Line, at: float) -> None:
+        top = self._stack.top
+        item = item._replace(text=pressed(item.text, self._terms.keys, top))
+        secret, page = hidden(self._stack.levels), page_called(item.text, top)
+        said = Command(item.text.strip(" ").lower()) if page else self._understand(item.text)
+        if page:
+            self._turn_to(page)
+        else:
+            if self._leave_for(said):
+                said = self._understand(item.text)
+            if listens(self._stack.top.job) and not isinstance(said, Back):
+                self._listen(heard(item, said), "" if secret else item.text)
+            else:
+                self._hear(said, item.text)
+        if self._trace and secret and not (page or isinstance(said, Back)):
+            item, said = item._replace(text=""), Unknown("")
+        if self._trace:
+            self._trace.saw(item, said, self._stack.top, self._verdict, at)
+
+    def _turn_to(self, name: str) -> None:
+        """Opens a page of the house over the job; one that is open already stays, and only help opens over another."""
+        self._verdict = None
+        top = self._stack.top
+        if top.job.name == name:
+            return
+        if is_house(top) and name != "help":
+            self._leave()
+        tuned = (self._terms.language, self._terms.theme)
+        start = opening(name, self._stack.levels, self._terms.shown, tuned, colours=self.has_themes)
+        self._absorb(self._stack.open(start, self._context()), "")
+
+    def _leave_for(self, said: Said) -> bool:
+        """Pages of the house leave for what is said to the job below; whether one has."""
+        left = False
+        while passes(self._stack.top.job, self._stack.top.state, said):
+            self._leave()
+            left = True
+        return left
+
+    def _leave(self) -> None:
+        name = self._stack.top.job.name
+        while self._stack.top.job.name == name:
+            self._absorb(self._stack.feed(Back(), self._context()), "")
 
     def _echo(self, text: str) -> None:
         self._absorb(self._stack.feed(Echo(text), self._context()), "")
@@ -417,12 +463,16 @@ class Session:
         for order in outcome.orders:
             self._obey(order)
 
-    def _obey(self, order: SignIn | SignOut | Quit | WorkIn) -> None:
+    def _obey(self, order: Order) -> None:
         if isinstance(order, Quit):
             self.leaving = True
             return
         if isinstance(order, WorkIn):
             self._work_in(order.store)
+            return
+        if isinstance(order, Tune):
+            named: dict[str, Any] = {order.name: order.value}
+            self._terms = self._terms._replace(**named)
             return
         self._keeper.stay(order)
         if self._commit():
@@ -533,12 +583,13 @@ class Session:
             user=self._who.name or self._who.user,
             serial=self._serial,
             language=self._terms.language,
+            theme=self._terms.theme,
         )
 
     def _typed(self) -> str:
         """The open line; of a secret only how long it is."""
-        top, typed = self._stack.top, self._asking.typed(self._line.text)
-        return "*" * len(typed) if hides(top.job, top.state) else typed
+        typed = self._asking.typed(self._line.text)
+        return "*" * len(typed) if hidden(self._stack.levels) else typed
 
     def _link(self) -> Link:
         """The state of the link, and what waits; while nothing can be kept, that, for nobody knows what is sent."""
@@ -552,7 +603,8 @@ class Session:
 
     def _view(self) -> View:
         top = self._stack.top
-        return self._asking.over(top.job.view(top.state))
+        view = top.job.view(top.state)
+        return self._asking.over(renamed(view, self._terms.shown) if self._terms.shown else view)
 
     def _begin(self) -> None:
         """One drained queue is one moment: what came in one read happened together."""
@@ -584,5 +636,7 @@ class Session:
             return named(query, allowed=self._terms.exports)
         if query.name == "terminal":
             return Rows(query.id, (surroundings(*self._size),), 1)
+        if query.name == "words":
+            return words(query, self._terms.language, self.say)
         rows, total = self._rooms.reads.query(query.name, query.args)
         return Rows(query.id, tuple(rows), total)

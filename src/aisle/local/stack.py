@@ -20,6 +20,7 @@ from aisle.jobs.base import (
     Heard,
     Job,
     Opened,
+    Order,
     Query,
     Quit,
     Remark,
@@ -29,6 +30,7 @@ from aisle.jobs.base import (
     SignIn,
     SignOut,
     Start,
+    Tune,
     Wish,
     WorkIn,
     Write,
@@ -81,7 +83,7 @@ class Outcome(NamedTuple):
     closed: tuple[str, ...]
     wishes: tuple[Wish, ...]
     verdict: Verdict | None
-    orders: tuple[SignIn | SignOut | Quit | WorkIn, ...]
+    orders: tuple[Order, ...]
     """What the session itself is asked to do."""
     asks: tuple[tuple[str, Ask], ...] = ()
     """Each with its name."""
@@ -174,7 +176,7 @@ class _Run:
         self.opened: list[NewJob] = []
         self.closed: list[str] = []
         self.wishes: list[Wish] = []
-        self.orders: list[SignIn | SignOut | Quit | WorkIn] = []
+        self.orders: list[Order] = []
         self.asks: list[tuple[str, Ask]] = []
         self.verdict: Verdict | None = None
 
@@ -244,7 +246,7 @@ class _Run:
                 self._open(job, args)
             case Close():
                 self._close(effect)
-            case SignIn() | SignOut() | Quit() | WorkIn():
+            case SignIn() | SignOut() | Quit() | WorkIn() | Tune():
                 self.orders.append(effect)
 
     def _open(self, job: str, args: Any) -> None:

@@ -15,8 +15,16 @@ from aisle.scan.meaning import Back, Command, Said
 from aisle.scan.restricted import Pattern
 from aisle.settings import ENGLISH
 
-ALIASES: dict[str, Said] = {"back": Back(), "f3": Back(), "f2": Command("n"), "f4": Command("u")}
-"""Keys that stand for a command; F9 is left out on purpose, some scanners send it before a code."""
+ALIASES: dict[str, Said] = {
+    "back": Back(),
+    "f1": Command("h"),
+    "f2": Command("n"),
+    "f3": Back(),
+    "f4": Command("u"),
+    "f5": Command("."),
+}
+"""Keys that stand for a command, unless the settings say otherwise; F9 is left out on purpose, some scanners send
+it before a code."""
 
 CURSOR = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter"})
 
@@ -54,6 +62,15 @@ class Terms(NamedTuple):
     language: str = ENGLISH
     """What people read here."""
 
+    theme: str = ""
+    """How it is coloured; empty for the sixteen colours of the terminal."""
+
+    keys: Mapping[str, str] = {}
+    """Keys that were given a command: the letter of it by the key."""
+
+    shown: Mapping[str, str] = {}
+    """The letters that are called otherwise here, with what they are called."""
+
     def tuned(self, new: Terms) -> Terms:
         """The same terminal, store and person, on the terms of new settings."""
         return self._replace(
@@ -62,6 +79,9 @@ class Terms(NamedTuple):
             restricted=new.restricted,
             pools=new.pools,
             language=new.language,
+            theme=new.theme,
+            keys=new.keys,
+            shown=new.shown,
         )
 
 

@@ -26,7 +26,7 @@ from aisle.settings import (
     terminal_name,
 )
 
-AT_ONCE = (*Policy._fields, "bell_good", "restricted_codes", "pools", "language")
+AT_ONCE = (*Policy._fields, "bell_good", "restricted_codes", "pools", "language", "theme", "keys")
 """Settings that are in force as soon as they are read; all others are from the next start on."""
 
 _SWITCHES = {
@@ -64,7 +64,18 @@ def terms_of(settings: Settings, sources: Mapping[str, str] | None = None) -> Te
         token_file=settings.token_file,
         exports=not settings.kiosk,
         language=language,
+        theme=settings.theme,
+        **_keys(settings.keys),
     )
+
+
+def _keys(texts: tuple[str, ...]) -> dict[str, Mapping[str, str]]:
+    """Which keys have another command; nothing is loaded where none has."""
+    if not texts:
+        return {}
+    from aisle.settings.keys import pressed, shown
+
+    return {"keys": pressed(texts), "shown": shown(texts)}
 
 
 def _policy(settings: Settings, language: str) -> Policy:

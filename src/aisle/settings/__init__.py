@@ -48,7 +48,10 @@ ENGLISH = "en"
 LANGUAGES = (ENGLISH, "nl", "de", "fr")
 """What aisle can say everything in."""
 
-_ONE_OF = {"client_reference": ("reference", "source", "off"), "language": ("", *LANGUAGES)}
+THEMES = ("light", "dark", "contrast")
+"""Colours of their own, beside those of the terminal."""
+
+_ONE_OF = {"client_reference": ("reference", "source", "off"), "language": ("", *LANGUAGES), "theme": ("", *THEMES)}
 """The words that a text may be, where not every text goes."""
 
 
@@ -90,6 +93,10 @@ class Settings(NamedTuple):
     """Code of the place where goods go that come in and that nobody brings anywhere else; empty: to no place."""
     rich: bool = False
     """The wide desktop look instead of the lean one."""
+    theme: str = ""
+    """Colours of its own, where the terminal has 256 of them: light, dark or contrast; empty: those of the terminal."""
+    keys: tuple[str, ...] = ()
+    """Keys with another command: `z = undo`; in a file a table `[keys]`. See aisle.settings.keys."""
     bell_good: bool = False
     """One bell for an accepted scan (three for a wrong one always)."""
     trace: str = ""
@@ -230,6 +237,10 @@ def _parsed(hint: Any, text: str, where: str) -> Any:
 
 def fitting(key: str, value: Any, where: str) -> Any:
     """The value of a setting. Raises SettingsError that says what is wrong, where, and what it takes."""
+    if key == "keys" and value:
+        from aisle.settings.keys import fitting_keys
+
+        return fitting_keys(value, where)
     hint = _kind(key)
     if hint in (str, bool) and type(value) is hint:
         if value not in _ONE_OF.get(key, (value,)):

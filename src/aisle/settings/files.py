@@ -15,6 +15,7 @@ Nobody guesses: what is not known is an error that names the file, the section a
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -57,7 +58,7 @@ def read(path: Path) -> File:
     try:
         return _checked(path, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        advice = _both_stores(text) or "Mend the file or move it away."
+        advice = _both_stores(text) or _doubled(text, str(error)) or "Mend the file or move it away."
         return File(path, problems=(f"{path} cannot be read: {error}. {advice}",))
 
 
@@ -67,6 +68,13 @@ def _both_stores(text: str) -> str:
     if key and any(line.startswith(("[store]", "[store.")) for line in lines):
         return f'TOML has no room for store = "…" beside [store."…"]: write {NUMBER} = "…" under [store] instead.'
     return ""
+
+
+def _doubled(text: str, error: str) -> str:
+    """The key that stands in one table twice, for which TOML has but the number of a line."""
+    found = re.search(r"overwrite a value \(at line (\d+)", error)
+    line = text.splitlines()[int(found[1]) - 1] if found else ""
+    return f"The key {line.partition('=')[0].strip()} is there twice: keep one of them." if "=" in line else ""
 
 
 def levels_of(

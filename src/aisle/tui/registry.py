@@ -18,6 +18,7 @@ from aisle.tui.registry_clearance import CLEARANCE
 from aisle.tui.registry_counts import COUNTS
 from aisle.tui.registry_doctor import DOCTOR
 from aisle.tui.registry_doubts import DOUBTS
+from aisle.tui.registry_house import HOUSE
 from aisle.tui.registry_logs import LOGS
 from aisle.tui.registry_moves import MOVES
 from aisle.tui.registry_note import note
@@ -137,6 +138,7 @@ SAMPLES = (
     Sample("browse.list", "places", looks.browse_list),
     Sample("browse.place", "all", looks.browse_place),
     Sample("browse.place", "scanned", looks.browse_scanned),
+    *(Sample(*each) for each in HOUSE),
 )
 """All samples; every screen has at least one."""
 

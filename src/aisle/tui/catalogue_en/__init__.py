@@ -25,5 +25,6 @@ PARTS = (
     "web",
     "clearance",
     "today",
+    "help",
 )
 """The modules that hold the messages, those that a start needs first; the same in every language."""

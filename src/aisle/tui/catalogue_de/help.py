@@ -1,0 +1,209 @@
+"""What aisle says in German: help, and the list of commands."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "hint.help": ("Hilfe", "Hilfe", "Hilfe zu dieser Seite"),
+    "help.title": "Hilfe",
+    "help.prompt": ("Lesen, oder weiter", "Lesen, oder weiterarbeiten"),
+    "help.wants": ("Jetzt", "Was zu tun ist"),
+    "help.takes": ("Eingaben", "Scannen oder tippen"),
+    "help.letters": ("Tasten", "Buchstaben, je mit Enter"),
+    "help.always": ("Immer", "Auf jeder Seite"),
+    "help.letter": "{letter}: {text}",
+    "help.look": "? vor einem Scan schlägt nach",
+    "help.commands": "{key} zeigt alle Befehle",
+    "help.back": "{key}, Rücktaste oder Esc: zurück",
+    "help.product": "ein Artikel",
+    "help.place": "ein Platz",
+    "help.order": "ein Auftrag",
+    "help.delivery": "eine Lieferung oder ihr Behälter",
+    "help.badge": "ein Ausweis",
+    "help.number": "eine Nummer der Liste",
+    "help.quantity": "wie viele, oder 3*4",
+    "help.times": "12* und ein Scan: zwölf",
+    "help.words": "Wörter",
+    "help.anything": "was die Seite verlangt",
+    "help.sign_in": (
+        "Ausweis scannen, oder den Namen oder einen Teil davon tippen. Was offen blieb, öffnet sich beim selben "
+        "Schritt."
+    ),
+    "help.home": (
+        "Hier beginnt alles. Einen Auftrag scannen, um ihn zu picken, einen Artikel, um ihn nachzuschlagen, einen "
+        "Platz, um zu sehen, was dort liegt, oder eine Lieferung, um sie anzunehmen. Wörter finden Aufträge und "
+        "Artikel. Nummern sind die Arbeiten."
+    ),
+    "help.pick_wait": (
+        "Die Positionen dieses Auftrags werden geholt. Kurz warten, oder zurück und einen anderen Auftrag nehmen."
+    ),
+    "help.pick_place": (
+        "Zum Platz auf dem Bildschirm gehen und ihn scannen. Ist er leer oder versperrt, meldet {s} das und zeigt "
+        "andere Plätze."
+    ),
+    "help.pick_product": (
+        "Den genannten Artikel nehmen und jedes Stück scannen, oder eines scannen und die Gesamtmenge tippen. Ein "
+        "falscher Artikel ändert nichts. Ist die Position fertig, kommt die nächste von selbst."
+    ),
+    "help.pick_done": (
+        "Alles ist gepickt. Die Ware am Abholplatz abstellen und den Platz scannen, oder den nächsten Auftrag scannen."
+    ),
+    "help.pick_back": (
+        "Diese Ware gehört zu keinem Auftrag mehr. Zurücklegen und den Platz scannen, oder was genannt wird."
+    ),
+    "help.walk": (
+        "Mehrere Aufträge in eine Runde nehmen: scannen, oder nach Nummer wählen. Jeder bekommt eine Kiste mit "
+        "Buchstaben. {g} beginnt die Runde in der Reihenfolge der Wege."
+    ),
+    "help.lookup_list": (
+        "Einen Artikel suchen: scannen, oder zwei oder mehr Buchstaben des Namens, die Nummer oder das Ende des "
+        "Barcodes tippen. Eine Nummer öffnet ihn."
+    ),
+    "help.lookup_product": (
+        "Alles über diesen Artikel: wo er liegt, wie viele, und was Filialen in der Nähe haben. Ein Scan zeigt "
+        "den nächsten; Nummern und Buchstaben beginnen Arbeit damit."
+    ),
+    "help.browse_list": (
+        "Die Plätze der Filiale in Laufreihenfolge. Einen scannen, einen Teil des Codes tippen, oder die Nummer "
+        "wählen, um zu sehen, was dort liegt."
+    ),
+    "help.browse_place": (
+        "Was an diesem Platz liegen soll. {n} und {p} führen zu den Nachbarplätzen; ein gescannter Artikel wird "
+        "markiert, wenn er hierher gehört."
+    ),
+    "help.note": "Was der Kunde geschrieben hat, ganz. {n} und {p} blättern, {b} führt zur Arbeit zurück.",
+    "help.move_from": "Wo liegt die Ware jetzt? Den Platz scannen, oder den Artikel scannen und den Platz wählen.",
+    "help.move_take": (
+        "Scannen, was von hier genommen wird; jeder Scan ist eines mehr, eine Zahl setzt die Menge. Dann den "
+        "Zielplatz scannen."
+    ),
+    "help.move_load": "Den Wagen laden: Platz und Artikel scannen, so viele wie nötig. {d} beginnt das Einräumen.",
+    "help.move_put": "Zum Platz bringen und ihn scannen; ein Artikel davor sagt, was hier abgelegt wird.",
+    "help.move_ask": "Vor dem Umlagern fehlt noch eine Angabe. Eine Nummer wählen; {b} verwirft die Frage.",
+    "help.count_start": (
+        "Was ist zu zählen? Einen Platz scannen, um alles dort zu zählen, oder einen Artikel. Die Nummern führen "
+        "zu dem, was zu zählen ist, zu Verlusten, und zu dem, was gezählt wurde."
+    ),
+    "help.count_list": (
+        "Zählen, was die Liste nennt, der Reihe nach oder wie es passt: Platz oder Artikel scannen, oder die "
+        "Nummer wählen."
+    ),
+    "help.count": (
+        "Jedes Stück scannen, oder eines scannen und tippen, wie viele es sind. Der nächste Artikel oder Platz "
+        "schließt ab; {u} macht den letzten Schritt rückgängig."
+    ),
+    "help.count_recount": (
+        "Das weicht stark vom Buch ab. Noch einmal zählen; die zweite Zählung gilt, wie sie auch ist."
+    ),
+    "help.count_summary": "Was gezählt wurde und wie es abweicht. Den nächsten Platz scannen, oder zurück.",
+    "help.loss": (
+        "Melden, was verloren oder gefunden ist: Artikel scannen, Menge sagen und Grund wählen. Der Bestand folgt "
+        "sofort."
+    ),
+    "help.short": (
+        "Hier ist zu wenig. Einen anderen Platz wählen, oder sagen, warum etwas fehlt; der Grund geht mit dem Auftrag."
+    ),
+    "help.count_log": (
+        "Was gezählt und gemeldet wurde, und was daraus wurde. Eine Nummer öffnet einen Eintrag; dort kann er "
+        "zurückgenommen werden."
+    ),
+    "help.doctor": (
+        "Irgendetwas scannen: Diese Seite zeigt, was der Scanner sendet und was es bedeuten würde. In der Filiale "
+        "geschieht nichts."
+    ),
+    "help.doubts": (
+        "Was sich nicht von selbst klären ließ. Eine Nummer öffnet einen Fall und zeigt, was beide Seiten sagen."
+    ),
+    "help.doubts_entry": (
+        "Lesen, was gemeint war und was der Dienst sagt, wenn nötig die Ware ansehen, und einen Ausweg nach "
+        "Nummer wählen."
+    ),
+    "help.orders": (
+        "Alle Aufträge der Filiale. Wörter und Scans finden einen, eine Nummer öffnet ihn. {f} filtert und "
+        "sortiert, {v} hat Ansichten, {m} markiert mehrere, {d} tut etwas damit."
+    ),
+    "help.orders_filter": "Wählen, was die Tafel zeigt: Eine Nummer ändert einen Filter. {b} führt zur Tafel zurück.",
+    "help.orders_views": "Filter, die unter einem Namen aufbewahrt sind. Eine Nummer nimmt einen davon.",
+    "help.board_order": (
+        "Ein Auftrag mit Kunde, Positionen, Picks und Verlauf. Nummern tun etwas damit: freigeben, ablehnen, "
+        "übergeben, jemandem geben."
+    ),
+    "help.act": (
+        "Wählen, was mit diesen Aufträgen geschehen soll, und warum, wo danach gefragt wird. Vor der letzten "
+        "Frage geschieht nichts."
+    ),
+    "help.act_results": "Was aus jedem Auftrag wurde. {u} nimmt zurück, was zurückgenommen werden kann.",
+    "help.exceptions": (
+        "Was die Leitung klären muss: Differenzen, unmögliche Bestände, Aufträge, die hängen. Eine Nummer öffnet "
+        "eine Art, dann den Fall."
+    ),
+    "help.receive_delivery": (
+        "Welche Lieferung ist da? Ihre Nummer oder einen Behälter scannen, oder aus der Liste wählen."
+    ),
+    "help.receive_goods": (
+        "Scannen, was aus der Lieferung kommt; jeder Scan ist eines mehr, eine Zahl setzt die Menge. Einen Platz "
+        "scannen, um es dort einzuräumen, oder den nächsten Artikel."
+    ),
+    "help.receive_check": (
+        "Was kam und was abweicht. Die Differenzen ansehen, dann nach Nummer wählen: weiter, abschließen, oder später."
+    ),
+    "help.deliveries": (
+        "Lieferungen, die erwartet werden oder da sind, und ihre Belege. Ein Scan oder eine Nummer öffnet eine; "
+        "{v} wechselt die Liste."
+    ),
+    "help.logs": (
+        "Was mit der Ware geschah, Neuestes zuerst. {f} filtert, {e} schreibt die Liste in eine Datei, {g} "
+        "zeichnet die Verluste; eine Nummer öffnet einen Eintrag."
+    ),
+    "help.logs_filter": (
+        "Wählen, nach welchem Feld gefiltert wird, dann den Wert: aus der Liste, per Scan oder getippt."
+    ),
+    "help.logs_export": "Den Namen der Datei für die Liste tippen. Gibt es sie schon, wird erst gefragt.",
+    "help.stores": "Die Filialen der Kette. Wörter finden eine, eine Nummer öffnet ihre Seite.",
+    "help.stores_change": (
+        "Die Filiale wählen, in der dieses Gerät ab jetzt arbeitet. Was hier offen oder nicht gesendet ist, "
+        "bleibt hier und wird gesendet."
+    ),
+    "help.products": (
+        "Der Katalog der Kette. Wörter und Scans finden Artikel, {v} {c} und {s} filtern; eine Nummer öffnet "
+        "alles, was bekannt ist."
+    ),
+    "help.clearance": (
+        "Wählen, welche Kundenware freigegeben wird. Nichts wird freigegeben, bevor es getippt bestätigt ist."
+    ),
+    "help.clear": (
+        "Das lässt sich nicht zurücknehmen. Genau tippen, was der Bildschirm verlangt; {b} lässt alles, wie es ist."
+    ),
+    "help.clear_done": (
+        "Was freigegeben wurde, und welche Ware jetzt umzuräumen ist. Sie steht auf der Liste der umzuräumenden Ware."
+    ),
+    "help.tasks": (
+        "Ware, die nach einer Freigabe umzuräumen ist. Eine nach Nummer wählen, oder Platz oder Artikel scannen, "
+        "und wegbringen."
+    ),
+    "help.today": "Wie der Tag läuft: Aufträge, Leute, Plätze, Geräte. Eine Nummer zeigt mehr davon.",
+    "help.store_product": (
+        "Was diese Filiale für den Artikel eingestellt hat, und seine Zahlen. Eine Nummer ändert einen Wert, "
+        "soweit die Rolle es erlaubt."
+    ),
+    "help.store_product_value": (
+        "Den neuen Wert tippen oder wählen. Er wird noch einmal gezeigt, bevor er gesendet wird; {b} lässt den alten."
+    ),
+    "help.help": "Diese Seite sagt, wozu die Seite darunter da ist. Weiterarbeiten, oder zurück.",
+    "help.palette": (
+        "Alles, was von hier aus geht. Ein Wort davon tippen, dann die Nummer. Ein Scan geht an die Arbeit, als "
+        "wäre diese Seite nicht da."
+    ),
+    "commands.title": "Befehle",
+    "commands.prompt": ("Nummer oder Wörter", "Nummer tippen, oder Wörter zum Suchen"),
+    "commands.head": "Befehl",
+    "commands.head_key": ("Taste", "Taste hier"),
+    "commands.empty": "Kein Befehl heißt so.",
+    "commands.no_such": ("Nicht gefunden", "Kein Befehl „{text:~}“"),
+    "commands.language": ("{name}", "Sprache: {name}"),
+    "commands.theme": ("{name}", "Farben: {name}"),
+    "commands.tuned": ("{what}", "{what}, bis zum Ende dieser Sitzung"),
+    "theme.lean": "des Geräts",
+    "theme.light": "hell",
+    "theme.dark": "dunkel",
+    "theme.contrast": "hoher Kontrast",
+}

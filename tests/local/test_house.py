@@ -1,0 +1,217 @@
+"""Help, the list of commands, and keys with other names: over any job, and nothing is taken from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.errors import SettingsError
+from aisle.jobs import JOBS
+from aisle.jobs.help_texts import TEXTS, text_of
+from aisle.jobs.view import GOOD, INFO, WRONG, Detail, Frame, ListWindow, Msg
+from aisle.local.home import Home
+from aisle.local.session import Session
+from aisle.scan.inputs import Key, Typed
+from aisle.settings import LANGUAGES, load
+from aisle.settings.keys import LETTERS, NAMES, fitting_keys
+from aisle.tui.catalogue import Voice
+from aisle.tui.catalogue_parts import messages
+from aisle.tui.registry import SAMPLES
+from tests.local.test_session import BARCODES, at, home, say, sent, told
+
+__all__ = ["home"]
+
+STEPS = sorted({step for job in JOBS.values() for step in job.steps})
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_step_of_every_job_has_help(language: str) -> None:
+    for step in STEPS:
+        said = Voice(language=language).say(text_of(step))
+        assert text_of(step).id in list(messages(language)), step
+        assert len(said) > 40, (step, said)
+    assert {step for step in TEXTS if "." in step} <= set(STEPS)
+
+
+def spoken(message: Msg, language: str) -> str:
+    """All that a message says."""
+    return Voice(language=language).say(message)
+
+
+def picking(session: Session) -> Frame:
+    """In the middle of an order."""
+    return say(session, "4101", BARCODES[0], BARCODES[1])
+
+
+@pytest.mark.parametrize("asked", ["h", "H", "AISLE:HELP"])
+def test_help_leads_back_to_the_same_step(home: Home, asked: str) -> None:
+    with at(home, user="U1") as session:
+        before = picking(session).view
+        view = say(session, asked).view
+        assert isinstance(view, Detail)
+        assert text_of("pick.product").id in str(view.blocks)
+        assert say(session, "n").view.name == "help"
+        assert say(session, asked).view.name == "help"
+        assert say(session, "b").view == before
+
+
+def test_f1_asks_for_help_and_f5_for_commands(home: Home) -> None:
+    with at(home, user="U1") as session:
+        before = picking(session).view
+        assert session.take([Key("f1")], 0.0).view.name == "help"
+        assert session.take([Key("f5")], 0.0).view.name == "commands"
+        assert session.take([Key("back")], 0.0).view == before
+
+
+@pytest.mark.parametrize("page", ["h", "."])
+def test_a_scan_goes_on_with_the_job(home: Home, page: str) -> None:
+    with at(home, user="U1") as session:
+        picking(session)
+        frame = say(session, page, BARCODES[1], page, BARCODES[2])
+        assert told(frame) == (GOOD, "pick.taken")
+        assert frame.view.name == "pick.product"
+        wrong = say(session, page, "87654321")
+        assert (wrong.view.name, told(wrong)) == ("pick.product", (WRONG, "pick.unknown"))
+    assert sent(home) == {1: 1, 2: 2, 3: 1}
+
+
+def test_what_is_typed_on_help_is_said_below(home: Home) -> None:
+    with at(home, user="U1") as session:
+        picking(session)
+        assert told(say(session, "h", "5")) == (GOOD, "pick.taken")
+        assert told(say(session, "h", "u")) == told(say(session, "u"))
+        assert told(say(session, "h", "y")) == (WRONG, "input.letter")
+
+
+@pytest.mark.parametrize("path", [(), ("4101",), ("3",), ("4",), ("7", "3"), ("7", "6"), ("7", "9", "4")])
+def test_both_pages_open_everywhere(home: Home, path: tuple[str, ...]) -> None:
+    with at(home, user="U1") as session:
+        before = say(session, *path).view if path else session._frame().view
+        for page, name in (("h", "help"), (".", "commands")):
+            assert say(session, page).view.name == name
+            assert say(session, "b").view.name == before.name
+
+
+def test_nobody_is_signed_in_and_there_is_help_all_the_same(home: Home) -> None:
+    with at(home) as session:
+        assert say(session, "h").view.name == "help"
+        entries = rows(say(session, "."))
+        assert "commands.language" in entries
+        assert "home.logs" not in entries
+        assert say(session, "b").view.name == "sign_in"
+
+
+def rows(frame: Frame) -> list[str]:
+    """The ids of the commands on the page."""
+    assert isinstance(frame.view, ListWindow)
+    return [row.cells[0].id for row in frame.view.rows]
+
+
+def test_commands_are_found_by_words_and_run_by_number(home: Home) -> None:
+    with at(home, user="U1") as session:
+        session.say = spoken
+        session.resize(80, 24)
+        picking(session)
+        listed = rows(say(session, "."))
+        assert listed[0].startswith("hint.")
+        assert rows(session.take([Typed("del")], 0.0)) == []
+        assert rows(session.take([Typed("rece")], 0.0)) == ["home.receive"]
+        session.take([Typed("")], 0.0)
+        assert told(say(session, "hoover")) == (WRONG, "commands.no_such")
+        assert say(session, "receive goods").view.name == "receive.delivery"
+        assert say(session, "b").view.name == "pick.product"
+        undo = rows(say(session, ".")).index("hint.undo") + 1
+        assert told(say(session, str(undo)))[1].startswith("pick.")
+        assert session._frame().view.name == "pick.product"
+
+
+def test_a_number_that_is_not_listed_is_no_quantity_below(home: Home) -> None:
+    with at(home, user="U1") as session:
+        picking(session)
+        frame = say(session, ".", "99")
+        assert (frame.view.name, told(frame)[0]) == ("commands", WRONG)
+
+
+def test_language_and_colours_change_at_once(home: Home) -> None:
+    with at(home, user="U1") as session:
+        session.say, session.has_themes = spoken, True
+        frame = say(session, ".", "deutsch")
+        assert (frame.language, told(frame)) == ("de", (INFO, "commands.tuned"))
+        assert say(session, ".", "kontrast").theme == "contrast"
+        session.has_themes = False
+        assert "commands.theme" not in str(session._stack.open)
+
+
+def test_every_page_of_home_is_among_the_commands(home: Home) -> None:
+    from aisle.jobs.home import DESK, MENU, MORE
+
+    with at(home, user="U1") as session:
+        session.resize(200, 50)
+        listed = rows(say(session, "."))
+        wanted = {*MENU, *(text.id for text, _ in (*MORE, *DESK))}
+        assert wanted <= set(listed)
+
+
+# Keys
+
+
+def test_keys_mean_what_the_settings_say_and_the_page_shows_it(home: Home) -> None:
+    keys = fitting_keys({"z": "undo", "F8": "commands", "/": "help"}, "x")
+    with at(home, user="U1", keys=keys) as session:
+        frame = picking(session)
+        assert [hint.letter for hint in frame.view.hints if hint.text.id == "hint.undo"] == ["z"]
+        assert session.take([Key("f8")], 0.0).view.name == "commands"
+        assert say(session, "/").view.name == "help"
+        assert ("u", "z") in session._stack.top.state.keys
+        assert told(say(session, "b", "b", "z"))[1].startswith("pick.undone")
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"z": "undoo"}, ("'z'", "'undoo'", "did you mean 'undo'?")),
+        ({"f13": "undo"}, ("unknown key 'f13'",)),
+        ({"5": "undo"}, ("unknown key '5'",)),
+        ({"F5": "undo", "f5": "next"}, ("'f5' twice",)),
+        ({"a": "undo"}, ("'a' is the letter of another command",)),
+        ("z", ("it is a table",)),
+    ],
+)
+def test_what_is_wrong_with_keys_is_said_with_file_and_key(table: Any, words: tuple[str, ...]) -> None:
+    with pytest.raises(SettingsError) as wrong:
+        fitting_keys(table, "settings.toml")
+    assert all(word in str(wrong.value) for word in ("settings.toml", *words))
+
+
+def test_letters_can_be_exchanged() -> None:
+    assert fitting_keys({"u": "next", "n": "undo"}, "x") == ("u = next", "n = undo")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[keys]\nz = "undoo"\n', ("keys in", "settings.toml", "'z'")),
+        ('[keys]\nz = "undo"\nz = "next"\n', ("settings.toml", "The key z is there twice")),
+        ('[device."dock".keys]\nf13 = "undo"\n', ('settings.toml [device."dock"]', "'f13'")),
+    ],
+)
+def test_a_file_with_wrong_keys_is_refused(aisle_home: Path, text: str, words: tuple[str, ...]) -> None:
+    (aisle_home / "settings.toml").write_text(text)
+    with pytest.raises(SettingsError) as wrong:
+        load({"terminal": "dock"})
+    assert all(word in str(wrong.value) for word in words)
+
+
+def test_a_device_has_its_own_keys(aisle_home: Path) -> None:
+    (aisle_home / "settings.toml").write_text('[keys]\nz = "undo"\n[device."do*".keys]\nf8 = "undo"\n')
+    assert load({"terminal": "dock"}).settings.keys == ("f8 = undo",)
+    assert load({"terminal": "till"}).settings.keys == ("z = undo",)
+
+
+def test_every_letter_of_a_page_is_known_to_the_settings() -> None:
+    used = {hint.letter for sample in SAMPLES for hint in sample.build("").view.hints if sample.state != "keys"}
+    used |= {letter for job in JOBS.values() for letter in job.open(job.begin()).letters}
+    assert used <= set(LETTERS)
+    assert set(NAMES.values()) <= set(LETTERS)
