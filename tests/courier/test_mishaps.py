@@ -89,7 +89,7 @@ async def test_what_could_not_be_read_is_read_by_the_next_courier_at_the_latest(
 
 
 async def test_what_could_not_be_read_is_asked_for_again_soon_and_then_less_and_less_often(host: Host) -> None:
-    async with host.running(host.courier()) as courier:
+    async with host.running(host.courier(pace=Pace(changes=50.0))) as courier:
         await host.time.until(lambda: courier.sync.progress.completed)
         host.fake.add_order("O77")
         asked: list[float] = []
