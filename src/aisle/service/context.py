@@ -41,7 +41,12 @@ class Store(NamedTuple):
 
     def wire_id(self, seq: int) -> int:
         """The id of a row on the wire: unique over the chain, rising within the store, below 2^53."""
-        return seq * _ORDINALS + self.ordinal
+        return wire_id(seq, self.ordinal)
+
+
+def wire_id(seq: int, ordinal: int) -> int:
+    """The same of a store that is known by its ordinal."""
+    return seq * _ORDINALS + ordinal
 
 
 def split_id(wire_id: int) -> tuple[int, int]:

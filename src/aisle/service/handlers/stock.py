@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from aisle.service.amounts import number
 from aisle.service.answers import missing
-from aisle.service.context import Call, Context, Store, split_id
+from aisle.service.context import Call, Context, Store, split_id, wire_id
 from aisle.service.encode import (
     compact,
     flag,
@@ -33,8 +33,16 @@ from aisle.service.times import parsed
 from aisle.service.tokens import enter, enter_all
 
 _EQUAL = ("article_no", "product_number", "category_code", "parent_category_code")
+# The last columns of an entry, as they are told where there is something to tell.
+_TOLD = (
+    ',"most_likely_datetime":',
+    ',"last_counted_datetime":',
+    ',"last_loss_updatedby":',
+    ',"last_receipt_updatedby":',
+)
 # Where the columns of a balance begin in a row of the page, after those of the entry.
 _BALANCE = 17
+_NOTHING: Mapping[int, int] = {}
 
 
 async def list_store_products_stock(ctx: Context, call: Call) -> bytes:
@@ -156,26 +164,22 @@ def _entries(
     entries = []
     for group in groups:
         first = group[0]
-        balances = [row[_BALANCE:] for row in group if row[_BALANCE] is not None]
-        pools = pool_sums(balances, free_only, reserved.get((first[0], first[3]), {}))
-        parts = [
-            _head(first, pools),
-            pool_members("most_likely_pool_", pools),
-            fragment(first[11]),
-            fragment(first[12]),
-        ]
+        pools = pool_sums(group, _BALANCE, free_only, reserved.get((first[0], first[3]), _NOTHING))
+        text = _head(first, pools)
+        for stored in first[11:13]:
+            if stored != "{}":
+                text += f",{fragment(stored)}"
         if first[0] in plans:
             category = loaded(first[11]).get("category_code", "")
-            parts.append(fragment(compact(plans[first[0]].beside(loaded(first[12]), category))))
-        parts += [
-            member("most_likely_datetime", first[13]),
-            member("last_counted_datetime", first[14]),
-            member("last_loss_updatedby", first[15]),
-            member("last_receipt_updatedby", first[16]),
-        ]
+            beside = fragment(compact(plans[first[0]].beside(loaded(first[12]), category)))
+            text += f",{beside}" if beside else ""
+        for name, value in zip(_TOLD, first[13:17], strict=True):
+            if value is not None:
+                text += f"{name}{quoted(value)}"
         if places:
-            parts.append(f'"store_locations":[{",".join(stock_locations(balances, free_only))}]')
-        entries.append(joined(parts))
+            balances = [row[_BALANCE:] for row in group if row[_BALANCE] is not None]
+            text += f',"store_locations":[{",".join(stock_locations(balances, free_only))}]'
+        entries.append(f"{{{text}}}")
     return entries
 
 
@@ -183,10 +187,11 @@ def _head(row: Row, pools: dict[int, int]) -> str:
     store, ordinal, seq, product, own_stock, is_stock, replenished, price, own_price, attention, own_attention = row[
         :11
     ]
+    whole = number(sum(pools.values()))
     text = (
-        f'"id":{Store(store, ordinal).wire_id(seq)},"store_number":{quoted(store)},"product_number":{quoted(product)},'
+        f'"id":{wire_id(seq, ordinal)},"store_number":{quoted(store)},"product_number":{quoted(product)},'
         f'"is_stock":{flag(is_stock if own_stock is None else own_stock)},"is_replenishment":{flag(replenished)},'
-        f'"most_likely_quantity":{number(sum(pools.values()))}'
+        f'"most_likely_quantity":{whole}'
     )
     if own_price or price:
         text += f',"price":{own_price or price}'
@@ -195,17 +200,21 @@ def _head(row: Row, pools: dict[int, int]) -> str:
     if attention or own_attention:
         codes = ",".join(code for code in (attention, own_attention) if code)
         text += f',"attention_codes":{quoted(codes)}'
+    for pool in sorted(pools):
+        text += f',"most_likely_pool_{pool}":{whole if len(pools) == 1 else number(pools[pool])}'
     return text
 
 
-def pool_sums(balances: Iterable[Row], free_only: bool, reserved: dict[int, int]) -> dict[int, int]:
-    """Σ by pool of rows that begin with pool, quantity, order number; without held and reserved goods if asked."""
-    pools: defaultdict[int, int] = defaultdict(int)
-    for pool, quantity, order, *_ in balances:
-        if not (free_only and order):
-            pools[pool] += quantity
+def pool_sums(rows: Iterable[Row], at: int, free_only: bool, reserved: Mapping[int, int]) -> dict[int, int]:
+    """Σ by pool of rows with pool (None: no balance), quantity, order number from this column on; without held and
+    reserved goods if asked."""
+    pools: dict[int, int] = {}
+    for row in rows:
+        pool = row[at]
+        if pool is not None and not (free_only and row[at + 2]):
+            pools[pool] = pools.get(pool, 0) + row[at + 1]
     for pool, quantity in reserved.items():
-        pools[pool] -= quantity
+        pools[pool] = pools.get(pool, 0) - quantity
     return pools
 
 
@@ -247,7 +256,7 @@ async def retrieve_store_product_stock(ctx: Context, call: Call) -> bytes:
     reserved = {}
     if free_only:
         reserved = {pool: wanted for _, pool, wanted in await ctx.tx.all(sql.RESERVED, store, [product])}
-    pools = pool_sums(balances, free_only, reserved)
+    pools = pool_sums(rows, 2, free_only, reserved)
     settings = _settings(loaded(rows[0][0]), loaded(rows[0][1]))
     plan = (await _plans(ctx, {store})).get(store)
     if plan:
