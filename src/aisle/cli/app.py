@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
@@ -14,6 +14,7 @@ from aisle.settings import Loaded, base_url, load
 
 if TYPE_CHECKING:
     from aisle.jobs.base import SignIn
+    from aisle.jobs.view import Msg
     from aisle.local.changing import Elsewhere, OpenStore
 
 
@@ -50,6 +51,7 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
     from aisle.tui import prepare_environment
     from aisle.tui.lean import leave_out_tls, no_palette
 
+    colourless = bool(os.environ.get("NO_COLOR"))
     prepare_environment(loaded.settings.rich)
     if not loaded.settings.in_process:
         leave_out_tls()
@@ -61,6 +63,8 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
 
     if not browser:
         session.open_store = _open_store(settled)
+    session.say = _say
+    session.has_themes = not colourless and (browser is not None or has_many_colours(os.environ))
 
     def painted() -> None:
         gc.collect()
@@ -73,7 +77,21 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
             call_for_left(settled, loaded.settings.store, _courier)
 
     size = browser.size if browser else None
-    return run_app(session, rich=loaded.settings.rich, on_first_paint=painted, browser=size)
+    rich = loaded.settings.rich
+    return run_app(session, rich=rich, colourless=colourless, on_first_paint=painted, browser=size)
+
+
+def has_many_colours(environ: Mapping[str, str]) -> bool:
+    """Whether a terminal says that it has at least 256 colours, which a theme takes."""
+    return environ.get("COLORTERM", "") in ("truecolor", "24bit") or "256color" in environ.get("TERM", "")
+
+
+def _say(message: Msg, language: str) -> str:
+    """All lengths of a message together: whoever looks for a command may have any of them in mind."""
+    from aisle.tui.catalogue import Voice, levels
+
+    voice = Voice(language=language)
+    return " ".join(voice.say(message, level) for level in range(levels(message, language)))
 
 
 def _settings(arguments: Sequence[str]) -> Loaded:

@@ -583,7 +583,7 @@ class Session:
             user=self._who.name or self._who.user,
             serial=self._serial,
             language=self._terms.language,
-            theme=self._terms.theme,
+            theme=self._terms.theme if self.has_themes else "",
         )
 
     def _typed(self) -> str:

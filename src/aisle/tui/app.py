@@ -43,11 +43,12 @@ class AisleApp(PaintedApp):
         *,
         rich: bool = False,
         plain: bool = False,
+        colourless: bool = False,
         on_first_paint: Callable[[], None] | None = None,
         driver_class: type[Driver] | None = None,
     ) -> None:
-        """`frame` is what to show first; `plain` draws for a terminal without UTF-8."""
-        super().__init__(Board(frame, plain), sheets(rich), driver_class)
+        """`frame` is what to show first; `plain` draws for a terminal without UTF-8, `colourless` without colours."""
+        super().__init__(Board(frame, plain, colourless), sheets(rich, frame.theme), driver_class)
         self.ready_for_input = False
         """The driver keeps its inputs until the first frame is painted."""
         self.failure: Exception | None = None
@@ -159,6 +160,7 @@ def run_app(
     desk: DeskLike,
     *,
     rich: bool = False,
+    colourless: bool = False,
     on_first_paint: Callable[[], None] | None = None,
     browser: tuple[int, int] | None = None,
 ) -> int:
@@ -177,7 +179,9 @@ def run_app(
     plain = not (browser or speaks_utf8())
     try:
         frame = desk.start()
-        app = AisleApp(desk, frame, rich=rich, plain=plain, on_first_paint=on_first_paint, driver_class=kind)
+        app = AisleApp(
+            desk, frame, rich=rich, plain=plain, colourless=colourless, on_first_paint=on_first_paint, driver_class=kind
+        )
         app.run(mouse=False, size=browser)
         if app.failure is not None:
             raise app.failure

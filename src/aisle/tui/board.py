@@ -28,8 +28,11 @@ class Board(Widget):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"board--{role}" for role in ROLES}
 
-    def __init__(self, frame: Frame, plain: bool) -> None:
-        super().__init__()
+    def __init__(self, frame: Frame, plain: bool, colourless: bool = False) -> None:
+        super().__init__(classes=frame.theme or None)
+        self.theme = frame.theme
+        """The colours that it wears; empty for those of the terminal."""
+        self._colourless = colourless
         self.frame = frame
         """What is to be seen."""
         self._plain = plain
@@ -64,18 +67,28 @@ class Board(Widget):
                 x += width(text)
         return Offset(0, max(0, painted.rows - 2))
 
+    def wear(self, theme: str) -> None:
+        """Other colours from now on; the style sheet of a theme has been read before."""
+        self.set_classes(theme)
+        self.theme, self._painted = theme, None
+        self._looks.clear()
+        self.forget()
+
     def forget(self) -> None:
         """What stands on the terminal is not known any more."""
         self._terminal, self._is_clear = None, False
 
     def render_changes(self, console: Console) -> str:
-        """What to write so that the terminal shows the frame; from then on it does."""
+        """What to write so that the terminal shows the frame; from then on it does. A theme has a ground of its own,
+        which nothing that is erased would have."""
         painted = self.paint()
-        if self._is_clear:
+        if self._is_clear and not self.theme:
             self._terminal = painted._replace(lines=[[] for _ in painted.lines])
         out = []
         for y, x, spans, erase in changes(self._terminal, painted):
-            out.append(f"\x1b[{y + 1};{x + 1}H{self._strip(spans).render(console)}{ERASE if erase else ''}")
+            cells = painted.columns - x if erase and self.theme else 0
+            ends = ERASE if erase and not self.theme else ""
+            out.append(f"\x1b[{y + 1};{x + 1}H{self._strip(spans, cells).render(console)}{ends}")
         self._terminal, self._is_clear = painted, False
         return "".join(out)
 
@@ -100,8 +113,22 @@ class Board(Widget):
     def _look(self, role: str) -> Style:
         look = self._looks.get(role)
         if look is None:
-            look = self._looks[role] = _lean(self.get_component_rich_style(f"board--{role}")) if role else Style.null()
+            look = self._looks[role] = self._look_of(role)
         return look
+
+    def _look_of(self, role: str) -> Style:
+        look = _lean(self.get_component_rich_style(f"board--{role}")) if role else Style.null()
+        if self.theme:
+            own = self.styles
+            look = Style(color=own.color.rich_color, bgcolor=own.background.rich_color) + look
+        return _without_colours(look) if self._colourless else look
+
+
+def _without_colours(look: Style) -> Style:
+    """What colours tell is told by what else there is (NO_COLOR): what has a ground of its own is reversed."""
+    return Style(
+        bold=look.bold, dim=look.dim, underline=look.underline, reverse=look.reverse or (bool(look.bgcolor) or None)
+    )
 
 
 def _lean(look: Style) -> Style:

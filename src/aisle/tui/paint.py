@@ -2,15 +2,17 @@
 
 The board is all there is on the screen, so the app knows what the terminal shows, and writes only the difference, past
 Textual's frame clock and compositor. This is the one place that leans on parts of Textual that it does not promise:
-`App._display`, through which every update goes, `CompositorUpdate`, the kind of thing it takes, and
-`App._set_pointer_shape`. A test fails when one of them changes.
+`App._display`, through which every update goes, `CompositorUpdate`, the kind of thing it takes,
+`App._set_pointer_shape`, and of Rich the colours that its console knows. A test fails when one of them changes.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.color import ColorSystem
 from textual._compositor import CompositorUpdate
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
@@ -18,6 +20,7 @@ from textual.screen import Screen
 
 from aisle.jobs.view import Frame
 from aisle.tui.board import Board
+from aisle.tui.styles import sheet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,7 +51,9 @@ class PaintedApp(App[int], inherit_bindings=False):
     def __init__(self, board: Board, sheets: Sequence[str], driver_class: type[Driver] | None) -> None:
         super().__init__(driver_class=driver_class, css_path=[*sheets], ansi_color=True)
         self.animation_level = "none"
+        self._own_colours = self.console._color_system
         self.board = board
+        self._see_colours()
 
     def get_default_screen(self) -> Screen[Any]:
         """Where the board lies."""
@@ -60,9 +65,28 @@ class PaintedApp(App[int], inherit_bindings=False):
 
     def show(self, frame: Frame) -> None:
         """Show this frame now."""
+        if frame.theme != self.board.theme:
+            self._wear(frame.theme)
         self.board.frame = frame
         if self.is_running and self.board.size:
             self._display(self.screen, None)
+
+    def _wear(self, theme: str) -> None:
+        """Other colours from now on. What a theme says of each role is read when somebody chooses it."""
+        if theme:
+            self.stylesheet.read(sheet(theme))
+            self.stylesheet.parse()
+        self.board.wear(theme)
+        self.stylesheet.update(self)
+        self._see_colours()
+
+    def _see_colours(self) -> None:
+        """A theme has more colours than the sixteen of the lean look."""
+        if self.board.theme:
+            true = os.environ.get("COLORTERM", "") in ("truecolor", "24bit")
+            self.console._color_system = ColorSystem.TRUECOLOR if true else ColorSystem.EIGHT_BIT
+        else:
+            self.console._color_system = self._own_colours
 
     def redraw(self) -> None:
         """Write everything again: nobody knows what the terminal shows."""

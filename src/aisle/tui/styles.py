@@ -15,7 +15,12 @@ def folder() -> Path:
     return inside if inside.is_dir() else package.parent.parent / "styles"
 
 
-def sheets(rich: bool = False) -> list[str]:
+def sheets(rich: bool = False, theme: str = "") -> list[str]:
     """The style sheets of a look, in the order in which they count."""
-    names = (*LEAN, "rich") if rich else LEAN
-    return [str(folder() / f"{name}.tcss") for name in names]
+    names = [*LEAN, *(["rich"] if rich else []), *([theme] if theme else [])]
+    return [sheet(name) for name in names]
+
+
+def sheet(name: str) -> str:
+    """The path of one of them."""
+    return str(folder() / f"{name}.tcss")
