@@ -1,10 +1,14 @@
-"""Rows about a chain's load: 200 handhelds with outbox and courier, without terminals, on SQLite and on PostgreSQL."""
+"""Rows about a large store's load: 200 handhelds without terminals, on SQLite and on PostgreSQL.
+
+They are on four hosts, each with its outbox and courier, as many on one as fit there; all of it on this machine.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +16,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+from aisle.local.home import Home
 from aisle.local.outbox_state import DONE
 from tests.bench.bench import Bench
 from tests.bench.table import Pair, Row, measures, p99
@@ -21,9 +26,12 @@ from tests.service import postgres
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over
 
 HANDHELDS = 200
+HOSTS = 4
 SEED = 200
 DRAIN_S = 900.0
 BOOKS_S = 120.0
+BETWEEN_S = 0.05
+"""Between the first moments of two of them."""
 
 FIGURES = (
     ("input to frame, p99", "ms"),
@@ -61,24 +69,27 @@ def handhelds(bench: Bench) -> Sequence[Pair]:
 def _worked(bench: Bench, name: str, address: str) -> list[Pair]:
     plan = soak.Plan(bench.times(HANDHELDS, 3), bench.seconds, (0.1, 0.4) if bench.short else (2.0, 4.0), 12, 200)
     folder = bench.scratch / f"handhelds-{name}"
-    root = folder / "home"
-    root.mkdir(mode=0o700, parents=True)
+    roots = [folder / f"home-{number}" for number in range(bench.times(HOSTS, 1))]
+    for root in roots:
+        root.mkdir(mode=0o700, parents=True)
     requests = folder / "requests.jsonl"
-    with _alone(root), ExitStack() as opened:
+    with _alone(folder), ExitStack() as opened:
         options = ("--access-log", str(requests), *(("--rate", "0") if bench.short else ()))
-        at = opened.enter_context(soak.at_work(root, folder, plan, SEED, postgres=address, options=options))
+        os.environ["AISLE_HOME"] = str(roots[0])
+        at = opened.enter_context(soak.at_work(roots[0], folder, plan, SEED, postgres=address, options=options))
+        homes = [at.home, *(_host(root, at) for root in roots[1:])]
         requests.write_bytes(b"")  # what the sync asked is not the load
-        people = [soak.watched(lines) for lines in _told(at, plan)]
-        desk = opened.enter_context(closing(soak.Desk(at.home)))
-        soak.until(desk.drained, DRAIN_S)
+        people = [soak.watched(lines) for lines in _told(at, homes, plan)]
+        desks = [opened.enter_context(closing(soak.Desk(home))) for home in homes]
+        soak.until(lambda: all(desk.drained() for desk in desks), DRAIN_S)
         largest = _largest_mb(at.served.pid)
         taken = soak.picked([said for person in people for said in person.said])
         books = address or soak.database(folder)
-        soak.until(lambda: soak.holds(lambda: soak.check_books(books, desk, taken)), BOOKS_S)
-        lost = [each.op_id for each in desk.operations() if not each.superseded_by and each.state != DONE]
-        assert not lost, f"{len(lost)} operations were not carried out"
-        count = len(desk.operations())
-    return _figures(people, [json.loads(line) for line in requests.read_text().splitlines()], largest, count)
+        soak.until(lambda: soak.holds(lambda: soak.check_books(books, taken, *desks)), BOOKS_S)
+        operations = [each for desk in desks for each in desk.operations() if not each.superseded_by]
+    lost = sum(each.state != DONE for each in operations)
+    assert not lost, f"{lost} operations were not carried out"
+    return _figures(people, [json.loads(line) for line in requests.read_text().splitlines()], largest, len(operations))
 
 
 def _figures(
@@ -97,9 +108,19 @@ def _figures(
     ]
 
 
-def _told(at: soak.At, plan: soak.Plan) -> list[list[str]]:
-    """What each session told, from its first input to its end."""
-    children = [Child(soak.session(at.home, at.courier, plan, person, SEED)) for person in range(plan.sessions)]
+def _host(root: Path, at: soak.At) -> Home:
+    os.environ["AISLE_HOME"] = str(root)
+    return soak.host(root, at.served.url, at.courier)
+
+
+def _told(at: soak.At, homes: Sequence[Home], plan: soak.Plan) -> list[list[str]]:
+    """What each session told, from its first input to its end; they begin one after the other."""
+    children = []
+    for person in range(plan.sessions):
+        home = homes[person % len(homes)]
+        os.environ["AISLE_HOME"] = str(home.root)
+        children.append(Child(soak.session(home, at.courier, plan, person, SEED)))
+        time.sleep(BETWEEN_S)
     with running(*children), ThreadPoolExecutor(len(children)) as threads:
         list(threads.map(_heard, children))
         return [child.kill() for child in children]
@@ -117,21 +138,17 @@ def _largest_mb(pid: int) -> float:
 
 
 @contextlib.contextmanager
-def _alone(root: Path) -> Iterator[None]:
-    """This process, and those that it starts, work in that home; none of them outlives the block."""
+def _alone(folder: Path) -> Iterator[None]:
+    """This process, and those that it starts, work in homes of that folder; none of them outlives the block."""
     before = dict(os.environ)
     line = Lifeline()
     try:
         for name in foreign_names():
             del os.environ[name]
-        os.environ |= {
-            "AISLE_HOME": str(root),
-            "AISLE_ALLOW_VOLATILE": "1",
-            "AISLE_LIFELINE_FD": str(line.fd),
-        }
+        os.environ |= {"AISLE_ALLOW_VOLATILE": "1", "AISLE_LIFELINE_FD": str(line.fd)}
         yield
     finally:
         line.close()
-        left_over(root.parent)
+        left_over(folder)
         os.environ.clear()
         os.environ |= before

@@ -161,13 +161,18 @@ def at_work(
     if book:
         serve = python("-m", "tests.terminal.served", str(database(folder)), "{port}", str(book))
     with Served(*serve) as served:
-        home = Home(root, served.url, STORE)
         courier = courier_command(served.url, secret)
-        door("sync", *courier[4:])
-        spawn_courier(courier)
-        with closing(Bell(home)) as bell:
-            until(bell.courier_there, 30.0)
-        yield At(home, courier, served)
+        yield At(host(root, served.url, courier), courier, served)
+
+
+def host(root: Path, url: str, courier: Sequence[str]) -> Home:
+    """The home of the store in that folder, which the environment names, synced and with a courier in office."""
+    home = Home(root, url, STORE)
+    door("sync", *courier[4:])
+    spawn_courier(courier)
+    with closing(Bell(home)) as bell:
+        until(bell.courier_there, 30.0)
+    return home
 
 
 class At(NamedTuple):
@@ -440,10 +445,10 @@ def picked(lines: Sequence[Said]) -> Counter[tuple[str, str]]:
     return Counter((said.order, said.product) for said in lines if said.order)
 
 
-def check_books(database: Path | str, desk: Desk, taken: Counter[tuple[str, str]]) -> None:
+def check_books(database: Path | str, taken: Counter[tuple[str, str]], *desks: Desk) -> None:
     """All that has to be true once it is quiet, see tests.faults.checker. Raises AssertionError."""
     with closing(open_service(database)) as service:
-        check(cast(World, Store(service, service.storage, (desk,))))
+        check(cast(World, Store(service, service.storage, desks)))
         assert service.storage.read_now(_picked) == taken
 
 

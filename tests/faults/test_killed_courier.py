@@ -64,8 +64,8 @@ def test_killed_between_send_and_answer(
                 served.release()
                 soak.until(lambda: all(desk.outbox.get(op_id).state == DONE for op_id in ids), 60.0)  # noqa: B023
             soak.until(desk.drained, 60.0)
-            soak.until(lambda: soak.holds(lambda: soak.check_books(soak.database(tmp_path), desk, taken)), 60.0)
-            soak.check_books(soak.database(tmp_path), desk, taken)
+            soak.until(lambda: soak.holds(lambda: soak.check_books(soak.database(tmp_path), taken, desk)), 60.0)
+            soak.check_books(soak.database(tmp_path), taken, desk)
         written = read_book(book)
         assert {each.status for each in written} == {200}
         assert len({(each.key, each.body) for each in written}) == 2 * rounds, "each repeat is the same, byte for byte"

@@ -43,8 +43,8 @@ def test_a_full_host(aisle_home: Path, tmp_path: Path, plan: soak.Plan, capsys: 
         with capsys.disabled():
             tell(plan, people, drained_s, len(desk.operations()))
         taken = soak.picked([said for person in people for said in person.said])
-        soak.until(lambda: soak.holds(lambda: soak.check_books(soak.database(tmp_path), desk, taken)), 60.0)
-        soak.check_books(soak.database(tmp_path), desk, taken)
+        soak.until(lambda: soak.holds(lambda: soak.check_books(soak.database(tmp_path), taken, desk)), 60.0)
+        soak.check_books(soak.database(tmp_path), taken, desk)
         journalled(desk, people)
         assert {op.state for op in desk.operations() if not op.superseded_by} == {DONE}
         assert Election(home.lock).holder() == first, "one courier did it all"
