@@ -85,3 +85,52 @@ def test_who_comes_back_to_the_terminal_reads_what_became_of_it(home: Home) -> N
     assert frame.verdict is not None
     again.close()
     outbox.close()
+
+
+def written(home: Home, *others: Path) -> bytes:
+    """All that is in the files of this store."""
+    return b"".join(path.read_bytes() for path in [*home.folder.iterdir(), *others] if path.is_file())
+
+
+def refuse_pin(home: Home) -> None:
+    """A courier answers that the PIN is wrong."""
+    outbox = open_outbox(home.folder)
+    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask WHERE state = 'asked'").fetchall()
+    assert asks.begin(outbox, str(name), float(str(now)))
+    asks.end(outbox, str(name), asks.ANSWERED, {"how": "pin", "why": "Wrong."}, float(str(now)))
+    outbox.close()
+
+
+def test_a_pin_typed_again_while_it_waits_is_nowhere_either(home: Home, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    session = begun(home, str(trace))
+    at_the_pin(session)
+    assert type_(session, "2468").view.name == "clear.wait"
+    assert session.take([Typed(SECRET)], 1.0).typed == "*" * len(SECRET)
+    assert type_(session, SECRET).view.name == "clear.wait"
+    type_(session, "h")
+    type_(session, SECRET)
+    session.on_painted([1], 2.0)
+    session.close()
+    assert SECRET.encode() not in written(home, trace)
+
+
+def test_a_pin_is_not_told_when_the_answer_comes_while_it_is_typed(home: Home, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    session = begun(home, str(trace))
+    at_the_pin(session)
+    type_(session, "2468")
+    session.take([Typed(SECRET[:6])], 1.0)
+    refuse_pin(home)
+    frame = session.poll()
+    assert frame is not None
+    assert (frame.view.name, frame.typed) == ("clear.pin", "")
+    assert SECRET[:6] not in str(frame)
+    assert "*" * 6 in str(frame.verdict)
+    assert session.take([Typed(SECRET)], 1.0).typed == "", "the rest of the line is no PIN"
+    assert type_(session, SECRET).view.name == "clear.pin"
+    frame = type_(session, SECRET)
+    assert frame.view.name == "clear.wait", "but the next line is one"
+    session.on_painted([1], 2.0)
+    session.close()
+    assert SECRET[6:].encode() not in written(home, trace)

@@ -178,7 +178,7 @@ def asked(**rows: Any) -> Hand:
     (ask,) = hand.of(Ask)
     assert (ask.kind, ask.body, ask.secret) == ("clearance", {"tag": "backroom", "categories": ["110"]}, "2468")
     assert hand.state.phase == "wait"
-    assert not hides(hand.job, hand.state)
+    assert hides(hand.job, hand.state), "who mistyped it types it again"
     assert "2468" not in to_text(hand.state)
     return hand
 

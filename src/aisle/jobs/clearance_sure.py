@@ -97,8 +97,8 @@ class ClearJob:
         return ()
 
     def hides(self, state: Clear) -> bool:
-        """A PIN is nobody else's business."""
-        return state.phase == "pin"
+        """A PIN is nobody else's business, nor is one that is typed again while the page waits."""
+        return state.people and state.phase in ("pin", "wait")
 
     def at(self, state: Clear) -> str:
         """One of `steps`."""

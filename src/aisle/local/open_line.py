@@ -34,6 +34,8 @@ class OpenLine:
     def __init__(self) -> None:
         self.text = ""
         self._old = ""
+        self._secret = False
+        """Some of the line was a secret: all of it is, to its end, whatever page it goes on on."""
 
     def stands(self, whole: str) -> str:
         """The decoder's line is this now; what of it is meant for the page on the screen."""
@@ -43,16 +45,22 @@ class OpenLine:
     def ended(self, whole: str) -> str | None:
         """The decoder's line has ended with this; None when all of it was typed for another page."""
         own = self._own(whole)
-        cut, self._old, self.text = self._old, "", ""
+        cut, self._old, self.text = self._old or self._secret, "", ""
+        self._secret = False
         return None if cut and not own else own
 
-    def drop(self) -> str:
-        """Another page is on the screen: what was typed so far is not for that, and is given back."""
+    def drop(self, *, secret: bool = False) -> str:
+        """Another page is on the screen: what was typed so far is not for that, and is given back, a secret as it was
+        shown."""
         dropped, self.text = self.text, ""
         self._old += dropped
-        return dropped
+        self._secret = self._secret or (secret and bool(dropped))
+        return "*" * len(dropped) if secret else dropped
 
     def _own(self, whole: str) -> str:
+        self._secret = self._secret and bool(whole)
+        if self._secret:
+            return ""
         same = takewhile(lambda pair: pair[0] == pair[1], zip(self._old, whole, strict=False))
         self._old = whole[: len(list(same))]
         return whole[len(self._old) :]

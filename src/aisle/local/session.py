@@ -189,6 +189,7 @@ class Session:
         self._lookout.keep_courier()
         self._hand_on()
         before, page = (self._verdict, self.bells), meant_for(self._stack.levels)
+        secret = hidden(self._stack.levels)
         try:
             news = self._lookout.news()
         except StorageError as error:
@@ -198,7 +199,7 @@ class Session:
         if self._commit():
             self._lookout.heard()
             if meant_for(self._stack.levels) != page:
-                self._drop_typed()
+                self._drop_typed(secret=secret)
         else:  # nobody did anything: told again the next time
             self._verdict, self.bells = before
         retuned = self._watch.look() if self._watch else None
@@ -259,9 +260,9 @@ class Session:
         self._start()
         return rescued
 
-    def _drop_typed(self) -> None:
+    def _drop_typed(self, *, secret: bool) -> None:
         """This page came by itself: what was typed before it is not its answer."""
-        if text := self._line.drop():
+        if text := self._line.drop(secret=secret):
             self._absorb(self._stack.feed(Echo(""), self._context()), "")
             self._verdict = not_taken(text, self._verdict)
 
@@ -358,7 +359,7 @@ class Session:
             if listens(self._stack.top.job) and not isinstance(said, Back):
                 self._listen(heard(item, said), "" if secret else item.text)
             else:
-                self._hear(said, item.text)
+                self._hear(said, "" if secret and not isinstance(said, Back) else item.text)
         if self._trace and secret and not (page or isinstance(said, Back)):
             item, said = item._replace(text=""), Unknown("")
         if self._trace:
