@@ -25,6 +25,7 @@ COMMANDS = (
     "doctor",
     "sheet",
     "web",
+    "completion",
 )
 """The commands; anything else opens the app."""
 

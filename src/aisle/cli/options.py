@@ -25,7 +25,26 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"aisle: {message}\nTry '{self.prog} --help'.\n")
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
+EPILOG = """\
+commands, each with --help:
+  a store to work in   load, people, token, sheet
+  the service          serve, backup, restore
+  this host            sync, courier, doctor, completion
+  what was done        outbox, journal, assignments
+  beyond the terminal  web, api
+
+examples:
+  aisle                                      the demo store that aisle brings along; sign in as anna
+  aisle --store 0042 --base-url https://store.example --token-file token
+  aisle doctor --settings                    what is in force on this terminal, and why
+  aisle api list-store-products-stock --query page=1
+  aisle completion bash >> ~/.bashrc         completes commands, options and operations
+
+In the app: h and Enter is help on any page, . and Enter lists all commands.
+"""
+
+
+def add_settings(parser: argparse._ActionsContainer) -> None:
     """The settings that can be given on any command line."""
     for flag, (dest, text) in _SETTINGS.items():
         parser.add_argument(flag, dest=dest, metavar=dest.split("_")[-1].upper(), help=text)
@@ -36,28 +55,36 @@ def app_parser() -> Parser:
     parser = Parser(
         prog="aisle",
         description="The store in the hand: scan anything, anywhere; nothing is ever lost.",
-        epilog="Commands: serve, token, backup, restore, load, api, assignments, people, sync, courier, outbox,"
-        " journal, doctor, sheet, web. More: aisle COMMAND --help",
+        usage="aisle [option ...]\n       aisle COMMAND [option ...]",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_settings(parser)
-    parser.add_argument("--terminal", help="name under which this terminal is remembered")
-    parser.add_argument("--language", choices=LANGUAGES, help="what people read; else that of the environment")
-    parser.add_argument("--verified", action="store_true", default=None, help="picking asks for a scan of each place")
-    parser.add_argument("--rich", action="store_true", default=None, help="the wide desktop look")
-    parser.add_argument("--theme", choices=THEMES, help="colours of its own instead of those of the terminal")
-    parser.add_argument("--trace", metavar="FILE", help="write one JSON line per input to FILE")
-    parser.add_argument(
+    add_app(parser)
+    return parser
+
+
+def add_app(parser: argparse.ArgumentParser) -> None:
+    """The options of the app, in groups."""
+    where = parser.add_argument_group("where it works")
+    add_settings(where)
+    where.add_argument("--terminal", help="name under which this terminal is remembered")
+    where.add_argument("--home", metavar="DIR", help="folder of settings and data, in place of AISLE_HOME")
+    how = parser.add_argument_group("how it works and looks")
+    how.add_argument("--language", choices=LANGUAGES, help="what people read; else that of the environment")
+    how.add_argument("--verified", action="store_true", default=None, help="picking asks for a scan of each place")
+    how.add_argument("--rich", action="store_true", default=None, help="the wide desktop look")
+    how.add_argument("--theme", choices=THEMES, help="colours of its own instead of those of the terminal")
+    how.add_argument("--trace", metavar="FILE", help="write one JSON line per input to FILE")
+    how.add_argument(
         "--in-process", action="store_true", default=None, help="run the courier inside the session (odd hosts)"
     )
-    parser.add_argument("--home", metavar="DIR", help="folder of settings and data, in place of AISLE_HOME")
-    parser.add_argument(
+    how.add_argument(
         "--kiosk",
         action="store_true",
         default=None,
         help="for people who may do nothing else here: nothing goes to files, no variable is heard but the terminal's",
     )
     parser.add_argument("--version", action="version", version=f"aisle {__version__}")
-    return parser
 
 
 def settings_of(arguments: argparse.Namespace, *, strict: bool = True) -> Loaded:

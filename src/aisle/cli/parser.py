@@ -34,6 +34,7 @@ def build() -> Parser:
     _doctor(commands)
     _sheet(commands)
     _web(commands)
+    _completion(commands)
     return parser
 
 
@@ -194,6 +195,12 @@ def _doctor(commands: _Commands[Parser]) -> None:
 def _sheet(commands: _Commands[Parser]) -> None:
     sheet = _command(commands, "sheet", "sheet:run", "Print a page (HTML) with the commands as barcodes to scan.")
     sheet.add_argument("--out", metavar="FILE", help="write it to FILE (default: standard output)")
+
+
+def _completion(commands: _Commands[Parser]) -> None:
+    text = "Print a script that has a shell complete commands, options and operations."
+    completion = _command(commands, "completion", "completion:run", text)
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"), help="which shell it is for")
 
 
 def _web(commands: _Commands[Parser]) -> None:

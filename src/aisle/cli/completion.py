@@ -1,0 +1,170 @@
+"""`aisle completion`: a script for a shell, made from the parsers themselves, so that it knows what they know.
+
+The script holds one table: what may follow each command, and what each option takes. Nothing of aisle runs while
+somebody types.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from aisle.cli.options import add_app
+from aisle.contract.wire import OPERATIONS
+
+FILES = ("FILE", "DIR")
+"""Metavars, or ends of them, of what is a path."""
+
+
+class Word(NamedTuple):
+    """One word that may come, and what it is for."""
+
+    text: str
+    help: str
+
+
+class Place(NamedTuple):
+    """A command, or a command and its action: what may come there."""
+
+    at: str
+    """The words that lead there, with blanks between them; empty at the beginning."""
+    commands: tuple[Word, ...]
+    options: tuple[Word, ...]
+    values: tuple[str, ...]
+    """What an argument may be."""
+    takes: tuple[tuple[str, tuple[str, ...] | None], ...]
+    """Options with a value, and what it may be; None for a path."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints the script."""
+    print(script(arguments.shell), end="")
+    return 0
+
+
+def script(shell: str) -> str:
+    """The script of a shell: bash, zsh or fish."""
+    found = places()
+    if shell == "fish":
+        return _fish(found)
+    begin = "autoload -Uz compinit bashcompinit\ncompinit\nbashcompinit\n" if shell == "zsh" else ""
+    return f"# aisle, completed by {shell}\n{begin}{_bash(found)}"
+
+
+def places() -> list[Place]:
+    """All of them, as the parsers have them."""
+    from aisle.cli.parser import build
+
+    parser = build()
+    add_app(parser)
+    return list(_places("", parser))
+
+
+def _places(at: str, parser: argparse.ArgumentParser) -> Iterator[Place]:
+    commands: list[Word] = []
+    options: list[Word] = []
+    values: list[str] = []
+    takes: list[tuple[str, tuple[str, ...] | None]] = []
+    below: list[Place] = []
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            told = {choice.dest: choice.help or "" for choice in action._choices_actions}
+            for name, each in action.choices.items():
+                commands.append(Word(name, told.get(name, "")))
+                below += _places(f"{at} {name}".strip(), each)
+        elif not action.option_strings:
+            values += OPERATIONS if action.dest == "operation" else [str(choice) for choice in action.choices or ()]
+        else:
+            options += [Word(option, _plain(action.help)) for option in action.option_strings]
+            if action.nargs != 0:
+                choices = tuple(str(choice) for choice in action.choices or ())
+                path = None if str(action.metavar or "").endswith(FILES) else choices
+                takes += [(option, path) for option in action.option_strings]
+    yield Place(at, tuple(commands), tuple(options), tuple(values), tuple(takes))
+    yield from below
+
+
+def _plain(text: str | None) -> str:
+    """A help text as a shell shows it beside a word."""
+    return (text or "").replace("%(default)s", "…").replace("%%", "%")
+
+
+_BASH = """\
+_aisle() {{
+    local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}" at="" i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        case "$at ${{COMP_WORDS[i]}}" in
+            {steps}) at="${{at:+$at }}${{COMP_WORDS[i]}}" ;;
+        esac
+    done
+    COMPREPLY=()
+    case "$at:$prev" in
+{takes}
+    esac
+    case "$at" in
+{words}
+    esac
+}}
+complete -o bashdefault -o default -F _aisle aisle
+"""
+
+
+def _bash(found: list[Place]) -> str:
+    steps = "|".join(f'"{place.at if " " in place.at else f" {place.at}"}"' for place in found if place.at)
+    takes = [
+        f'        "{place.at}:{option}") COMPREPLY=($({_values(values)} -- "$cur")); return ;;'
+        for place in found
+        for option, values in place.takes
+    ]
+    words = [
+        f'        "{place.at}") COMPREPLY=($(compgen -W "{" ".join(_all(place))}" -- "$cur")) ;;' for place in found
+    ]
+    return _BASH.format(steps=steps, takes="\n".join(takes), words="\n".join(words))
+
+
+def _values(values: tuple[str, ...] | None) -> str:
+    return "compgen -f" if values is None else f'compgen -W "{" ".join(values)}"'
+
+
+def _all(place: Place) -> list[str]:
+    return [*(word.text for word in (*place.commands, *place.options)), *place.values]
+
+
+_FISH = """\
+# aisle, completed by fish
+function __aisle_at
+    set -l words (commandline -opc)
+    set -l at ""
+    for word in $words[2..]
+        switch "$at $word"
+            case {steps}
+                set at (string trim "$at $word")
+        end
+    end
+    test "$at" = "$argv[1]"
+end
+complete -c aisle -f
+{lines}
+"""
+
+
+def _fish(found: list[Place]) -> str:
+    steps = " ".join(_quoted(place.at if " " in place.at else f" {place.at}") for place in found if place.at)
+    lines = []
+    for place in found:
+        start = f"complete -c aisle -n {_quoted(f'__aisle_at {_quoted(place.at)}')}"
+        takes = dict(place.takes)
+        lines += [f"{start} -a {_quoted(word.text)} -d {_quoted(word.help)}" for word in place.commands]
+        lines += [f"{start} -a {_quoted(value)}" for value in place.values]
+        for option in place.options:
+            values = takes.get(option.text, ())
+            kind = "-l" if option.text.startswith("--") else "-s"
+            need = " -r -F" if values is None else f" -x -a {_quoted(' '.join(values))}" if option.text in takes else ""
+            lines.append(f"{start} {kind} {option.text.lstrip('-')}{need} -d {_quoted(option.help)}")
+    return _FISH.format(steps=steps, lines="\n".join(lines))
+
+
+def _quoted(text: str) -> str:
+    """A word for fish, as it is."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
