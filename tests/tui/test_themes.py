@@ -52,8 +52,9 @@ async def test_every_role_of_a_theme_can_be_read(system: ColorSystem) -> None:
         app = open_app(theme)
         async with app.run_test(size=(40, 20)):
             for role, look in looks(app).items():
-                assert look.color and look.bgcolor, (theme, role)
-                assert not (look.dim or look.reverse), (theme, role)
+                assert look.color is not None, (theme, role)
+                assert look.bgcolor is not None, (theme, role)
+                assert not any((look.dim, look.reverse)), (theme, role)
                 ratio = contrast(look.color.downgrade(system), look.bgcolor.downgrade(system))
                 assert ratio >= least, (theme, role, round(ratio, 2))
 

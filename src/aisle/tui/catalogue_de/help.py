@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    "hint.help": ("Hilfe", "Hilfe", "Hilfe zu dieser Seite"),
+    "hint.help": "Hilfe",
     "help.title": "Hilfe",
     "help.prompt": ("Lesen, oder weiter", "Lesen, oder weiterarbeiten"),
     "help.wants": ("Jetzt", "Was zu tun ist"),

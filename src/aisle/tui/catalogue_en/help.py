@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    "hint.help": ("Help", "Help", "Help with this page"),
+    "hint.help": "Help",
     "help.title": "Help",
     "help.prompt": ("Read, or go on", "Read, or go on with the job"),
     "help.wants": ("Now", "What is to be done"),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    "hint.help": ("Aide", "Aide", "Aide sur cette page"),
+    "hint.help": "Aide",
     "help.title": "Aide",
     "help.prompt": ("Lire, ou continuer", "Lire, ou continuer le travail"),
     "help.wants": ("Ici", "Ce qu'il faut faire"),
     "help.takes": ("À scanner", "Scanner ou taper"),
-    "help.letters": ("Lettres", "Lettres, puis Entrée"),
+    "help.letters": ("Lettres", "Lettres, puis Enter"),
     "help.always": ("Toujours", "Sur chaque page"),
-    "help.letter": "{letter} : {text}",
+    "help.letter": "{letter}: {text}",
     "help.look": "? avant un scan : voir la fiche",
-    "help.commands": "{key} montre toutes les actions",
+    "help.commands": "{key} montre toutes les commandes",
     "help.back": "{key}, Retour arrière ou Échap : retour",
     "help.product": "un article",
     "help.place": "un emplacement",
@@ -42,18 +42,18 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "mauvais article ne change rien. La ligne finie, la suivante vient toute seule."
     ),
     "help.pick_done": (
-        "Tout est préparé. Déposer les articles au lieu de retrait et scanner ce lieu, ou scanner la commande suivante."
+        "Tout est préparé. Poser les articles au lieu de retrait et scanner ce lieu, ou scanner la commande suivante."
     ),
     "help.pick_back": (
-        "Ces articles n'appartiennent plus à une commande. Les replacer et scanner l'emplacement, ou ce qui est nommé."
+        "Ces articles n'appartiennent plus à une commande. Les remettre et scanner l'emplacement, ou ce qui est nommé."
     ),
     "help.walk": (
         "Mettre plusieurs commandes dans une tournée : les scanner ou les choisir par numéro. Chacune a un bac "
         "avec une lettre. {g} commence la tournée dans l'ordre du parcours."
     ),
     "help.lookup_list": (
-        "Trouver un article : le scanner, ou taper au moins deux lettres du nom, le numéro ou la fin du "
-        "code-barres. Un numéro l'ouvre."
+        "Trouver un article : le scanner, ou taper au moins deux lettres du nom, le numéro ou la fin du code- "
+        "barres. Un numéro l'ouvre."
     ),
     "help.lookup_product": (
         "Tout ce qui est connu de cet article : où il est, combien, et ce qu'ont les magasins voisins. Un scan "
@@ -78,7 +78,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.move_load": (
         "Charger le chariot : scanner emplacement et articles, autant qu'il faut. {d} commence le rangement."
     ),
-    "help.move_put": "L'apporter à l'emplacement et le scanner ; un article avant dit ce qui est déposé ici.",
+    "help.move_put": "L'apporter à l'emplacement et le scanner ; un article avant dit ce qui est posé ici.",
     "help.move_ask": "Il manque une réponse avant de déplacer. Choisir un numéro ; {b} abandonne la question.",
     "help.count_start": (
         "Que faut-il compter ? Scanner un emplacement pour tout y compter, ou un article. Les numéros mènent à ce "
@@ -95,11 +95,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.count_recount": "L'écart est grand. Compter encore une fois ; le second compte fait foi, quel qu'il soit.",
     "help.count_summary": "Ce qui a été compté et les écarts. Scanner l'emplacement suivant, ou revenir.",
     "help.loss": (
-        "Signaler ce qui est perdu ou trouvé : scanner l'article, dire combien et choisir le motif. Le stock suit "
+        "Signaler ce qui est perdu ou trouvé : scanner l'article, dire combien et choisir pourquoi. Le stock suit "
         "aussitôt."
     ),
     "help.short": (
-        "Il n'y a pas assez ici. Choisir un autre emplacement, ou dire pourquoi il en manque ; le motif suit la "
+        "Il n'y a pas assez ici. Choisir un autre emplacement, ou dire pourquoi il en manque ; la raison suit la "
         "commande."
     ),
     "help.count_log": (
@@ -113,17 +113,17 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ce qui ne peut être réglé tout seul. Un numéro ouvre un cas et montre ce que disent les deux côtés."
     ),
     "help.doubts_entry": (
-        "Lire ce qui était voulu et ce que dit le serveur, regarder les articles au besoin, et choisir une issue "
+        "Lire ce qui était voulu et ce que dit le service, regarder les articles au besoin, et choisir une issue "
         "par son numéro."
     ),
     "help.orders": (
         "Toutes les commandes du magasin. Mots et scans en trouvent une, un numéro l'ouvre. {f} filtre et trie, "
-        "{v} a les vues, {m} en coche plusieurs, {d} agit sur elles."
+        "{v} a les vues, {m} en marque plusieurs, {d} agit sur elles."
     ),
     "help.orders_filter": "Choisir ce que montre le tableau : un numéro change un filtre. {b} revient au tableau.",
     "help.orders_views": "Des filtres gardés sous un nom. Un numéro en prend un.",
     "help.board_order": (
-        "Une commande avec client, lignes, prélèvements et historique. Les numéros agissent : rendre, refuser, "
+        "Une commande avec client, lignes, prises et historique. Les numéros agissent : rendre, refuser, "
         "remettre, donner à quelqu'un."
     ),
     "help.act": (
@@ -146,7 +146,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ce qui est arrivé et ce qui diffère. Voir les écarts, puis choisir un numéro : continuer, clore, ou plus tard."
     ),
     "help.deliveries": (
-        "Livraisons attendues ou arrivées, et réceptions. Un scan ou un numéro en ouvre une ; {v} change la liste."
+        "Les livraisons attendues ou arrivées, et leurs reçus. Un scan ou un numéro en ouvre une ; {v} change la liste."
     ),
     "help.logs": (
         "Ce qui est arrivé aux articles, le plus récent d'abord. {f} filtre, {e} écrit la liste dans un fichier, "
@@ -156,7 +156,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.logs_export": "Taper le nom du fichier pour la liste. S'il existe déjà, la question est posée d'abord.",
     "help.stores": "Les magasins de la chaîne. Les mots en trouvent un, un numéro ouvre sa page.",
     "help.stores_change": (
-        "Choisir le magasin où cet écran travaille désormais. Ce qui est ouvert ou non envoyé reste ici, et "
+        "Choisir le magasin où ce terminal travaille désormais. Ce qui est ouvert ou non envoyé reste ici, et "
         "sera envoyé."
     ),
     "help.products": (
@@ -172,7 +172,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Des articles à déplacer après une libération. En choisir un par numéro, ou scanner l'emplacement ou "
         "l'article, et l'apporter."
     ),
-    "help.today": "Où en est la journée : commandes, personnes, emplacements, postes. Un numéro en montre plus.",
+    "help.today": "Où en est la journée : commandes, personnes, emplacements, terminaux. Un numéro en montre plus.",
     "help.store_product": (
         "Ce que ce magasin a réglé pour l'article, et ses chiffres. Un numéro change une valeur, dans les limites "
         "du rôle."
@@ -186,7 +186,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Tout ce qui peut se faire d'ici. Taper un mot, puis le numéro. Un scan va au travail comme si cette page "
         "n'existait pas."
     ),
-    "commands.title": "Actions",
+    "commands.title": "Commandes d'aisle",
     "commands.prompt": ("Numéro ou mots", "Taper le numéro, ou des mots pour trouver"),
     "commands.head": "Action",
     "commands.head_key": ("Touche", "Touche ici"),
@@ -195,7 +195,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.language": ("{name}", "Langue : {name}"),
     "commands.theme": ("{name}", "Couleurs : {name}"),
     "commands.tuned": ("{what}", "{what}, jusqu'à la fin de cette session"),
-    "theme.lean": "de l'écran",
+    "theme.lean": "du terminal",
     "theme.light": "clair",
     "theme.dark": "sombre",
     "theme.contrast": "contraste fort",

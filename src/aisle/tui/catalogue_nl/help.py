@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    "hint.help": ("Hulp", "Hulp", "Hulp bij deze pagina"),
+    "hint.help": "Hulp",
     "help.title": "Hulp",
     "help.prompt": ("Lees, of ga verder", "Lees, of ga verder met het werk"),
     "help.wants": ("Nu", "Wat er te doen is"),
@@ -17,14 +17,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.product": "een artikel",
     "help.place": "een plek",
     "help.order": "een order",
-    "help.delivery": "een levering of een container",
+    "help.delivery": "een levering of haar rolcontainer",
     "help.badge": "een badge",
     "help.number": "een nummer uit de lijst",
     "help.quantity": "hoeveel, of 3*4",
     "help.times": "12* en een scan: twaalf",
     "help.words": "woorden",
     "help.anything": "wat de pagina vraagt",
-    "help.sign_in": "Scan de badge, of typ een naam of een deel ervan. Wat nog openstond, gaat open bij dezelfde stap.",
+    "help.sign_in": "Scan je badge, of typ je naam of een deel ervan. Wat nog openstond, gaat open bij dezelfde stap.",
     "help.home": (
         "Alles begint hier. Scan een order om te picken, een artikel om het op te zoeken, een plek om te zien wat "
         "er ligt, of een levering om te ontvangen. Woorden vinden orders en artikelen. Nummers zijn het werk."
@@ -64,10 +64,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.note": "Wat de klant schreef, in zijn geheel. {n} en {p} bladeren, {b} gaat terug naar het werk.",
     "help.move_from": "Waar liggen de goederen nu? Scan die plek, of scan het artikel en kies de plek.",
     "help.move_take": (
-        "Scan wat hier weggaat; elke scan is er een meer, een getal zet het aantal. Scan daarna de plek waar "
+        "Scan wat je hier weghaalt; elke scan is er een meer, een getal zet het aantal. Scan daarna de plek waar "
         "het heen gaat."
     ),
-    "help.move_load": "Laad de kar: scan plek en artikelen, zoveel als nodig. {d} begint met wegleggen.",
+    "help.move_load": "Laad de kar: scan plek en artikelen, zoveel je wilt. {d} begint met wegleggen.",
     "help.move_put": "Breng het naar zijn plek en scan die; een artikel ervoor zegt wat hier wordt neergelegd.",
     "help.move_ask": (
         "Er ontbreekt nog iets voor de goederen verplaatst kunnen worden. Kies een nummer; {b} laat de vraag vallen."
@@ -85,7 +85,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "af; {u} maakt de laatste stap ongedaan."
     ),
     "help.count_recount": (
-        "Dit wijkt sterk af van het systeem. Tel nog een keer; de tweede telling geldt, wat het ook is."
+        "Dit wijkt sterk af van de boeken. Tel nog een keer; de tweede telling geldt, wat het ook is."
     ),
     "help.count_summary": "Wat geteld is en hoe het verschilt. Scan de volgende plek, of ga terug.",
     "help.loss": (
@@ -95,18 +95,19 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Hier is te weinig. Kies een andere plek, of zeg waarom de regel tekort blijft; de reden gaat met de order mee."
     ),
     "help.count_log": (
-        "Wat geteld en gemeld is, en wat ervan werd. Een nummer opent een boeking; daar is die in te trekken."
+        "Wat je telde en meldde, en wat ervan werd. Een nummer opent een regel; daar kan die worden teruggenomen."
     ),
     "help.doctor": (
-        "Scan iets: deze pagina toont wat de scanner stuurt en wat het zou betekenen. Met de winkel gebeurt niets."
+        "Scan wat je wilt: deze pagina toont wat de scanner stuurt en wat het zou betekenen. Met de winkel "
+        "gebeurt niets."
     ),
-    "help.doubts": "Wat niet vanzelf geregeld wordt. Een nummer opent er een en toont wat beide kanten zeggen.",
+    "help.doubts": "Wat niet zonder jou geregeld kan worden. Een nummer opent er een en toont wat beide kanten zeggen.",
     "help.doubts_entry": (
-        "Lees wat bedoeld was en wat de server zegt, kijk zo nodig bij de goederen, en kies een uitweg met het nummer."
+        "Lees wat bedoeld was en wat de service zegt, kijk zo nodig bij de goederen, en kies een uitweg met het nummer."
     ),
     "help.orders": (
         "Alle orders van de winkel. Woorden en scans vinden er een, een nummer opent. {f} filtert en sorteert, "
-        "{v} heeft beelden, {m} kiest er meer, {d} doet er iets mee."
+        "{v} heeft weergaven, {m} markeert er meer, {d} doet er iets mee."
     ),
     "help.orders_filter": "Kies wat het bord toont: een nummer wijzigt een filter. {b} gaat terug naar het bord.",
     "help.orders_views": "Filters die onder een naam bewaard zijn. Een nummer neemt er een.",
@@ -118,7 +119,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Kies wat er met deze orders moet gebeuren, en waarom als dat gevraagd wordt. Voor de laatste vraag "
         "gebeurt er niets."
     ),
-    "help.act_results": "Wat er van elke order is geworden. {u} maakt ongedaan wat kan.",
+    "help.act_results": "Wat er van elke order is geworden. {u} neemt terug wat terug kan.",
     "help.exceptions": (
         "Wat een leidinggevende moet regelen: verschillen, onmogelijke voorraad, orders die vastzitten. Een "
         "nummer opent een soort, dan het geval."
@@ -132,18 +133,18 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Wat er kwam en wat verschilt. Bekijk de verschillen en kies dan een nummer: verder, afsluiten, of later."
     ),
     "help.deliveries": (
-        "Leveringen die verwacht worden of er zijn, en de ontvangsten. Een scan of nummer opent er een; {v} wisselt "
+        "Leveringen die verwacht worden of er zijn, en hun bonnen. Een scan of nummer opent er een; {v} wisselt "
         "wat er staat."
     ),
     "help.logs": (
         "Wat er met de goederen gebeurde, nieuwste eerst. {f} filtert, {e} schrijft de lijst naar een bestand, "
-        "{g} tekent de derving; een nummer opent een boeking."
+        "{g} tekent de derving; een nummer opent een regel."
     ),
     "help.logs_filter": "Kies op welk veld het logboek filtert, dan de waarde: uit de lijst, met een scan, of getypt.",
     "help.logs_export": "Typ de naam van het bestand voor de lijst. Bestaat het al, dan wordt dat eerst gevraagd.",
     "help.stores": "De winkels van de keten. Woorden vinden er een, een nummer opent de pagina.",
     "help.stores_change": (
-        "Kies de winkel waar dit scherm voortaan werkt. Wat hier open of niet verzonden is, blijft hier en "
+        "Kies de winkel waar deze terminal voortaan werkt. Wat hier open of niet verzonden is, blijft hier en "
         "wordt verzonden."
     ),
     "help.products": (
@@ -160,9 +161,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Goederen die na het ruimen verplaatst moeten worden. Kies er een met het nummer, of scan plek of "
         "artikel, en breng het weg."
     ),
-    "help.today": "Hoe de dag gaat: orders, mensen, plekken, schermen. Een nummer toont er meer van.",
+    "help.today": "Hoe de dag gaat: orders, mensen, plekken, terminals. Een nummer toont er meer van.",
     "help.store_product": (
-        "Wat deze winkel voor het artikel heeft ingesteld, en de cijfers. Een nummer wijzigt een waarde, zover de "
+        "Wat deze winkel voor het artikel heeft ingesteld, en de cijfers. Een nummer wijzigt een waarde, zover je "
         "rol dat toelaat."
     ),
     "help.store_product_value": (
@@ -183,7 +184,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.language": ("{name}", "Taal: {name}"),
     "commands.theme": ("{name}", "Kleuren: {name}"),
     "commands.tuned": ("{what}", "{what}, tot het eind van deze sessie"),
-    "theme.lean": "van het scherm",
+    "theme.lean": "van de terminal",
     "theme.light": "licht",
     "theme.dark": "donker",
     "theme.contrast": "hoog contrast",
