@@ -31,14 +31,17 @@ class Clearing(Fake):
     def __init__(self, features: str = f"{OWN}, assignments") -> None:
         super().__init__(features)
         self.role = "supervisor"
+        self.locked = False
         self.cleared: list[tuple[str, Any, str]] = []
         self.assigned: list[dict[str, Any]] = []
 
     def _sign_in(self, request: httpx.Request) -> tuple[int, Any]:
         body = json.loads(request.content)
+        if self.locked:
+            return 429, {"success": False, "message": "Too many wrong PINs."}
         if (body["user"], body["pin"], body["store_number"]) != ("U6", "2468", STORE):
             return 403, {"success": False, "message": "Badge, name or PIN is wrong."}
-        return 200, {"token": "freds", "role": self.role}
+        return 200, {"token": "freds", "role": self.role, "user": "U6", "name": "Fred Harper"}
 
     def _assignments(self, request: httpx.Request) -> tuple[int, Any]:
         return 200, {"assignments": self.assigned}
@@ -161,6 +164,11 @@ async def test_a_wrong_pin_and_a_wrong_role_clear_nothing(desk: Host) -> None:
         courier.heard({f"{CONFIDE}a2 2468"})
         await desk.time.until(lambda: stands(desk, "a2")[0] == ANSWERED, WAIT_S)
         assert stands(desk, "a2")[1]["how"] == "role"
+        fake.locked = True
+        ask(desk, "a3")
+        courier.heard({f"{CONFIDE}a3 2468"})
+        await desk.time.until(lambda: stands(desk, "a3")[0] == ANSWERED, WAIT_S)
+        assert stands(desk, "a3")[1] == {"how": "refused", "why": "Too many wrong PINs."}, "the PIN may be right"
     assert fake.cleared == []
 
 

@@ -14,6 +14,7 @@ import apsw
 
 from aisle.client import Answer, Client, Fate, classify
 from aisle.client.errors import ClientError, message_of
+from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.wire import encode_body, operation
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.link import Link
@@ -130,18 +131,13 @@ class Asks:
 
     async def _sign_in(self, row: Row, pin: str) -> str | dict[str, Any]:
         """The person's own token for the PIN, or what is said instead: nothing was done then."""
-        body = {"store_number": row.store, "user": row.user, "pin": pin}
         try:
-            answer = await self._client.extension("POST", "/aisle/v1/sign-in", body=body)
-            said = answer.json() if answer.is_success else {}
-        except (ClientError, SettingsError, ValueError) as error:
+            signed = await sign_in(self._client, row.store, {"user": row.user}, pin)
+        except (ClientError, SettingsError) as error:
             return {"how": "not_sent", "why": _short(str(error))}
-        if answer.is_success and isinstance(said, Mapping) and said.get("token"):
-            if said.get("role") not in ("supervisor", "admin"):
-                return {"how": "role", "why": ""}
-            return str(said["token"])
-        how = "pin" if answer.status in (403, 429) else "not_sent"
-        return {"how": how, "why": _said(answer)}
+        if isinstance(signed, NotSignedIn):
+            return {"how": "refused" if signed.later else "pin", "why": _short(signed.said)}
+        return signed.token if signed.is_supervisor else {"how": "role", "why": ""}
 
 
 def _body(said: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,63 @@
+"""Signing in by a PIN, which only our own service knows: asked and judged in one way, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, Protocol
+
+from aisle.client.answer import Answer
+from aisle.client.errors import AnswerError, message_of, status_error
+
+SUPERVISORS: Final = frozenset({"supervisor", "admin"})
+"""Roles of people who may do what supervisors do."""
+_PATH = "/aisle/v1/sign-in"
+
+
+class SignedIn(NamedTuple):
+    """A person whom the service knows by the PIN."""
+
+    user: str
+    name: str
+    role: str
+    token: str
+
+    @property
+    def is_supervisor(self) -> bool:
+        """Whether it is one, or more."""
+        return self.role in SUPERVISORS
+
+
+class NotSignedIn(NamedTuple):
+    """Who that is, nobody knows; nothing was done."""
+
+    later: bool
+    """True where too many tries went before, however right this one is; else who or PIN is wrong."""
+    said: str
+    """The service's own words, raw."""
+
+
+class Asked(Protocol):
+    """The part of the client that is needed."""
+
+    async def extension(self, method: str, path: str, *, body: object = None) -> Answer:
+        """See aisle.client.core."""
+
+
+async def sign_in(client: Asked, store: str, who: Mapping[str, str], pin: str) -> SignedIn | NotSignedIn:
+    """Who that is in this store: `who` has a `badge` or a `user`. Sent once.
+
+    What cannot even be a PIN or a name (422) is a wrong one. Raises ClientError for what says nothing of either.
+    """
+    answer = await client.extension("POST", _PATH, body={"store_number": store, **who, "pin": pin})
+    if answer.status in (403, 422, 429):
+        return NotSignedIn(answer.status == 429, message_of(answer) or f"status {answer.status}")
+    if not answer.is_success:
+        raise status_error("sign-in", answer)
+    try:
+        said: Any = answer.json()
+    except (ValueError, RecursionError) as error:
+        raise AnswerError("The answer to sign-in is no JSON.") from error
+    fields = [said.get(name) if isinstance(said, dict) else None for name in ("user", "name", "role", "token")]
+    if not all(isinstance(field, str) and field for field in fields):
+        raise AnswerError("The answer to sign-in does not say who that is.")
+    return SignedIn(*map(str, fields))

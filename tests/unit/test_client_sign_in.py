@@ -1,0 +1,49 @@
+"""Signing in by a PIN: what each answer says, for everybody who asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from aisle.client.errors import AnswerError, ServerError, Unauthorized
+from aisle.client.sign_in import NotSignedIn, SignedIn, sign_in
+from tests.unit.client_service import Service, reply
+
+FRED = {"user": "fred", "name": "Fred Harper", "role": "supervisor", "token": "t1", "store_number": "0001"}
+
+
+async def signed(status: int, body: Any) -> SignedIn | NotSignedIn:
+    async with Service(reply(status, body)).client() as client:
+        return await sign_in(client, "0001", {"user": "fred"}, "2468")
+
+
+async def test_an_answer_says_who_that_is_or_why_nobody_knows() -> None:
+    assert await signed(200, FRED) == SignedIn("fred", "Fred Harper", "supervisor", "t1")
+    assert await signed(403, {"message": "PIN is wrong."}) == NotSignedIn(False, "PIN is wrong.")
+    assert await signed(422, {}) == NotSignedIn(False, "status 422")
+    assert await signed(429, {"message": "Wait."}) == NotSignedIn(True, "Wait.")
+
+
+@pytest.mark.parametrize(("role", "may"), [("staff", False), ("supervisor", True), ("admin", True)])
+async def test_who_is_a_supervisor(role: str, may: bool) -> None:
+    person = await signed(200, {**FRED, "role": role})
+    assert isinstance(person, SignedIn)
+    assert person.is_supervisor is may
+
+
+@pytest.mark.parametrize("name", ["user", "name", "role", "token"])
+@pytest.mark.parametrize("value", [None, 7, "", ["supervisor"]])
+async def test_an_answer_in_another_shape_is_an_error_of_the_client(name: str, value: Any) -> None:
+    with pytest.raises(AnswerError):
+        await signed(200, {**FRED, name: value})
+
+
+async def test_what_says_nothing_of_either_is_raised() -> None:
+    for body in (b"<html>", b"[]", b"null", b"NaN", b"[" * 100_000):
+        with pytest.raises(AnswerError):
+            await signed(200, body)
+    with pytest.raises(Unauthorized):
+        await signed(401, {})
+    with pytest.raises(ServerError):
+        await signed(502, b"<html>")
