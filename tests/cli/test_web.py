@@ -1,4 +1,4 @@
-"""`aisle web` on the command line: what it refuses to serve, whom a name means, and what a session is told."""
+"""`aisle web` on the command line: what it refuses to serve, and what a session is told."""
 
 from __future__ import annotations
 
@@ -9,15 +9,8 @@ import pytest
 
 from aisle.cli import main
 from aisle.cli.parser import build
-from aisle.cli.web import _handed_on, _named, _start
+from aisle.cli.web import _handed_on, _start
 from aisle.web.signed import Person
-
-PEOPLE = [
-    {"badge": "B1", "user": "U1", "name": "Anna Berg", "role": "staff"},
-    {"badge": "B2", "user": "U2", "name": "Anna Cole", "role": "supervisor"},
-    {"badge": "B3", "user": "fred", "name": "Fred Harper", "role": "supervisor"},
-    {"badge": "B4", "user": "U4", "name": "Fred", "role": "supervisor"},
-]
 
 
 @pytest.mark.parametrize(
@@ -45,22 +38,6 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     assert main(["web"]) == 1
     assert "pip install 'aisle[web]'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("b2", {"badge": "B2"}),
-        ("u1", {"badge": "B1"}),
-        ("FRED", {"badge": "B3"}),  # a user name beats what others are called
-        ("anna cole", {"badge": "B2"}),
-        ("anna", {"user": "anna"}),  # two are called so
-        ("nobody", {"user": "nobody"}),
-        ("", {"user": "?"}),
-    ],
-)
-def test_a_badge_a_user_name_or_a_name_is_one_person(typed: str, meant: dict[str, str]) -> None:
-    assert _named(PEOPLE, typed) == meant
 
 
 def test_a_session_is_told_who_and_where_and_no_secret(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -57,6 +57,8 @@ class House:
         self.clock = Clock()
         self.let_in = {ANN.user}
         self.asked: list[tuple[str, str]] = []
+        self.rounds = asyncio.Semaphore(0)
+        self.surprise: Exception | None = None
 
     async def check(self, who: str, pin: str) -> Person | Told:
         self.asked.append((who, pin))
@@ -64,8 +66,11 @@ class House:
             return Told("web.no_answer")
         return Person(who, "Ann Bell") if (who in self.let_in and pin == "2468") else Told("web.wrong", wrong=True)
 
-    async def still(self, person: Person) -> bool:
-        return person.user in self.let_in
+    async def still(self) -> set[str] | None:
+        self.rounds.release()
+        if self.surprise:
+            raise self.surprise
+        return self.let_in
 
     def start(self, person: Person) -> Start:
         return Start([sys.executable, "-c", APP, person.user], {})
@@ -238,6 +243,29 @@ async def test_a_screen_ends_with_the_sign_in(house: House, way: Callable[..., A
         assert 'name="pin"' in await (await client.get("/")).text()
         with pytest.raises(WSServerHandshakeError, match="401"):
             await screen(client)
+
+
+async def test_after_a_surprise_it_is_looked_again(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    """An answer in no shape that is known ends no watch: what is over ends in that round, rights in the next."""
+    async with house.open() as client:
+        await sign_in(client)
+        idle = await screen(client)
+        await read(idle)
+        house.surprise = KeyError("role")
+        house.clock.now += IDLE_S - 1
+        while not house.rounds.locked():
+            await house.rounds.acquire()
+        for _ in range(3):
+            await house.rounds.acquire()
+        house.clock.now += 1
+        assert await end(idle) == ENDED
+        assert "It could not be looked" in caplog.text
+        await sign_in(client)
+        live = await screen(client)
+        await read(live)
+        house.let_in.clear()
+        house.surprise = None
+        assert await end(live) == ENDED
 
 
 async def test_a_program_that_is_none_leaves_the_person_signed_in(house: House) -> None:

@@ -14,24 +14,18 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from aisle.cli import browser
-from aisle.cli.compose import load_client, rows_of_ours, service_client
+from aisle.cli.compose import load_client
 from aisle.cli.options import settings_of
-from aisle.client.errors import ClientError
+from aisle.cli.web_people import People
 from aisle.errors import AisleError, UsageError
 from aisle.jobs.view import msg
 from aisle.local.spawn import LIFELINE, lifeline_fd
 from aisle.service.serve import follow_lifeline
-from aisle.settings import ENGLISH, Loaded, language_of
+from aisle.settings import ENGLISH, language_of
 from aisle.tui.catalogue import Voice
 
 if TYPE_CHECKING:
-    from aisle.client import Answer, Client
-    from aisle.web.door import Told
     from aisle.web.signed import Person
-
-SIGN_IN = "/aisle/v1/sign-in"
-MAY = frozenset({"supervisor", "admin"})
-"""Roles of people who may sign in from a browser."""
 
 _HANDED_ON = ("store", "base_url", "token_file", "ca_file", "language")
 """What the command line says of settings goes to each session; all else it finds where this process found it."""
@@ -51,9 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
         context = tls(Path(arguments.certificate), Path(arguments.private_key))
     origin = (arguments.origin or "").rstrip("/")
     language = language_of(loaded.settings) or ENGLISH
+    people = People(loaded)
     ways = Ways(
-        check=partial(_check, loaded),
-        still=partial(_still, loaded),
+        check=people.check,
+        still=people.still,
         start=partial(_start, _handed_on(arguments), dict(os.environ)),
         words=lambda id_: Voice(language=language).say(msg(id_)),
         language=language,
@@ -61,7 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     secure = context is not None or origin.startswith("https:")
     door = partial(Door, ways, secure=secure, origin=origin)
     follow = partial(follow_lifeline, os.environ)
-    asyncio.run(serve(door, arguments.host, arguments.port, context, _told, follow))
+    try:
+        asyncio.run(serve(door, arguments.host, arguments.port, context, _told, follow))
+    finally:
+        people.close()
     return 0
 
 
@@ -99,71 +97,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-# Who may
-
-
-async def _check(loaded: Loaded, who: str, pin: str) -> Person | Told:
-    """Who that is, if the service knows the PIN and the person is a supervisor of the store."""
-    from aisle.web.door import Told
-
-    try:
-        async with service_client(loaded) as client:
-            people = await _people(client, loaded)
-            if people is None:
-                return Told("web.no_people")
-            body = {"store_number": loaded.settings.store, "pin": pin, **_named(people, who)}
-            return _judged(await client.extension("POST", SIGN_IN, body=body))
-    except AisleError:
-        return Told("web.no_answer")
-
-
-def _judged(answer: Answer) -> Person | Told:
-    from aisle.web.door import Told
-    from aisle.web.signed import Person
-
-    if answer.status == 429:
-        return Told("web.later")
-    if answer.status in (403, 422):
-        return Told("web.wrong", wrong=True)
-    if not answer.is_success:
-        return Told("web.no_answer")
-    said = answer.json()
-    if said["role"] not in MAY:
-        return Told("web.not_you", wrong=True)
-    return Person(str(said["user"]), str(said["name"]))
-
-
-async def _people(client: Client, loaded: Loaded) -> Sequence[Mapping[str, Any]] | None:
-    """The people of the store; None where the service keeps none, and nobody where this host may not ask."""
-    try:
-        return await rows_of_ours(client, loaded, "people")
-    except ClientError:
-        return ()
-
-
-def _named(people: Sequence[Mapping[str, Any]], who: str) -> dict[str, str]:
-    """Whom somebody means by a badge, a user name or a name; what nobody is called goes on as it is."""
-    asked = who.casefold()
-    exact = [each for each in people if asked in (each["badge"].casefold(), each["user"].casefold())]
-    named = exact or [each for each in people if asked in _called(each["name"].casefold())]
-    return {"badge": named[0]["badge"]} if len(named) == 1 else {"user": who or "?"}
-
-
-def _called(name: str) -> tuple[str, ...]:
-    """What people call somebody of this name."""
-    return (name, *name.split()[:1])
-
-
-async def _still(loaded: Loaded, person: Person) -> bool:
-    """Whether this is a supervisor of the store still; as long as nobody says otherwise, yes."""
-    try:
-        async with service_client(loaded) as client:
-            people = await rows_of_ours(client, loaded, "people")
-    except AisleError:
-        return True
-    return not people or any(each["user"] == person.user and each["role"] in MAY for each in people)
 
 
 # What is started

@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import ipaddress
 import json
+import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,8 +20,12 @@ from aisle.web import pages
 from aisle.web.screen import Screen, Start
 from aisle.web.signed import Person, Signed, SignIns, Tries
 
+log = logging.getLogger("aisle.web")
+
 CHECK_S: Final = 30.0
 """How often it is looked whether those who are signed in still may be."""
+ANSWER_S: Final = 60.0
+"""So long is waited for who may be; the next look asks again."""
 HEARTBEAT_S: Final = 15.0
 """How often a browser is asked whether it is there."""
 GOODBYE_S: Final = 3.0
@@ -45,8 +50,8 @@ class Ways(NamedTuple):
 
     check: Callable[[str, str], Awaitable[Person | Told]]
     """Who somebody is by a name or badge and a PIN."""
-    still: Callable[[Person], Awaitable[bool]]
-    """Whether a person is still a supervisor here; True where that cannot be told now."""
+    still: Callable[[], Awaitable[Collection[str] | None]]
+    """The users that may be signed in now; None where that cannot be told."""
     start: Callable[[Person], Start]
     """How this person's screen is started."""
     words: pages.Words
@@ -257,15 +262,32 @@ class Door:
             await task
 
     async def _watch(self) -> None:
-        """Ends what does not count any more."""
+        """Ends what does not count any more; whatever goes wrong in one round, there is a next one."""
         while True:
             await asyncio.sleep(self._check_s)
-            for signed in self._signed.people():
-                if not await self._ways.still(signed.person):
-                    self._signed.end(signed)
-            for signed, _, _ in list(self._live.values()):
-                if not self._signed.holds(signed):
-                    await self._close(signed.person, ENDED)
+            for step in (self._ask, self._end_what_is_over):
+                try:
+                    await step()
+                except Exception:
+                    log.exception("It could not be looked whether those who are signed in still may be.")
+
+    async def _ask(self) -> None:
+        """Signs out whoever may not be signed in any more."""
+        people = self._signed.people()
+        if not people:
+            return
+        async with asyncio.timeout(ANSWER_S):
+            may = await self._ways.still()
+        for signed in people:
+            if may is not None and signed.person.user not in may:
+                self._signed.end(signed)
+
+    async def _end_what_is_over(self) -> None:
+        over = [signed.person for signed, _, _ in self._live.values() if not self._signed.holds(signed)]
+        ends = await asyncio.gather(*(self._close(person, ENDED) for person in over), return_exceptions=True)
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
 
     async def _shut(self, app: web.Application) -> None:
         await asyncio.gather(*(self._close(signed.person, ENDED) for signed, _, _ in list(self._live.values())))

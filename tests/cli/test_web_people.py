@@ -1,0 +1,130 @@
+"""Who may sign in from a browser: whom a name means, one client for all that is asked, and answers in other shapes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.cli.web_people import People, Staff, named
+from aisle.client import Client
+from aisle.settings import Loaded, load
+from aisle.web.door import Told
+from aisle.web.signed import Person
+from tests.unit.client_service import Reply, Service, reply
+
+PEOPLE = [
+    {"badge": "B1", "user": "U1", "name": "Anna Berg", "role": "staff"},
+    {"badge": "B2", "user": "U2", "name": "Anna Cole", "role": "supervisor"},
+    {"badge": "B3", "user": "fred", "name": "Fred Harper", "role": "admin"},
+    {"badge": "B4", "user": "U4", "name": "Fred", "role": "supervisor"},
+]
+SUPERVISORS = frozenset({"U2", "fred", "U4"})
+OWN = {"Aisle-Features": "idempotency, people"}
+FRED = {"user": "fred", "name": "Fred Harper", "role": "admin", "token": "t1"}
+
+
+def listed(*people: Any) -> Reply:
+    return reply(200, {"people": people}, OWN)
+
+
+class Desk:
+    """People as they ask a service, and how often a client was opened, closed, and on which thread."""
+
+    def __init__(self, loaded: Loaded, *replies: Reply) -> None:
+        self.service = Service(*replies)
+        self.opened: list[int] = []
+        self.closed = 0
+        self.people = People(loaded, self._opens)
+
+    @asynccontextmanager
+    async def _opens(self) -> AsyncIterator[Client]:
+        self.opened.append(threading.get_ident())
+        async with self.service.client() as client:
+            try:
+                yield client
+            finally:
+                self.closed += 1
+
+    def says(self, *replies: Reply) -> None:
+        self.service.replies[:] = replies
+
+
+@pytest.fixture
+def desk(aisle_home: Path) -> Iterator[Desk]:
+    opened = Desk(load({}, {"AISLE_HOME": str(aisle_home)}), listed(*PEOPLE))
+    yield opened
+    opened.people.close()
+    assert opened.closed == len(opened.opened)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("b2", {"badge": "B2"}),
+        ("u1", {"badge": "B1"}),
+        ("FRED", {"badge": "B3"}),  # a user name beats what others are called
+        ("anna cole", {"badge": "B2"}),
+        ("anna", {"user": "anna"}),  # two are called so
+        ("nobody", {"user": "nobody"}),
+        ("", {"user": "?"}),
+    ],
+)
+def test_a_badge_a_user_name_or_a_name_is_one_person(typed: str, meant: dict[str, str]) -> None:
+    assert named([Staff(**each) for each in PEOPLE], typed) == meant
+
+
+async def test_one_client_is_kept_for_all_and_not_on_the_loop_of_the_screens(desk: Desk) -> None:
+    for _ in range(3):
+        assert await desk.people.still() == SUPERVISORS
+    desk.says(listed(*PEOPLE), reply(200, FRED), listed(*PEOPLE))
+    assert await desk.people.check("fred", "2468") == Person("fred", "Fred Harper")
+    assert len(desk.service.sent) == 5, "one read a round"
+    assert len(desk.opened) == 1
+    assert desk.opened[0] != threading.get_ident()
+
+
+async def test_after_what_went_wrong_the_next_client_is_a_new_one(desk: Desk) -> None:
+    desk.says(reply(401, {}, OWN), listed(*PEOPLE))
+    assert await desk.people.still() is None
+    both = tuple(await asyncio.gather(desk.people.still(), desk.people.still()))
+    assert both == (SUPERVISORS, SUPERVISORS)
+    assert (len(desk.opened), desk.closed) == (2, 1)
+
+
+@pytest.mark.parametrize("person", [{}, {"role": 7}, {"user": "x"}, "x", None])
+async def test_people_in_another_shape_end_nobody(desk: Desk, person: Any) -> None:
+    row = {**PEOPLE[0], **person, "badge": None} if isinstance(person, dict) else person
+    desk.says(listed(*PEOPLE[1:], row))
+    assert await desk.people.still() is None
+
+
+async def test_nobody_is_ended_where_no_people_are_kept(desk: Desk) -> None:
+    for said in (listed(), reply(404, {}), reply(200, [])):
+        desk.says(said)
+        assert await desk.people.still() is None
+    desk.says(reply(404, {}))
+    assert await desk.people.check("fred", "2468") == Told("web.no_people")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (reply(403, {}), Told("web.wrong", wrong=True)),
+        (reply(422, {}), Told("web.wrong", wrong=True)),
+        (reply(429, {}), Told("web.later")),
+        (reply(200, {**FRED, "role": "staff"}), Told("web.not_you", wrong=True)),
+        (reply(200, {"name": "Fred"}), Told("web.no_answer")),
+        (reply(200, [FRED]), Told("web.no_answer")),
+        (reply(200, b"<html>"), Told("web.no_answer")),
+        (reply(502, b"<html>"), Told("web.no_answer")),
+    ],
+)
+async def test_what_an_answer_to_a_sign_in_says(desk: Desk, answer: Reply, told: Told) -> None:
+    desk.says(listed(*PEOPLE), answer)
+    assert await desk.people.check("fred", "2468") == told
