@@ -21,6 +21,7 @@ from aisle.web.signed import Person
         (("--port", "70000"), "--port 70000 is no port"),
         (("--certificate", "c.pem"), "belong together"),
         (("--certificate", "c.pem", "--private-key", "k.pem"), "cannot be used for TLS"),
+        (("--proxy", "10.0.0.1", "--proxy", "gate.example"), "--proxy: 'gate.example' does not appear to be"),
         (("--origin", "store.example"), "it looks like https://store.example"),
         (("--origin", "https://store.example/aisle"), "it looks like https://store.example"),
     ],

@@ -15,6 +15,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerH
 from aiohttp.test_utils import TestClient, TestServer
 
 from aisle.web import pages
+from aisle.web.address import network, sender
 from aisle.web.door import ELSEWHERE, ENDED, Door, Told, Ways
 from aisle.web.screen import Start
 from aisle.web.signed import IDLE_S, LONGEST_S, TRIES, TRIES_S, Person, SignIns, Tries
@@ -190,6 +191,69 @@ async def test_wrong_tries_wait_and_a_service_that_is_away_is_not_one(house: Hou
         assert (await sign_in(client)).status == 303
 
 
+async def test_many_tries_at_once_are_no_more_than_one_by_one(house: House) -> None:
+    known = house.check
+
+    async def slow(who: str, pin: str) -> Person | Told:
+        await asyncio.sleep(0.01)  # so that the others come in meanwhile
+        return await known(who, pin)
+
+    house.check = slow  # type: ignore[method-assign]
+    async with house.open() as client:
+        answers = await asyncio.gather(*(sign_in(client, pin=str(1000 + number)) for number in range(60)))
+        assert sorted(answer.status for answer in answers) == [403] * TRIES + [429] * (60 - TRIES)
+        assert len(house.asked) == TRIES
+
+
+async def test_whoever_is_let_in_clears_no_tries_to_be_somebody_else(house: House) -> None:
+    async with house.open() as client:
+        for number in range(TRIES - 1):
+            assert (await sign_in(client, "boss", str(1000 + number))).status == 403
+            assert (await sign_in(client)).status == 303
+        assert (await sign_in(client, "boss")).status == 403
+        assert (await sign_in(client)).status == 429
+        house.clock.now += TRIES_S
+        for _ in range(TRIES):
+            assert (await sign_in(client, pin="1111")).status == 403
+            assert (await sign_in(client)).status == 303
+
+
+async def test_by_a_named_proxy_each_address_waits_for_itself(house: House) -> None:
+    async with house.open(proxies=[network("127.0.0.1")]) as client:
+        for number in range(TRIES):
+            forged = f"10.0.0.{number}, 192.0.2.1"
+            assert (await sign_in(client, pin="1", **{"X-Forwarded-For": forged})).status == 403
+        assert (await sign_in(client, **{"X-Forwarded-For": "192.0.2.1"})).status == 429
+        assert (await sign_in(client, **{"X-Forwarded-For": "192.0.2.2"})).status == 303
+
+
+async def test_what_anybody_else_says_of_where_he_is_counts_for_nothing(house: House) -> None:
+    async with house.open() as client:
+        for number in range(TRIES):
+            assert (await sign_in(client, pin="1", **{"X-Forwarded-For": f"192.0.2.{number}"})).status == 403
+        assert (await sign_in(client, **{"X-Forwarded-For": "192.0.2.99"})).status == 429
+
+
+@pytest.mark.parametrize(
+    ("remote", "forwarded", "whose"),
+    [
+        ("10.0.0.1", [], "10.0.0.1"),
+        ("10.0.0.1", ["192.0.2.1"], "192.0.2.1"),
+        ("10.0.0.1", ["6.6.6.6, 192.0.2.1"], "192.0.2.1"),
+        ("10.0.0.1", ["6.6.6.6", "192.0.2.1, 10.0.0.2"], "192.0.2.1"),
+        ("10.0.0.1", ["192.0.2.1:4711"], "192.0.2.1"),
+        ("10.0.0.1", ["[2001:db8::1]:4711"], "2001:db8::1"),
+        ("::ffff:10.0.0.1", ["192.0.2.1"], "192.0.2.1"),
+        ("10.0.0.1", ["unknown"], "10.0.0.1"),
+        ("10.0.0.1", ["192.0.2.1, "], "10.0.0.1"),
+        ("10.0.1.1", ["192.0.2.1"], "10.0.1.1"),
+        ("", ["192.0.2.1"], ""),
+    ],
+)
+def test_whom_a_proxy_speaks_for(remote: str, forwarded: list[str], whose: str) -> None:
+    assert sender(remote, forwarded, [network("10.0.0.0/24")]) == whose
+
+
 async def test_a_screen_has_its_size_what_is_typed_and_an_end(house: House) -> None:
     async with house.open() as client:
         await sign_in(client)
@@ -310,13 +374,15 @@ def test_a_sign_in_lasts_while_it_is_used_and_a_shift_at_most() -> None:
 def test_addresses_wait_each_for_itself_and_are_forgotten() -> None:
     clock = Clock()
     tries = Tries(clock)
-    for _ in range(TRIES):
+    for number in range(TRIES):
         assert tries.wait("a") == 0
-        tries.wrong("a")
+        last = tries.begin("a", "Ann" if number % 2 else "ann")
     assert tries.wait("a") == TRIES_S
     assert tries.wait("b") == 0
-    tries.right("a")
+    tries.forget("a", last)
     assert tries.wait("a") == 0
+    tries.right("a", tries.begin("a", "ANN"))
+    assert not tries._wrong
     for number in range(10_001):
-        tries.wrong(str(number))
+        tries.begin(str(number), "ann")
     assert len(tries._wrong) == 10_000

@@ -217,5 +217,12 @@ def _web(commands: _Commands[Parser]) -> None:
         help="listen beyond this machine without TLS, behind a proxy of yours",
     )
     web.add_argument("--origin", metavar="URL", help="what browsers call it, where a proxy stands before it")
+    web.add_argument(
+        "--proxy",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="address of that proxy, whose X-Forwarded-For is believed; else wrong tries by it count as one person's",
+    )
     web.add_argument("--language", choices=LANGUAGES, help="what people read; else that of the environment")
     add_settings(web)

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -23,6 +22,7 @@ from aisle.local.spawn import LIFELINE, lifeline_fd
 from aisle.service.serve import follow_lifeline
 from aisle.settings import ENGLISH, language_of
 from aisle.tui.catalogue import Voice
+from aisle.web.address import Network, is_loopback, network
 
 if TYPE_CHECKING:
     from aisle.web.signed import Person
@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     from aisle.web.serve import serve, tls
 
     _must_fit(arguments)
+    proxies = _proxies(arguments.proxy)
     loaded = settings_of(arguments)
     load_client(loaded)
     context = None
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         language=language,
     )
     secure = context is not None or origin.startswith("https:")
-    door = partial(Door, ways, secure=secure, origin=origin)
+    door = partial(Door, ways, secure=secure, origin=origin, proxies=proxies)
     follow = partial(follow_lifeline, os.environ)
     try:
         asyncio.run(serve(door, arguments.host, arguments.port, context, _told, follow))
@@ -82,7 +83,7 @@ def _must_fit(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
     if (arguments.certificate is None) != (arguments.private_key is None):
         raise UsageError("--certificate and --private-key belong together.")
-    if not (arguments.certificate or arguments.allow_plain_web or _is_loopback(arguments.host)):
+    if not (arguments.certificate or arguments.allow_plain_web or is_loopback(arguments.host)):
         raise UsageError(
             f"On {arguments.host} others could read PINs: give a certificate, or allow plain HTTP behind a proxy of"
             " your own."
@@ -92,11 +93,12 @@ def _must_fit(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--origin {arguments.origin} is none; it looks like https://store.example.")
 
 
-def _is_loopback(host: str) -> bool:
+def _proxies(named: Sequence[str]) -> list[Network]:
+    """The proxies that are believed. Raises UsageError."""
     try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        return [network(each) for each in named]
+    except ValueError as problem:
+        raise UsageError(f"--proxy: {problem}; it takes an address, or a network like 10.0.0.0/24.") from problem
 
 
 # What is started

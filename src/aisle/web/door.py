@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import json
 import logging
 import time
@@ -17,6 +16,7 @@ from multidict import MultiMapping
 from textual_serve.download_manager import DownloadManager
 
 from aisle.web import pages
+from aisle.web.address import Network, is_loopback, sender
 from aisle.web.screen import Screen, Start
 from aisle.web.signed import Person, Signed, SignIns, Tries
 
@@ -67,13 +67,18 @@ class Door:
         *,
         secure: bool,
         origin: str = "",
+        proxies: Collection[Network] = (),
         clock: Callable[[], float] = time.monotonic,
         check_s: float = CHECK_S,
     ) -> None:
-        """`secure` where browsers come by https; `origin` is where they say they are, '' for what they call us."""
+        """`secure` where browsers come by https; `origin` is where they say they are, '' for what they call us.
+
+        Whom one of the `proxies` speaks for is believed.
+        """
         self._ways = ways
         self._secure = secure
         self._origin = origin
+        self._proxies = proxies
         self._check_s = check_s
         self._signed = SignIns(clock)
         self._tries = Tries(clock)
@@ -124,9 +129,9 @@ class Door:
             return True  # a proxy stands before us and calls us as it likes; what browsers say is checked by origin
         name = urlsplit(f"//{host}").hostname or ""
         address = (transport.get_extra_info("sockname") or ("",))[0] if transport else ""
-        if not _is_loopback(str(address)):
+        if not is_loopback(str(address)):
             return True
-        return _is_loopback(name)
+        return is_loopback(name)
 
     def _who(self, request: web.Request) -> Signed | None:
         value = request.cookies.get(self.cookie, "")
@@ -141,17 +146,21 @@ class Door:
     # Signing in and out
 
     async def _sign_in(self, request: web.Request) -> web.Response:
-        address = request.remote or ""
+        address = sender(request.remote or "", request.headers.getall("X-Forwarded-For", ()), self._proxies)
         if wait := self._tries.wait(address):
-            return self._refused("web.later", 429, {"Retry-After": str(wait)})
+            return self._later(wait)
         form = await request.post()
+        who = _field(form, "who")
         async with self._checks:
-            answer = await self._ways.check(_field(form, "who"), _field(form, "pin"))
+            if wait := self._tries.wait(address):  # others from there were wrong while this one came in
+                return self._later(wait)
+            begun = self._tries.begin(address, who)
+            answer = await self._ways.check(who, _field(form, "pin"))
         if isinstance(answer, Told):
-            if answer.wrong:
-                self._tries.wrong(address)
+            if not answer.wrong:
+                self._tries.forget(address, begun)
             return self._refused(answer.why, 403)
-        self._tries.right(address)
+        self._tries.right(address, begun)
         if before := self._who(request):
             await self._end(before)
         response = web.Response(status=303, headers={"Location": "/", "Cache-Control": "no-store"})
@@ -173,6 +182,9 @@ class Door:
         live = self._live.get(signed.person.user)
         if live and live[0] is signed:
             await self._close(signed.person, ENDED)
+
+    def _later(self, wait: int) -> web.Response:
+        return self._refused("web.later", 429, {"Retry-After": str(wait)})
 
     def _refused(self, why: str, status: int, headers: dict[str, str] | None = None) -> web.Response:
         page = pages.sign_in_page(self._ways.words, self._ways.language, why)
@@ -331,10 +343,3 @@ def _said(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -81,31 +81,52 @@ class SignIns:
         self._by_hash = {key: signed for key, signed in self._by_hash.items() if signed.holds(now)}
 
 
+class Try(NamedTuple):
+    """One try from an address to be somebody."""
+
+    at: float
+    who: str
+
+
 class Tries:
-    """Wrong tries by address: a person's own lock is the service's, this one is for whoever tries many people."""
+    """Wrong tries by address: a person's own lock is the service's, this one is for whoever tries many people.
+
+    A try counts as a wrong one from its begin, so that no number of them at once is more than so many one by one.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
+        self._wrong: OrderedDict[str, list[Try]] = OrderedDict()
 
     def wait(self, address: str) -> int:
         """Seconds until this address may try again; 0 for now."""
-        times = self._wrong.get(address)
         now = self._clock()
-        while times and now - times[0] >= TRIES_S:
-            times.popleft()
-        return 0 if not times or len(times) < TRIES else max(1, round(TRIES_S - (now - times[0])))
+        tries = [each for each in self._wrong.get(address, ()) if now - each.at < TRIES_S]
+        return 0 if len(tries) < TRIES else max(1, round(TRIES_S - (now - tries[-TRIES].at)))
 
-    def wrong(self, address: str) -> None:
-        """One more."""
-        self._wrong.setdefault(address, deque(maxlen=TRIES)).append(self._clock())
+    def begin(self, address: str, who: str) -> Try:
+        """One more; it is wrong until somebody says otherwise."""
+        begun = Try(self._clock(), who.casefold())
+        kept = [each for each in self._wrong.get(address, ()) if begun.at - each.at < TRIES_S]
+        self._wrong[address] = [*kept, begun]
         self._wrong.move_to_end(address)
         while len(self._wrong) > _ADDRESSES:
             self._wrong.popitem(last=False)
+        return begun
 
-    def right(self, address: str) -> None:
-        """Whoever is let in has no wrong tries behind him."""
-        self._wrong.pop(address, None)
+    def forget(self, address: str, begun: Try) -> None:
+        """Nobody could tell whether it was right."""
+        self._keep(address, [each for each in self._wrong.get(address, ()) if each is not begun])
+
+    def right(self, address: str, begun: Try) -> None:
+        """Whoever is let in has no wrong tries behind him; those to be somebody else stay."""
+        self._keep(address, [each for each in self._wrong.get(address, ()) if each.who != begun.who])
+
+    def _keep(self, address: str, tries: list[Try]) -> None:
+        if tries:
+            self._wrong[address] = tries
+        else:
+            self._wrong.pop(address, None)
 
 
 def _hashed(value: str) -> str:
