@@ -3,10 +3,9 @@
 from html import escape
 from itertools import groupby
 from pathlib import Path
+from typing import Protocol
 
 from pyte.screens import Char
-
-from tests.terminal.harness import Terminal
 
 CELL_WIDTH, CELL_HEIGHT, BASELINE = 9, 18, 13
 INK, PAPER = "#d0d0d0", "#000000"
@@ -21,7 +20,19 @@ PALETTE = {
 """pyte's names of the sixteen colours (one of them is misspelt there)."""
 
 
-def picture(terminal: Terminal, path: Path) -> Path:
+class Glass(Protocol):
+    """What can be drawn: a terminal, or a screen that was taken from one."""
+
+    cols: int
+    rows: int
+
+    @property
+    def cells(self) -> list[list[Char]]:
+        """Row by row, with colours and attributes."""
+        ...
+
+
+def picture(terminal: Glass, path: Path) -> Path:
     """Draws the screen as it stands into an SVG file; answers with its path."""
     width, height = terminal.cols * CELL_WIDTH, terminal.rows * CELL_HEIGHT
     rows = (_row(y, cells) for y, cells in enumerate(terminal.cells))

@@ -29,6 +29,10 @@ LONGEST_NUMBER = 3
 """Digits that somebody types for a number of the list; more of them are a code."""
 
 
+OWN = "hb"
+"""Letters that do the same on this page: what leads back, and help."""
+
+
 class Entry(NamedTuple):
     """One command."""
 
@@ -146,7 +150,7 @@ def pages() -> tuple[tuple[Msg, Any], ...]:
 def commands_of(args: Mapping[str, Any]) -> tuple[Entry, ...]:
     """Everything that can be done from the page that the arguments describe: `letters` and `choices` of it, the jobs
     that are `open`, whether somebody is `signed_in`, `language`, `theme` and whether there are `colours` for one."""
-    letters = [Entry(hint.text, LETTER, hint.letter, hint.letter) for hint in args["letters"] if hint.letter != "h"]
+    letters = [Entry(hint.text, LETTER, hint.letter, hint.letter) for hint in args["letters"] if hint.letter not in OWN]
     numbers = [Entry(text, NUMBER, str(at), str(at)) for at, text in enumerate(args["choices"], 1)]
     places = [
         Entry(text, PAGE, str(at))
@@ -207,7 +211,7 @@ def _back(state: Palette, size: int) -> Result:
 def _run(state: Palette, entry: Entry) -> Result:
     match entry.kind:
         case "letter":
-            return Turn(state, (Close(said=Back() if entry.key == "b" else Command(entry.key)),))
+            return Turn(state, (Close(said=Command(entry.key)),))
         case "number":
             return Turn(state, (Close(said=Choice(int(entry.key))),))
         case "page":

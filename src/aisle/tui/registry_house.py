@@ -71,7 +71,7 @@ def _commands(text: str) -> Frame:
 
 def _commands_plain(text: str) -> Frame:
     """A terminal with sixteen colours has no themes; a page that is cut by nothing."""
-    return _frame(CommandsJob(), _listed(30, False)._replace(cursor=4))
+    return _frame(CommandsJob(), _listed(30, False)._replace(cursor=1))
 
 
 def _commands_none(text: str) -> Frame:
