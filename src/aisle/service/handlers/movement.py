@@ -17,6 +17,7 @@ from aisle.service.stock.movement import End, move
 from aisle.service.stock.update import order_pool
 
 Body = dict[str, Any]
+_ENDS = ("from_location", "to_location")
 _SHIPMENT = ("customer_order_shipment_number", "customer_order_shipment_line_number")
 
 
@@ -25,7 +26,10 @@ async def create_movement(ctx: Context, call: Call) -> bytes:
     items = [without_none(item) for item in call.body]
     ctx.app_user = call.query.get("AppUserName", ctx.app_user)
     ledger = Ledger(Book(ctx, ctx.here))
-    await ledger.book.load(item.get("product_number", "") for item in items)
+    ends = [item.get(name) or {} for item in items for name in _ENDS]
+    await ledger.book.load(
+        (item.get("product_number", "") for item in items), (end.get("location_code") or "" for end in ends)
+    )
     logs = LogWriter(ledger)
     for index, item in enumerate(items):
         await _move(ledger, logs, item, f"[{index}]")
