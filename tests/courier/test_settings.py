@@ -16,7 +16,7 @@ import pytest
 from aisle.client import Answer, Client, RetryPolicy
 from aisle.courier.judging import ABSENT, CHANGED, FOUND, STANDS, UNREADABLE, Seen, judge
 from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, Json, Write
-from aisle.jobs.store_product_fields import UPDATE, write
+from aisle.jobs.store_product_fields import UPDATE, values_of, write
 from aisle.local.operation import Operation
 from tests.courier.fake import answer_lost, not_applied, says
 from tests.courier.host import URL, Host
@@ -111,6 +111,18 @@ async def test_nobody_is_written_over_unseen(shop: Shop) -> None:
         (same,) = shop.desk.write(setting({"min": Decimal(5)}, min="4"))
         courier.wake()
         await shop.until(same, "done")
+    assert shop.applied(UPDATE) == 1
+
+
+async def test_what_stood_at_nothing_is_not_written_over_unseen_either(shop: Shop) -> None:
+    async with shop.working() as courier:
+        shop.fake.stock["P1"].update(min=12, max=None)
+        free, taken = shop.desk.write(setting({"max": Decimal(20)}, order_level="5"), setting({"min": Decimal(5)}))
+        courier.wake()
+        op = await shop.until(taken, "rejected")
+        assert op.last_error == "min of P1 is 12 now, not empty: somebody else has changed it."
+        await shop.until(free, "done")
+        assert (shop.fake.stock["P1"]["min"], shop.fake.stock["P1"]["max"]) == (12, 20)
     assert shop.applied(UPDATE) == 1
 
 
@@ -228,7 +240,7 @@ async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(ow
             "discount_price": Decimal("1.99"),
         }
         good, bad = own.desk.write(
-            write(product, STORE, everything, {"min": "4", "max": "10"}),
+            write(product, STORE, everything, values_of(row)),
             write(product, STORE, {"min": Decimal(7)}, {"min": "6"}),
         )
         courier.wake()

@@ -13,7 +13,7 @@ from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Quer
 from aisle.jobs.figures import MOST, figures
 from aisle.jobs.store_product import Page, StoreProductJob
 from aisle.jobs.store_product_fields import FIELDS, codes_of, day_of, plain, room_of
-from aisle.jobs.view import Block, Chart, Detail, Step, Verdict
+from aisle.jobs.view import Block, Chart, Detail, Frame, Link, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -28,6 +28,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from aisle.tui.screens.frame import paint
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00+00:00")
 NUMBERS = {field.name: number for number, field in enumerate(FIELDS, 1)}
@@ -126,18 +127,30 @@ def test_what_is_not_known_yet_and_what_the_store_does_not_have_is_said() -> Non
     [
         ("min", (Quantity(Decimal(6)),), {"min": Decimal(6), "base": {"min": "4"}}),
         ("max", (Unknown("5-12"),), {"min": Decimal(5), "max": Decimal(12), "base": {"min": "4", "max": "10"}}),
-        ("order_level", (Quantity(Decimal("5.5")),), {"order_level": Decimal("5.5"), "base": {}}),
+        ("order_level", (Quantity(Decimal("5.5")),), {"order_level": Decimal("5.5"), "base": {"order_level": ""}}),
         ("is_replenishment", (Choice(1),), {"is_replenishment": True, "base": {"is_replenishment": "no"}}),
-        ("attention_codes", (Text("cold, glass cold"),), {"attention_codes": ["cold", "glass"], "base": {}}),
-        ("expiry_date_time", (Unknown("+14"),), {"expiry_date_time": "2026-12-04T00:00:00Z", "base": {}}),
+        (
+            "attention_codes",
+            (Text("cold, glass cold"),),
+            {"attention_codes": ["cold", "glass"], "base": {"attention_codes": ""}},
+        ),
+        (
+            "expiry_date_time",
+            (Unknown("+14"),),
+            {"expiry_date_time": "2026-12-04T00:00:00Z", "base": {"expiry_date_time": ""}},
+        ),
         (
             "validate_expiry_date_time",
             (Text("1.2"),),
-            {"validate_expiry_date_time": "2027-02-01T00:00:00Z", "base": {}},
+            {"validate_expiry_date_time": "2027-02-01T00:00:00Z", "base": {"validate_expiry_date_time": ""}},
         ),
-        ("is_promotion", (Choice(1),), {"is_promotion": True, "base": {}}),
+        ("is_promotion", (Choice(1),), {"is_promotion": True, "base": {"is_promotion": ""}}),
         ("price", (Quantity(Decimal("2.25")),), {"price": Decimal("2.25"), "base": {"price": "2.5"}}),
-        ("discount_price", (Quantity(Decimal("1.99")),), {"discount_price": Decimal("1.99"), "base": {}}),
+        (
+            "discount_price",
+            (Quantity(Decimal("1.99")),),
+            {"discount_price": Decimal("1.99"), "base": {"discount_price": ""}},
+        ),
     ],
 )
 def test_each_field_is_typed_looked_over_and_sent(name: str, events: tuple[Event, ...], expected: Any) -> None:
@@ -257,6 +270,18 @@ def test_figures_are_drawn_with_their_keys() -> None:
     assert isinstance(bare.view, Detail)
 
 
+@pytest.mark.parametrize(
+    "wild", ["[3, NaN]", "[3, 1e9999999]", '{"a": Infinity}', "[1e9999999, -1e9999999]", '["sNaN", 2]']
+)
+def test_figures_that_are_none_end_nothing(wild: str) -> None:
+    numbers = {"min": "1e9999999", "max": "NaN", "price": float("inf"), "original_min": "-1e9999999"}
+    hand = Hand(row(history_array=wild, forecast_array="[3, 4]", average_array=wild, forecast="1e9999999", **numbers))
+    for command in ("g", "n"):
+        for columns, rows in ((20, 16), (80, 24)):
+            assert paint(Frame(hand.view, Link("live")), columns, rows).lines
+        hand.feed(Command(command))
+
+
 def test_another_product_is_scanned_and_back_leaves() -> None:
     hand = Hand(row())
     assert hand.feed(Thing((Meaning(PRODUCT, "P2", "Cola", code="P2"),))) == "lookup.shown"
@@ -291,6 +316,13 @@ def test_back_leads_through_the_change() -> None:
         (None, []),
         ([1, 2], [("", 1), ("", 2)]),
         ("[" * 100_000, []),
+        ("[3, NaN]", []),
+        ("[3, Infinity]", []),
+        ('["NaN", 3, "sNaN"]', [("", 0), ("", 3), ("", 0)]),
+        ("[3, 1e9999999]", [("", 3), ("", 0)]),
+        ("[3, -1e-9999999]", [("", 3), ("", 0)]),
+        ('{"W1":3,"W2":"1e9999999"}', [("W1", 3), ("W2", 0)]),
+        ([3, Decimal("1e9999999"), float("inf")], [("", 3), ("", 0), ("", 0)]),
     ],
 )
 def test_figures_are_read_however_they_are_written(text: Any, found: list[Any]) -> None:

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from aisle.jobs.walk import number
 
@@ -39,9 +39,13 @@ def figures(given: Any) -> tuple[Figure, ...]:
 
 def _loaded(text: str) -> Any:
     try:
-        return json.loads(text, parse_float=Decimal)
+        return json.loads(text, parse_float=Decimal, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return _split(text)
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no figure")
 
 
 def _split(text: str) -> Any:

@@ -98,8 +98,8 @@ def _day_of(text: str) -> str:
 
 
 def write(product: str, store: str, changes: Mapping[str, Json], base: Mapping[str, str]) -> Write:
-    """Says these fields of the product anew; `base` is what they stood at."""
-    known = {name: base[name] for name in changes if name in base}
+    """Says these fields of the product anew; `base` is what they stood at, at nothing included."""
+    known = {name: base.get(name, "") for name in changes}
     item = {"product_number": product, **changes, BASE: known}
     return Write(UPDATE, (f"product/{product}",), {"store_number": store}, {}, [item])
 

@@ -122,14 +122,20 @@ def _part(run: str) -> tuple[int, int, str]:
     return (0, int(run), "") if run.isdecimal() else (1, 0, run.casefold())
 
 
+FARTHEST = 30
+"""So many digits before or behind the point a number may have, and be reckoned with and written out."""
+
+
 def number(value: Any, default: Decimal = Decimal(0)) -> Decimal:
-    """A number of the store's data as Decimal; whatever is missing or no number gives the default."""
-    if isinstance(value, Decimal):
-        return value
+    """A number of the store's data as Decimal; whatever is missing, no number or beyond all reckoning gives the
+    default."""
+    if value is None or isinstance(value, bool):
+        return default
     try:
-        return default if value is None or isinstance(value, bool) else Decimal(str(value))
+        found = value if isinstance(value, Decimal) else Decimal(str(value))
     except ArithmeticError:
         return default
+    return found if found.is_finite() and -FARTHEST <= found.adjusted() <= FARTHEST else default
 
 
 def takes(lines: Iterable[Mapping[str, Any]], order: str = "") -> tuple[Take, ...]:

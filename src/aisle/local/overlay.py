@@ -17,6 +17,7 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.claim import is_later
 from aisle.jobs.codec import from_text, to_text
+from aisle.jobs.walk import FARTHEST
 from aisle.local.db import fetch, fetch_one, usable
 from aisle.local.operation import REJECT_LINES, Operation, as_operation, parts_of
 from aisle.local.rebase import BASE, PICKED, has_base, is_picked, rebased, share
@@ -28,14 +29,14 @@ Row = dict[str, Json]
 
 
 def decimal(value: Any) -> Decimal:
-    """A number of an answer, whatever it is written as; 0 for what is none."""
+    """A number of an answer, whatever it is written as; 0 for what is none, or beyond all reckoning."""
     if isinstance(value, Decimal):
         return value
     try:
         found = Decimal(str(value)) if value is not None and not isinstance(value, bool) else Decimal(0)
     except ArithmeticError:
         return Decimal(0)
-    return found if found.is_finite() else Decimal(0)
+    return found if found.is_finite() and -FARTHEST <= found.adjusted() <= FARTHEST else Decimal(0)
 
 
 def is_full(line: Mapping[str, Json]) -> bool:

@@ -31,12 +31,16 @@ def window(args: Mapping[str, Json], size: int) -> tuple[int, int]:
 
 def _fraction(text: str) -> Decimal | int:
     value = Decimal(text)
-    return int(value) if value == value.to_integral_value() and abs(value) < LAST else value
+    return int(value) if value.adjusted() < LAST.adjusted() and value == value.to_integral_value() else value
+
+
+def _nothing(word: str) -> None:
+    """What is infinite, or no number at all, says nothing."""
 
 
 def loaded(raw: str) -> Row:
     """A kept row: whole numbers as int, fractions as Decimal."""
-    row: Row = json.loads(raw, parse_float=_fraction)
+    row: Row = json.loads(raw, parse_float=_fraction, parse_constant=_nothing)
     return row
 
 

@@ -20,7 +20,7 @@ from aisle.jobs.base import Json
 from aisle.jobs.walk import natural
 from aisle.local.db import fetch, fetch_one, known
 from aisle.local.journal import Session
-from aisle.local.overlay import Row
+from aisle.local.overlay import Row, decimal
 from aisle.local.reads_rows import Result
 
 KINDS = ("pick", "count", "move", "short")
@@ -101,7 +101,7 @@ def today(cache: apsw.Connection, outbox: apsw.Connection, late: Late, args: Map
 def _work(cache: apsw.Connection, began: datetime) -> Row:
     found: dict[str, tuple[int, Decimal]] = {}
     for kind, count, quantity in fetch(cache, _WORK, _hour(began)):
-        found[str(kind)] = int(count), Decimal(str(quantity or 0))
+        found[str(kind)] = int(count), decimal(quantity)
     row: Row = {}
     for kind in KINDS:
         row[f"work_{kind}"], row[f"pieces_{kind}"] = found.get(kind, (0, Decimal(0)))
