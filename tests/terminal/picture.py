@@ -23,8 +23,15 @@ PALETTE = {
 class Glass(Protocol):
     """What can be drawn: a terminal, or a screen that was taken from one."""
 
-    cols: int
-    rows: int
+    @property
+    def cols(self) -> int:
+        """How wide it is, in cells."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """How high it is, in cells."""
+        ...
 
     @property
     def cells(self) -> list[list[Char]]:

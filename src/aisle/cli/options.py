@@ -37,7 +37,7 @@ examples:
   aisle                                      the demo store that aisle brings along; sign in as anna
   aisle --store 0042 --base-url https://store.example --token-file token
   aisle doctor --settings                    what is in force on this terminal, and why
-  aisle api list-store-products-stock --query page=1
+  aisle api list-store-products-stock --query page_size=5
   aisle completion bash >> ~/.bashrc         completes commands, options and operations
 
 In the app: h and Enter is help on any page, . and Enter lists all commands.
