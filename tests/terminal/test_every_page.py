@@ -24,11 +24,16 @@ OPENS = {
     "places": "browse.list",
     "count, losses": "count.start",
     "move": "move.from",
+    "round": "walk",
     "receive": "receive.delivery",
+    "order board": "orders",
+    "exceptions": "exceptions",
     "log": "logs",
     "stores": "stores",
     "products": "products",
+    "today": "today",
     "clearance": "clearance",
+    "goods to move": "tasks",
 }
 """The step that each page begins with."""
 
