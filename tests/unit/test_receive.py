@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
 from aisle.jobs.base import Changed, Close, Closed, Resumed, Rows, Start, Wish, Write
 from aisle.jobs.view import ASK, WRONG
 from aisle.scan.meaning import PERSON, Back, Choice, Echo, Meaning, Move, Quantity, Text, Thing, Unknown
@@ -94,6 +96,20 @@ def test_more_than_was_announced_is_asked_about_and_goes_to_the_last_line() -> N
     hand.feed(Quantity(Decimal(1)))
     assert hand.state.item is not None
     assert (hand.state.item.product, hand.state.item.quantity) == ("P2", Decimal(1))
+
+
+@pytest.mark.parametrize("letter", ["d", "l", "u"])
+def test_goods_that_are_asked_about_are_not_dropped_by_a_letter(letter: str) -> None:
+    for goods in ("P9", "P2"):
+        hand = Hand()
+        hand.say("D-1", goods)
+        hand.scan(goods, "11")
+        ways, pending = hand.state.ways, hand.state.pending
+        assert pending
+        assert hand.say(letter) == "receive.answer_first"
+        assert dict(hand.verdicts[-1].text.args)["quantity"] == 12
+        assert (hand.state.ways, hand.state.pending, hand.state.phase) == (ways, pending, "goods")
+        assert hand.verdicts[-1].kind == WRONG
 
 
 def test_what_nobody_announced_is_taken_set_aside_or_received_with_the_delivery_that_expects_it() -> None:

@@ -272,6 +272,8 @@ def _moved(state: Receiving, event: Event, context: Context) -> Result:
             return Turn(receive_view.leafed(state, 1 if letter == "n" else -1))
         case Move("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
             return Turn(receive_view.leafed(state, 1 if key == "pagedown" else -1))
+        case Command("u" | "l" | "d") if receive_take.is_asked(state):
+            return receive_take.unanswered(state, None, context)
         case Command("u") if state.phase == "goods":
             return receive_take.undo(state._replace(ways=(), pending=None), context)
         case Command("l") if state.phase == "goods":
