@@ -164,6 +164,19 @@ def test_orders_of_the_day_and_late_ones(store: Store) -> None:
     assert [row[f"orders_{name}"] for name in ("open", "partial", "picked")] == [2, 1, 1]
 
 
+def test_a_day_without_an_hour_is_that_day_and_what_was_rejected_is_neither_due_nor_picked(store: Store) -> None:
+    def order(number: str, pickup: str, picked: float = 0, **fields: Any) -> Row:
+        return goods.order(number, goods.line(1, "P1", 3, picked), pickup_date=pickup, **fields)
+
+    days = ("2026-11-19", "2026-11-20", "2026-11-21", "2026-11-21T00:00:00")
+    orders = [order(str(at), day) for at, day in enumerate(days, 1)]
+    orders.append(order("5", "2026-11-20", is_picked=True, status_id=2))
+    orders.append(order("6", "2026-11-20", is_rejected=True))
+    store.cache.put_orders(orders, lines_known=True, read_began=NOON)
+    row = store.row()
+    assert (row["due"], row["due_done"]) == (2, 1)
+
+
 def test_who_is_known_on_this_host_alone_is_told_so(store: Store) -> None:
     box = Outbox(store.outbox, clock=Clock(NOON))
     with transaction(store.outbox):

@@ -46,6 +46,7 @@ WHERE g.raw ->> 'source' = 'short' AND g.at >= ? GROUP BY 1
 """
 _SEEN = "SELECT count(*) FROM orders INDEXED BY orders_age WHERE first_began >= ?"
 _DUE = "SELECT status, count(*) FROM orders INDEXED BY orders_pickup WHERE pickup >= ? AND pickup < ? GROUP BY status"
+"""From a day to the next one, both without hours: pickups are stored with them or without."""
 _OPEN_JOBS = """
 SELECT job_id, name, opened FROM job WHERE session_id = ? AND closed IS NULL ORDER BY opened_seq DESC, opened DESC
 """
@@ -73,8 +74,8 @@ def today(cache: apsw.Connection, outbox: apsw.Connection, late: Late, args: Map
     began = midnight(now)
     ends = began + timedelta(days=1)
     states = {str(status): int(count) for status, count in fetch(cache, "SELECT status, n FROM status_tally")}
-    day = (began.replace(tzinfo=None).isoformat(), ends.replace(tzinfo=None).isoformat())
-    due = {str(status): int(count) for status, count in fetch(cache, _DUE, *day)}
+    day = (began.date().isoformat(), ends.date().isoformat())
+    due = {str(status): int(count) for status, count in fetch(cache, _DUE, *day) if status != "rejected"}
     full = fetch_one(cache, "SELECT json_extract(cursor, '$.completed') FROM sync WHERE topic = 'full'")
     began_at = began.timestamp()
     first_read = fetch_one(cache, "SELECT min(first_began) FROM orders")
