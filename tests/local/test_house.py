@@ -140,8 +140,17 @@ def test_language_and_colours_change_at_once(home: Home) -> None:
         frame = say(session, ".", "deutsch")
         assert (frame.language, told(frame)) == ("de", (INFO, "commands.tuned"))
         assert say(session, ".", "kontrast").theme == "contrast"
-        session.has_themes = False
-        assert "commands.theme" not in str(session._stack.open)
+        assert (frame.language, say(session, "o").language) == ("de", "en")
+        assert session._frame().theme == ""
+
+
+def test_themes_are_for_terminals_that_have_the_colours(home: Home) -> None:
+    with at(home, user="U1", theme="dark") as session:
+        session.resize(200, 50)
+        assert session._frame().theme == ""
+        assert "commands.theme" not in rows(say(session, "."))
+        session.has_themes = True
+        assert session._frame().theme == "dark"
 
 
 def test_every_page_of_home_is_among_the_commands(home: Home) -> None:

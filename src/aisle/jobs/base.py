@@ -154,7 +154,7 @@ class WorkIn(NamedTuple):
 
 
 class Tune(NamedTuple):
-    """From here on this terminal looks or speaks like that, until the session ends or its settings change."""
+    """From here on this terminal looks or speaks like that, until somebody signs out or its settings change."""
 
     name: str
     """`language` or `theme`."""

@@ -114,6 +114,8 @@ class Session:
         """What messages say, for whoever looks for a command by its words."""
         self.has_themes = False
         """Whether the terminal has the colours of a theme."""
+        self._own: dict[str, Any] = {}
+        """What the settings say of what somebody has changed on this terminal for himself."""
         self._closed = False
         self._at = 0.0
         self._known: Context | None = None
@@ -270,6 +272,7 @@ class Session:
         """The settings have changed. Open jobs go on as they were begun; what is scanned from now on is read anew."""
         self._verdict = retuned.verdict
         if retuned.terms:
+            self._own = {}
             self._terms = self._terms.tuned(retuned.terms)
             self._ear = Ear(self._rooms.reads, self._terms.restricted)
             self._rooms.reads.pools = self._terms.pools
@@ -472,12 +475,24 @@ class Session:
             self._work_in(order.store)
             return
         if isinstance(order, Tune):
-            named: dict[str, Any] = {order.name: order.value}
-            self._terms = self._terms._replace(**named)
+            self._tune(order)
             return
+        if isinstance(order, SignOut):
+            self._untune()
         self._keeper.stay(order)
         if self._commit():
             self._enter(order if isinstance(order, SignIn) else SignIn("", ""))
+
+    def _tune(self, order: Tune) -> None:
+        """Another language or other colours, for whoever is here now."""
+        self._own.setdefault(order.name, getattr(self._terms, order.name))
+        named: dict[str, Any] = {order.name: order.value}
+        self._terms = self._terms._replace(**named)
+
+    def _untune(self) -> None:
+        """As the settings have it, for whoever comes next."""
+        if self._own:
+            self._terms, self._own = self._terms._replace(**self._own), {}
 
     def _enter(self, who: SignIn) -> None:
         """Puts up the first page of this person (or of nobody), and the jobs that were left open."""

@@ -201,7 +201,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.no_such": ("Nicht gefunden", "Kein Befehl „{text:~}“"),
     "commands.language": ("{name}", "Sprache: {name}"),
     "commands.theme": ("{name}", "Farben: {name}"),
-    "commands.tuned": ("{what}", "{what}, bis zum Ende dieser Sitzung"),
+    "commands.tuned": ("{what}", "{what}, bis zur Abmeldung"),
     "theme.lean": "des Geräts",
     "theme.light": "hell",
     "theme.dark": "dunkel",

@@ -199,7 +199,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.no_such": ("Not found", "No command “{text:~}”"),
     "commands.language": ("{name}", "Language: {name}"),
     "commands.theme": ("{name}", "Colours: {name}"),
-    "commands.tuned": ("{what}", "{what}, until this session ends"),
+    "commands.tuned": ("{what}", "{what}, until you sign out"),
     "theme.lean": "of the terminal",
     "theme.light": "light",
     "theme.dark": "dark",

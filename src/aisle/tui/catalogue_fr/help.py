@@ -194,7 +194,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.no_such": ("Introuvable", "Aucune action « {text:~} »"),
     "commands.language": ("{name}", "Langue : {name}"),
     "commands.theme": ("{name}", "Couleurs : {name}"),
-    "commands.tuned": ("{what}", "{what}, jusqu'à la fin de cette session"),
+    "commands.tuned": ("{what}", "{what}, jusqu'à la déconnexion"),
     "theme.lean": "du terminal",
     "theme.light": "clair",
     "theme.dark": "sombre",

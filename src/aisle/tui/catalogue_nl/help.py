@@ -183,7 +183,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.no_such": ("Niet gevonden", "Geen opdracht “{text:~}”"),
     "commands.language": ("{name}", "Taal: {name}"),
     "commands.theme": ("{name}", "Kleuren: {name}"),
-    "commands.tuned": ("{what}", "{what}, tot het eind van deze sessie"),
+    "commands.tuned": ("{what}", "{what}, tot het afmelden"),
     "theme.lean": "van de terminal",
     "theme.light": "licht",
     "theme.dark": "donker",
