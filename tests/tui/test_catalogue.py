@@ -18,7 +18,7 @@ from aisle.tui.catalogue_parts import messages
 from aisle.tui.registry import SCREENS
 
 SOURCE = Path(aisle.__file__).parent
-SPEAKERS = ("jobs", "local", "scan", "tui", "web", "cli/web.py")
+SPEAKERS = ("jobs", "local", "scan", "tui", "web", "cli/web.py", "cli/web_people.py")
 SPECS = {"", "~", "~~", "day", "date", "time", "year", "age", "money"}
 MESSAGES = messages("en")
 
