@@ -41,7 +41,7 @@ def begun(home: Home, trace: str = "") -> Session:
 
 def type_(session: Session, text: str) -> Frame:
     """As a person types it."""
-    return session.take([Line(text, "cr", 0.0, 1.0, 2 * TYPED_MS / 1000)], 1.0)
+    return session.take([Line(text, "cr", 0.0, 1.0, 0.5, pace=2 * TYPED_MS / 1000)], 1.0)
 
 
 def at_the_pin(session: Session) -> Frame:
@@ -134,3 +134,25 @@ def test_a_pin_is_not_told_when_the_answer_comes_while_it_is_typed(home: Home, t
     session.on_painted([1], 2.0)
     session.close()
     assert SECRET[6:].encode() not in written(home, trace)
+
+
+def test_a_pin_before_it_is_asked_for_and_after_it_is_over_is_nowhere(home: Home, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    session = begun(home, str(trace))
+    at_the_pin(session)
+    type_(session, "2468")
+    outbox = open_outbox(home.folder)
+    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask").fetchall()
+    assert asks.begin(outbox, str(name), float(str(now)))
+    asks.end(outbox, str(name), asks.ANSWERED, {"how": "refused", "why": "No."}, float(str(now)))
+    outbox.close()
+    frame = session.poll()
+    for page in ("clear.done", "clear.sure"):
+        assert frame is not None
+        assert frame.view.name == page
+        assert session.take([Typed(SECRET)], 1.0).typed == "*" * len(SECRET)
+        assert SECRET not in str(type_(session, SECRET))
+        frame = type_(session, "2")
+    session.on_painted([1], 2.0)
+    session.close()
+    assert SECRET.encode() not in written(home, trace)

@@ -28,12 +28,15 @@ from aisle.jobs.base import (
     holds,
 )
 from aisle.jobs.clearance import ClearanceJob
-from aisle.jobs.clearance_sure import TYPED_MS, ClearJob
+from aisle.jobs.clearance_sure import TYPED_MS, ClearJob, is_typed
 from aisle.jobs.codec import from_text, to_text
 from aisle.jobs.move import MoveJob
 from aisle.jobs.moving import HELD_BY
 from aisle.jobs.tasks import TasksJob
 from aisle.jobs.view import Detail
+from aisle.local.hearing import heard
+from aisle.scan.decoder import Decoder
+from aisle.scan.inputs import Line
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -108,9 +111,9 @@ class Hand:
         return [effect for effect in self.effects if isinstance(effect, kind)]
 
 
-def typed(text: str, gap_ms: int = 4 * TYPED_MS, **fields: Any) -> Heard:
+def typed(text: str, pace_ms: int = 2 * TYPED_MS, **fields: Any) -> Heard:
     """What a person types."""
-    return Heard(text, "cr", gap_ms, **{"said": Unknown(text), **fields})
+    return Heard(text, "cr", 9 * TYPED_MS, **{"said": Unknown(text), "pace_ms": pace_ms, **fields})
 
 
 def test_a_tag_and_categories_are_chosen_typed_and_handed_on() -> None:
@@ -154,18 +157,79 @@ def test_without_a_service_nothing_is_chosen_and_without_people_its_token_decide
     [
         (typed("backroo"), "clear.not_the_tag"),
         (typed("Backroom"), "clear.not_the_tag"),
-        (typed("backroom", gap_ms=TYPED_MS - 1), "clear.not_scanned"),
-        (typed("]C0backroom"), "clear.not_the_tag"),
+        (typed("backroom", pace_ms=TYPED_MS - 1), "clear.not_scanned"),
+        (typed("]Q0backroom"), "clear.not_that"),
         (typed("backroom", dropped="\x02"), "clear.not_scanned"),
-        (Heard("backroom", "paste", 99, said=Unknown("backroom")), "clear.not_scanned"),
-        (Heard("backroom", "tab", 99, said=Unknown("backroom")), "clear.not_scanned"),
-        (typed("1", said=Choice(1)), "clear.not_the_tag"),
+        (Heard("backroom", "paste", 99, said=Unknown("backroom"), pace_ms=99), "clear.not_scanned"),
+        (Heard("backroom", "tab", 99, said=Unknown("backroom"), pace_ms=99), "clear.not_scanned"),
+        (typed("1", said=Choice(1)), "clear.not_that"),
+        (typed("7391"), "clear.not_that"),
+        (typed("73o1"), "clear.not_that"),
     ],
 )
 def test_only_the_typed_tag_confirms(heard: Heard, told: str) -> None:
     hand = Hand("clear", {"tag": "backroom"})
     assert hand.feed(heard) == told
     assert (hand.state.phase, hand.of(Ask)) == ("sure", [])
+
+
+@pytest.mark.parametrize("people", [True, False])
+@pytest.mark.parametrize(("tag", "wanted"), [("7", "7 7 7"), ("CC", "CC CC"), ("BIN", "BIN")])
+def test_a_tag_too_short_to_tell_from_a_scan_is_typed_until_it_is_long_enough(
+    tag: str, wanted: str, people: bool
+) -> None:
+    hand = Hand("clear", {"tag": tag, "people": people})
+    assert dict(hand.page.prompt.args)["tag"] == wanted
+    if tag != wanted:
+        assert hand.feed(typed(tag)) in ("clear.not_the_tag", "clear.not_that")
+    assert hand.feed(typed(wanted, pace_ms=0)) == "clear.not_scanned"
+    assert (hand.state.phase, hand.of(Ask)) == ("sure", [])
+    hand.feed(typed(wanted))
+    assert hand.state.phase == ("pin" if people else "wait")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "is_hand"),
+    [
+        ((("back", 0.15), ("room", 0.15)), False),
+        ((("b", 0.2), ("ackroom", 0.2)), False),
+        ((("backroom", 0.9),), False),
+        ((("ba", 0.1), ("ck", 0.1), ("ro", 0.1), ("om", 0.1)), False),
+        (tuple((key, 0.02) for key in "backroom"), False),
+        (tuple((key, 0.12) for key in "backroom"), True),
+        ((*((key, 0.12) for key in "backro"), ("om", 0.12)), True),
+    ],
+)
+def test_a_scan_in_pieces_is_not_typed_whatever_lies_between_them(
+    pieces: tuple[tuple[str, float], ...], is_hand: bool
+) -> None:
+    decoder, at = Decoder(), 1.0
+    for text, pause in pieces:
+        decoder.feed(text.encode(), at)
+        at += pause
+    (line,) = decoder.feed(b"\r", at + 0.3)
+    assert isinstance(line, Line)
+    assert is_typed(heard(line, Unknown("backroom"))) == is_hand
+
+
+def test_what_may_be_a_pin_is_hidden_wherever_it_is_typed() -> None:
+    hand = Hand("clear", {"tag": "backroom"})
+    assert hides(hand.job, hand.state, "7391")
+    assert not hides(hand.job, hand.state, "backr")
+    hand.state = hand.state._replace(phase="done", how="expired")
+    assert hides(hand.job, hand.state, "7391")
+    assert not hides(hand.job, hand.state, "2"), "a choice, which is told again after a death"
+    hand.state = hand.state._replace(phase="sure", tag="2024")
+    assert not hides(hand.job, hand.state, "202")
+    assert hides(hand.job, hand.state, "2025")
+
+
+@pytest.mark.parametrize("burst", [typed("96385074", pace_ms=0), typed("2468", pace_ms=0), typed("]E40000096385074")])
+def test_a_scan_is_no_try_of_a_pin(burst: Heard) -> None:
+    hand = Hand("clear", {"tag": "backroom"})
+    hand.feed(typed("backroom"))
+    assert hand.feed(burst) == "clear.pin_scanned"
+    assert (hand.state.phase, hand.of(Ask)) == ("pin", [])
 
 
 def asked(**rows: Any) -> Hand:

@@ -219,6 +219,8 @@ class Heard(NamedTuple):
     """What it would mean on this page."""
     key: str = ""
     """The name of a key that is no text; then all else is empty."""
+    pace_ms: int = 0
+    """As `aisle.scan.inputs.Line` has it."""
 
 
 Event = Said | Rows | Changed | Asked | Closed | Opened | Resumed | Heard
@@ -323,10 +325,11 @@ def listens(job: Job[Any]) -> bool:
     return bool(getattr(job, "listens", False))
 
 
-def hides(job: Job[Any], state: Any) -> bool:
-    """Whether what is typed at this step is a secret: no screen, journal or trace may show it."""
-    said = getattr(job, "hides", None)
-    return bool(said and said(state))
+def hides(job: Job[Any], state: Any, text: str = "") -> bool:
+    """Whether what is typed at this step is a secret: no screen, journal or trace may show it. Some jobs tell of a
+    text by itself (`conceals`), where it may have been meant for the step before or after."""
+    said, told = getattr(job, "hides", None), getattr(job, "conceals", None)
+    return bool((said and said(state)) or (told and told(state, text)))
 
 
 def passes(job: Job[Any], state: Any, said: Said) -> bool:

@@ -26,6 +26,7 @@ from aisle.jobs.base import (
     Rows,
     Start,
     Turn,
+    hides,
 )
 from aisle.jobs.tasks import Listed, listed_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
@@ -36,8 +37,13 @@ from aisle.scan.meaning import Back, Choice, Command, Open
 
 WAIT_S = 30.0
 """So long it may wait for the service; after that it is not done."""
-TYPED_MS = 25
-"""Between two of the keys that a person presses there is a pause at least as long; a scanner is faster."""
+TYPED_MS = 50
+"""Between most keys that a person presses there is a pause at least as long; a scanner is faster, also one that waits
+after each character, and what a bad line cuts a scan into are few pieces."""
+FEWEST = 3
+"""So many characters it takes to tell."""
+ENOUGH = 5
+"""A shorter tag than that is typed over and over, until it is so long."""
 PIN_DIGITS = range(4, 13)
 SHOWN = 50
 """Goods to be moved that the last page lists."""
@@ -78,7 +84,7 @@ class ClearJob:
 
     name = "clear"
     steps: tuple[str, ...] = ("clear.sure", "clear.pin", "clear.wait", "clear.done")
-    version = 1
+    version = 2
     journalled = True
     listens = True
 
@@ -99,6 +105,12 @@ class ClearJob:
     def hides(self, state: Clear) -> bool:
         """A PIN is nobody else's business, nor is one that is typed again while the page waits."""
         return state.people and state.phase in ("pin", "wait")
+
+    def conceals(self, state: Clear, text: str) -> bool:
+        """What has digits and is not asked for may be a PIN that comes too early or too late; a choice is one digit."""
+        if state.phase == "sure" and asked_for(state.tag).startswith(text.strip()):
+            return False
+        return sum(char.isdigit() for char in text) > (state.phase == "done")
 
     def at(self, state: Clear) -> str:
         """One of `steps`."""
@@ -150,11 +162,17 @@ def _queries(state: Clear) -> tuple[Query, ...]:
     )
 
 
+def asked_for(tag: str) -> str:
+    """What has to be typed: the tag, and one that is too short to tell typing from a scan as often as it takes."""
+    short = 0 < len(tag) < FEWEST
+    return " ".join([tag] * (-(-(ENOUGH + 1) // (len(tag) + 1)))) if short else tag
+
+
 def is_typed(heard: Heard) -> bool:
-    """Whether a person typed it, as far as the bytes tell: no scanner's prefix, its ending, and its pauses."""
+    """Whether a person typed it, as far as the bytes tell: no scanner's prefix, its ending, and a person's pace."""
     if heard.end not in ("cr", "lf") or aim_of(heard.text).symbol or heard.dropped:
         return False
-    return len(heard.text.strip()) < 2 or heard.gap_ms >= TYPED_MS
+    return len(heard.text.strip()) >= FEWEST and heard.pace_ms >= TYPED_MS
 
 
 def _heard(state: Clear, heard: Heard) -> Result:
@@ -162,7 +180,7 @@ def _heard(state: Clear, heard: Heard) -> Result:
         case "sure":
             return _sure(state, heard)
         case "pin":
-            return _pin(state, heard.text.strip())
+            return _pin(state, heard)
     match heard.said:
         case Command("n" | "p" as letter):
             return Turn(state._replace(page=leafed(state.page, letter)))
@@ -172,16 +190,23 @@ def _heard(state: Clear, heard: Heard) -> Result:
 
 
 def _sure(state: Clear, heard: Heard) -> Result:
-    if heard.text.strip() != state.tag:
-        return Turn(state, (), Verdict(WRONG, msg("clear.not_the_tag", text=heard.text.strip(), tag=state.tag)))
+    text, wanted = heard.text.strip(), asked_for(state.tag)
+    if text != wanted:
+        may_be_pin = not text or hides(ClearJob(), state, text)
+        told = msg("clear.not_that", tag=wanted) if may_be_pin else msg("clear.not_the_tag", text=text, tag=wanted)
+        return Turn(state, (), Verdict(WRONG, told))
     if not is_typed(heard):
-        return Turn(state, (), Verdict(WRONG, msg("clear.not_scanned", tag=state.tag)))
+        return Turn(state, (), Verdict(WRONG, msg("clear.not_scanned", tag=wanted)))
     if state.people:
         return Turn(state._replace(phase="pin"), (), Verdict(ASK, msg("clear.pin_now")))
     return Turn(state, (_ask(state, ""),))
 
 
-def _pin(state: Clear, text: str) -> Result:
+def _pin(state: Clear, heard: Heard) -> Result:
+    """A scan, or a burst of keys, is no try: tries are counted, and too many of them lock a person out."""
+    text = heard.text.strip()
+    if len(text) >= FEWEST and not is_typed(heard):
+        return Turn(state, (), Verdict(WRONG, msg("clear.pin_scanned")))
     if not (text.isascii() and text.isdecimal() and len(text) in PIN_DIGITS):
         return Turn(state, (), Verdict(WRONG, msg("clear.no_pin")))
     return Turn(state, (_ask(state, text),))

@@ -92,6 +92,8 @@ def _scope(state: Clear) -> Msg:
 
 
 def _step(state: Clear) -> Step:
+    from aisle.jobs.clearance_sure import asked_for  # which imports this
+
     place = Line("place", msg("raw", text=state.tag))
     match state.phase:
         case "pin":
@@ -102,7 +104,7 @@ def _step(state: Clear) -> Step:
     known = (Line("quantity", msg("clear.lines", count=state.lines)),) if state.lines else ()
     note = msg("clear.note_sure") if state.people else msg("clear.note_token")
     lines = (place, Line("product", _scope(state)), *known, Line("note", note))
-    return _shown("clear.sure", msg("clear.prompt_sure", tag=state.tag), *lines)
+    return _shown("clear.sure", msg("clear.prompt_sure", tag=asked_for(state.tag)), *lines)
 
 
 def _shown(name: str, prompt: Msg, *lines: Line) -> Step:

@@ -15,7 +15,8 @@ from aisle.text import speaks_utf8
 
 def heard(line: Line, said: Said) -> Heard:
     """A line with all that the decoder knows of it, and what it would mean."""
-    return Heard(line.text, line.end, round(line.gap * 1000), line.dropped, said)
+    pace = round(line.pace * 1000)
+    return Heard(line.text, line.end, round(line.gap * 1000), line.dropped, said, pace_ms=pace)
 
 
 def surroundings(columns: int, rows: int, environ: Mapping[str, str] | None = None) -> dict[str, Any]:

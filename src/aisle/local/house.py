@@ -49,10 +49,10 @@ def is_house(level: Level) -> bool:
     return level.job.name in PAGES.values()
 
 
-def hidden(levels: Sequence[Level]) -> bool:
-    """Whether what is typed is a secret: that of the page on the screen, or of the one under a page of the house."""
+def hidden(levels: Sequence[Level], text: str) -> bool:
+    """Whether this text is a secret: on the page on the screen, or on the one under a page of the house."""
     below = next(level for level in reversed(levels) if not is_house(level))
-    return hides(below.job, below.state)
+    return hides(below.job, below.state, text)
 
 
 def renamed(view: View, shown: Mapping[str, str]) -> View:

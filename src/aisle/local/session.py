@@ -191,7 +191,7 @@ class Session:
         self._lookout.keep_courier()
         self._hand_on()
         before, page = (self._verdict, self.bells), meant_for(self._stack.levels)
-        secret = hidden(self._stack.levels)
+        secret = hidden(self._stack.levels, self._line.text)
         try:
             news = self._lookout.news()
         except StorageError as error:
@@ -352,7 +352,7 @@ class Session:
     def _take_line(self, item: Line, at: float) -> None:
         top = self._stack.top
         item = item._replace(text=pressed(item.text, self._terms.keys, top))
-        secret, page = hidden(self._stack.levels), page_called(item.text, top)
+        secret, page = hidden(self._stack.levels, item.text), page_called(item.text, top)
         said = Command(item.text.strip(" ").lower()) if page else self._understand(item.text)
         if page:
             self._turn_to(page)
@@ -605,7 +605,7 @@ class Session:
     def _typed(self) -> str:
         """The open line; of a secret only how long it is."""
         typed = self._asking.typed(self._line.text)
-        return "*" * len(typed) if hidden(self._stack.levels) else typed
+        return "*" * len(typed) if hidden(self._stack.levels, typed) else typed
 
     def _link(self) -> Link:
         """The state of the link, and what waits; while nothing can be kept, that, for nobody knows what is sent."""

@@ -222,7 +222,7 @@ class _Run:
         remarks = tuple(effect for effect in turn.effects if isinstance(effect, Remark))
         if writes or settles or remarks or (not live and _worth_noting(level, event, turn.state)):
             before, after = level.job.at(level.state), level.job.at(turn.state)
-            if isinstance(event, Heard) and hides(level.job, level.state):
+            if isinstance(event, Heard) and hides(level.job, level.state, event.text):
                 event = Heard()
             self.notes.append(
                 Noted(level.ref, level.job.name, event, before, after, turn.verdict, writes, settles, remarks)

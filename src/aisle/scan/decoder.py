@@ -16,6 +16,8 @@ LONGEST_LINE: Final = 4096
 """Characters of a line that are kept; a line of that length was cut and is to be refused."""
 MOST_DROPPED: Final = 16
 """Control characters without a meaning that are remembered of a line."""
+MOST_PAUSES: Final = 256
+"""Pauses inside a line that are remembered; nobody types on for longer."""
 SUFFIX_S: Final = 0.25
 """A second, different terminator within this time belongs to the first (a scanner that sends TAB and CR)."""
 LATE_S: Final = 3.0
@@ -45,6 +47,9 @@ class Decoder:
         self._shown = ""
         self._high = b""
         self._first = self._seen = self._gap = 0.0
+        self._pauses: list[float] = []
+        self._pressed = 0
+        """Characters of the line, those that were erased again included; all but one of a read had no pause."""
         self._end = ""
         self._ended = 0.0
         self._sequence: Sequence | None = None
@@ -102,17 +107,26 @@ class Decoder:
     def _add(self, text: str, t: float) -> None:
         if self._high:
             self._settle_high()
-        self._mark(t)
+        self._mark(t, len(text))
         self._text = (self._text + text)[:LONGEST_LINE]
 
-    def _mark(self, t: float) -> None:
+    def _mark(self, t: float, characters: int = 1) -> None:
         """Keeps the times of the line that is open, or opens one."""
         if not self._text and not self._high:
             self._first, self._gap = t, 0.0
+            self._pauses, self._pressed = [], 0
         else:
             self._gap = max(self._gap, t - self._seen)
+            if t > self._seen and len(self._pauses) < MOST_PAUSES:
+                self._pauses.append(t - self._seen)
+        self._pressed += characters
         self._seen = t
         self._end = ""
+
+    def _pace(self) -> float:
+        """The lower one of the middle pauses, those of no length included."""
+        middle = (self._pressed - 2) // 2 - (self._pressed - 1 - len(self._pauses))
+        return sorted(self._pauses)[middle] if 0 <= middle < len(self._pauses) else 0.0
 
     def _add_high(self, data: bytes, t: float) -> None:
         """UTF-8, also in pieces; a byte that cannot be UTF-8 is read as Latin-1."""
@@ -159,7 +173,7 @@ class Decoder:
         dropped, self._dropped = self._dropped, ""
         if self._text:
             gap = max(self._gap, t - self._seen)
-            self._out.append(Line(self._text, end, self._first, t, gap, dropped))
+            self._out.append(Line(self._text, end, self._first, t, gap, dropped, self._pace()))
             self._text = self._shown = ""
             self._seen = t
             return

@@ -20,6 +20,9 @@ class Line(NamedTuple):
     """The longest pause inside it, in seconds; evidence for the doctor, never a terminator."""
     dropped: str = ""
     """The control characters without a meaning that came with it (NUL, STX), evidence too."""
+    pace: float = 0.0
+    """The pause, in seconds, that half of the pauses between its characters are at least as long as: what comes in few
+    reads has none, whatever lay between those. The one before its terminator does not count."""
 
 
 class Typed(NamedTuple):
