@@ -13,10 +13,11 @@ import pytest
 from aisle.cli.elsewhere import call_for_left, opener, where_it_works
 from aisle.courier import progress
 from aisle.errors import StorageError
-from aisle.jobs.base import Start
+from aisle.jobs.base import SignOut, Start
 from aisle.jobs.view import GOOD, WRONG
 from aisle.local.cache import Cache, open_cache
 from aisle.local.home import Home
+from aisle.local.journal import Journal
 from aisle.local.opening import open_session
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.reads import Reads
@@ -34,7 +35,16 @@ CHAIN = (
     {"storeNo": "0900", "storeName": "Depot", "areaId": "S", "isWarhouse": True},
 )
 
+STEPS = ("begin_session", "open_jobs", "commit")
+"""What is kept or read of a store when somebody begins there."""
+
 Row = dict[str, Any]
+
+
+class Full(StorageError):
+    """No room."""
+
+    trouble = "full"
 
 
 def fill(root: Path, store: str, people: list[Row] | None = None) -> Home:
@@ -97,6 +107,9 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     one, two = (Home(settled.root, "embedded", store) for store in ("0001", "0002"))
     assert len(written(one)) == 1
     assert len(written(two)) == 1
+    with closing(open_outbox(one.folder)) as left, closing(open_outbox(two.folder)) as there:
+        assert Journal(left).stay("dock") is None
+        assert Journal(there).stay("dock") == ("U1", "U1")
     assert whereabouts(settled.root, "dock", "0001") == Whereabouts("0001", "0002", "U1")
     assert where_it_works(settled).settings.store == "0002"
     assert {home.store for home in visited(settled.root, "embedded")} == {"0001", "0002"}
@@ -126,6 +139,42 @@ def test_a_store_that_cannot_be_opened_is_told_and_nothing_changes(
         assert (frame.store, frame.verdict.kind, frame.verdict.text.id) == ("0001", WRONG, why)
         enter(session, "b", "b", "b")
     assert enter(session, EAN).view.name == "pick.product"
+
+
+@pytest.mark.parametrize(("step", "where"), [*((step, "0002") for step in STEPS), ("commit", "0001")])
+def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
+    session: Session, settled: Loaded, monkeypatch: pytest.MonkeyPatch, step: str, where: str
+) -> None:
+    """Whatever cannot be kept on the way, the person stands at the same step of the same store, signed in there."""
+    one, two = (Home(settled.root, "embedded", store) for store in ("0001", "0002"))
+    enter(session, "0001-1")
+    whole = getattr(Journal, step)
+
+    def fails(journal: Journal, *args: Any, **named: Any) -> Any:
+        meant = where == "0002" or isinstance(args[0].stay, SignOut)
+        if meant and Path(journal._db.filename).parent.samefile(Home(settled.root, "embedded", where).folder):
+            raise Full("The disk is full.")
+        return whole(journal, *args, **named)
+
+    session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    enter(session, "0002")
+    rooms = session._rooms
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, step, fails)
+        frame = enter(session, "1")
+    assert frame.verdict is not None
+    told = "session.not_moved" if where == "0002" else "session.not_saved"
+    assert (frame.store, frame.user, frame.verdict.kind, frame.verdict.text.id) == ("0001", "U1", WRONG, told)
+    assert session._rooms is rooms
+    with closing(open_outbox(one.folder)) as here, closing(open_outbox(two.folder)) as there:
+        assert [row.store for row in Journal(here).running()] == ["0001"]
+        assert Journal(there).stay("dock") is None
+        assert not Journal(there).running()
+    assert whereabouts(settled.root, "dock") is None
+    enter(session, "b", "b", "b", "b")
+    assert enter(session, "0001-1").view.name == "pick.product"
+    session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    assert enter(session, "0002", "1").store == "0002", "the next time it can be kept"
 
 
 def test_who_may_change_the_store(settled: Loaded) -> None:

@@ -32,7 +32,7 @@ class Draft:
     @property
     def empty(self) -> bool:
         """True while there is nothing to keep."""
-        return not (self.entries or self.opened or self.closed or self.wishes or self.stay)
+        return not (self.entries or self.opened or self.closed or self.wishes or self.stay is not None)
 
     def enter(
         self,

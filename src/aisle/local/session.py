@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle import __version__
 from aisle.errors import AisleError, StorageError
@@ -45,7 +45,7 @@ from aisle.local.keeper import Keeper
 from aisle.local.lookout import Lookout
 from aisle.local.open_line import OpenLine, meant_for, not_taken
 from aisle.local.operation import Author
-from aisle.local.stack import Outcome, Stack
+from aisle.local.stack import Level, Outcome, Stack
 from aisle.local.terms import ALIASES, CURSOR, Rooms, Terms, iso, list_rows
 from aisle.local.trace import Trace
 from aisle.local.watch import Retuned, Watch
@@ -53,7 +53,7 @@ from aisle.scan.inputs import Decoded, Key, Line, Typed
 from aisle.scan.meaning import Back, Command, Echo, Either, Move, Refused, Said, Times, Unknown
 
 if TYPE_CHECKING:
-    from aisle.local.changing import OpenStore
+    from aisle.local.changing import Elsewhere, OpenStore
     from aisle.local.rescue import Rescued
 
 
@@ -64,6 +64,13 @@ _WHY = {
     "shut": "session.why_shut",
 }
 """What is said of a StorageError's trouble."""
+
+
+class _Desk(NamedTuple):
+    """Where a session works, to go back to."""
+
+    holds: dict[str, Any]
+    levels: tuple[Level, ...]
 
 
 class Session:
@@ -522,13 +529,32 @@ class Session:
         if there is None:
             self._tell(Verdict(WRONG, msg("session.one_store")))
             return
+        here, left, who = self._desk(), self._rooms, self._who
+        try:
+            self._arrive(there)
+        except StorageError as error:
+            self._go_back(here, leave)
+            why = msg(_WHY[error.trouble]) if error.trouble in _WHY else str(error)
+            self._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=why)))
+            return
+        arrival = self._desk()
+        self._sit(here)
         self._keeper.stay(SignOut())
         if not self._commit():
-            leave(there.rooms)
+            here = self._desk()
+            self._sit(arrival)
+            self._go_back(here, leave)
             return
         self._lookout.keep_courier()
-        who, left = self._who, self._rooms
-        left.journal.end_session(self._id)
+        with suppress(StorageError):
+            left.journal.end_session(self._id)
+        self._sit(arrival)
+        self._tell(arrived(left.bell.home, there, who.user, waiting, self._verdict))
+        leave(left)
+
+    def _arrive(self, there: Elsewhere) -> None:
+        """Begins there, durably; nothing of this is told to the store that is left. Raises StorageError."""
+        who = self._who
         self._id, self._call_courier, self._watch = self._name(), there.call_courier, there.watch
         self._terms = there.terms._replace(terminal=self._terms.terminal)
         self._furnish(there.rooms)
@@ -536,8 +562,27 @@ class Session:
         self._asking, self._verdict = NOTHING, None
         self._keeper.stay(who)
         self._start(who)
-        self._tell(arrived(left.bell.home, there, who.user, waiting, self._verdict))
-        leave(left)
+        self._keep()
+
+    def _go_back(self, here: _Desk, leave: Callable[[Rooms], None]) -> None:
+        """Leaves a store that could not be changed to, signed out there as far as that can be said."""
+        with suppress(StorageError):
+            self._keeper.stay(SignOut())
+            self._keep()
+        with suppress(StorageError):
+            self._rooms.journal.end_session(self._id)
+        there = self._rooms
+        self._sit(here)
+        leave(there)
+
+    def _desk(self) -> _Desk:
+        """All that this session works with and stands at now."""
+        return _Desk(dict(vars(self)), tuple(self._stack.levels))
+
+    def _sit(self, desk: _Desk) -> None:
+        """Works there, as it was."""
+        vars(self).update(desk.holds)
+        self._stack.levels[:] = desk.levels
 
     def _tell(self, verdict: Verdict) -> None:
         self._verdict = verdict
@@ -553,9 +598,8 @@ class Session:
 
     def _commit(self) -> bool:
         """One transaction for all that happened since the last one; if it fails, nothing has happened."""
-        secrets = self._keeper.secrets
         try:
-            wakes = self._keeper.keep(Author(self._terms.store, self._who.user, terminal=self._terms.terminal))
+            self._keep()
         except StorageError as error:
             if not self._keeper.has_begun:
                 raise
@@ -568,6 +612,12 @@ class Session:
             if self._trace:
                 self._trace.lost(self._verdict)
             return False
+        return True
+
+    def _keep(self) -> None:
+        """The same, and those who wait for it are told. Raises StorageError."""
+        secrets = self._keeper.secrets
+        wakes = self._keeper.keep(Author(self._terms.store, self._who.user, terminal=self._terms.terminal))
         self._unkept = 0
         if self._trace:
             self._trace.kept()
@@ -576,7 +626,6 @@ class Session:
             self._rooms.bell.confide(name, secret)
         if wakes:
             self._rooms.bell.ring_courier()
-        return True
 
     def _why(self, error: StorageError) -> str | Msg:
         """Why it could not be made durable, and what was done about it, or has to be done."""
