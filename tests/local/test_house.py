@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +163,28 @@ def test_every_page_of_home_is_among_the_commands(home: Home) -> None:
         listed = rows(say(session, "."))
         wanted = {*MENU, *(text.id for text, _ in (*MORE, *DESK))}
         assert wanted <= set(listed)
+
+
+START = """
+import sys
+from pathlib import Path
+import aisle.tui.app
+from aisle.local.home import Home
+from aisle.local.opening import open_session
+from aisle.settings import Settings
+session = open_session(Home(Path(sys.argv[1]), "embedded", "0001"), Settings(terminal="dock", user="U1"))
+session.start()
+session.resize(40, 20)
+session.close()
+print(*sys.modules)
+"""
+
+
+def test_a_start_pays_for_none_of_it(home: Home) -> None:
+    command = [sys.executable, "-c", START, str(home.root)]
+    loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    assert {"aisle.local.session", "aisle.jobs.home"} <= loaded
+    assert not {"aisle.jobs.help", "aisle.jobs.help_texts", "aisle.jobs.commands", "aisle.settings.keys"} & loaded
 
 
 # Keys

@@ -39,6 +39,7 @@ def test_help_and_commands_in_the_middle_of_an_order(
     app.take(lines[0].code, "pick.product", "pick.taken")
 
 
+@pytest.mark.full
 def test_a_theme_covers_all_of_the_screen_and_is_changed_by_its_name(
     shop: Shop, picker: Callable[..., Picker], aisle_home: Path
 ) -> None:
@@ -58,6 +59,7 @@ def grounds(glass: object) -> set[str]:
     return {row[-1].bg for row in cells} & {row[0].bg for row in cells}
 
 
+@pytest.mark.full
 def test_no_color_is_heard(shop: Shop, picker: Callable[..., Picker]) -> None:
     app = picker(columns=40, rows=20, env={"NO_COLOR": "1"})
     app.sign_in()
