@@ -15,7 +15,7 @@ from aisle.courier import progress
 from aisle.errors import StorageError
 from aisle.jobs.base import SignOut, Start
 from aisle.jobs.view import GOOD, WRONG
-from aisle.local.cache import Cache, open_cache
+from aisle.local.cache import Cache, Sync, open_cache
 from aisle.local.home import Home
 from aisle.local.journal import Journal
 from aisle.local.opening import open_session
@@ -52,6 +52,7 @@ def fill(root: Path, store: str, people: list[Row] | None = None) -> Home:
     home = Home(root, "embedded", store)
     cache = Cache(open_cache(home.folder, writer=True), store)
     cache.put_people(people or [])
+    cache.set_link(Sync(state="live", last_ok=1.0, features="people"))
     cache.put_products([goods.product("P1", "Tea", EAN)])
     cache.put_stock([{**goods.stock("P1", 20, places={"A-1": 20}), "store_number": store}])
     cache.put_locations([goods.location("A-1", 1)])
@@ -178,7 +179,8 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
 
 
 def test_who_may_change_the_store(settled: Loaded) -> None:
-    """Supervisors; whoever came, and anybody back to where the terminal belongs; all where nobody says who is what."""
+    """Supervisors; whoever came, and anybody back to where the terminal belongs; all where no service knows people,
+    but nobody while it was never heard of, or its people have not come yet."""
     one, two = (Home(settled.root, "embedded", store) for store in ("0001", "0002"))
 
     def may(home: Home, user: str, store: str) -> bool:
@@ -194,8 +196,14 @@ def test_who_may_change_the_store(settled: Loaded) -> None:
     assert not may(two, "U1", "0003")
     remember(settled.root, "dock", Whereabouts("0001", "0002", "U1"))
     assert (may(two, "U1", "0003"), may(two, "U9", "0003"), may(two, "U9", "0001")) == (True, False, True)
-    Cache(open_cache(one.folder, writer=True), "0001").put_people([])
+    cache = Cache(open_cache(one.folder, writer=True), "0001")
+    cache.put_people([])
+    assert not may(one, "U1", "0002"), "the people have not come yet"
+    cache.set_link(Sync(features="cursor"))
     assert may(one, "U7", "0002")
+    new = Home(settled.root, "embedded", "0003")
+    Cache(open_cache(new.folder, writer=True), "0003").put_stores(CHAIN)
+    assert not may(new, "U1", "0002"), "nothing was heard of the service yet"
 
 
 def test_stores_are_found_shown_and_swept(settled: Loaded) -> None:

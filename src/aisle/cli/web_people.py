@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from aisle.cli.compose import rows_of_ours, service_client
 from aisle.client.errors import AnswerError, ClientError
-from aisle.client.sign_in import SUPERVISORS, NotSignedIn, sign_in
+from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.errors import AisleError
+from aisle.roles import SUPERVISORS
 
 if TYPE_CHECKING:
     from aisle.client import Client

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from aisle.client.answer import Answer
 from aisle.client.errors import AnswerError, message_of, status_error
+from aisle.roles import SUPERVISORS
 
-SUPERVISORS: Final = frozenset({"supervisor", "admin"})
-"""Roles of people who may do what supervisors do."""
 _PATH = "/aisle/v1/sign-in"
 
 

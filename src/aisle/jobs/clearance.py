@@ -15,9 +15,8 @@ from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Quer
 from aisle.jobs.view import INFO, WRONG, ListWindow, Verdict, msg
 from aisle.jobs.walk import number
 from aisle.jobs.window import room
+from aisle.roles import may_supervise
 from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Text, Thing, Unknown
-
-SUPERVISORS = ("supervisor", "admin")
 
 
 class Tag(NamedTuple):
@@ -75,7 +74,7 @@ class Clearance(NamedTuple):
     @property
     def may(self) -> bool:
         """Whether this person may clear, as far as it is known here."""
-        return self.known and (not self.people or self.role in SUPERVISORS)
+        return may_supervise(self.role, heard=self.known, people=self.people)
 
 
 Result = Turn[Clearance]

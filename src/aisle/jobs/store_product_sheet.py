@@ -21,9 +21,6 @@ SERIES = ("history", "average", "forecast")
 HIDDEN = ("is_promotion", "discount_price")
 """Fields of an update that the interface's stock entry has not."""
 
-STAFF = "staff"
-"""The role of people who change nothing here."""
-
 
 class Said(NamedTuple):
     """A change that was said from this host, and what becomes of it."""
@@ -69,8 +66,8 @@ class StoreProduct(NamedTuple):
     """The youngest first."""
     keeps_all: bool = True
     """The service shows all that it takes; one of the document alone has no place for some of it."""
-    role: str = ""
-    """Of who looks at it; empty where nobody knows."""
+    may: bool = False
+    """Who looks at it is one of those who change it."""
 
     def value(self, name: str) -> str:
         """What a field stands at; empty where nobody knows."""
@@ -119,7 +116,7 @@ def store_product(row: Mapping[str, Any], now: str) -> StoreProduct:
         series=tuple((name, found) for name in SERIES if (found := figures(row.get(f"{name}_array")))),
         said=tuple(_said(each) for each in row.get("said") or ()),
         keeps_all=row.get("keeps_all") is not False,
-        role=str(row.get("role") or ""),
+        may=bool(row.get("may")),
     )
 
 
@@ -148,7 +145,7 @@ def _said(row: Mapping[str, Any]) -> Said:
 
 def why_not(product: StoreProduct, field: Field) -> Msg | None:
     """Why a field is not changed here, if it is not."""
-    if product.role == STAFF:
+    if not product.may:
         return msg("store_product.no_role")
     if field.name in LEVELS and not product.edit_levels:
         return msg("store_product.fixed_levels")

@@ -10,7 +10,7 @@ from aisle.jobs.base import Json, priced
 from aisle.jobs.doubts_view import WORDS
 from aisle.jobs.lookup_view import about, aged, raw
 from aisle.jobs.store_product_fields import BY_NAME, CODES, DAY, FIELDS, FLAG, LEVELS, MONEY, YES, Field, said_of
-from aisle.jobs.store_product_sheet import STAFF, Said, StoreProduct, is_hidden, why_not
+from aisle.jobs.store_product_sheet import Said, StoreProduct, is_hidden, why_not
 from aisle.jobs.view import Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
 from aisle.jobs.walk import number
 
@@ -160,7 +160,7 @@ def _page(state: Page) -> Detail:
         lines.append(Line("note", msg("store_product.not_ranged")))
     else:
         lines.append(Line("quantity", msg("lookup.stock", stock=product.stock)))
-        lines += [Line("note", msg("store_product.no_role"))] if product.role == STAFF else []
+        lines += [Line("note", msg("store_product.no_role"))] if not product.may else []
         blocks = _blocks(product)
     lines += [Line("note", note) for note in _notes(product)]
     figures = (Hint("g", msg("hint.figures")),) if has_figures(state) else ()
@@ -227,7 +227,7 @@ def _fixed(product: StoreProduct) -> tuple[Block, ...]:
         if why is not None:
             cells = (label(field.name), shown(field.name, product.value(field.name)))
             rows.setdefault(why, []).append(cells)
-    if product.role == STAFF:
+    if not product.may:
         return tuple(Block(_here(product), tuple(cells), tight=True) for cells in rows.values())
     return tuple(Block(why, tuple(cells), tight=True, telling=True) for why, cells in rows.items())
 

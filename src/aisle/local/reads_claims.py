@@ -14,6 +14,7 @@ import apsw
 from aisle.local.db import fetch, fetch_one, known
 from aisle.local.journal import Session
 from aisle.local.overlay import Row
+from aisle.local.people import name_of
 from aisle.local.remarks import remark_of
 
 _LAST = """
@@ -34,7 +35,7 @@ def with_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[
     for row in rows:
         for line in row.get("lines") or ():
             if line.get("picked_username"):
-                line["picked_name"] = _name_of(cache, str(line["picked_username"]))
+                line["picked_name"] = name_of(cache, str(line["picked_username"]))
         if row.get("is_claimed"):
             _add(cache, outbox, row)
 
@@ -43,16 +44,11 @@ def with_pickers(cache: apsw.Connection, refused: Iterable[Row]) -> None:
     """Adds to what found no room on a line, in place, the name of who had picked it: `picked_name`."""
     for row in refused:
         if row["left"].get("picked_username"):
-            row["left"]["picked_name"] = _name_of(cache, str(row["left"]["picked_username"]))
+            row["left"]["picked_name"] = name_of(cache, str(row["left"]["picked_username"]))
 
 
 def _moment(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
-
-
-def _name_of(cache: apsw.Connection, user: str) -> str:
-    known = fetch_one(cache, "SELECT name FROM person WHERE user = ?", user)
-    return str(known[0]) if known else user
 
 
 def _add(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> None:
@@ -66,7 +62,7 @@ def _add(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> None:
         row["claimed_by"], row["claimed_terminal"], row["claimed_on"] = last[0], last[1], _moment(last[2])
     user, terminal = str(row["claimed_by"]), str(row.get("claimed_terminal") or "")
     if not row.get("claimed_name"):
-        row["claimed_name"] = _name_of(cache, user)
+        row["claimed_name"] = name_of(cache, user)
     if fetch_one(outbox, "SELECT 1 FROM session WHERE terminal = ? LIMIT 1", terminal) is not None:
         sessions = fetch(outbox, _OPEN, row["order_number"], user, terminal)
         row["claim_open"] = any(Session(*known(session, Session._fields)).running for session in sessions)

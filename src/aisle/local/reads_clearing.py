@@ -21,8 +21,8 @@ from aisle.local.db import fetch, fetch_one, known
 from aisle.local.journal import Session
 from aisle.local.operation import MOVEMENT
 from aisle.local.overlay import Overlay, Row, decimal, is_in
+from aisle.local.people import name_of, standing
 from aisle.local.reads_rows import Result, kept_places, loaded, window
-from aisle.local.reads_short import features
 
 SIZE = 20
 
@@ -44,11 +44,8 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number >= ? AND h.or
 
 def clearing(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """See above."""
-    rows, _ = features(cache)
-    said = rows[0]["features"] if rows else ()
-    person = fetch_one(cache, "SELECT raw FROM person WHERE user = ?", str(args["user"]))
-    role = str(loaded(person[0]).get("role") or "") if person else ""
-    row: Row = {"heard": bool(rows), "people": "people" in said, "listed": "assignments" in said, "role": role}
+    who = standing(cache, str(args["user"]))
+    row: Row = {"heard": who.heard, "people": who.people, "listed": "assignments" in who.features, "role": who.role}
     return [row], 1
 
 
@@ -140,6 +137,5 @@ def _taken(cache: apsw.Connection, outbox: apsw.Connection) -> dict[str, tuple[s
     found: dict[str, tuple[str, str]] = {}
     for name, user, *session in fetch(outbox, _TAKEN, HELD_BY, HELD_BY + "\U0010ffff"):
         if Session(*known(session, Session._fields)).running:
-            person = fetch_one(cache, "SELECT name FROM person WHERE user = ?", user)
-            found[str(name).removeprefix(HELD_BY)] = str(user), str(person[0]) if person else str(user)
+            found[str(name).removeprefix(HELD_BY)] = str(user), name_of(cache, str(user))
     return found

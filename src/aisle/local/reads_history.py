@@ -17,6 +17,7 @@ from aisle.local.db import fetch
 from aisle.local.doubts import WORDS
 from aisle.local.operation import MOVEMENT, REJECT_LINES, UPDATE, Operation, as_operation
 from aisle.local.overlay import Row, decimal
+from aisle.local.people import people_of
 from aisle.local.reads_rows import Result, loaded, window
 
 SIZE = 40
@@ -47,7 +48,7 @@ def history(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, 
     rows = list(_noted(outbox, cache, number, most))
     said = {(row["what"], row["label"], row["at"][:19]) for row in rows}
     rows += [row for row in _logged(cache, number, most) if (row["what"], row["label"], row["at"][:19]) not in said]
-    names = dict(fetch(cache, "SELECT user, name FROM person"))
+    names = people_of(cache)
     for row in rows:
         row["who"] = names.get(row["who"], row["who"])
     rows.sort(key=lambda row: str(row["at"]), reverse=True)

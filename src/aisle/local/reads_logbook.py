@@ -18,6 +18,7 @@ from aisle.local.cache_logs import utc
 from aisle.local.db import fetch
 from aisle.local.fold import fold
 from aisle.local.overlay import Row, decimal
+from aisle.local.people import people_of
 from aisle.local.reads_logs import as_logged, is_gone, names_of, takes_back
 from aisle.local.reads_rows import Result, loaded, window
 
@@ -93,7 +94,7 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
 
 def _named(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
     """With the names of those who did it, as `user_name`."""
-    names = dict(fetch(cache, "SELECT user, name FROM person"))
+    names = people_of(cache)
     for row in rows:
         row["user_name"] = str(names.get(row["app_user_name"]) or "")
     return rows

@@ -12,6 +12,7 @@ from aisle.jobs.base import Json
 from aisle.local.cache_logs import utc
 from aisle.local.db import fetch, fetch_one
 from aisle.local.overlay import Row
+from aisle.local.people import name_of
 from aisle.local.reads_rows import loaded
 from aisle.local.remarks import remarks
 
@@ -85,7 +86,6 @@ def _row(
     cache: apsw.Connection, kind: str, key: str, product: str, place: str, at: str, user: str, label: str = ""
 ) -> Row:
     name = fetch_one(cache, "SELECT name FROM product WHERE product_number = ?", product)
-    person = fetch_one(cache, "SELECT name FROM person WHERE user = ?", user)
     return {
         "key": key,
         "kind": kind,
@@ -93,7 +93,7 @@ def _row(
         "label": str(name[0]) if name and name[0] else label or product,
         "location_code": place,
         "at": at,
-        "who": str(person[0]) if person else user,
+        "who": name_of(cache, user),
     }
 
 

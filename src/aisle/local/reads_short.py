@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
 
 import apsw
 
 from aisle.jobs.base import Json
-from aisle.local.db import fetch, fetch_one
+from aisle.local.db import fetch
 from aisle.local.overlay import Row, decimal
 from aisle.local.overlay_goods import Pending, lay_held
+from aisle.local.people import announced
 from aisle.local.reads_places import Walk, began_of
 from aisle.local.reads_rows import Result, loaded, pools
 
@@ -129,8 +129,5 @@ def short_reasons(cache: apsw.Connection) -> Result:
 
 def features(cache: apsw.Connection) -> Result:
     """One row with the words by which the service announces what it understands; none while it was never heard of."""
-    row = fetch_one(cache, "SELECT features, last_ok FROM link")
-    if row is None or row[1] is None:
-        return [], 0
-    said: list[Any] = [part.partition("=")[0].strip().lower() for part in str(row[0]).split(",")]
-    return [{"features": [word for word in said if word]}], 1
+    words = announced(cache)
+    return ([], 0) if words is None else ([{"features": list(words)}], 1)

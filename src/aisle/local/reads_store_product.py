@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 
@@ -15,6 +14,7 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.doubts import WORDS
 from aisle.local.operation import Operation, as_operation
 from aisle.local.overlay import Row
+from aisle.local.people import standing
 from aisle.local.reads_rows import Result, moment
 
 _WHERE = re.compile(r"^\[\d+\]\.\w+: ")
@@ -37,7 +37,7 @@ def read(
     args: Mapping[str, Json],
 ) -> Result:
     """The row of the read `product` (product_number) with `is_ranged` (the store's stock list has it), `read_at` (ISO
-    8601), `role` (of this `user`, as far as the service says), `keeps_all` (the service shows all that it takes, being
+    8601), `may` (this `user` changes it, as far as is known), `keeps_all` (the service shows all that it takes, being
     ours) and `said`: changes from this host, the youngest first, with `word`, `why`, `who`, `at` and `fields` (name,
     before, after)."""
     rows, total = product(args)
@@ -51,16 +51,11 @@ def read(
         **rows[0],
         "is_ranged": stock is not None,
         "read_at": moment(stock[0]) if stock else "",
-        "role": _role(cache, str(args.get("user") or "")),
+        "may": standing(cache, str(args.get("user") or "")).may,
         "keeps_all": _keeps_all(cache),
         "said": list(_said(outbox, number)),
     }
     return [row], total
-
-
-def _role(cache: apsw.Connection, user: str) -> str:
-    row = fetch_one(cache, "SELECT raw FROM person WHERE user = ?", user)
-    return str(json.loads(row[0]).get("role") or "") if row else ""
 
 
 def _keeps_all(cache: apsw.Connection) -> bool:

@@ -19,6 +19,7 @@ from aisle.local.fold import fold
 from aisle.local.home import Home
 from aisle.local.outbox import Outbox
 from aisle.local.overlay import Row
+from aisle.local.people import standing
 from aisle.local.reads_rows import Result, loaded, moment, pools, window
 from aisle.local.whereabouts import visited, whereabouts
 
@@ -39,8 +40,6 @@ AND CASE :show WHEN 'warehouse' THEN {_WAREHOUSE}
 """  # noqa: S608 - conditions of our own
 _ROWS = f"SELECT store_number, raw {_WHERE} ORDER BY store_number LIMIT :size OFFSET :first"
 _COUNT = f"SELECT count(*) {_WHERE}"
-
-_SUPERVISORS = ("supervisor", "admin")
 
 
 def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Result:
@@ -146,12 +145,11 @@ def store_page(cache: apsw.Connection, outbox: apsw.Connection, home: Home, args
 
 def _may(cache: apsw.Connection, home: Home, number: str, user: str, terminal: str) -> bool:
     """Whether this person may change this terminal to that store: a supervisor, and whoever brings it back to where it
-    belongs or brought it here. Where no service says who is what, everybody may."""
+    belongs or brought it here."""
     note = whereabouts(home.root, terminal)
     if note and note.store == home.store and (number == note.settled or user == note.user):
         return True
-    roles = dict(fetch(cache, "SELECT user, raw ->> 'role' FROM person"))
-    return not roles or roles.get(user) in _SUPERVISORS
+    return standing(cache, user).may
 
 
 def _jobs(outbox: apsw.Connection, store: str, user: str) -> list[str]:

@@ -21,7 +21,9 @@ from aisle.jobs.walk import natural
 from aisle.local.db import fetch, fetch_one, known
 from aisle.local.journal import Session
 from aisle.local.overlay import Row, decimal
+from aisle.local.people import name_of, people_of
 from aisle.local.reads_rows import Result
+from aisle.local.reads_unread import unread
 
 KINDS = ("pick", "count", "move", "short")
 """What is counted; see the triggers of the table `log`."""
@@ -84,6 +86,7 @@ def today(cache: apsw.Connection, outbox: apsw.Connection, late: Late, args: Map
         **{f"orders_{name}": states.get(name, 0) for name in ("open", "partial", "picked")},
         "orders_in": int(fetch(cache, _SEEN, began_at)[0][0]),
         "seen_all_day": whole,
+        "unread": unread(cache),
         "due": sum(due.values()),
         "due_done": sum(count for status, count in due.items() if status not in ("open", "partial")),
         "late": late(now),
@@ -162,7 +165,7 @@ def hours(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Js
             moment = datetime.fromtimestamp(int(hour) * 3600, UTC)
             if str(operation) in OPERATIONS:
                 _note(found, (user, True), _since(began, moment), OPERATIONS[str(operation)], int(count))
-    names = dict(fetch(cache, "SELECT user, name FROM person"))
+    names = people_of(cache)
     rows: list[Row] = [
         {"user": user, "name": str(names.get(user) or user), "here": here, "hours": by_hour}
         for (user, here), by_hour in found.items()
@@ -228,12 +231,11 @@ def terminals(cache: apsw.Connection, outbox: apsw.Connection) -> Result:
         inputs = [fetch_one(outbox, _INPUT, job_id) for job_id, _, _ in jobs[:3]]
         last = [float(each[0]) for each in inputs if each] + [float(lately.get(session.session_id) or 0)]
         user = _signed_in(outbox, session)
-        person = fetch_one(cache, "SELECT name FROM person WHERE user = ?", user)
         rows.append(
             {
                 "terminal": session.terminal,
                 "user": user,
-                "name": str(person[0]) if person else user,
+                "name": name_of(cache, user),
                 "job": str(jobs[0][1]) if jobs else "",
                 "since": float(jobs[0][2]) if jobs else session.started,
                 "last": max(last),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import apsw
 
@@ -15,6 +14,7 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch
 from aisle.local.overlay import Row
+from aisle.local.people import name_of
 from aisle.local.reads_rows import Result
 from aisle.local.remarks import GIVEN, RELEASED, URGENT, Kept, remarks
 
@@ -35,10 +35,10 @@ def with_wishes(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[
     for row in rows:
         number = str(row["order_number"])
         first, handed = urgent.get(number), given.get(number)
-        row["urgent"], row["urgent_by"] = first is not None, _name(cache, first.user) if first else ""
-        row["given_to"], row["given_name"] = (handed.text, _name(cache, handed.text)) if handed else ("", "")
+        row["urgent"], row["urgent_by"] = first is not None, name_of(cache, first.user) if first else ""
+        row["given_to"], row["given_name"] = (handed.text, name_of(cache, handed.text)) if handed else ("", "")
         row["released_on"] = _moment(released[number]) if number in released else ""
-        row["given_by"], row["given_on"] = (_name(cache, handed.user), _moment(handed)) if handed else ("", "")
+        row["given_by"], row["given_on"] = (name_of(cache, handed.user), _moment(handed)) if handed else ("", "")
 
 
 def with_walkers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
@@ -48,7 +48,7 @@ def with_walkers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence
     walks = {str(number): (str(user), str(terminal)) for number, user, terminal in found}
     for row in rows:
         row["walker"], row["walker_terminal"] = walks.get(str(row["order_number"]), ("", ""))
-        row["walker_name"] = _name(cache, row["walker"]) if row["walker"] else ""
+        row["walker_name"] = name_of(cache, row["walker"]) if row["walker"] else ""
 
 
 def ahead(outbox: apsw.Connection, user: str) -> list[str]:
@@ -64,7 +64,7 @@ def given(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Js
     kept = [each for each in remarks(outbox, GIVEN).values() if each.text == user] if user else []
     open_ = {str(row[0]) for row in fetch(cache, _OPEN, to_text([each.key for each in kept]))} if kept else set()
     rows: list[Row] = [
-        {"order_number": each.key, "by": _name(cache, each.user), "at": _moment(each)}
+        {"order_number": each.key, "by": name_of(cache, each.user), "at": _moment(each)}
         for each in sorted(kept, key=lambda each: each.at)
         if each.key in open_
     ]
@@ -73,8 +73,3 @@ def given(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Js
 
 def _moment(kept: Kept) -> str:
     return datetime.fromtimestamp(kept.at, UTC).isoformat(timespec="milliseconds")
-
-
-def _name(cache: apsw.Connection, user: Any) -> str:
-    found = fetch(cache, "SELECT name FROM person WHERE user = ?", str(user))
-    return str(found[0][0]) if found and found[0][0] else str(user)

@@ -24,6 +24,7 @@ def _row(text: str, **fields: Any) -> dict[str, Any]:
         "product_number": text or "4001",
         "product_name": text or "Cola Zero 33 cl can, tray of 24",
         "is_ranged": True,
+        "may": True,
         "read_at": "2026-11-20T09:58:00+00:00",
         "most_likely_quantity": 34,
         "min": 12,
@@ -87,7 +88,7 @@ def _refused(text: str) -> Frame:
 
 
 def _staff(text: str) -> Frame:
-    return _frame(_state(text, _row(text, role="staff")), None, Link("live", 4.0))
+    return _frame(_state(text, _row(text, may=False)), None, Link("live", 4.0))
 
 
 def _bound(text: str) -> Frame:

@@ -1,0 +1,58 @@
+"""The people of a store as its service says them: their names, and what they may."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import apsw
+
+from aisle.local.db import fetch, fetch_one
+from aisle.roles import may_supervise
+
+
+class Standing(NamedTuple):
+    """What a service says of a person."""
+
+    heard: bool
+    """Anything was ever heard of it."""
+    features: tuple[str, ...]
+    """The words by which it announces what it understands."""
+    role: str
+    """Empty where nobody knows it."""
+
+    @property
+    def people(self) -> bool:
+        """It knows who people are."""
+        return "people" in self.features
+
+    @property
+    def may(self) -> bool:
+        """This person may do what supervisors do."""
+        return may_supervise(self.role, heard=self.heard, people=self.people)
+
+
+def announced(cache: apsw.Connection) -> tuple[str, ...] | None:
+    """The words by which the service announces what it understands; None while it was never heard of."""
+    row = fetch_one(cache, "SELECT features, last_ok FROM link")
+    if row is None or row[1] is None:
+        return None
+    words = (part.partition("=")[0].strip().lower() for part in str(row[0]).split(","))
+    return tuple(word for word in words if word)
+
+
+def standing(cache: apsw.Connection, user: str) -> Standing:
+    """What the service says of this person."""
+    words = announced(cache)
+    row = fetch_one(cache, "SELECT raw ->> 'role' FROM person WHERE user = ?", user)
+    return Standing(words is not None, words or (), str(row[0] or "") if row else "")
+
+
+def name_of(cache: apsw.Connection, user: str) -> str:
+    """How somebody is called; the user itself where nobody says."""
+    row = fetch_one(cache, "SELECT name FROM person WHERE user = ?", user)
+    return str(row[0] or user) if row else user
+
+
+def people_of(cache: apsw.Connection) -> dict[str, str]:
+    """The names of all people, by their users."""
+    return {str(user): str(name) for user, name in fetch(cache, "SELECT user, name FROM person")}
