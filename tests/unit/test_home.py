@@ -50,3 +50,14 @@ def test_an_order_that_was_rejected_under_the_hands_is_open_again() -> None:
     state = job.step(state.state, Rows("lost", ({**rejected, "is_rejected": False},), 1), CONTEXT)
     assert state.verdict == Verdict(INFO, msg("home.open_again", order="4101"))
     assert not state.state.lost
+
+
+def test_orders_that_were_never_read_are_not_none() -> None:
+    job = HomeJob()
+    turn = job.step(Home(), Choice(1), CONTEXT)
+    (query,) = turn.effects
+    assert isinstance(query, Query)
+    awaited = job.step(turn.state, Rows(query.id, ({"list": "headers"}, {"list": "logs"}), 2), CONTEXT)
+    assert awaited.verdict == Verdict(WRONG, msg("home.awaited"))
+    none = job.step(turn.state, Rows(query.id, ({"list": "logs"},), 1), CONTEXT)
+    assert none.verdict == Verdict(WRONG, msg("home.nothing"))

@@ -162,6 +162,9 @@ class HomeJob:
                 return _given(state, rows)
             case Rows("trouble", _, total):
                 return Turn(state._replace(doubts=total))
+            case Rows("unread", rows, _):
+                awaited = any(row["list"] == "headers" for row in rows)
+                return Turn(state, (), Verdict(WRONG, msg("home.awaited" if awaited else "home.nothing")))
             case Closed("pick", {"rejected": str(order)}):
                 return self._shown(state._replace(lost=order), context)
             case Rows("lost", rows, _):
@@ -246,7 +249,7 @@ class HomeJob:
 
     def _pick_next(self, state: Home) -> Result:
         if not state.rows:
-            return Turn(state, (), Verdict(WRONG, msg("home.nothing")))
+            return Turn(state, (Query("unread", "unread", {}, live=True),))
         free = [listed for listed in state.rows if not listed.taken]
         return _start(state, window.at_cursor(state) or (free or state.rows)[0])
 

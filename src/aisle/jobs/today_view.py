@@ -43,6 +43,8 @@ JOBS = {
 HEADS = ("today.head_terminal", "today.head_who", "today.head_job", "today.head_last", "today.head_since")
 WORK = (("count", "today.work_count"), ("move", "today.work_move"), ("short", "today.work_short"))
 LATE_COURIER_S = 30.0
+ORDERS = "headers"
+"""The list of orders, as the sync calls it."""
 
 
 def view(state: Today) -> View:
@@ -71,16 +73,24 @@ def _pulse(state: Today) -> Detail:
         title=msg("today.title"),
         prompt=msg("today.prompt"),
         lines=(Line("quantity", _headline(said)),),
-        blocks=(_orders(said), _work(said), _state(said, state.now)) if said else (),
+        blocks=_blocks(said, state.now) if said else (),
         page=state.page,
         choices=choices(state),
         hints=(*PAGES, BACK),
     )
 
 
+def _blocks(said: dict[str, Any], now: str) -> tuple[Block, ...]:
+    """Figures of what was never read are none."""
+    figures = () if ORDERS in said.get("unread", ()) else (_orders(said), _work(said))
+    return (*figures, _state(said, now))
+
+
 def _headline(said: dict[str, Any]) -> Msg:
     if not said:
         return msg("today.nothing_yet")
+    if ORDERS in said.get("unread", ()):
+        return msg("list.awaited", what=msg("list.headers"))
     return msg("today.headline", done=said["due_done"], count=said["due"], late=said["late"])
 
 

@@ -213,6 +213,8 @@ class Link(NamedTuple):
     """Progress of a running full sync in rows; total 0: unknown."""
     without: tuple[str, ...] = ()
     """Where the link is `partial`: the lists that do not come."""
+    unread: tuple[str, ...] = ()
+    """Lists of the store that were never read to their end: nobody knows what is in them."""
 
 
 class Frame(NamedTuple):

@@ -65,7 +65,7 @@ class Lookout:
         self._sent = 0
         """What the outbox stood at when its changes were told last."""
         self._next = (0, 0)
-        self._state = ""
+        self._state: tuple[str, ...] = ()
         """Of the link, as it was told last."""
         self._shut = 0.0
         """When it was told last that the service does not let this host in; 0 while it does."""
@@ -75,7 +75,12 @@ class Lookout:
         self._there = self._bell.courier_there()
         self._seen = self._reads.changes(0)[0]
         self._sent = self._reads.data_version()[1]
-        self._state = self.link().state
+        self._state = self._told_of()
+
+    def _told_of(self) -> tuple[str, ...]:
+        """What of the link changes what pages say."""
+        link = self.link()
+        return (link.state, *link.unread)
 
     def beat(self) -> None:
         """A sign of life now and then; one that cannot be written now is written the next time.
@@ -113,7 +118,7 @@ class Lookout:
         sent = self._reads.data_version()[1]
         if sent != self._sent or overdue:
             told = [*told, ("outbox", "")]
-        state = self.link().state
+        state = self._told_of()
         if state != self._state:
             told, self._state = [*told, ("link", "")], state
         self._next = position, sent

@@ -30,13 +30,13 @@ from aisle.local.reads_claims import with_claims, with_pickers
 from aisle.local.reads_orders import Shift, holders, is_gone, order, orders, shift_of
 from aisle.local.reads_places import Walk, place, places, walk_of
 from aisle.local.reads_rows import Result, in_use, loaded, pools, window
+from aisle.local.reads_unread import unread
 from aisle.local.schema_cache import MANY, TOPICS, VERSION
 from aisle.scan.codes import lookup_keys
 from aisle.scan.meaning import PRODUCT, Candidate
 
 if TYPE_CHECKING:
     from aisle.local import (
-        reads_catalogue,
         reads_catalogue,
         reads_deliveries,
         reads_desk,
@@ -111,6 +111,7 @@ class Reads:
             "named": lambda args: reads_moves.named(self.find(lookup_keys(str(args["code"])))),
             "doubts": lambda args: doubts(outbox, self._cache, args),
             "trouble": lambda _: trouble(outbox),
+            "unread": lambda _: ([{"list": name} for name in unread(self._cache)], len(unread(self._cache))),
             "count_log": lambda args: reads_logs.count_log(self._cache, outbox, self._home.store, args),
             "reasons": lambda _: reads_logs.reasons(self._cache),
             "elsewhere": self._elsewhere,
@@ -131,9 +132,6 @@ class Reads:
             "receipt_kinds": lambda _: reads_deliveries.receipt_kinds(self._cache),
             "store_product": lambda args: reads_store_product.read(self._cache, outbox, self._named["product"], args),
             "people": self._people,
-            "catalogue": lambda args: reads_catalogue.catalogue(self._cache, args),
-            "catalogue_page": lambda args: reads_catalogue.catalogue_page(self._cache, self._named["product"], args),
-            "facets": lambda args: reads_catalogue.facets(self._cache, args),
             "catalogue": lambda args: reads_catalogue.catalogue(self._cache, args),
             "catalogue_page": lambda args: reads_catalogue.catalogue_page(self._cache, self._named["product"], args),
             "facets": lambda args: reads_catalogue.facets(self._cache, args),
@@ -218,9 +216,9 @@ class Reads:
         log: `logs`, `losses`, see aisle.local.reads_logbook.
         `elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
         `short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
+        `unread`: each `list` of the store that was never read to its end.
         `store_product` (product_number, user): see aisle.local.reads_store_product.
         Of a supervisor's pages: see aisle.local.reads_desk. `stores`, `store_page`: see aisle.local.reads_stores.
-        `catalogue`, `catalogue_page`, `facets`: see aisle.local.reads_catalogue.
         `catalogue`, `catalogue_page`, `facets`: see aisle.local.reads_catalogue.
         """
         read = self._named.get(name) or (lambda args: self._desk.read(name, self._cache, args))
@@ -341,7 +339,7 @@ class Reads:
             state, last_ok, done, total, why = row
             age = -1.0 if last_ok is None else max(0.0, now - last_ok)
             without = tuple(str(why).split(", ")) if state == "partial" else ()
-            return Link(str(state), age, done=int(done), total=int(total), without=without)
+            return Link(str(state), age, 0, 0, int(done), int(total), without, unread(self._cache))
 
         link: Link = self._safely(read)
         return link

@@ -105,6 +105,10 @@ def _home_partial(text: str) -> Frame:
     return _frame(HomeJob().view(Home(doubts=3)), None, link, user=text or "Anna")
 
 
+def _home_unread(text: str) -> Frame:
+    return _frame(HomeJob().view(Home()), None, Link("offline", unread=("headers", "logs")), user=text or "Anna")
+
+
 SAMPLES = (
     Sample("sign_in", "fresh", _sign_in),
     Sample("sign_in", "which", _sign_in_which),
@@ -114,6 +118,7 @@ SAMPLES = (
     Sample("home", "found", _home_found),
     Sample("home", "empty", _home_empty),
     Sample("home", "partial", _home_partial),
+    Sample("home", "unread", _home_unread),
     *(Sample(*each) for each in PICKS),
     *(Sample(*each) for each in COUNTS),
     *(Sample(*each) for each in MOVES),

@@ -55,6 +55,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "Artikel",
     "list.stock": "Bestand",
     "list.changes": "Änderungen",
+    "list.logs": "Einträge des Logbuchs",
+    "list.awaited": ("Noch nicht da.", "Noch nicht da: {what}."),
+    "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} von {total}"),
     # Heads, facts and hints
     "home.taken": ("Belegt", "In Arbeit"),
@@ -123,6 +126,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.desk": ("Kette", "Filiale und Kette"),
     "home.sign_out": "Abmelden",
     "home.quit": ("Ende", "Programm beenden"),
+    "home.awaited": ("Noch nicht da", "Die Aufträge sind noch nicht da"),
     "home.nothing": ("Nichts da", "Kein offener Auftrag zu picken"),
     "home.empty": ("Nichts offen.", "Keine offenen Aufträge. Auftrag, Artikel oder Platz scannen."),
     "home.no_match": (
@@ -225,6 +229,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Inputs that no rule takes
     "input.long": ("Zu lang", "Das ist zu lang für einen Code: {text:~}"),
     "input.letter": ("Kein Befehl {text:~}", "Den Befehl „{text:~}“ gibt es hier nicht"),
+    "input.by_hand": ("Nur tippen", "Ein Scan bestätigt nicht: die Nummer tippen"),
     "input.choice": (
         "Kein {text:~}; b: zurück",
         "Keine Auswahl {text:~}; b: zurück",

@@ -55,6 +55,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "products",
     "list.stock": "stock",
     "list.changes": "changes",
+    "list.logs": "log entries",
+    "list.awaited": ("Not here yet.", "The {what} are not here yet."),
+    "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} of {total}"),
     # Heads, facts and hints
     "home.taken": ("Taken", "Somebody has it"),
@@ -123,6 +126,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.desk": ("Chain", "Store and chain"),
     "home.sign_out": "Sign out",
     "home.quit": ("Leave", "Leave the program"),
+    "home.awaited": ("Not here yet", "The orders are not here yet"),
     "home.nothing": ("No orders", "No open order to pick"),
     "home.empty": ("No open orders.", "No open orders. Scan an order, a product or a place."),
     "home.no_match": ("No order; Enter finds products", "No order fits “{text:~}”. Enter looks among the products."),
@@ -222,6 +226,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Inputs that no rule takes
     "input.long": ("Too long", "That is too long for a code: {text:~}"),
     "input.letter": ("No command {text:~}", "There is no command “{text:~}” here"),
+    "input.by_hand": ("By hand only", "A scan does not confirm: type the number"),
     "input.choice": (
         "No {text:~}; b is back",
         "No choice {text:~}; b goes back",

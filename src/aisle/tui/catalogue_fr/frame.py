@@ -55,6 +55,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "articles",
     "list.stock": "stocks",
     "list.changes": "suivi",
+    "list.logs": "entrées du journal",
+    "list.awaited": ("Pas encore là.", "Pas encore là : {what}."),
+    "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} sur {total}"),
     # Heads, facts and hints
     "home.taken": ("Prise", "Quelqu'un l'a prise"),
@@ -123,6 +126,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.desk": ("Chaîne", "Magasin et chaîne"),
     "home.sign_out": ("Déconn.", "Déconnexion"),
     "home.quit": ("Quitter", "Quitter aisle"),
+    "home.awaited": ("Pas encore là", "Les commandes ne sont pas encore là"),
     "home.nothing": ("Rien à faire", "Aucune commande à préparer"),
     "home.empty": ("Rien à préparer.", "Aucune commande ouverte. Scanner commande, article ou emplacement."),
     "home.no_match": (
@@ -225,6 +229,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Inputs that no rule takes
     "input.long": ("Trop long", "C'est trop long pour un code : {text:~}"),
     "input.letter": ("Pas d'action {text:~}", "Il n'y a pas d'action « {text:~} » ici"),
+    "input.by_hand": ("À la main", "Un scan ne confirme pas : taper le numéro"),
     "input.choice": (
         "{text:~} ? b : retour",
         "Pas de choix {text:~} ; b : retour",

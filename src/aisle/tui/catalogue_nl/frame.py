@@ -55,6 +55,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "artikelen",
     "list.stock": "voorraad",
     "list.changes": "wijziging",
+    "list.logs": "boekingen van het logboek",
+    "list.awaited": ("Nog niet hier.", "Nog niet hier: {what}."),
+    "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} van {total}"),
     # Heads, facts and hints
     "home.taken": ("Bezet", "bij iemand"),
@@ -123,6 +126,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.desk": ("Keten", "Winkel en keten"),
     "home.sign_out": "Afmelden",
     "home.quit": ("Sluiten", "Programma sluiten"),
+    "home.awaited": ("Nog niet hier", "De orders zijn er nog niet"),
     "home.nothing": ("Geen orders", "Geen open order om te picken"),
     "home.empty": ("Geen open orders.", "Geen open orders. Scan een order, artikel of plek."),
     "home.no_match": (
@@ -229,6 +233,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Inputs that no rule takes
     "input.long": ("Te lang", "Dat is te lang voor een code: {text:~}"),
     "input.letter": ("Geen opdracht {text:~}", "Opdracht “{text:~}” bestaat hier niet"),
+    "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het nummer"),
     "input.choice": (
         "Geen {text:~}; b is terug",
         "Geen keuze {text:~}; b gaat terug",

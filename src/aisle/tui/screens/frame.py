@@ -18,11 +18,12 @@ from aisle.tui.screens.parts import Cover, bar
 from aisle.tui.screens.step import Box
 
 if TYPE_CHECKING:
-    from aisle.tui.screens import chart, detail, list_window
+    from aisle.tui.screens import chart, detail, list_window, unread
 else:
     chart = Late("aisle.tui.screens.chart")
     detail = Late("aisle.tui.screens.detail")
     list_window = Late("aisle.tui.screens.list_window")
+    unread = Late("aisle.tui.screens.unread")
 
 MARGIN_COLUMNS = 60
 """From this width on, text keeps one cell off the edges."""
@@ -41,6 +42,7 @@ class Chrome(NamedTuple):
 def paint(frame: Frame, columns: int, rows: int, plain: bool = False) -> Painted:
     """The frame as lines for a screen of any size from 1x1 on; `plain` for a terminal without UTF-8."""
     columns, rows = max(1, columns), max(1, rows)
+    frame = unread.told(frame) if frame.link.unread else frame
     voice = Voice(plain, frame.language)
     margin = 1 if columns >= MARGIN_COLUMNS else 0
     cells = columns - 2 * margin

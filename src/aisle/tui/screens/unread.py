@@ -1,0 +1,58 @@
+"""A list that was never read is not shown as an empty one: the page says that it is not here yet."""
+
+from __future__ import annotations
+
+from aisle.jobs.view import Chart, Frame, ListWindow, Msg, Row, msg
+
+NEEDS = {
+    "home": "headers",
+    "orders": "headers",
+    "walk": "headers",
+    "exceptions": "headers",
+    "receive": "deliveries",
+    "deliveries": "deliveries",
+    "browse": "locations",
+    "lookup": "products",
+    "logs": "logs",
+    "today": "logs",
+}
+"""The list that the pages of a job are made of; those of this host alone need none."""
+
+HERE = ("today.terminals", "orders.filter", "orders.field", "orders.views", "receive.lines", "receive.check")
+"""Pages of these jobs that are made of something else."""
+
+WORDS = {
+    "headers": "list.headers",
+    "deliveries": "list.deliveries",
+    "locations": "list.locations",
+    "products": "list.products",
+    "logs": "list.logs",
+}
+"""What the lists are called."""
+
+OURS = ("doubts",)
+"""What has to be settled and is counted on this host alone."""
+
+
+def told(frame: Frame) -> Frame:
+    """The frame, its list said to be not here yet where that is so."""
+    view = frame.view
+    wanted = NEEDS.get(view.name.partition(".")[0], "")
+    if wanted not in frame.link.unread or view.name in HERE:
+        return frame
+    if isinstance(view, ListWindow) and view.name == "exceptions":
+        rows = tuple(row if row.key in OURS else _unknown(row) for row in view.rows)
+        return frame._replace(view=view._replace(rows=rows, empty=awaited(wanted)))
+    if (isinstance(view, ListWindow) and not view.rows) or (isinstance(view, Chart) and not view.series):
+        return frame._replace(view=view._replace(empty=awaited(wanted)))
+    return frame
+
+
+def _unknown(row: Row) -> Row:
+    """A count of what was never read is none."""
+    return row._replace(cells=(row.cells[0], msg("list.unknown"), awaited("headers")))
+
+
+def awaited(name: str) -> Msg:
+    """That a list is not here yet."""
+    return msg("list.awaited", what=msg(WORDS[name]))

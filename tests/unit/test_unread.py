@@ -1,0 +1,64 @@
+"""Lists that were never read are not shown as empty ones, in any language and on any screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.jobs.base import Job
+from aisle.jobs.browse import BrowseJob
+from aisle.jobs.deliveries import DeliveriesJob
+from aisle.jobs.exceptions import KINDS, Exceptions, ExceptionsJob
+from aisle.jobs.home import HomeJob
+from aisle.jobs.logs import LogsJob
+from aisle.jobs.orders import OrdersJob
+from aisle.jobs.receive import ReceiveJob
+from aisle.jobs.today import Today, TodayJob
+from aisle.jobs.view import Frame, Link, View
+from aisle.tui.registry_today import PULSE
+from aisle.tui.screens.frame import paint
+
+UNREAD = Link("offline", unread=("headers", "lines", "locations", "deliveries", "products", "logs"))
+WORDS = {"en": "ot here yet", "nl": "Nog niet hier", "de": "Noch nicht da", "fr": "Pas encore là"}
+
+JOBS = (HomeJob, OrdersJob, DeliveriesJob, ReceiveJob, LogsJob, BrowseJob)
+
+
+def _drawn(view: View, link: Link, language: str = "en", size: tuple[int, int] = (80, 24)) -> str:
+    lines = paint(Frame(view, link, language=language), *size).lines
+    return "\n".join("".join(text for text, _ in line) for line in lines)
+
+
+def _is_awaited(drawn: str, language: str) -> bool:
+    return WORDS[language] in drawn or "not here yet" in drawn
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("language", WORDS)
+def test_a_list_that_was_never_read_is_not_here_yet(job: type[Job], language: str) -> None:
+    view = job().view(job().begin())
+    for size in ((20, 16), (40, 8), (80, 24)):
+        assert WORDS[language] in " ".join(_drawn(view, UNREAD, language, size).split())
+        assert WORDS[language] not in _drawn(view, Link("live"), language, size)
+
+
+def test_what_was_read_is_empty_though_another_list_is_not_here() -> None:
+    view = HomeJob().view(HomeJob().begin())
+    assert "No open orders" in _drawn(view, Link("syncing", unread=("deliveries", "products", "logs")))
+
+
+def test_counts_of_what_was_never_read_are_not_nothing() -> None:
+    counts = tuple((kind, 2 if kind == "doubts" else 0) for kind in KINDS)
+    view = ExceptionsJob().view(Exceptions(counts=counts, loaded=True))
+    drawn = _drawn(view, UNREAD)
+    assert " 0 " not in drawn
+    assert drawn.count("The orders are not here yet.") == drawn.count("  ?  ") > 0
+    assert " 2 " in drawn
+    assert " 0 " in _drawn(view, Link("live"))
+
+
+def test_the_headline_of_today_says_it() -> None:
+    view = TodayJob().view(Today(now="2026-11-20T15:30:00+00:00", pulse=(*PULSE.items(), ("unread", ("headers",)))))
+    drawn = _drawn(view, UNREAD)
+    assert "The orders are not here yet." in drawn
+    assert "52" not in drawn
+    assert "State of this host" in drawn
