@@ -27,6 +27,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.orders_filter import BUILT_IN, FIELDS, Filter, args_of, changed, filter_of, options
 from aisle.jobs.view import Detail, ListWindow, Step, Verdict
+from aisle.scan.grammar import readings
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -39,6 +40,7 @@ from aisle.scan.meaning import (
     Echo,
     Meaning,
     Move,
+    Refused,
     Text,
     Thing,
     Unknown,
@@ -386,6 +388,34 @@ def test_the_question_names_what_is_done_to_which_orders_and_for_whom() -> None:
     assert isinstance(page, Step)
     assert "act.reject" in str(page.lines[0].text)
     assert "quantity" not in [line.role for line in page.lines], "a figure that fills the screen says of what"
+
+
+def test_a_stray_scan_is_no_reason_and_the_reason_is_shown_before_it_is_sure() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "reject"}).does(Unknown("96385074"))
+    assert (hand.at, hand.told) == ("act.why", "act.no_reason")
+    page = hand.does(Text("asked for it")).job.view(hand.state)
+    assert isinstance(page, Step)
+    assert any("asked for it" in str(line.text) for line in page.lines)
+
+
+@pytest.mark.parametrize("said", [Unknown("96385074"), Text("yes please"), Command("d"), Move("enter"), Move("down")])
+def test_whatever_comes_when_it_has_to_be_sure_is_answered_and_does_nothing(said: Event) -> None:
+    for args, told in (
+        ({"orders": ["O1"], "kind": "finish"}, "act.only_yes_or_no"),
+        ({"orders": ["O1"]}, "act.not_here"),
+    ):
+        hand = Hand("act", args)
+        hand.verdict = None
+        assert hand.does(said).told == told
+        assert hand.effects == []
+
+
+@pytest.mark.parametrize("text", ["AISLE:1", "aisle:ok", "]C0AISLE:1"])
+def test_a_printed_command_confirms_nothing(text: str) -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "finish"})
+    assert readings(text, hand.job.open(hand.state)) == Refused("input.by_hand", text)
+    assert readings("1", hand.job.open(hand.state)) == Choice(1)
+    assert readings("AISLE:BACK", hand.job.open(hand.state)) == Back()
 
 
 def test_handing_over_is_always_asked_about() -> None:

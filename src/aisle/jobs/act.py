@@ -13,6 +13,7 @@ from aisle.jobs import act_view, window
 from aisle.jobs.base import (
     Changed,
     Close,
+    Closed,
     Context,
     Effect,
     Event,
@@ -30,7 +31,7 @@ from aisle.jobs.short_ways import Reason, reasons
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.walk import number
 from aisle.jobs.window import room
-from aisle.scan.meaning import PERSON, Back, Choice, Command, Meaning, Move, Open, Text, Thing, Unknown
+from aisle.scan.meaning import PERSON, Back, Choice, Command, Echo, Meaning, Move, Open, Text, Thing, Unknown
 
 WHAT, WHY, WHO, SURE, WAIT, RESULTS = "what", "why", "who", "sure", "wait", "results"
 """The pages."""
@@ -120,7 +121,8 @@ class ActJob:
         """Numbers choose; reasons and names may be typed."""
         if state.page == RESULTS:
             return Open(letters=("u" if state.undo else "") + window.letters(state))
-        return Open(choices=len(act_view.choices(state)), search=state.page in (WHY, WHO))
+        choices = len(act_view.choices(state))
+        return Open(choices=choices, search=state.page in (WHY, WHO), by_hand=state.page == SURE)
 
     def prefers(self, state: Acting) -> tuple[str, ...]:
         """A badge says for whom."""
@@ -151,7 +153,7 @@ class ActJob:
                 return _badge(state, meanings[0])
             case Thing() if state.page not in (WAIT, RESULTS):
                 return Turn(state, (Close(Verdict(INFO, msg("session.dropped")), said=event),))
-            case Text(text) | Unknown(text) if state.page == WHY:
+            case Text(text) if state.page == WHY:
                 return _sure(state, Deed(state.kind, words=text.strip(), line=state.line))
             case Text(text) | Unknown(text) if state.page == WHO:
                 return Turn(state._replace(sought=text), (_people(text),))
@@ -161,7 +163,19 @@ class ActJob:
                 return Turn(window.moved(state, key, room(context))._replace(size=room(context)))
             case Command("n" | "p" as letter) if state.page == RESULTS:
                 return Turn(window.paged(state, letter, room(context))._replace(size=room(context)))
-        return Turn(state)
+            case Echo() | Closed():
+                return Turn(state)
+        return Turn(state, (), Verdict(WRONG, _not_taken(state, event)))
+
+
+def _not_taken(state: Acting, event: Event) -> Msg:
+    """What a page says of what it has no use for; a code that nobody knows is no reason."""
+    match state.page, event:
+        case ("why", Unknown(text)):
+            return msg("act.no_reason", text=text)
+        case ("sure", _):
+            return msg("act.only_yes_or_no")
+    return msg("act.not_here" if state.page in (WHAT, WHY, WHO) else "act.nothing_taken")
 
 
 def _opened(state: Acting, args: Mapping[str, Any]) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.jobs import window
-from aisle.jobs.deeds import CLAIM, FOR_SOMEBODY, OF_ORDERS, SPLIT, TAKE_BACK, Deed
+from aisle.jobs.deeds import CLAIM, FOR_SOMEBODY, OF_ORDERS, REASONED, SPLIT, TAKE_BACK, Deed
 from aisle.jobs.doubts_view import WORDS
 from aisle.jobs.view import Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
@@ -104,6 +104,8 @@ def _lines(state: Acting) -> tuple[Line, ...]:
     elif state.of:
         about.append(Line("note", msg("act.stands", done=state.picked, total=state.of)))
     if state.page == "sure":
+        why = next((deed.words or deed.code for _, deed in state.plan), "") if state.kind in REASONED else ""
+        about += [Line("note", msg("act.because", why=why))] if why else []
         about.append(Line("note", _warning(state)))
     return tuple(about)
 

@@ -56,7 +56,8 @@ _CARRIED, _WHOLE, _BARE, _CONTENT, _SPLIT, _NOISY = range(6)
 def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | tuple[Reading, ...]:
     """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
 
-    Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.times.
+    Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.times,
+    input.by_hand.
     """
     if len(text) >= LONGEST_LINE:
         return Refused("input.long", text[:40])
@@ -178,6 +179,8 @@ def _command(command: Said, text: str, open_: Open) -> Said:
         return Refused("input.letter", text)
     if isinstance(command, Choice) and command.number > open_.choices:
         return Refused("input.choice", text)
+    if open_.by_hand and isinstance(command, Choice | Move):
+        return Refused("input.by_hand", text)
     return command
 
 

@@ -62,6 +62,8 @@ class Open(NamedTuple):
     """The command letters that the step knows."""
     search: bool = False
     """What nobody knows is a search here, digits too."""
+    by_hand: bool = False
+    """What is chosen here loses something: a printed command does not choose it."""
 
 
 class Reading(NamedTuple):

@@ -204,6 +204,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "act.nobody_known": ("Name eingeben", "Hier sind keine Personen bekannt; Namen eingeben"),
     "act.unknown_name": ("Richtig so?", "Niemand heißt hier „{name:~}“. 1, wenn es stimmt."),
     "act.no_badge": ("Kein Ausweis", "{what:~} ist kein Ausweis"),
+    "act.no_reason": ("Kein Grund", "{text:~} ist kein Grund: einen wählen oder Worte tippen"),
+    "act.because": ("{why:~}", "Grund: {why:~}"),
+    "act.only_yes_or_no": ("1 oder 2", "Nichts getan: 1 ist ja, 2 ist nein"),
+    "act.not_here": ("Nicht hier", "Keine Antwort hier: eine Nummer wählen, oder b für zurück"),
+    "act.nothing_taken": ("Passt nicht", "Hier passt jetzt nichts; b führt zurück"),
     "act.done": ("{done} von {total}", "Bei {done} von {total} getan"),
     "act.undone": ("{done} von {total} zurück", "Bei {done} von {total} rückgängig"),
     "act.done_take_back": (

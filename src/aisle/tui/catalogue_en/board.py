@@ -190,6 +190,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "act.nobody_known": ("Type a name", "No people are known here; type a name"),
     "act.unknown_name": ("Is that right?", "Nobody here is called “{name:~}”. 1 if it is right."),
     "act.no_badge": ("No badge", "{what:~} is no badge"),
+    "act.no_reason": ("No reason", "{text:~} is no reason: choose one, or type words"),
+    "act.because": ("{why:~}", "Because: {why:~}"),
+    "act.only_yes_or_no": ("1 or 2", "Nothing was done: 1 is yes, 2 is no"),
+    "act.not_here": ("Not here", "That is no answer here: choose a number, or b for back"),
+    "act.nothing_taken": ("Not taken", "Nothing is taken here now; b goes back"),
     "act.done": ("{done} of {total}", "Done to {done} of {total}"),
     "act.undone": ("{done} of {total} undone", "Undone for {done} of {total}"),
     "act.done_take_back": (

@@ -200,6 +200,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "act.nobody_known": ("Taper un nom", "Personne n'est connu ici ; taper un nom"),
     "act.unknown_name": ("Est-ce juste ?", "Personne ici ne s'appelle « {name:~} ». 1 si c'est juste."),
     "act.no_badge": ("Pas un badge", "{what:~} n'est pas un badge"),
+    "act.no_reason": ("Sans raison", "{text:~} n'est pas une raison : en choisir une, ou taper des mots"),
+    "act.because": ("{why:~}", "Raison : {why:~}"),
+    "act.only_yes_or_no": ("1 ou 2", "Rien de fait : 1 pour oui, 2 pour non"),
+    "act.not_here": ("Pas ici", "Pas une réponse ici : choisir un numéro, ou b pour revenir"),
+    "act.nothing_taken": ("Pas pris", "Rien à saisir ici ; b pour revenir"),
     "act.done": ("{done} sur {total}", "Fait pour {done} sur {total}"),
     "act.undone": ("{done} sur {total} annulé", "Annulé pour {done} sur {total}"),
     "act.done_take_back": (

@@ -198,6 +198,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "act.nobody_known": ("Typ een naam", "Er zijn hier geen mensen bekend; typ een naam"),
     "act.unknown_name": ("Klopt dat?", "Niemand heet hier “{name:~}”. 1 als het klopt."),
     "act.no_badge": ("Geen badge", "{what:~} is geen badge"),
+    "act.no_reason": ("Geen reden", "{text:~} is geen reden: kies er een, of typ woorden"),
+    "act.because": ("{why:~}", "Reden: {why:~}"),
+    "act.only_yes_or_no": ("1 of 2", "Niets gedaan: 1 is ja, 2 is nee"),
+    "act.not_here": ("Niet hier", "Geen antwoord hier: kies een nummer, of b voor terug"),
+    "act.nothing_taken": ("Past niet", "Hier past nu niets; b gaat terug"),
     "act.done": ("{done} van {total}", "Gedaan bij {done} van {total}"),
     "act.undone": ("{done} van {total} terug", "Ongedaan bij {done} van {total}"),
     "act.done_take_back": (
