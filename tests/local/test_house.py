@@ -201,6 +201,16 @@ def test_keys_mean_what_the_settings_say_and_the_page_shows_it(home: Home) -> No
         assert told(say(session, "b", "b", "z"))[1].startswith("pick.undone")
 
 
+def test_a_page_that_takes_text_has_its_own_commands_and_no_others(home: Home) -> None:
+    keys = fitting_keys({"z": "undo", "y": "quit", "j": "help"}, "x")
+    with at(home, keys=keys) as session:
+        assert [hint.letter for hint in session._frame().view.hints] == ["y"]
+        assert told(say(session, "z"))[1] == "sign_in.short"
+        assert say(session, "j").view.name == "help"
+        say(session, "b", "y")
+        assert session.leaving
+
+
 @pytest.mark.parametrize(
     ("table", "words"),
     [

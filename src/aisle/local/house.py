@@ -31,10 +31,13 @@ def page_called(text: str, top: Level) -> str:
 
 
 def pressed(text: str, keys: Mapping[str, str], top: Level) -> str:
-    """What a line means once keys have other names: a single one is the command that was given to it, unless the page
-    takes any text."""
+    """What a line means once keys have other names: a single one is the command that was given to it. A page that takes
+    any text has it as text, unless it knows that command."""
     own = keys.get(text.strip(" ").lower()) if keys else None
-    return text if own is None or listens(top.job) or top.job.open(top.state).text else own
+    if own is None or listens(top.job):
+        return text
+    open_ = top.job.open(top.state)
+    return text if open_.text and own not in (*PAGES, *open_.letters) else own
 
 
 def meant(key: str, keys: Mapping[str, str], aliases: Mapping[str, Said]) -> Said | None:
