@@ -1,4 +1,7 @@
-"""What every call goes through: one request, judged; reads with a bounded retry, writes once."""
+"""What every call goes through: one request, judged; reads with a bounded retry, writes once.
+
+The models, and pydantic with them, are loaded by the first call that answers with one: a courier makes none.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,8 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from urllib.parse import quote
-
-from pydantic import BaseModel, ValidationError
 
 from aisle import __version__
 from aisle.client.answer import Answer
@@ -17,7 +18,6 @@ from aisle.client.errors import AnswerError, ClientError, Endless, Rejected, sta
 from aisle.client.http import Http, Timeouts, Transport
 from aisle.client.paging import IdWalk, PageWalk, Row, Walk, rows_of
 from aisle.client.retry import RetryPolicy, read_retry_after, wait_before_retry
-from aisle.contract.models import RequestModel, result_adapter
 from aisle.contract.wire import (
     Operation,
     QueryValue,
@@ -31,7 +31,10 @@ from aisle.contract.wire import (
 from aisle.errors import ContractError, SettingsError
 from aisle.text import clean
 
-M = TypeVar("M", bound=BaseModel)
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+M = TypeVar("M", bound="BaseModel")
 V = TypeVar("V")
 Query = Mapping[str, QueryValue]
 EXTENSIONS = "/aisle/v1/"
@@ -179,6 +182,8 @@ class Core:
         by: Literal["page", "id"] = "page",
     ) -> AsyncIterator[M]:
         """All rows of a list as models, page by page: `client.items("list-stores", Store)`."""
+        from pydantic import ValidationError
+
         async for rows, _ in self.pages(name, path=path, query=query, by=by):
             for row in rows:
                 try:
@@ -268,11 +273,12 @@ class Core:
 
 def plain(value: object) -> object:
     """A body with its models turned into what was set in them; everything else as it is."""
-    if isinstance(value, RequestModel):
-        return value.wire()
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    wire = getattr(value, "wire", None)  # of aisle.contract.models.RequestModel, which nobody has loaded who has none
+    return wire() if wire else value
 
 
 def _target(op: Operation, path: Mapping[str, str], query: Query) -> str:
@@ -289,6 +295,10 @@ def _documented(op: Operation, headers: Mapping[str, str]) -> dict[str, str]:
 
 def _result(op: Operation, answer: Answer) -> Any:
     """The answer as the operation's model. A missing `success` is accepted, `false` is Rejected."""
+    from pydantic import ValidationError
+
+    from aisle.contract.models import result_adapter
+
     if op.success_required:
         op = op._replace(result="StandardResult")
     content = b"{}" if answer.status == 204 else answer.content
