@@ -121,17 +121,33 @@ def test_a_tag_and_categories_are_chosen_typed_and_handed_on() -> None:
     assert [row.key for row in hand.page.rows] == ["backroom", "cold"]
     assert hand.feed(Choice(1)) == "clearance.all"
     assert hand.feed(Choice(2)) == "clearance.some"
-    assert hand.feed(Text("310")) == "clearance.some"
     hand.feed(Command("d"))
     (start,) = hand.of(Start)
-    assert start == Start("clear", {"tag": "backroom", "categories": ["120", "310"], "lines": 2, "people": True})
+    assert start == Start("clear", {"tag": "backroom", "categories": ["120"], "lines": 2, "people": True})
     hand.feed(Closed("clear"))
-    assert [row.key for row in hand.page.rows] == ["110", "120", "310"], "what was typed stays"
+    assert [row.key for row in hand.page.rows] == ["110", "120"]
     hand.feed(Back())
     hand.feed(Text("COLD"))
     assert hand.state.tag == "cold"
     hand.feed(Command("d"))
     assert hand.of(Start)[0].args["categories"] == []
+
+
+def test_a_category_is_one_that_is_held_or_where_none_is_known_one_that_is_typed() -> None:
+    hand = Hand("clearance")
+    assert hand.feed(Unknown("96385074")) == "clearance.not_this"
+    hand.feed(Choice(1))
+    assert hand.feed(Unknown("96385074")) == "clearance.not_this"
+    for said in (Unknown("310"), Text("dairy")):
+        assert hand.feed(said) == "clearance.no_such"
+    assert hand.state.chosen == ()
+    assert hand.feed(Unknown("110")) == "clearance.some"
+    bare = Hand("clearance", tagged=[])
+    bare.feed(Choice(1))
+    assert bare.feed(Unknown("96385074")) == "clearance.not_this"
+    assert bare.feed(Text("310")) == "clearance.some"
+    bare.feed(Closed("clear"))
+    assert [row.key for row in bare.page.rows] == ["310"], "what was typed stays"
 
 
 @pytest.mark.parametrize("role", ["staff", "integration", ""])

@@ -16,6 +16,7 @@ from aisle.jobs.view import INFO, WRONG, ListWindow, Verdict, msg
 from aisle.jobs.walk import number
 from aisle.jobs.window import room
 from aisle.roles import may_supervise
+from aisle.scan.codes import checks
 from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Text, Thing, Unknown
 
 
@@ -182,13 +183,19 @@ def _choose(state: Clearance, row: Tag | Category | None, context: Context) -> R
 
 
 def _named(state: Clearance, text: str, context: Context) -> Result:
-    """What is not in the list may be known to the service all the same."""
+    """What is not in the list may be known to the service all the same; but a category only where none is known here,
+    and a code of goods is neither."""
     if not text:
         return Turn(state)
+    if checks(text) and all(each.key != text for each in state.everything):
+        return Turn(state, (), Verdict(WRONG, msg("clearance.not_this", what=text)))
     if not state.tag:
         known = next((tag.key for tag in state.tags if tag.key.casefold() == text.casefold()), text)
         return _tagged(state, known, context)
+    known = any(not each.typed for each in state.categories)
     if all(each.key.casefold() != text.casefold() for each in state.categories):
+        if known:
+            return Turn(state, (), Verdict(WRONG, msg("clearance.no_such", what=text, tag=state.tag)))
         state = _windowed(state._replace(categories=(*state.categories, Category(text, typed=True))))
     return _toggled(state, next(each.key for each in state.categories if each.key.casefold() == text.casefold()))
 

@@ -51,6 +51,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "clearance.unheard": ("Dienst nicht da", "Der Dienst war noch nicht zu erreichen: eine Freigabe braucht ihn."),
     "clearance.denied": ("Nur Leitung", "Das darf nur die Leitung. So anmelden."),
+    "clearance.no_such": (
+        "Liegt hier nicht",
+        "Von einer Gruppe {what:~} liegt nichts bei {tag:~}: aus der Liste wählen",
+    ),
     "clearance.not_this": ("Tippen oder wählen", "{what:~}? Hier wird nicht gescannt: Nummer wählen oder tippen"),
     "clearance.all": ("{tag:~}: alle", "{tag:~}: alle Gruppen"),
     "clearance.some": ("{tag:~}: {count} Gr.", "{tag:~}: {count:Gruppe|Gruppen}"),

@@ -48,6 +48,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "clearance.unheard": ("Service not heard", "The service was not heard of yet: a clearance needs it."),
     "clearance.denied": ("Supervisors only", "Only a supervisor may do this. Sign in as one."),
+    "clearance.no_such": ("Not held here", "Nothing of a category {what:~} is held at {tag:~}: choose one of the list"),
     "clearance.not_this": ("Type or choose", "{what:~}? Nothing is scanned here: choose a number or type"),
     "clearance.all": ("{tag:~}: all", "{tag:~}: all categories"),
     "clearance.some": ("{tag:~}: {count}", "{tag:~}: {count:category|categories}"),

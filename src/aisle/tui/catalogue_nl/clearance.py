@@ -54,6 +54,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "clearance.unheard": ("Server stil", "De server is nog niet gehoord: ruimen kan alleen met de server."),
     "clearance.denied": ("Alleen leiding", "Alleen een leidinggevende mag dit. Meld zo iemand aan."),
+    "clearance.no_such": ("Ligt hier niet", "Van een groep {what:~} ligt niets bij {tag:~}: kies uit de lijst"),
     "clearance.not_this": ("Typ of kies", "{what:~}? Hier wordt niet gescand: kies een nummer of typ"),
     "clearance.all": ("{tag:~}: alles", "{tag:~}: alle groepen"),
     "clearance.some": ("{tag:~}: {count} gr.", "{tag:~}: {count:groep|groepen}"),
