@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from aisle.jobs import store_product_view
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Wish, Write
 from aisle.jobs.figures import MOST, figures
 from aisle.jobs.store_product import Page, StoreProductJob
@@ -280,6 +281,22 @@ def test_figures_that_are_none_end_nothing(wild: str) -> None:
         for columns, rows in ((20, 16), (80, 24)):
             assert paint(Frame(hand.view, Link("live")), columns, rows).lines
         hand.feed(Command(command))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [Unknown("0.00"), Text("tea"), Choice(2), Quantity(Decimal(3)), Move("enter"), Command("x")],
+)
+def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
+    hand = Hand(row())
+    hand.pick("price")
+    hand.feed(Quantity(Decimal("2.25")))
+    assert hand.job.at(hand.state) == "store_product.sure"
+    before = hand.state
+    assert hand.feed(event) == "store_product.yes_or_back"
+    assert dict(hand.verdict.text.args)["value"] == store_product_view.shown("price", "2.25") if hand.verdict else False
+    assert (hand.state, hand.effects) == (before, [])
+    assert not hand.feed(Echo("1"))
 
 
 def test_another_product_is_scanned_and_back_leaves() -> None:

@@ -45,7 +45,7 @@ from aisle.jobs.store_product_fields import (
 from aisle.jobs.store_product_sheet import StoreProduct, objection, store_product, why_not
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.window import LETTERS, leafed
-from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Meaning, Move, Open, Quantity, Text, Thing, Unknown
+from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Quantity, Text, Thing, Unknown
 
 PAGE, VALUE, SURE, CHART = "page", "value", "sure", "chart"
 """The pages."""
@@ -131,7 +131,7 @@ class StoreProductJob:
             case "value":
                 return _typed(state, event, context)
             case "sure":
-                return _send(state, context) if event == Choice(1) else Turn(state)
+                return _send(state, context) if event == Choice(1) else _not_sent(state, event)
             case "chart":
                 return _leaf(state, event)
         return _page(state, event)
@@ -205,8 +205,6 @@ def _page(state: Page, event: Event) -> Result:
             return Turn(state._replace(phase=CHART, page=0))
         case Command("d") if state.refused:
             return Turn(state, (Start("doubts", {}),))
-        case Text(text) | Unknown(text):
-            return Turn(state, (), Verdict(WRONG, msg("logs.unknown", code=text)))
     return _leaf(state, event)
 
 
@@ -214,6 +212,8 @@ def _leaf(state: Page, event: Event) -> Result:
     match event:
         case Command("n" | "p" as key) | Move(key):
             return Turn(state._replace(page=leafed(state.page, key)))
+        case Text(text) | Unknown(text):
+            return Turn(state, (), Verdict(WRONG, msg("logs.unknown", code=text)))
     return Turn(state)
 
 
@@ -232,7 +232,9 @@ def _typed(state: Page, event: Event, context: Context) -> Result:
             return _meant(state, {state.field: value})
         case Text(text) | Unknown(text):
             return _words(state, text, context)
-    return Turn(state)
+        case Echo():
+            return Turn(state)
+    return Turn(state, (), Verdict(WRONG, store_product_view.how(state.field)))
 
 
 def _words(state: Page, text: str, context: Context) -> Result:
@@ -260,6 +262,15 @@ def _meant(state: Page, changes: Mapping[str, Json]) -> Result:
         same = msg("store_product.same", what=store_product_view.label(state.field))
         return Turn(state._replace(phase=PAGE, field=""), (), Verdict(INFO, same))
     return Turn(state._replace(phase=SURE, changes=tuple(changed.items())))
+
+
+def _not_sent(state: Page, event: Event) -> Result:
+    """Nothing but a yes sends it, and nothing that was said is passed over in silence."""
+    if isinstance(event, Echo):
+        return Turn(state)
+    name, text = next(iter(said_of(dict(state.changes)).items()))
+    value = store_product_view.shown(name, text)
+    return Turn(state, (), Verdict(WRONG, msg("store_product.yes_or_back", value=value)))
 
 
 def _send(state: Page, context: Context) -> Result:

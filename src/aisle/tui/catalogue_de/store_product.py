@@ -94,6 +94,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.unclear": ("Unklar: {what}", "Niemand weiß, ob es ankam: {what}"),
     "store_product.not_this": ("{what:~}?", "{what:~} ist kein Artikel"),
     "store_product.in_hand": ("Erst der Wert", "Erst den Wert tippen, oder b; dann {what:~} scannen"),
+    "store_product.yes_or_back": (
+        "1 sendet, b nicht",
+        "1 sendet {value}, sonst b",
+        "1 eingeben, um {value} zu senden, oder b für einen anderen Wert",
+    ),
     "store_product.history": ("Bisher", "Bisher verkauft"),
     "store_product.average": ("Schnitt", "Durchschnitt"),
     "store_product.forecast": ("Prognose", "Erwartet"),

@@ -97,6 +97,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.unclear": ("Unclear: {what}", "Nobody knows whether it arrived: {what}"),
     "store_product.not_this": ("{what:~}?", "{what:~} is no product"),
     "store_product.in_hand": ("Value first, or b", "Type the value first, or b; then scan {what:~}"),
+    "store_product.yes_or_back": (
+        "1 sends, b not",
+        "Type 1 to send {value}, or b",
+        "Type 1 to send {value}, or b for another value",
+    ),
     "store_product.history": ("History", "Sold before"),
     "store_product.average": "Average",
     "store_product.forecast": ("Forecast", "Expected"),

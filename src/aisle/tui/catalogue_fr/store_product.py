@@ -97,6 +97,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.unclear": ("Incertain : {what}", "Nul ne sait si c'est arrivé : {what}"),
     "store_product.not_this": ("{what:~} ?", "{what:~} n'est pas un article"),
     "store_product.in_hand": ("La valeur d'abord", "Taper d'abord la valeur, ou b ; puis scanner {what:~}"),
+    "store_product.yes_or_back": (
+        "1 envoie, b non",
+        "1 envoie {value}, sinon b",
+        "Taper 1 pour envoyer {value}, ou b pour une autre valeur",
+    ),
     "store_product.history": ("Passé", "Vendu avant"),
     "store_product.average": "Moyenne",
     "store_product.forecast": ("Prévu", "Attendu"),

@@ -91,6 +91,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.unclear": ("Onzeker: {what}", "Niemand weet of het is aangekomen: {what}"),
     "store_product.not_this": ("{what:~}?", "{what:~} is geen artikel"),
     "store_product.in_hand": ("Eerst de waarde", "Typ eerst de waarde, of b; scan dan {what:~}"),
+    "store_product.yes_or_back": (
+        "1 stuurt, b niet",
+        "Typ 1 voor {value}, of b",
+        "Typ 1 om {value} te sturen, of b voor een andere waarde",
+    ),
     "store_product.history": ("Verleden", "Eerder verkocht"),
     "store_product.average": "Gemiddeld",
     "store_product.forecast": ("Prognose", "Verwacht"),
