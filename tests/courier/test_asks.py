@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -185,6 +186,27 @@ async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> No
         await desk.time.until(lambda: stands(desk, "a2")[0] == UNKNOWN, 60)
         await desk.time.pass_(60)
     assert desk.fake.calls[CLEARANCE] == 1, "the first one alone"
+
+
+async def test_a_courier_that_leaves_waits_for_the_end_of_it_and_begins_none(desk: Host) -> None:
+    async with desk.running(desk.courier(pace=quiet())) as courier:
+        await live(desk)
+        assert courier.idle
+        desk.fake.hold = asyncio.Event()
+        ask(desk)
+        courier.heard({f"{CONFIDE}a1 2468"})
+        await desk.time.until(lambda: stands(desk)[0] == BEGUN, WAIT_S)
+        assert not courier.idle, "somebody waits for it"
+        leaving = asyncio.ensure_future(courier.settle(5))
+        ask(desk, "a2")
+        courier.heard({f"{CONFIDE}a2 2468"})
+        await desk.time.pass_(2)
+        assert not leaving.done()
+        desk.fake.hold.set()
+        await desk.time.until(leaving.done, 3)
+        assert stands(desk)[0] == ANSWERED
+    assert (stands(desk)[1]["how"], stands(desk, "a2")[0]) == ("done", ASKED), "the next courier begins the other one"
+    assert desk.fake.calls[CLEARANCE] == 1
 
 
 async def test_at_a_service_of_the_document_alone_its_token_decides_and_nothing_is_listed(aisle_home: Path) -> None:

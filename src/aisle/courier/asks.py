@@ -7,6 +7,7 @@ interface: Create customer order clearance.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -47,7 +48,11 @@ class Asks:
         sleep: Sleep,
     ) -> None:
         """`cleared` reads what is assigned now and says how much of it is new; None where that cannot be listed."""
+        self.stopping = False
+        """Nothing new is begun."""
         self.alarm = Alarm(sleep)
+        self._landed = asyncio.Event()
+        self._landed.set()
         self._db = outbox
         self._client = client
         self._link = link
@@ -73,6 +78,15 @@ class Asks:
             waits = await self.round()
             await self.alarm.wait(LOOK_S if waits else None)
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether somebody waits, for what is under way or for what may still be begun."""
+        return not self._landed.is_set() or bool(asks.waiting(self._db, self._clock()))
+
+    async def landed(self) -> None:
+        """Returns when what was begun is over; begins nothing."""
+        await self._landed.wait()
+
     async def round(self) -> bool:
         """Answers what can be answered now; whether something still waits for the link, or for its secret."""
         if asks.end_overdue(self._db, self._clock()):
@@ -81,6 +95,8 @@ class Asks:
         for name in set(self._confided) - {row.ask_id for row in waiting}:
             del self._confided[name]  # over, or not durable yet: it is told again then
         for row in waiting:
+            if self.stopping:
+                break
             if self._link.may_send and (not row.confided or row.ask_id in self._confided):
                 await self._answer(row)
         return bool(waiting)
@@ -90,9 +106,11 @@ class Asks:
         if not asks.begin(self._db, row.ask_id, self._clock()):
             return
         state, answer = asks.UNKNOWN, {"how": "unknown", "why": ""}
+        self._landed.clear()
         try:
             state, answer = await self._clearance(row, secret)
         finally:
+            self._landed.set()
             asks.end(self._db, row.ask_id, state, answer, self._clock())
             self._tell()
 

@@ -291,8 +291,8 @@ class Courier:
 
     async def settle(self, within_s: float) -> None:
         """Sends nothing new, and gives what is under way so many seconds to come back."""
-        self.delivery.stopping = True
-        landing = asyncio.ensure_future(self.delivery.landed())
+        self.delivery.stopping = self.asks.stopping = True
+        landing = asyncio.gather(self.delivery.landed(), self.asks.landed())
         time_is_up = asyncio.ensure_future(self._world.sleep(within_s))
         await asyncio.wait((landing, time_is_up), return_when=asyncio.FIRST_COMPLETED)
         landing.cancel()
@@ -300,9 +300,9 @@ class Courier:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left that could be sent or has to be read back."""
+        """Whether nothing is left that could be sent or has to be read back, and nobody waits for an answer."""
         waiting = self.outbox.next_at() is not None or self.outbox.next_look() is not None
-        return not (waiting or self.outbox.sendable(1) or self.delivery.in_flight)
+        return not (waiting or self.outbox.sendable(1) or self.delivery.in_flight or self.asks.is_busy)
 
     def tell(self, topics: Iterable[str]) -> None:
         """Rings at the sessions."""
