@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,13 +18,15 @@ from aisle.errors import StorageError
 from aisle.jobs.base import SignOut, Start
 from aisle.jobs.view import GOOD, WRONG
 from aisle.local.cache import Cache, Sync, open_cache
-from aisle.local.home import Home
+from aisle.local.db import connect
+from aisle.local.home import TERMINALS, Home
 from aisle.local.journal import Journal
+from aisle.local.left import GLANCE_S, Glance
 from aisle.local.opening import open_session
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.reads import Reads
 from aisle.local.session import Session
-from aisle.local.whereabouts import TERMINALS, Whereabouts, remember, visited, whereabouts
+from aisle.local.whereabouts import Whereabouts, remember, visited, whereabouts
 from aisle.scan.inputs import Line
 from aisle.settings import Loaded, load
 from tests.local import goods
@@ -231,18 +235,47 @@ def test_stores_are_found_shown_and_swept(settled: Loaded) -> None:
         assert reads.query("store_page", {"store_number": "0003"}) == ([], 0)
 
 
-def test_what_was_left_unsent_is_sent_by_its_own_courier(session: Session, settled: Loaded) -> None:
-    called: list[str] = []
+async def test_what_was_left_unsent_is_sent_by_its_own_courier(
+    session: Session, settled: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is looked for on another thread, by a look that waits for nobody; couriers are called on the screen's."""
+    called: list[tuple[str, int]] = []
+    opened: list[tuple[bool, int]] = []
+
+    def connects(path: Path, **named: Any) -> Any:
+        opened.append((named.get("read_only", False), threading.get_ident()))
+        return connect(path, **named)
+
+    def courier(loaded: Loaded) -> Callable[[], None]:
+        return lambda: called.append((loaded.settings.store, threading.get_ident()))
+
     enter(session, "0001-1", EAN)
     session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
     enter(session, "0002", "1")
-    call_for_left(settled, "0002", lambda loaded: lambda: called.append(loaded.settings.store))
-    assert called == ["0001"]
-    with closing(open_outbox(Home(settled.root, "embedded", "0001").folder)) as outbox:
-        outbox.execute("UPDATE operation SET live = 0")
-        assert Outbox(outbox).counts() == (0, 0)
-    call_for_left(settled, "0002", lambda loaded: lambda: called.append(loaded.settings.store))
-    assert called == ["0001"]
+    for module in ("left", "outbox"):
+        monkeypatch.setattr(f"aisle.local.{module}.connect", connects)
+    for _ in range(2):
+        await asyncio.to_thread(call_for_left(settled, "0002", courier).join)
+        await asyncio.sleep(0)
+        assert called == [("0001", threading.get_ident())]
+        (only_read, thread), *more = opened
+        assert (only_read, thread == threading.get_ident(), more) == (True, False, [])
+        opened.clear()
+        with closing(connect(Home(settled.root, "embedded", "0001").outbox)) as outbox:
+            outbox.execute("UPDATE operation SET live = 0")
+            assert Outbox(outbox).counts() == (0, 0)
+
+
+def test_a_list_of_many_stores_is_not_looked_through_at_every_refresh(session: Session, settled: Loaded) -> None:
+    clock = [10.0]
+    glance = Glance(lambda: clock[0])
+    one = Home(settled.root, "embedded", "0001")
+    assert glance.waiting(one) == 0
+    enter(session, "0001-1", EAN)
+    assert glance.waiting(one) == 0, "as it was a moment ago"
+    clock[0] += GLANCE_S
+    assert glance.waiting(one) == 1
+    assert glance.waiting(Home(settled.root, "embedded", "0002")) == 0
 
 
 def test_a_store_on_the_command_line_wins(settled: Loaded) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
-from aisle.local.home import Home
+from aisle.local.home import TERMINALS, VISITED, Home
 from aisle.settings import Loaded, base_url, load
 
 if TYPE_CHECKING:
@@ -25,10 +25,6 @@ def run(arguments: Sequence[str]) -> int:
         return open_app(_settings(arguments))
     finally:
         gc.enable()
-
-
-TERMINALS, VISITED = "terminals", "visited"
-"""Folders of aisle.local.whereabouts; nothing of it is loaded where no terminal was ever changed to another store."""
 
 
 class Browser(NamedTuple):
@@ -71,7 +67,7 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
         gc.freeze()  # what stands now stays, so that no scan waits while the collector looks through it
         gc.enable()
         session.keep_courier()
-        if (loaded.root / VISITED).exists():
+        if (loaded.root / VISITED).exists():  # else nothing of it is loaded
             from aisle.cli.elsewhere import call_for_left
 
             call_for_left(settled, loaded.settings.store, _courier)

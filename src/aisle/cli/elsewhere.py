@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from asyncio import get_running_loop
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
+from threading import Thread
 
 from aisle.errors import AisleError
 from aisle.local.changing import Elsewhere, OpenStore
 from aisle.local.home import Home
+from aisle.local.left import waiting
 from aisle.local.opening import open_rooms
-from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.watch import Watch, terms_of
 from aisle.local.whereabouts import visited, whereabouts
 from aisle.settings import Loaded, base_url, load, terminal_name
@@ -50,21 +52,24 @@ def opener(settled: Loaded, courier: CourierOf) -> OpenStore:
     return open_store
 
 
-def call_for_left(settled: Loaded, here: str, courier: CourierOf) -> None:
+def call_for_left(settled: Loaded, here: str, courier: CourierOf) -> Thread:
     """What was not sent when a terminal left a store is sent by that store's courier; after a host was started again
-    nobody else would call it."""
-    for home in visited(settled.root, base_url(settled.settings)):
+    nobody else would call it. The loop of the screen, which this is called on, waits for none of those files."""
+    loop = get_running_loop()
+
+    def look() -> None:
+        for home in visited(settled.root, base_url(settled.settings)):
+            if home.store != here and waiting(home)[0]:
+                with suppress(RuntimeError):  # the program has ended meanwhile
+                    loop.call_soon_threadsafe(call, home.store)
+
+    def call(store: str) -> None:
         with suppress(AisleError, OSError):
-            if home.store != here and waits(home):
-                courier(in_store(settled, home.store))()
+            courier(in_store(settled, store))()
 
-
-def waits(home: Home) -> bool:
-    """Whether something that was done in a store is not settled yet."""
-    if not home.outbox.exists():
-        return False
-    with closing(open_outbox(home.folder)) as outbox:
-        return bool(Outbox(outbox).counts()[0])
+    looking = Thread(target=look, name="aisle-left", daemon=True)
+    looking.start()
+    return looking
 
 
 def _is_named(settled: Loaded) -> bool:

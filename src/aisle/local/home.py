@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+TERMINALS, VISITED = "terminals", "visited"
+"""Folders beside the homes: where terminals work that were changed to another store (see aisle.local.whereabouts)."""
+
 
 class Home(NamedTuple):
     """Layout of one store's data; made of the data root, the service's address and the store number."""

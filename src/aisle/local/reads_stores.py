@@ -5,18 +5,17 @@ interface: Store, Create stores.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Mapping
 from typing import Any
 
 import apsw
 
-from aisle.errors import StorageError
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.local.db import connect, fetch, fetch_one
+from aisle.local.db import fetch, fetch_one
 from aisle.local.fold import fold
 from aisle.local.home import Home
+from aisle.local.left import Glance, open_jobs, waiting
 from aisle.local.outbox import Outbox
 from aisle.local.overlay import Row
 from aisle.local.people import standing
@@ -40,6 +39,8 @@ AND CASE :show WHEN 'warehouse' THEN {_WAREHOUSE}
 """  # noqa: S608 - conditions of our own
 _ROWS = f"SELECT store_number, raw {_WHERE} ORDER BY store_number LIMIT :size OFFSET :first"
 _COUNT = f"SELECT count(*) {_WHERE}"
+
+_GLANCE = Glance()
 
 
 def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Result:
@@ -80,7 +81,7 @@ def _area(cache: apsw.Connection, store: str) -> str:
 def _listed(number: str, raw: Mapping[str, Any], home: Home, area: str, been: Mapping[str, Home]) -> Row:
     warehouse = raw.get("isWarhouse") in (True, 1, "true")
     near = warehouse or not area or str(raw.get("areaId") or "") == area
-    waiting = _waiting(been[number])[0] if number in been and number != home.store else 0
+    waits = _GLANCE.waiting(been[number]) if number in been and number != home.store else 0
     return {
         "store_number": number,
         "store_name": str(raw.get("storeName") or ""),
@@ -89,7 +90,7 @@ def _listed(number: str, raw: Mapping[str, Any], home: Home, area: str, been: Ma
         "country": str(raw.get("countryCode") or ""),
         "here": number == home.store,
         "near": near and number != home.store,
-        "waiting": waiting,
+        "waiting": waits,
     }
 
 
@@ -124,7 +125,7 @@ def store_page(cache: apsw.Connection, outbox: apsw.Connection, home: Home, args
     named = {_NAMES.get(name, name): value for name, value in listed.items()}
     user, terminal = str(args.get("user") or ""), str(args.get("terminal") or "")
     there = been.get(number)
-    waits, jobs = _waiting(there, user) if there and number != home.store else (0, ())
+    waits, jobs = waiting(there, user) if there and number != home.store else (0, ())
     store: Row = {
         **named,
         **said,
@@ -135,7 +136,7 @@ def store_page(cache: apsw.Connection, outbox: apsw.Connection, home: Home, args
         "here": number == home.store,
         "may": _may(cache, home, number, user, terminal),
         "waiting": Outbox(outbox).counts()[0],
-        "jobs": _jobs(outbox, home.store, user),
+        "jobs": open_jobs(outbox, home.store, user),
         "there_known": home._replace(store=number).cache.exists(),
         "there_waiting": waits,
         "there_jobs": list(jobs),
@@ -150,18 +151,3 @@ def _may(cache: apsw.Connection, home: Home, number: str, user: str, terminal: s
     if note and note.store == home.store and (number == note.settled or user == note.user):
         return True
     return standing(cache, user).may
-
-
-def _jobs(outbox: apsw.Connection, store: str, user: str) -> list[str]:
-    """The jobs that a person has left open in a store, oldest first."""
-    sql = "SELECT name FROM job WHERE store = ? AND user = ? AND closed IS NULL ORDER BY opened_seq, opened"
-    return [str(name) for (name,) in fetch(outbox, sql, store, user)]
-
-
-def _waiting(home: Home, user: str = "") -> tuple[int, Sequence[str]]:
-    """What is not sent of another store on this host, and the jobs that wait there for this person."""
-    with suppress(StorageError, apsw.Error):
-        if home.outbox.exists():
-            with closing(connect(home.outbox, read_only=True)) as outbox:
-                return Outbox(outbox).counts()[0], _jobs(outbox, home.store, user) if user else ()
-    return 0, ()

@@ -11,9 +11,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from aisle.local.home import Home, short_hash
-
-TERMINALS, VISITED = "terminals", "visited"
+from aisle.local.home import TERMINALS, VISITED, Home, short_hash
 
 
 class Whereabouts(NamedTuple):
