@@ -139,10 +139,15 @@ def lines(findings: Iterable[Finding]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
 
 
+_ORDER = ("start", "memory", "courier", "scan", "burst", "bytes", "radio", "busy", "search", "lists", "change", "sync")
+"""Groups in the order in which README shows them, before those that are not here."""
+
+
 def markdown(findings: Iterable[Finding]) -> list[str]:
     """The rows that have a budget, as README shows them."""
     rows = [("Figure", "Floor", "Ratio", "Budget", "Verdict"), ("---", "---", "---:", "---:", "---")]
-    for finding in findings:
+    names = [*_ORDER, *(name for name in GROUPS if name not in _ORDER), ""]
+    for finding in sorted(findings, key=lambda each: names.index(each.group if each.group in names else "")):
         if finding.budget != "reported":
             ratio = "-" if finding.ratio is None else f"{finding.ratio:.2f} ×"
             alone = f"{_number(finding.pair.figure)} {finding.row.unit}".strip()

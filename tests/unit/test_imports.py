@@ -65,8 +65,9 @@ def test_a_session_does_not_read_gs1_codes_before_it_meets_one() -> None:
     assert "biip" not in loaded("aisle.local.session", "aisle.tui.app")
 
 
-def test_a_courier_without_the_embedded_service_leaves_fastapi_alone() -> None:
-    assert not loaded("aisle.courier.run", "aisle.client") & {"fastapi", "uvicorn", "starlette"}
+def test_a_courier_without_the_embedded_service_leaves_fastapi_and_the_models_alone() -> None:
+    service = {"fastapi", "uvicorn", "starlette", "pydantic", "pydantic_core"}
+    assert not loaded("aisle.courier.run", "aisle.client", "aisle.cli.courier") & service
 
 
 LEAN = """
