@@ -26,7 +26,7 @@ from aisle.jobs.base import (
     Write,
 )
 from aisle.jobs.orders_filter import BUILT_IN, FIELDS, Filter, args_of, changed, filter_of, options
-from aisle.jobs.view import Detail, ListWindow, Step, Verdict
+from aisle.jobs.view import WRONG, Detail, ListWindow, Step, Verdict, msg
 from aisle.scan.grammar import readings
 from aisle.scan.meaning import (
     LOCATION,
@@ -174,6 +174,18 @@ def test_a_number_opens_an_order_and_words_search() -> None:
     assert hand.state.search == ""
     hand.does(Back())
     assert hand.of(Close) == [Close()]
+
+
+def test_a_number_without_a_row_is_said_to_have_none_and_is_no_search() -> None:
+    hand = Hand("orders")
+    for _ in range(2):
+        before = hand.state
+        assert not hand.does(Echo("1"), Echo("12")).effects
+        assert hand.does(Unknown("12")).verdict == Verdict(WRONG, msg("orders.no_row", row="12"))
+        assert (hand.state.rows, hand.state.search, hand.state.typed) == (before.rows, "", "")
+        hand.does(Command("m"))
+    hand = Hand("orders").does(Echo("123"), Unknown("123"))
+    assert hand.state.search == "123"
 
 
 def test_the_title_says_what_is_looked_for_and_what_is_marked_by_scan_is_in_sight() -> None:

@@ -193,7 +193,7 @@ def _said(state: Board, event: Event, context: Context) -> Result:
         case Command(letter):
             return _command(state, letter, context)
         case Echo(text):
-            typed = window.typing(state, text, LETTERS)
+            typed = window.typing(state, "" if _is_row(state, text) else text, LETTERS)
             return Turn(state) if typed is None else _anew(typed, context)
         case Text(text):
             return _anew(state._replace(search=text, typed=""), context)
@@ -295,8 +295,15 @@ def _shown(state: Board, order: str, context: Context) -> Result:
     return Turn(state, (ask._replace(args={**ask.args, "anchor": order, "row": 0}),))
 
 
+def _is_row(state: Board, text: str) -> bool:
+    """Whether somebody means the number of a row by this, on the page or not; words and longer numbers are a search."""
+    return bool(state.rows) and text.isdigit() and len(text) <= len(str(window.NUMBERED))
+
+
 def _unknown(state: Board, code: str, context: Context) -> Result:
     """A number that this host does not know may be that of an order which was finished long ago."""
+    if _is_row(state, code):
+        return Turn(state, (), Verdict(WRONG, msg("orders.no_row", row=code)))
     return (
         Turn(state._replace(typed=""), (_open(code),))
         if not state.total

@@ -87,6 +87,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Kein {text:~}",
         "Kein Auftrag passt hier zu „{text:~}“. Ein anderer Filter zeigt ihn vielleicht.",
     ),
+    "orders.no_row": ("Keine Zeile {row}", "Hier gibt es keine Zeile {row}"),
     "orders.marking": ("Nummer markiert", "Nummern markieren jetzt; m beendet es"),
     "orders.marked_so_far": ("{count} markiert", "{count} markiert; Nummern öffnen wieder"),
     "orders.marked": ("{order} markiert", "Auftrag {order} ist markiert"),

@@ -73,6 +73,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "No order was finished in the last day. Scan or type the number of an older one.",
     ),
     "orders.no_match": ("None for {text:~}", "No order here fits “{text:~}”. Another filter may show it."),
+    "orders.no_row": ("No row {row}", "There is no row {row} here"),
     "orders.marking": ("Numbers mark", "Numbers mark now; m ends it"),
     "orders.marked_so_far": ("{count} marked", "{count} marked; numbers open again"),
     "orders.marked": ("{order} marked", "Order {order} is marked"),

@@ -83,6 +83,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Rien : {text:~}",
         "Aucune commande ici pour « {text:~} ». Un autre filtre la montre peut-être.",
     ),
+    "orders.no_row": ("Pas de ligne {row}", "Il n'y a pas de ligne {row} ici"),
     "orders.marking": ("Cocher numéros", "Les numéros cochent ; m pour finir"),
     "orders.marked_so_far": ("{count:cochée|cochées}", "{count:cochée|cochées} ; les numéros ouvrent de nouveau"),
     "orders.marked": ("{order} cochée", "La commande {order} est cochée"),

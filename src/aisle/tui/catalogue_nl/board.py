@@ -81,6 +81,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Het laatste etmaal is er geen order afgerond. Scan of typ het nummer van een oudere.",
     ),
     "orders.no_match": ("Geen: {text:~}", "Geen order hier past bij “{text:~}”. Een ander filter toont hem misschien."),
+    "orders.no_row": ("Geen regel {row}", "Hier is geen regel {row}"),
     "orders.marking": ("Nummers kiezen", "Nummers kiezen nu; m eindigt dat"),
     "orders.marked_so_far": ("{count} gekozen", "{count} gekozen; nummers openen weer"),
     "orders.marked": ("{order} gekozen", "Order {order} is gekozen"),
