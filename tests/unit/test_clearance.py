@@ -346,6 +346,22 @@ def test_what_somebody_else_is_at_is_asked_about_before_it_is_taken() -> None:
     assert mine.feed(Thing((Meaning(PRODUCT, "P9"),))) == "tasks.not_here"
 
 
+@pytest.mark.parametrize("page", ["tasks", "home"])
+def test_a_move_that_is_refused_after_its_job_is_over_is_told_to_who_made_it(page: str) -> None:
+    refused = {"op_id": "m1", "user": "U6", "why": "Only 0 of 300024 can be moved", "label": "Cola", "body": []}
+    others = {**refused, "op_id": "m2", "user": "U7"}
+    hand = Hand(page)
+    assert hand.feed(Closed("move")) == ""
+    hand.rows["refusals"] = [others]
+    assert hand.feed(Changed("outbox", "")) == ""
+    hand.rows["refusals"] = [refused, others]
+    assert hand.feed(Changed("outbox", "")) == "move.refused"
+    assert hand.feed(Changed("outbox", "")) == "", "once"
+    earlier = Hand(page, refusals=[refused])
+    assert earlier.feed(Closed("move")) == "", "the move job has told it"
+    assert earlier.feed(Changed("outbox", "")) == ""
+
+
 def test_where_nothing_can_be_listed_it_is_said() -> None:
     hand = Hand("tasks", clearing=[{**WHO, "listed": False}], assignments=[])
     assert hand.page.empty.id == "tasks.unlisted"

@@ -192,9 +192,9 @@ def _named(state: Clearance, text: str, context: Context) -> Result:
     if not state.tag:
         known = next((tag.key for tag in state.tags if tag.key.casefold() == text.casefold()), text)
         return _tagged(state, known, context)
-    known = any(not each.typed for each in state.categories)
+    listed = any(not each.typed for each in state.categories)
     if all(each.key.casefold() != text.casefold() for each in state.categories):
-        if known:
+        if listed:
             return Turn(state, (), Verdict(WRONG, msg("clearance.no_such", what=text, tag=state.tag)))
         state = _windowed(state._replace(categories=(*state.categories, Category(text, typed=True))))
     return _toggled(state, next(each.key for each in state.categories if each.key.casefold() == text.casefold()))

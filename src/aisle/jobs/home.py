@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.jobs import window
+from aisle.jobs import refused, window
 from aisle.jobs.base import (
     Changed,
     Closed,
@@ -122,6 +122,10 @@ class Home(NamedTuple):
     """Orders that were given to whoever stands here, as far as he was told."""
     lost: str = ""
     """The order that was rejected under the hands of whoever came back here last."""
+    since: str = ""
+    """When whoever stands here came."""
+    refused: tuple[str, ...] = ()
+    """Movements of his that were refused since, as far as he was told."""
 
 
 Result = Turn[Home]
@@ -169,8 +173,12 @@ class HomeJob:
                 return self._shown(state._replace(lost=order), context)
             case Rows("lost", rows, _):
                 return _lost(state, rows)
+            case Rows("refused" | "refused_before"):
+                known, said = refused.news(state.refused, event, context.user)
+                return Turn(state._replace(refused=known), (), said)
             case Opened() | Closed() | Changed("order" | "outbox") | Resumed():
-                return self._shown(state, context)
+                state = state._replace(since=state.since or context.now)
+                return self._shown(state, context, moved=isinstance(event, Closed) and event.job in ("move", "tasks"))
             case Echo(text):
                 listed = window.typing(state, text, "doq", len(PAGES[state.page]))
                 return Turn(state) if listed is None else self._look(listed, context)
@@ -192,11 +200,12 @@ class HomeJob:
                 return _does(state, Quit())
         return Turn(state)
 
-    def _shown(self, state: Home, context: Context) -> Result:
+    def _shown(self, state: Home, context: Context, *, moved: bool = False) -> Result:
         """What is listed, what is unsettled, and what was said to whoever stands here, as it is now."""
+        told = refused.refusals(state.since, heard=moved)
         given = Query("given", "given", {"user": context.user}, live=True)
         lost = (Query("lost", "order", {"order_number": state.lost}, live=True),) if state.lost else ()
-        return Turn(state, (_query(state, context), Query("trouble", "trouble", {}, live=True), given, *lost))
+        return Turn(state, (_query(state, context), Query("trouble", "trouble", {}, live=True), given, told, *lost))
 
     def _thing(self, state: Home, meaning: Meaning, context: Context) -> Result:
         if meaning.kind in (ORDER, REFERENCE):
@@ -288,7 +297,7 @@ def _turned(state: Home) -> Result:
 
 def _anew(state: Home) -> Home:
     """All open orders again; what was told once is not told again."""
-    return Home(given=state.given)
+    return Home(given=state.given, since=state.since, refused=state.refused)
 
 
 def _given(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.jobs import window
+from aisle.jobs import refused, window
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -59,6 +59,10 @@ class Tasks(NamedTuple):
     total: int = 0
     sure: str = ""
     """The assignment of somebody else that was chosen: chosen again, it is taken."""
+    since: str = ""
+    """When the list was opened."""
+    told: tuple[str, ...] = ()
+    """What was refused since, as far as it was told."""
 
 
 Result = Turn[Tasks]
@@ -92,15 +96,20 @@ class TasksJob:
         """A number, or a scan of a place or of goods, opens what is to be moved from there."""
         match event:
             case Opened(args):
-                state = state._replace(tag=str(args.get("tag") or ""))
+                state = state._replace(tag=str(args.get("tag") or ""), since=context.now)
                 return Turn(state, (*_refresh(state, context), Wish("assignments")))
             case Rows("clearing", (row, *_), _):
                 return Turn(state._replace(listed=bool(row["listed"]), heard=bool(row["heard"])))
             case Rows("tasks", rows, total):
                 fresh = window.arrived(state, tuple(listed_of(row) for row in rows), total)
                 return Turn(fresh, (_query(fresh, context),) if window.is_behind(state, event) else ())
+            case Rows("refused" | "refused_before"):
+                known, said = refused.news(state.told, event, context.user)
+                return Turn(state._replace(told=known), (), said)
             case Resumed() | Closed() | Changed("assignment" | "outbox" | "order"):
-                return Turn(state._replace(sure=""), _refresh(state, context))
+                moved = isinstance(event, Closed) and event.job == "move"
+                effects = (*_refresh(state, context), refused.refusals(state.since, heard=moved))
+                return Turn(state._replace(sure=""), effects)
             case Back():
                 return Turn(state, (Close(),))
             case Choice(choice):

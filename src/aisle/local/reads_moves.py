@@ -62,12 +62,13 @@ def _preferred(cache: apsw.Connection, numbers: str, known: set[tuple[str, str]]
 
 
 def refusals(outbox: apsw.Connection, args: Mapping[str, Json]) -> Result:
-    """Operations of one kind that the service refused and nobody has settled: op_id, why, label, body, and of what
-    found no room on an order line also what was `left` of it (see `remainder`); oldest first."""
+    """Operations of one kind that the service refused and nobody has settled: op_id, user, why, label, body, and of
+    what found no room on an order line also what was `left` of it (see `remainder`); oldest first."""
     found = [as_operation(row) for row in fetch(outbox, _REFUSED, str(args["operation"]), str(args["since"]))]
     rows: list[Row] = [
         {
             "op_id": each.op_id,
+            "user": each.app_user,
             "why": each.last_error,
             "label": ", ".join(dict.fromkeys(products_of(each))),
             "body": each.body,
