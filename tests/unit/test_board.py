@@ -379,6 +379,21 @@ def test_somebody_is_named_by_number_badge_or_name() -> None:
     assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["Zed"]
 
 
+def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
+    people = tuple({"user": f"U{n}", "name": f"Person {n}"} for n in range(8))
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
+    page = hand.job.view(hand.state)
+    assert isinstance(page, Step)
+    assert [hint.letter for hint in page.hints] == ["n", "p", "b"]
+    assert hand.job.open(hand.state).letters == "np"
+    assert len(page.choices) == 6
+    hand.does(Command("n"))
+    assert hand.job.open(hand.state).choices == 2
+    assert [write.user for write in hand.does(Choice(2)).of(Write)] == ["U7"]
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8), Command("p"), Command("n"))
+    assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["U0"]
+
+
 def test_a_rejection_is_taken_back_when_that_is_sure_or_as_what_undoes_it() -> None:
     world = World([order_row(1, is_rejected=True, status="rejected")])
     back = [{"order_number": "O1", "is_rejected": False}]

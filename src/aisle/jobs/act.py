@@ -36,8 +36,11 @@ from aisle.scan.meaning import PERSON, Back, Choice, Command, Echo, Meaning, Mov
 WHAT, WHY, WHO, SURE, WAIT, RESULTS = "what", "why", "who", "sure", "wait", "results"
 """The pages."""
 
-MOST = 6
-"""Reasons and people that are offered; anything else is typed."""
+MOST = act_view.PAGE
+"""Reasons that are offered, and people on a page; anything else is typed."""
+
+PEOPLE = 60
+"""People that are offered, page by page."""
 
 WISHES = 20
 
@@ -74,6 +77,8 @@ class Acting(NamedTuple):
     people: tuple[Person, ...] = ()
     sought: str = ""
     """The name that was typed."""
+    top: int = 0
+    """Where the page of people begins."""
     plan: tuple[tuple[str, Deed], ...] = ()
     """What is to be done to each order, once that is sure."""
     undoing: bool = False
@@ -121,8 +126,8 @@ class ActJob:
         """Numbers choose; reasons and names may be typed."""
         if state.page == RESULTS:
             return Open(letters=("u" if state.undo else "") + window.letters(state))
-        choices = len(act_view.choices(state))
-        return Open(choices=choices, search=state.page in (WHY, WHO), by_hand=state.page == SURE)
+        choices, leaf = len(act_view.choices(state)), window.LETTERS if act_view.has_more(state) else ""
+        return Open(choices=choices, letters=leaf, search=state.page in (WHY, WHO), by_hand=state.page == SURE)
 
     def prefers(self, state: Acting) -> tuple[str, ...]:
         """A badge says for whom."""
@@ -163,9 +168,17 @@ class ActJob:
                 return Turn(window.moved(state, key, room(context))._replace(size=room(context)))
             case Command("n" | "p" as letter) if state.page == RESULTS:
                 return Turn(window.paged(state, letter, room(context))._replace(size=room(context)))
+            case Command("n" | "p" as key) | Move("pagedown" | "pageup" as key) if act_view.has_more(state):
+                return Turn(state._replace(top=_leafed(state, key in ("n", "pagedown"))))
             case Echo() | Closed():
                 return Turn(state)
         return Turn(state, (), Verdict(WRONG, _not_taken(state, event)))
+
+
+def _leafed(state: Acting, on: bool) -> int:
+    """Where the next page of people begins, or the one before; from the last on to the first."""
+    pages = -(-len(state.people) // MOST)
+    return (state.top // MOST + (1 if on else -1)) % pages * MOST
 
 
 def _not_taken(state: Acting, event: Event) -> Msg:
@@ -213,7 +226,7 @@ def _kind(state: Acting, kind: str) -> Result:
 
 
 def _people(text: str) -> Query:
-    return Query("people", "people", {"search": text, "size": MOST}, live=True)
+    return Query("people", "people", {"search": text, "size": PEOPLE}, live=True)
 
 
 def _sure(state: Acting, deed: Deed) -> Result:
@@ -274,11 +287,11 @@ def _found(state: Acting, people: tuple[Person, ...]) -> Result:
     if len(exact) == 1:
         return _claimed(state, exact[0])
     if people:
-        return Turn(state._replace(people=people[:MOST]))
+        return Turn(state._replace(people=people[:PEOPLE], top=0))
     if not sought:
         return Turn(state, (), Verdict(INFO, msg("act.nobody_known")))
     myself = Person(sought, sought)
-    return Turn(state._replace(people=(myself,)), (), Verdict(ASK, msg("act.unknown_name", name=sought)))
+    return Turn(state._replace(people=(myself,), top=0), (), Verdict(ASK, msg("act.unknown_name", name=sought)))
 
 
 def _is_called(person: Person, sought: str) -> bool:
@@ -305,7 +318,7 @@ def _chosen(state: Acting, choice: int) -> Result:
             reason = state.reasons[choice - 1]
             return _sure(state, Deed(state.kind, code=reason.code, words=reason.words, line=state.line))
         case "who":
-            return _claimed(state, state.people[choice - 1])
+            return _claimed(state, state.people[state.top + choice - 1])
         case "sure" if choice == 1:
             return _go(state, state.plan)
     return Turn(state, (Close(Verdict(INFO, msg("session.dropped"))),))

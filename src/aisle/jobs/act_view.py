@@ -48,6 +48,9 @@ _PROMPTS = {
 }
 
 BACK = (Hint("b", msg("hint.back")),)
+PAGES = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
+PAGE = 6
+"""People on a page."""
 
 
 def told(order: str, deed: Deed, label: str) -> Msg:
@@ -72,10 +75,15 @@ def choices(state: Acting) -> tuple[Msg, ...]:
         case "why":
             return tuple(msg("raw", text=reason.words) for reason in state.reasons)
         case "who":
-            return tuple(msg("raw", text=person.name) for person in state.people)
+            return tuple(msg("raw", text=person.name) for person in state.people[state.top : state.top + PAGE])
         case "sure":
             return (msg("act.yes"), msg("act.no"))
     return ()
+
+
+def has_more(state: Acting) -> bool:
+    """Whether there are more people than a page has."""
+    return state.page == "who" and len(state.people) > PAGE
 
 
 def view(state: Acting) -> View:
@@ -88,7 +96,7 @@ def view(state: Acting) -> View:
         prompt=msg(_PROMPTS[state.page]),
         lines=_lines(state),
         choices=choices(state),
-        hints=BACK,
+        hints=(*PAGES, *BACK) if has_more(state) else BACK,
     )
 
 
