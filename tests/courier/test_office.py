@@ -19,6 +19,7 @@ from aisle.courier.courier import World
 from aisle.courier.office import Office, is_newer
 from aisle.courier.run import Term, run, work_here
 from aisle.errors import StorageError
+from aisle.lifeline import LIFELINE, lifeline_fd
 from aisle.local import spawn
 from aisle.local.lock import Election, Holder
 from aisle.local.signals import Bell, socket_folder
@@ -366,9 +367,9 @@ def test_a_start_that_takes_its_time_is_not_waited_for(
 
 def test_a_lifeline_that_was_named_and_not_handed_on_is_none(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
-    monkeypatch.setenv(spawn.LIFELINE, str(reading))
-    assert spawn.lifeline_fd() == reading
+    monkeypatch.setenv(LIFELINE, str(reading))
+    assert lifeline_fd() == reading
     os.close(reading)
     os.close(writing)
-    assert spawn.lifeline_fd() == -1
+    assert lifeline_fd() == -1
     spawn_courier(["/nowhere/python"])

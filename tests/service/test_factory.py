@@ -15,9 +15,10 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError, UsageError
+from aisle.lifeline import follow_lifeline
 from aisle.service.demo import PIN
 from aisle.service.factory import open_service
-from aisle.service.serve import follow_lifeline, serve
+from aisle.service.serve import serve
 from aisle.service.storage import Tx, named_database
 from aisle.service.times import moment
 from aisle.service.tokens import list_tokens

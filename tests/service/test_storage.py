@@ -14,8 +14,7 @@ import apsw
 import pytest
 
 from aisle.errors import StorageError
-from aisle.local import db, spawn
-from aisle.service import serve
+from aisle.local import db
 from aisle.service.sql.schema import MIGRATIONS
 from aisle.service.storage import SQLITE_FLOOR, Duplicate, Lost, SqliteStorage, Tx
 from aisle.service.storage.sqlite import require_engine
@@ -72,9 +71,8 @@ def test_the_engine_is_new_enough_for_several_processes() -> None:
 
 
 def test_what_service_and_session_each_have_to_say_is_the_same() -> None:
-    # Neither may import the other; the floor of the engine and the name of the lifeline are theirs in common.
+    # Neither may import the other; the floor of the engine is theirs in common.
     assert db.FLOOR == SQLITE_FLOOR
-    assert spawn.LIFELINE == serve.LIFELINE
 
 
 def test_every_connection_is_safe(tmp_path: Path) -> None:

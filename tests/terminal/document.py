@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import uvicorn
 
-from aisle.service.serve import follow_lifeline
+from aisle.lifeline import follow_lifeline
 from tests.courier.fake import Fake
 from tests.terminal.harness import python
 from tests.terminal.served import Served, Server

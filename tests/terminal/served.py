@@ -20,8 +20,8 @@ from urllib.request import Request, urlopen
 
 import uvicorn
 
+from aisle.lifeline import follow_lifeline
 from aisle.service.factory import open_service
-from aisle.service.serve import follow_lifeline
 from tests.terminal.harness import python
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.tui.web_driver import HIGHEST, PRELUDE, WIDEST, NoPacket, Packets, asked_size, packet
+from aisle.packets import HIGHEST, PRELUDE, WIDEST, NoPacket, Packets, asked_size, packet
 from tests.terminal.harness import python
 
 PACKETS = st.lists(st.tuples(st.sampled_from([b"D", b"M"]), st.binary(max_size=20)), max_size=8)

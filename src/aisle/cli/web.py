@@ -18,8 +18,7 @@ from aisle.cli.options import settings_of
 from aisle.cli.web_people import People
 from aisle.errors import AisleError, UsageError
 from aisle.jobs.view import msg
-from aisle.local.spawn import LIFELINE, lifeline_fd
-from aisle.service.serve import follow_lifeline
+from aisle.lifeline import LIFELINE, follow_lifeline, lifeline_fd
 from aisle.settings import ENGLISH, language_of
 from aisle.tui.catalogue import Voice
 from aisle.web.address import Network, is_loopback, network

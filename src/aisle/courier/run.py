@@ -19,11 +19,11 @@ from aisle.courier.notices import Notice
 from aisle.courier.office import GOES_ON, Office, win
 from aisle.courier.schedule import Pace
 from aisle.courier.steps import steadied
+from aisle.lifeline import lifeline_fd
 from aisle.local.home import Home
 from aisle.local.lock import Election, Holder
 from aisle.local.program import PROGRAM
 from aisle.local.signals import CourierSocket
-from aisle.local.spawn import lifeline_fd
 from aisle.text import clean
 
 LOG_BYTES = 1 << 20

@@ -6,8 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-LIFELINE = "AISLE_LIFELINE_FD"
-"""Names the one descriptor that a courier inherits; it leaves when the other end is closed."""
+from aisle.lifeline import lifeline_fd
 
 PATIENCE_S = 0.5
 """What the shell between gets to end; it needs a few milliseconds."""
@@ -51,15 +50,3 @@ def _reap(shell: Any) -> None:
         shell.wait(PATIENCE_S)
     except TimeoutExpired:
         _late.append(shell)
-
-
-def lifeline_fd() -> int:
-    """The descriptor of the lifeline, or -1 when nobody holds one."""
-    text = os.environ.get(LIFELINE, "")
-    if not (text.isascii() and text.isdigit() and int(text) > 2):
-        return -1
-    try:
-        os.fstat(int(text))
-    except (OSError, OverflowError):  # the name was handed on, the line was not
-        return -1
-    return int(text)

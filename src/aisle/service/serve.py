@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import uvicorn
 
 from aisle.errors import UsageError
+from aisle.lifeline import follow_lifeline
 from aisle.service.access import AccessLog
 from aisle.service.callers import LARGEST_BACKLOG, callers, manners, seldom
 from aisle.service.factory import Service, open_service
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("aisle.service")
 
-LIFELINE = "AISLE_LIFELINE_FD"
 _KEEP_ALIVE_SECONDS = 75
 _DRAIN_SECONDS = 20
 
@@ -176,25 +176,6 @@ def _config(
         ssl_certfile=certificate,
         ssl_keyfile=private_key,
     )
-
-
-def follow_lifeline(environ: Mapping[str, str], leave: Callable[[], None]) -> threading.Thread | None:
-    """Call `leave` when the inherited pipe named in the environment ends, that is, when its holder is gone."""
-    fd = environ.get(LIFELINE, "")
-    if not fd.isdecimal():
-        return None
-
-    def wait() -> None:
-        try:
-            while os.read(int(fd), 64):
-                pass
-        except OSError:
-            pass
-        leave()
-
-    thread = threading.Thread(target=wait, name="aisle-lifeline", daemon=True)
-    thread.start()
-    return thread
 
 
 def _url(sock: socket.socket, *, tls: bool) -> str:

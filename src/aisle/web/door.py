@@ -15,6 +15,7 @@ from aiohttp import WSMsgType, web
 from multidict import MultiMapping
 from textual_serve.download_manager import DownloadManager
 
+from aisle.packets import HIGHEST, WIDEST
 from aisle.web import pages
 from aisle.web.address import Network, is_loopback, sender
 from aisle.web.screen import Screen, Start
@@ -330,7 +331,7 @@ def _field(form: MultiMapping[Any], name: str) -> str:
 def _size(query: MultiMapping[str]) -> tuple[int, int]:
     """Columns and rows that a browser says it has, within reason."""
     sizes = []
-    for name, usual, most in (("width", 80, 500), ("height", 24, 200)):
+    for name, usual, most in (("width", 80, WIDEST), ("height", 24, HIGHEST)):
         said = query.get(name, "")
         number = int(said) if said.isascii() and said.isdigit() and len(said) < 6 else usual
         sizes.append(max(1, min(number, most)))

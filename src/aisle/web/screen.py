@@ -12,14 +12,14 @@ from aiohttp import web
 from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
+from aisle.packets import HEAD, LARGEST, PRELUDE
+
 log = logging.getLogger("aisle.web")
 
 LEAVING_S: Final = 10.0
 """How long a session may take to end, before it is ended."""
 
-_PRELUDE: Final = b"__GANGLION__\n"
 _LONGEST_LINE: Final = 1 << 16
-_LARGEST: Final = 1 << 24
 
 
 class Start(NamedTuple):
@@ -72,7 +72,7 @@ class Screen(AppService):
         assert process.stdout is not None
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, ValueError):
-                if await process.stdout.readline() == _PRELUDE:
+                if await process.stdout.readline() == PRELUDE:
                     await self._hand_on(process.stdout)
             while await process.stdout.read(_LONGEST_LINE):  # what nobody sees must not hold up its end
                 pass
@@ -88,9 +88,9 @@ class Screen(AppService):
     async def _hand_on(self, stream: asyncio.StreamReader) -> None:
         """Packet by packet, until one cannot be read or nobody takes it any more."""
         while True:
-            head = await stream.readexactly(5)
+            head = await stream.readexactly(HEAD)
             size = int.from_bytes(head[1:], "big")
-            if size > _LARGEST:
+            if size > LARGEST:
                 return
             content = await stream.readexactly(size)
             match head[:1]:
