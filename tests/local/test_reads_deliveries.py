@@ -122,6 +122,18 @@ def test_receipts_are_laid_over_line_by_line_and_taken_back_from_the_last(desk: 
     assert desk.listed(state="received") == [("D-2", "received"), ("D-1", "received")]
 
 
+def test_what_came_beyond_the_announced_fills_no_gap_wherever_it_is_counted(desk: Desk) -> None:
+    desk.cache.put_deliveries([delivery("D-5", line(1, "P5", 6, 8), line(2, "P6", 4, 1), line(3, "P7", 0, 5))], NOON)
+    for _ in range(2):  # as the cache sums it, then with a receipt laid over
+        ((listed,), _) = desk.reads.query("deliveries", {"search": "D-5"})
+        ((opened,), _) = desk.reads.query("delivery", {"order_number": "D-5"})
+        assert (listed["received_quantity"], listed["quantity"], listed["state"]) == (7, 10, "partial")
+        assert opened["received_quantity"] == 7
+        desk.receive("D-5", Entry("P5", 1, Decimal(2)))
+    desk.cache.put_deliveries([delivery("D-6", line(1, "P5", 6), line(2, "P7", 0, 5))], NOON)
+    assert desk.listed(search="D-6") == [("D-6", "partial")]
+
+
 def test_a_receipt_leaves_the_overlay_when_the_delivery_was_read_after_it(desk: Desk) -> None:
     op_id = desk.receive("D-1", Entry("P1", 1, Decimal(5)))
     desk.arrive(op_id)

@@ -87,6 +87,17 @@ def test_the_list_shows_what_is_to_be_received_then_what_came_all_and_receipts_b
     ]
 
 
+def test_what_has_all_come_is_not_late() -> None:
+    hand = Hand()
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListWindow)
+    assert {row.cells[1].id for row in view.rows} == {"moment.late"}
+    hand.feed(Command("v"))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListWindow)
+    assert [(row.key, row.cells[1].id) for row in view.rows] == [("D-9", "moment")]
+
+
 def test_one_opens_by_its_number_by_a_scan_and_by_a_product_and_is_received_from_there() -> None:
     for way in (Choice(2), thing("D-2"), thing("P5")):
         hand = Hand()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs import counting
 from aisle.jobs.base import Context, Effect, Turn, Write
-from aisle.jobs.sheet import due
+from aisle.jobs.sheet import due, settled
 from aisle.jobs.view import Msg, Verdict, msg
 from aisle.jobs.walk import number
 from aisle.scan.meaning import Meaning
@@ -167,13 +167,14 @@ def told(state: Receiving, kind: str, id_: str, *effects: Effect, **args: str | 
 
 def listed_of(row: Mapping[str, Any], context: Context) -> Listed:
     """A row of the read `deliveries`."""
+    expected, state = str(row.get("datetime_expected") or ""), str(row.get("state") or "")
     return Listed(
         str(row["order_number"]),
         str(row.get("supplier_name") or ""),
-        due(str(row.get("datetime_expected") or ""), context.now),
+        settled(expected, context.now) if state == "received" else due(expected, context.now),
         number(row.get("quantity")),
         number(row.get("received_quantity")),
-        str(row.get("state") or ""),
+        state,
         int(number(row.get("total_lines"))),
         int(number(row.get("complete_lines"))),
         bool(row.get("is_mixed")),

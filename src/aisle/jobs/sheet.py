@@ -191,6 +191,9 @@ def holders(rows: Iterable[Mapping[str, Any]]) -> tuple[Holder, ...]:
     )
 
 
+_SETTLED = {"moment.late": "moment", "moment.late_year": "moment.year"}
+
+
 def due(at: str, now: str) -> Msg:
     """When something is due, in the time of this host: marked where that is past, with the year where it is another."""
     try:
@@ -203,6 +206,12 @@ def due(at: str, now: str) -> Msg:
     if moment.year != present.year:
         return msg("moment.late_year" if is_late else "moment.year", at=at)
     return msg("moment.late" if is_late else "moment", at=at)
+
+
+def settled(at: str, now: str) -> Msg:
+    """When something was due that is done: that is past, and not late."""
+    said = due(at, now)
+    return said._replace(id=_SETTLED.get(said.id, said.id))
 
 
 def age_of(moment: Json, now: str) -> Decimal:

@@ -41,8 +41,8 @@ ORDER BY l.order_number, l.line_number
 """
 
 _SUMS = """
-SELECT l.order_number, count(*), sum(l.quantity), sum(l.received), sum(l.received >= l.quantity),
-sum(l.received IS NULL), max(coalesce(p.allow_decimal, 0))
+SELECT l.order_number, count(*), sum(l.quantity), sum(min(l.received, l.quantity)), sum(l.received >= l.quantity),
+sum(l.received IS NULL), max(coalesce(p.allow_decimal, 0)), max(l.received) > 0
 FROM delivery_line l LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
 """
 
@@ -70,16 +70,19 @@ class Sums(NamedTuple):
     lines: int
     quantity: Decimal
     received: Decimal
+    """Of what was announced: what came beyond it fills no other line's gap."""
     full: bool
     complete: int = 0
     """Of its lines: all of them has come."""
     mixed: bool = False
     """Measured goods beside others: the quantities have no sum that says anything."""
+    begun: bool = True
+    """Something came, announced or not."""
 
     @property
     def state(self) -> str:
         """`open`, `partial` or `received`."""
-        if not self.received:
+        if not self.begun:
             return "open"
         return RECEIVED if self.full else "partial"
 
@@ -198,9 +201,15 @@ def _sums(cache: apsw.Connection) -> dict[str, Sums]:
     """Of the deliveries whose lines say by themselves what was received."""
     return {
         str(number): Sums(
-            int(lines), decimal(quantity), decimal(received), full == lines, int(full), lines > 1 and bool(measured)
+            int(lines),
+            decimal(quantity),
+            decimal(received),
+            full == lines,
+            int(full),
+            lines > 1 and bool(measured),
+            bool(begun),
         )
-        for number, lines, quantity, received, full, silent, measured in fetch(cache, _SUMS)
+        for number, lines, quantity, received, full, silent, measured, begun in fetch(cache, _SUMS)
         if not silent
     }
 
@@ -212,10 +221,11 @@ def _summed(lines: Sequence[Row], head: Head) -> Sums:
     return Sums(
         len(lines),
         sum((line["quantity"] for line in lines), Decimal(0)),
-        sum((line["received"] for line in lines), Decimal(0)),
+        sum((min(line["received"], line["quantity"]) for line in lines), Decimal(0)),
         complete == len(lines),
         complete,
         len(lines) > 1 and any(line["allow_decimal"] for line in lines),
+        any(line["received"] > 0 for line in lines),
     )
 
 
