@@ -188,6 +188,25 @@ async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> No
     assert desk.fake.calls[CLEARANCE] == 1, "the first one alone"
 
 
+async def test_what_is_new_is_told_though_another_round_reads_the_list_first(desk: Host) -> None:
+    def answer_late(fake: Fake, request: httpx.Request) -> httpx.Response:
+        fake.hold = asyncio.Event()
+        return fake.answer(request)
+
+    async with desk.running(desk.courier(pace=quiet())) as courier:
+        await live(desk)
+        desk.fake.fail(CLEARANCE, answer_late)
+        ask(desk)
+        courier.heard({f"{CONFIDE}a1 2468"})
+        await desk.time.until(lambda: desk.fake.hold is not None, WAIT_S)
+        assert await courier.pull.assignments.read() is not None
+        assert desk.reads.query("assignments", {})[1] == 1
+        assert desk.fake.hold is not None
+        desk.fake.hold.set()
+        await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
+    assert stands(desk)[1] == {"how": "done", "fresh": 1}
+
+
 async def test_a_courier_that_leaves_waits_for_the_end_of_it_and_begins_none(desk: Host) -> None:
     async with desk.running(desk.courier(pace=quiet())) as courier:
         await live(desk)

@@ -8,7 +8,7 @@ interface: Create customer order clearance.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import apsw
@@ -19,6 +19,7 @@ from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.wire import encode_body, operation
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.link import Link
+from aisle.courier.pull_assignments import AssignmentReader
 from aisle.errors import ContractError, SettingsError
 from aisle.local import asks
 from aisle.local.asks import Row
@@ -42,12 +43,12 @@ class Asks:
         client: Client,
         link: Link,
         *,
-        cleared: Callable[[], Awaitable[int | None]],
+        assigned: AssignmentReader,
         tell: Callable[[], None],
         clock: Callable[[], float],
         sleep: Sleep,
     ) -> None:
-        """`cleared` reads what is assigned now and says how much of it is new; None where that cannot be listed."""
+        """`assigned` knows what is assigned, and reads it."""
         self.stopping = False
         """Nothing new is begun."""
         self.alarm = Alarm(sleep)
@@ -56,7 +57,7 @@ class Asks:
         self._db = outbox
         self._client = client
         self._link = link
-        self._cleared = cleared
+        self._assigned = assigned
         self._tell = tell
         self._clock = clock
         self._confided: dict[str, str] = {}
@@ -121,6 +122,7 @@ class Asks:
             if not isinstance(signed, str):
                 return asks.ANSWERED, signed
             token = signed
+        known = self._assigned.known()  # before: any round may read the list while the answer is on its way
         try:
             content = encode_body(operation(CLEARANCE), _body(row.body))
             query = {"location_code_tag": str(row.body["tag"])}
@@ -130,20 +132,21 @@ class Asks:
                 self._link.failed(error)
             how = "unknown" if classify(error) is Fate.AMBIGUOUS else "not_sent"
             return (asks.UNKNOWN if how == "unknown" else asks.ANSWERED), {"how": how, "why": _short(str(error))}
-        return await self._judged(answer)
+        return await self._judged(answer, known)
 
-    async def _judged(self, answer: Answer) -> Saying:
+    async def _judged(self, answer: Answer, known: set[str]) -> Saying:
         match classify(answer):
             case Fate.ACCEPTED:
-                return asks.ANSWERED, {"how": "done", "fresh": await self._listed()}
+                return asks.ANSWERED, {"how": "done", "fresh": await self._listed(known)}
             case Fate.AMBIGUOUS:
                 return asks.UNKNOWN, {"how": "unknown", "why": _said(answer)}
         return asks.ANSWERED, {"how": "refused", "why": _said(answer)}
 
-    async def _listed(self) -> int | None:
+    async def _listed(self, known: set[str]) -> int | None:
         """How many assignments are new; the clearance is done, whatever becomes of the list."""
         try:
-            return await self._cleared()
+            listed = await self._assigned.read()
+            return None if listed is None else len(listed - known)
         except (ClientError, SettingsError):
             return None
 

@@ -206,7 +206,7 @@ class Courier:
             self._outbox_db,
             client,
             self.link,
-            cleared=self.pull.assignments.read,
+            assigned=self.pull.assignments,
             tell=lambda: self.tell(["ask"]),
             clock=world.clock,
             sleep=world.sleep,

@@ -35,13 +35,17 @@ class AssignmentReader:
         self._clock = clock
         self._one = asyncio.Lock()
 
-    async def read(self) -> int | None:
-        """All that are open, into the cache in the place of those that were; how many are new, None where they cannot
-        be listed. Raises ClientError."""
+    def known(self) -> set[str]:
+        """The ids of those that are in the cache."""
+        return self._cache.assignments()
+
+    async def read(self) -> set[str] | None:
+        """All that are open, into the cache in the place of those that were; their ids, None where they cannot be
+        listed. Raises ClientError."""
         if not self.listed:
             return None
         async with self._one:
-            known, began = self._cache.assignments(), self._clock()
+            began = self._clock()
             answer = await self._client.extension("GET", self._path)
             if not answer.is_success:
                 raise status_error(LIST, answer)
@@ -53,4 +57,4 @@ class AssignmentReader:
             with self._cache.batch():
                 self._take("assignment", LIST, self._cache.put_assignments(rows))
                 self._cache.set_cursor(CURSOR, began)
-            return len(ids - known)
+            return ids
