@@ -14,7 +14,7 @@ import pytest
 from aisle.jobs.base import Export, Query
 from aisle.jobs.logs import COLUMNS
 from aisle.jobs.logs_filter import Filter, arguments, bounds
-from aisle.local import export
+from aisle.local import cache_logs, export
 from aisle.local.cache import Cache, open_cache
 from aisle.local.export import MOST, WHY, exported, named
 from aisle.local.home import Home
@@ -231,3 +231,22 @@ def test_a_file_that_would_be_cut_is_not_written(tmp_path: Path) -> None:
     (said,) = exported(lambda name, args: ([{"id": 1}], MOST + 1), asked, allowed=True).rows
     assert (said["why"], said["count"]) == ("logs.why_many", MOST + 1)
     assert not Path(asked.file).exists()
+
+
+def test_what_is_old_is_forgotten_in_parts(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody else writes meanwhile, and a host that was off for weeks has a great many of them."""
+    monkeypatch.setattr(cache_logs, "AT_ONCE", 3)
+    connection = open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True)
+    cache = Cache(connection, STORE)
+    cache.put_logs(
+        [entry(id_, "P1", 1, f"2026-10-{id_:02}T08:00:00Z", source="pick") for id_ in range(1, 9)], "2026-01-01"
+    )
+    left = []
+    for id_ in range(20, 24):
+        cache.put_logs([entry(id_, "P1", 1, f"2026-11-{id_}T08:00:00Z", source="pick")], "2026-11-01")
+        ((oldest, count),) = connection.execute("SELECT min(at), count(*) FROM log WHERE at < '2026-11-01'").fetchall()
+        left.append((count, oldest and str(oldest)[8:10]))
+    assert left == [(5, "04"), (2, "07"), (0, None), (0, None)]
+    ((sums,),) = connection.execute("SELECT sum(n) FROM log_hour").fetchall()
+    assert sums == 4
+    connection.close()

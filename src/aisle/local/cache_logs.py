@@ -18,6 +18,17 @@ NUMBERS = ("id", "product_number", "customer_order_number", "reference")
 """Fields in which a number is a name."""
 
 
+AT_ONCE = 2000
+"""So many old entries at most are forgotten with one write, for nobody else writes meanwhile; the next ones forget the
+rest."""
+
+_FORGET = """
+DELETE FROM log WHERE key IN (
+  SELECT key FROM log WHERE at < ? AND (at < ? OR raw ->> 'reason_code' IS NULL) ORDER BY at LIMIT ?
+)
+"""
+
+
 class LogRow(NamedTuple):
     """One entry; `at` is the moment at which it happened, ISO 8601 UTC, empty where the service does not say; `text` is
     what is looked for in it, folded."""
@@ -56,8 +67,8 @@ def utc(text: str) -> str:
 
 
 def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, losses: str) -> tuple[str, ...]:
-    """Puts entries in and forgets what happened before `since`, of what has a reason what happened before `losses`; the
-    keys of those that are new or changed."""
+    """Puts entries in and forgets, in parts, what happened before `since`, of what has a reason what happened before
+    `losses`; the keys of those that are new or changed."""
     known = dict(
         fetch(
             connection,
@@ -72,7 +83,5 @@ def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, 
         "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",
         fresh,
     )
-    connection.execute(
-        "DELETE FROM log WHERE at < ? AND (at < ? OR raw ->> 'reason_code' IS NULL)", (since, min(since, losses))
-    )
+    connection.execute(_FORGET, (since, min(since, losses), AT_ONCE))
     return tuple(row.key for row in fresh)
