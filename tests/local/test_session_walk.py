@@ -11,13 +11,18 @@ from typing import Any
 import pytest
 
 from aisle.courier import progress
+from aisle.jobs.base import Remark
 from aisle.jobs.picking import Picking
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.local.cache import Cache, open_cache
+from aisle.local.db import transaction
 from aisle.local.home import Home
 from aisle.local.keeper import REPLAY
 from aisle.local.opening import open_session
 from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.reads import Reads
+from aisle.local.reads_walks import with_wishes
+from aisle.local.remarks import RELEASED, URGENT, keep_remark
 from aisle.local.session import Session
 from aisle.scan.inputs import Line, Typed
 from aisle.settings import Settings
@@ -281,3 +286,32 @@ def test_the_rest_elsewhere_is_two_entries_as_well(home: Home) -> None:
         assert frame.view.name == "pick.product"
         (rest,) = [take for take in state(session).takes if take.product == "P1" and take.open]
         assert (rest.place, rest.rest) == ("B-7", Decimal(3))
+
+
+def test_of_all_that_was_released_only_the_orders_shown_are_asked_for(home: Home) -> None:
+    outbox = open_outbox(home.folder)
+    with transaction(outbox):
+        for at in range(200):
+            keep_remark(outbox, Remark(RELEASED, f"{at}", "x"), "U1", 1000.0)
+        keep_remark(outbox, Remark(RELEASED, "4101", "x"), "U1", 1000.0)
+        keep_remark(outbox, Remark(URGENT, "4101", "x"), "U2", 1000.0)
+    reads = Reads(home, outbox)
+    seen: list[Any] = []
+
+    def count(_: Any, row: Any) -> Any:
+        seen.append(row)
+        return row
+
+    try:
+        outbox.row_trace = count
+        rows: list[dict[str, Any]] = [{"order_number": "4101"}, {"order_number": "4102"}]
+        with_wishes(reads._cache, outbox, rows)
+    finally:
+        outbox.row_trace = None
+        reads.close()
+        outbox.close()
+    assert [(row["urgent"], row["urgent_by"], row["released_on"] != "") for row in rows] == [
+        (True, "Ben Okafor", True),
+        (False, "", False),
+    ]
+    assert len(seen) == 2

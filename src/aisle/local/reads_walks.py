@@ -5,7 +5,7 @@ No interface has a word for it. So it is a remark (`urgent`, `given`) until the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 import apsw
@@ -16,7 +16,7 @@ from aisle.local.db import fetch
 from aisle.local.overlay import Row
 from aisle.local.people import name_of
 from aisle.local.reads_rows import Result
-from aisle.local.remarks import GIVEN, RELEASED, URGENT, Kept, remarks
+from aisle.local.remarks import GIVEN, RELEASED, URGENT, Kept, remarks, remarks_of
 
 _WALKERS = """
 SELECT h.order_number, j.user, s.terminal FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
@@ -28,16 +28,16 @@ SELECT o.order_number FROM orders o WHERE o.order_number IN (SELECT value FROM j
 """
 
 
-def with_wishes(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
+def with_wishes(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
     """Adds to each order, in place: `urgent` and `urgent_by`, `given_to`, `given_name`, `given_by` and `given_on`, and
     `released_on`: when its claim was released here."""
-    urgent, given, released = (remarks(outbox, topic) for topic in (URGENT, GIVEN, RELEASED))
+    said = remarks_of(outbox, [str(row["order_number"]) for row in rows], URGENT, GIVEN, RELEASED)
     for row in rows:
         number = str(row["order_number"])
-        first, handed = urgent.get(number), given.get(number)
+        first, handed, released = (said.get((topic, number)) for topic in (URGENT, GIVEN, RELEASED))
         row["urgent"], row["urgent_by"] = first is not None, name_of(cache, first.user) if first else ""
         row["given_to"], row["given_name"] = (handed.text, name_of(cache, handed.text)) if handed else ("", "")
-        row["released_on"] = _moment(released[number]) if number in released else ""
+        row["released_on"] = _moment(released) if released else ""
         row["given_by"], row["given_on"] = (name_of(cache, handed.user), _moment(handed)) if handed else ("", "")
 
 

@@ -3,11 +3,13 @@ and what goes first or was given to whom."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import apsw
 
 from aisle.jobs.base import Remark
+from aisle.jobs.codec import to_text
 from aisle.local.db import fetch
 
 KEPT_S = 35 * 86400.0
@@ -45,6 +47,16 @@ def remarks(connection: apsw.Connection, topic: str) -> dict[str, Kept]:
     """All remarks of a topic by their keys."""
     rows = fetch(connection, "SELECT key, text, user, at FROM remark WHERE topic = ? ORDER BY key", topic)
     return {row[0]: Kept(*row) for row in rows}
+
+
+def remarks_of(connection: apsw.Connection, keys: Sequence[str], *topics: str) -> dict[tuple[str, str], Kept]:
+    """The remarks of these topics on these keys alone, by topic and key, however many others are kept."""
+    sql = (
+        "SELECT r.topic, r.key, r.text, r.user, r.at FROM json_each(?) k CROSS JOIN json_each(?) t"
+        " CROSS JOIN remark r ON r.topic = t.value AND r.key = k.value"
+    )
+    rows = fetch(connection, sql, to_text(list(keys)), to_text(list(topics))) if keys else []
+    return {(str(topic), str(row[0])): Kept(*row) for topic, *row in rows}
 
 
 def remark_of(connection: apsw.Connection, topic: str, key: str) -> Kept | None:
