@@ -9,9 +9,9 @@ import apsw
 import pytest
 
 from aisle.errors import StorageError
-from aisle.local import db
+from aisle.local import db, disk
 from aisle.local.db import checkpoint, connect, fetch, fetch_one, migrate, reset, transaction, version
-from aisle.local.disk import filesystem, refuse_bad_disk
+from aisle.local.disk import filesystem, is_locked, refuse_bad_disk
 from aisle.local.home import Home
 
 ROOT = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
@@ -239,3 +239,25 @@ def test_a_home_for_each_service_and_store(tmp_path: Path) -> None:
     assert Home(tmp_path, "https://a/", "1").folder == homes[0].folder
     assert all(len(home.name) == 16 for home in homes)
     assert {home.token.parent for home in homes} == {tmp_path}
+
+
+@pytest.mark.parametrize(
+    ("listed", "device", "locked"),
+    [
+        ("fe:01:77", (254, 1), True),
+        ("fe:01:78", (254, 1), False),
+        ("fe:02:77", (254, 1), False),
+        ("00:2a:77", (254, 1), True),
+        ("fe:02:77", (0, 42), True),
+    ],
+    ids=["same", "other file", "other disk", "listed by no device", "on no device"],
+)
+def test_a_lock_is_one_of_the_file_on_its_disk(
+    listed: str, device: tuple[int, int], locked: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same number on another disk is another file; where a file system has no device, the number decides."""
+    list_ = tmp_path / "locks"
+    list_.write_text(f"1: POSIX  ADVISORY  WRITE 27812 {listed} 120 120\n")
+    monkeypatch.setattr(disk, "LOCKS", list_)
+    monkeypatch.setattr(disk, "file_id", lambda _: (os.makedev(*device), 77))
+    assert is_locked(tmp_path) == locked

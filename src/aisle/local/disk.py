@@ -53,9 +53,19 @@ def is_locked(path: Path) -> bool:
     """
     there = file_id(path)
     try:
-        return there is not None and any(line.split()[5].endswith(f":{there[1]}") for line in _locks())
+        return there is not None and any(_is_of(line.split()[5], *there) for line in _locks())
     except OSError:
         return False
+
+
+def _is_of(listed: str, device: int, inode: int) -> bool:
+    """Whether a lock that the kernel lists (`major:minor:inode`, the first two in hexadecimal) is one of that file.
+
+    Where a file system has no device of its own (btrfs, overlay), the list may name another one than the file does.
+    """
+    major, minor, of = listed.split(":")
+    named = int(major, 16), int(minor, 16)
+    return of == str(inode) and (not named[0] or not os.major(device) or named == (os.major(device), os.minor(device)))
 
 
 def _locks() -> list[str]:
