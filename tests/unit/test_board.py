@@ -417,6 +417,31 @@ def test_the_question_names_what_is_done_to_which_orders_and_for_whom() -> None:
     assert "quantity" not in [line.role for line in page.lines], "a figure that fills the screen says of what"
 
 
+@pytest.mark.parametrize("page", ["order", "orders"])
+def test_a_claim_that_was_outdone_by_a_later_one_is_told_to_who_made_it(page: str) -> None:
+    act = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Choice(1))
+    (close,) = act.of(Close)
+    hand = Hand(page, {"order_number": "O1"} if page == "order" else {})
+    row = hand.world.orders[1]
+    row.update(is_claimed=True, claimed_by="U9", claimed_name="Old Hand")
+    hand.does(Closed("act", close.answer))
+    assert hand.told == "", "what was claimed is not written yet"
+    row.update(claimed_by="U2", claimed_name="Ben Okafor")
+    assert hand.does(Changed("outbox", "")).told == ""
+    row.update(claimed_by="U6", claimed_name="Fred Harper")
+    assert hand.does(Changed("order", "O1")).told == "act.outdone"
+    assert "Fred Harper" in str(hand.verdict)
+    hand.verdict = None
+    assert hand.does(Changed("order", "O1")).told == "", "once"
+
+
+def test_what_nobody_walks_is_split_from_nobody_before_it_is_asked_for_whom() -> None:
+    for hand in (Hand("act", {"orders": ["O1"], "kind": "split"}), Hand("act", {"orders": ["O1"]}).does(Choice(8))):
+        assert [close.verdict.text.id for close in hand.of(Close)] == ["deed.in_no_walk"]
+    walked = World([order_row(1, walker="U3", walker_name="Carla Fernandes")])
+    assert Hand("act", {"orders": ["O1"], "kind": "split"}, walked).at == "act.who"
+
+
 def test_a_stray_scan_is_no_reason_and_the_reason_is_shown_before_it_is_sure() -> None:
     hand = Hand("act", {"orders": ["O1"], "kind": "reject"}).does(Unknown("96385074"))
     assert (hand.at, hand.told) == ("act.why", "act.no_reason")

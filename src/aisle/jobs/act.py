@@ -26,7 +26,7 @@ from aisle.jobs.base import (
     Wish,
     Write,
 )
-from aisle.jobs.deeds import FOR_SOMEBODY, LINE_REJECTION, LOSING, OF_LINES, OF_ORDERS, REASONED, Deed, decide
+from aisle.jobs.deeds import FOR_SOMEBODY, LINE_REJECTION, LOSING, OF_LINES, OF_ORDERS, REASONED, SPLIT, Deed, decide
 from aisle.jobs.short_ways import Reason, reasons
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.walk import number
@@ -95,6 +95,8 @@ class Acting(NamedTuple):
     """Results that fit on the screen."""
     rejects: bool = False
     """The service takes rejections of lines."""
+    walked: bool = True
+    """One of them at least is in somebody's walk, as far as that was read."""
 
     @property
     def rows(self) -> tuple[Outcome, ...]:
@@ -221,8 +223,16 @@ def _kind(state: Acting, kind: str) -> Result:
     if kind in REASONED:
         return Turn(state._replace(page=WHY))
     if kind in FOR_SOMEBODY:
-        return Turn(state._replace(page=WHO), (_people(""),))
+        turn = _walked(state._replace(page=WHO))
+        return turn if turn.effects else turn._replace(effects=(_people(""),))
     return _sure(state, Deed(kind, line=state.line))
+
+
+def _walked(state: Acting) -> Result:
+    """What nobody walks is split from nobody: that is said before it is asked for whom."""
+    if state.page == WHO and state.kind == SPLIT and not state.walked:
+        return Turn(state, (Close(Verdict(WRONG, msg("deed.in_no_walk", order=state.orders[0]))),))
+    return Turn(state)
 
 
 def _people(text: str) -> Query:
@@ -260,7 +270,8 @@ def _answered(state: Acting, answer: Rows, context: Context) -> Result:
         case Rows("look", rows, _):
             picked = sum((number(row.get("picked_quantity")) for row in rows), Decimal(0))
             total = sum((number(row.get("total_quantity")) for row in rows), Decimal(0))
-            return Turn(state._replace(picked=picked, of=total))
+            walked = any(row.get("walker") or row.get("given_to") for row in rows)
+            return _walked(state._replace(picked=picked, of=total, walked=walked or not rows))
         case Rows("people", rows, _):
             return _found(state, tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows))
         case Rows("features", rows, _):
@@ -332,8 +343,11 @@ def _back(state: Acting) -> Result:
 
 
 def _answer(state: Acting) -> dict[str, Any]:
-    """What the page below has to know to undo it."""
-    return {"undo": [{"order": order, **deed._asdict()} for order, deed in state.undo]}
+    """What the page below has to know to undo it, and to tell whether it comes to nothing."""
+    of = {row.order for row in state.outcomes if not row.why}
+    given = [[order, deed.user] for order, deed in state.plan if deed.kind in FOR_SOMEBODY and deed.user]
+    undo = [{"order": order, **deed._asdict()} for order, deed in state.undo]
+    return {"undo": undo, "given": [each for each in given if each[0] in of]}
 
 
 def _done(state: Acting, found: Mapping[str, Mapping[str, Any]], context: Context) -> Result:

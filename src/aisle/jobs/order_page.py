@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.jobs import order_page_view
+from aisle.jobs import order_page_view, outdone
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -96,6 +96,8 @@ class Page(NamedTuple):
     page: int = 0
     undo: tuple[Mapping[str, Any], ...] = ()
     """What would undo the last thing that was done from here."""
+    given: tuple[outdone.Given, ...] = ()
+    """Whose it was made from here."""
 
     @property
     def ways(self) -> tuple[str, ...]:
@@ -157,12 +159,16 @@ class OrderPageJob:
         match event:
             case Opened(args):
                 return _show(str(args["order_number"]))
+            case Rows("given"):
+                left, told = outdone.news(state.given, event)
+                return Turn(state._replace(given=left), (), told)
             case Rows():
                 return _answered(state, event, context)
             case Changed() | Resumed():
-                return Turn(state, _look(state.number))
+                return Turn(state, (*_look(state.number), *outdone.look(state.given)))
             case Closed("act", answer):
                 undo = tuple((answer or {}).get("undo") or ()) or state.undo
+                state = state._replace(given=outdone.kept(state.given, answer))
                 choosing, page = (False, 0) if answer else (state.choosing, state.page)
                 return Turn(state._replace(undo=undo, choosing=choosing, page=page), _look(state.number))
             case Closed():

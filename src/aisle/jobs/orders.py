@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from aisle.jobs import orders_view, window
+from aisle.jobs import orders_view, outdone, window
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -97,10 +97,13 @@ class OrdersJob:
         match event:
             case Opened(args):
                 return _opened(state, args, context)
+            case Rows("given"):
+                left, told = outdone.news(state.given, event)
+                return Turn(state._replace(given=left), (), told)
             case Rows():
                 return _answered(state, event, context)
             case Changed("order" | "outbox" | "log" | "person"):
-                return Turn(state, (_ask(state, context, stays=True),))
+                return Turn(state, (_ask(state, context, stays=True), *outdone.look(state.given)))
             case Closed("act", answer):
                 return _acted(state, answer, context)
             case Closed() | Resumed():
@@ -171,6 +174,7 @@ def _acted(state: Board, answer: Mapping[str, Any] | None, context: Context) -> 
     """What was done is done: nothing is marked any more."""
     done = bool(answer)
     state = state._replace(marked=(), marking=False) if done else state
+    state = state._replace(given=outdone.kept(state.given, answer))
     return Turn(state, (_ask(state, context, stays=True),))
 
 

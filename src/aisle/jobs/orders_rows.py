@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.base import Context
 from aisle.jobs.orders_filter import Filter
+from aisle.jobs.outdone import Given
 from aisle.jobs.sheet import UNKNOWN, age_of, due
 from aisle.jobs.view import Msg, msg
 from aisle.jobs.walk import number
@@ -77,6 +78,8 @@ class Board(NamedTuple):
     moving: bool = False
     """The cursor has left the window, which is on its way after it."""
     loaded: bool = False
+    given: tuple[Given, ...] = ()
+    """What was claimed for somebody from here."""
 
 
 def listed(row: Mapping[str, Any], context: Context) -> Listed:

@@ -218,6 +218,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{done} von {total} sind wieder offen, nichts ist gepickt; neu zuweisen",
     ),
     "act.told_claim": ("Bei {name:~}", "{order} ist jetzt bei {name:~}"),
+    "act.outdone": ("{name:~} hat ihn", "{order} gehört {name:~}: dort später übernommen als hier"),
     "act.told_claim_nobody": ("In Arbeit", "{order} ist wieder in Arbeit"),
     "act.told_release": ("Freigegeben", "{order} ist für alle frei"),
     "act.told_reject": ("Abgelehnt", "{order} ist abgelehnt; was gepickt war, ist frei"),

@@ -204,6 +204,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{done} of {total} are open again, with nothing picked; claim them anew",
     ),
     "act.told_claim": ("{name:~} has it", "{order} is now {name:~}'s"),
+    "act.outdone": ("{name:~} has it", "{order} is {name:~}'s: claimed there later than here"),
     "act.told_claim_nobody": ("Claimed", "{order} is claimed again"),
     "act.told_release": ("Released", "{order} is free for anybody"),
     "act.told_reject": ("Rejected", "{order} is rejected; what was picked is free"),

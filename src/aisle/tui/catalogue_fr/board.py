@@ -214,6 +214,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{done} sur {total} de nouveau ouvertes, rien de prélevé ; les confier à nouveau",
     ),
     "act.told_claim": ("À {name:~}", "{order} est maintenant à {name:~}"),
+    "act.outdone": ("Prise par {name:~}", "{order} est à {name:~} : prise là-bas plus tard qu'ici"),
     "act.told_claim_nobody": ("Prise", "{order} est reprise"),
     "act.told_release": ("Libérée", "{order} est libre pour tous"),
     "act.told_reject": ("Rejetée", "{order} est rejetée ; ce qui était prélevé est libre"),

@@ -212,6 +212,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{done} van {total} weer open, met niets gepickt; wijs ze opnieuw toe",
     ),
     "act.told_claim": ("Bij {name:~}", "{order} is nu bij {name:~}"),
+    "act.outdone": ("{name:~} heeft hem", "{order} is van {name:~}: daar later genomen dan hier"),
     "act.told_claim_nobody": ("Bezet", "{order} is weer bezet"),
     "act.told_release": ("Vrij", "{order} is vrij voor iedereen"),
     "act.told_reject": ("Afgewezen", "{order} is afgewezen; wat gepickt was, is vrij"),
