@@ -10,10 +10,10 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from aisle import __version__
-from aisle.errors import AisleError, StorageError
+from aisle.errors import StorageError
 from aisle.jobs.base import (
     Changed,
     Context,
@@ -45,7 +45,7 @@ from aisle.local.keeper import Keeper
 from aisle.local.lookout import Lookout
 from aisle.local.open_line import OpenLine, meant_for, not_taken
 from aisle.local.operation import Author
-from aisle.local.stack import Level, Outcome, Stack
+from aisle.local.stack import Outcome, Stack
 from aisle.local.terms import ALIASES, CURSOR, Rooms, Terms, iso, list_rows
 from aisle.local.trace import Trace
 from aisle.local.watch import Retuned, Watch
@@ -53,24 +53,17 @@ from aisle.scan.inputs import Decoded, Key, Line, Typed
 from aisle.scan.meaning import Back, Command, Echo, Either, Move, Refused, Said, Times, Unknown
 
 if TYPE_CHECKING:
-    from aisle.local.changing import Elsewhere, OpenStore
+    from aisle.local.changing import OpenStore
     from aisle.local.rescue import Rescued
 
 
-_WHY = {
+WHY = {
     "full": "session.why_full",
     "busy": "session.why_busy",
     "damaged": "session.why_damaged",
     "shut": "session.why_shut",
 }
 """What is said of a StorageError's trouble."""
-
-
-class _Desk(NamedTuple):
-    """Where a session works, to go back to."""
-
-    holds: dict[str, Any]
-    levels: tuple[Level, ...]
 
 
 class Session:
@@ -479,7 +472,9 @@ class Session:
             self.leaving = True
             return
         if isinstance(order, WorkIn):
-            self._work_in(order.store)
+            from aisle.local.moving import work_in  # hardly ever, and no start pays for it
+
+            work_in(self, order.store)
             return
         if isinstance(order, Tune):
             self._tune(order)
@@ -512,77 +507,6 @@ class Session:
             self._verdict = self._keeper.resume(self._terms.store, who.user) or self._verdict
         if len(self._stack.levels) > 1:
             self._absorb(self._stack.feed(Resumed(), self._context()), "")
-
-    def _work_in(self, store: str) -> None:
-        """Goes on in another store, as the same person. What was done here is durable first, and stays here: jobs that
-        are open wait for whoever comes back, and this store's courier sends what is not sent."""
-        from aisle.local.changing import arrived, leave  # hardly ever, and no start pays for it
-
-        if not self._commit():
-            return
-        try:
-            waiting = self._rooms.outbox.counts()[0]
-            there = self.open_store(store) if self.open_store else None
-        except AisleError as error:
-            self._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=str(error))))
-            return
-        if there is None:
-            self._tell(Verdict(WRONG, msg("session.one_store")))
-            return
-        here, left, who = self._desk(), self._rooms, self._who
-        try:
-            self._arrive(there)
-        except StorageError as error:
-            self._go_back(here, leave)
-            why = msg(_WHY[error.trouble]) if error.trouble in _WHY else str(error)
-            self._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=why)))
-            return
-        arrival = self._desk()
-        self._sit(here)
-        self._keeper.stay(SignOut())
-        if not self._commit():
-            here = self._desk()
-            self._sit(arrival)
-            self._go_back(here, leave)
-            return
-        self._lookout.keep_courier()
-        with suppress(StorageError):
-            left.journal.end_session(self._id)
-        self._sit(arrival)
-        self._tell(arrived(left.bell.home, there, who.user, waiting, self._verdict))
-        leave(left)
-
-    def _arrive(self, there: Elsewhere) -> None:
-        """Begins there, durably; nothing of this is told to the store that is left. Raises StorageError."""
-        who = self._who
-        self._id, self._call_courier, self._watch = self._name(), there.call_courier, there.watch
-        self._terms = there.terms._replace(terminal=self._terms.terminal)
-        self._furnish(there.rooms)
-        self._keeper = Keeper(there.rooms.journal, self._stack, self._id)
-        self._asking, self._verdict = NOTHING, None
-        self._keeper.stay(who)
-        self._start(who)
-        self._keep()
-
-    def _go_back(self, here: _Desk, leave: Callable[[Rooms], None]) -> None:
-        """Leaves a store that could not be changed to, signed out there as far as that can be said."""
-        with suppress(StorageError):
-            self._keeper.stay(SignOut())
-            self._keep()
-        with suppress(StorageError):
-            self._rooms.journal.end_session(self._id)
-        there = self._rooms
-        self._sit(here)
-        leave(there)
-
-    def _desk(self) -> _Desk:
-        """All that this session works with and stands at now."""
-        return _Desk(dict(vars(self)), tuple(self._stack.levels))
-
-    def _sit(self, desk: _Desk) -> None:
-        """Works there, as it was."""
-        vars(self).update(desk.holds)
-        self._stack.levels[:] = desk.levels
 
     def _tell(self, verdict: Verdict) -> None:
         self._verdict = verdict
@@ -630,7 +554,7 @@ class Session:
     def _why(self, error: StorageError) -> str | Msg:
         """Why it could not be made durable, and what was done about it, or has to be done."""
         if not isinstance(error, Gone):
-            return msg(_WHY[error.trouble]) if error.trouble in _WHY else str(error)
+            return msg(WHY[error.trouble]) if error.trouble in WHY else str(error)
         try:
             return f"{self._stand_again().told} Do it again."
         except StorageError as further:
