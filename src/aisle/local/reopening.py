@@ -1,12 +1,59 @@
-"""A session whose outbox was deleted or replaced under it goes on with what is at its place then."""
+"""A session whose outbox was deleted or replaced under it goes on with what is at its place then.
+
+A part of aisle.local.session, which loads it when that has happened.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from aisle.errors import StorageError
+from aisle.jobs.view import INFO, WRONG, Frame, Verdict, msg
 from aisle.local.journal import Journal
+from aisle.local.keeper import Keeper
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.reads import Reads
 from aisle.local.rescue import Rescued
 from aisle.local.terms import Rooms
+
+if TYPE_CHECKING:
+    from aisle.local.session import Session
+
+
+def gone(session: Session) -> Frame:
+    """Nothing is noted at a place where nobody reads it: says so, as long as it is so."""
+    try:
+        rescued = stand_again(session)
+        back = Verdict(INFO, msg("session.put_back"))
+        session._tell(back if rescued.whole else Verdict(WRONG, msg("session.other_file", why=rescued.told)))
+    except StorageError as error:
+        session._tell(Verdict(WRONG, msg("session.no_file", why=str(error))))
+    return session._frame()
+
+
+def stood_again(session: Session) -> str:
+    """What became of the files, and what has to be done."""
+    try:
+        return f"{stand_again(session).told} Do it again."
+    except StorageError as further:
+        return str(further)
+
+
+def stand_again(session: Session) -> Rescued:
+    """Goes on with the files that are there now: on the same step, where they have what was noted; else as a
+    session that begins. Raises StorageError while that cannot be done."""
+    rooms, rescued = reopened(session._rooms)
+    if rescued.whole:
+        session._furnish(rooms)
+        session._keeper.move(rooms.journal)
+        session._lookout.begin()
+        return rescued
+    rooms.journal.end_session(session._id)  # an older copy of the file may know it
+    session._id = session._name()
+    session._furnish(rooms)
+    session._keeper = Keeper(rooms.journal, session._stack, session._id)
+    session._start()
+    return rescued
 
 
 def reopened(rooms: Rooms) -> tuple[Rooms, Rescued]:

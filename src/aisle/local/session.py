@@ -54,7 +54,6 @@ from aisle.scan.meaning import Back, Command, Echo, Either, Move, Refused, Said,
 
 if TYPE_CHECKING:
     from aisle.local.changing import OpenStore
-    from aisle.local.rescue import Rescued
 
 
 WHY = {
@@ -186,7 +185,9 @@ class Session:
         self._begin()
         self._rooms.bell.drain()
         if self._rooms.journal.is_gone:
-            return self._gone()
+            from aisle.local.reopening import gone  # hardly ever, and no start pays for it
+
+            return gone(self)
         self._lookout.beat()
         self._lookout.keep_courier()
         self._hand_on()
@@ -227,40 +228,11 @@ class Session:
         elif turned == "open":
             self._verdict = Verdict(INFO, msg("session.let_in"))
 
-    def _gone(self) -> Frame:
-        """Nothing is noted at a place where nobody reads it: says so, as long as it is so."""
-        try:
-            rescued = self._stand_again()
-            back = Verdict(INFO, msg("session.put_back"))
-            self._verdict = back if rescued.whole else Verdict(WRONG, msg("session.other_file", why=rescued.told))
-        except StorageError as error:
-            self._verdict = Verdict(WRONG, msg("session.no_file", why=str(error)))
-        self._ring(self._verdict)
-        return self._frame()
-
     def _unread(self, error: StorageError) -> Frame:
         """What was noted cannot even be read: says so, as long as it is so."""
         self._verdict = Verdict(WRONG, msg("session.no_file", why=self._why(error)))
         self._ring(self._verdict)
         return self._frame()
-
-    def _stand_again(self) -> Rescued:
-        """Goes on with the files that are there now: on the same step, where they have what was noted; else as a
-        session that begins. Raises StorageError while that cannot be done."""
-        from aisle.local.reopening import reopened  # hardly ever, and no start pays for it
-
-        rooms, rescued = reopened(self._rooms)
-        if rescued.whole:
-            self._furnish(rooms)
-            self._keeper.move(rooms.journal)
-            self._lookout.begin()
-            return rescued
-        rooms.journal.end_session(self._id)  # an older copy of the file may know it
-        self._id = self._name()
-        self._furnish(rooms)
-        self._keeper = Keeper(rooms.journal, self._stack, self._id)
-        self._start()
-        return rescued
 
     def _drop_typed(self, *, secret: bool) -> None:
         """This page came by itself: what was typed before it is not its answer."""
@@ -555,10 +527,9 @@ class Session:
         """Why it could not be made durable, and what was done about it, or has to be done."""
         if not isinstance(error, Gone):
             return msg(WHY[error.trouble]) if error.trouble in WHY else str(error)
-        try:
-            return f"{self._stand_again().told} Do it again."
-        except StorageError as further:
-            return str(further)
+        from aisle.local.reopening import stood_again
+
+        return stood_again(self)
 
     # What is on the screen
 
