@@ -83,7 +83,8 @@ def _pulse(state: Today) -> Detail:
 def _blocks(said: dict[str, Any], now: str) -> tuple[Block, ...]:
     """Figures of what was never read are none."""
     figures = () if ORDERS in said.get("unread", ()) else (_orders(said), _work(said))
-    return (*figures, _state(said, now))
+    why = (Block(msg("today.why"), ((msg("raw", text=said["why"]),),), tight=True),) if said["why"] else ()
+    return (*figures, _state(said, now), *why)
 
 
 def _headline(said: dict[str, Any]) -> Msg:
@@ -140,8 +141,7 @@ def _state(said: dict[str, Any], now: str) -> Block:
         ("today.cache", msg("today.cache_rows", orders=said["rows_orders"], products=said["rows_product"])),
         ("today.file", msg("today.megabytes", size=(Decimal(said["size"]) / 1_000_000).quantize(Decimal("0.1")))),
     ]
-    why = [("today.why", msg("raw", text=said["why"]))] if said["why"] else []
-    return Block(msg("today.state"), _figures(*rows, *why), tight=True)
+    return Block(msg("today.state"), _figures(*rows), tight=True)
 
 
 # By the hour

@@ -1,0 +1,37 @@
+"""On a screen of 80 columns the figures of today have their words, in every language."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.jobs.today import Today, TodayJob
+from aisle.jobs.view import Frame, Link
+from aisle.tui.registry_today import NOW, PULSE
+from aisle.tui.screens.frame import paint
+
+WORDS = {
+    "en": ("2 to send, 1 to settle", "20000 orders, 50000 goods", "2 h ago", "28, all read today"),
+    "nl": ("2 sturen, 1 regelen", "20000 orders, 50000 art.", "28, vandaag gelezen"),
+    "de": ("2 zu senden, 1 zu klären", "20000 Aufträge, 50000 Art.", "28, heute gelesen", "gepickt"),
+    "fr": ("2 à envoyer, 1 à régler", "20000 cdes, 50000 articles", "28, lues ce jour"),
+}
+
+
+@pytest.mark.parametrize("language", WORDS)
+@pytest.mark.parametrize("why", ["", "The service does not answer, as nobody has told it to."])
+def test_the_figures_of_today_are_said_in_words_where_there_is_room(language: str, why: str) -> None:
+    said = {**PULSE, "seen_all_day": False, "why": why}
+    drawn = []
+    for page in range(2):
+        view = TodayJob().view(Today(now=NOW, pulse=tuple(said.items()), page=page))
+        lines = paint(Frame(view, Link("live", 3.0), language=language), 80, 24).lines
+        drawn += ["".join(text for text, _ in line) for line in lines]
+    for words in WORDS[language]:
+        assert words in "\n".join(drawn)
+    assert "epackt" not in "\n".join(drawn)
+
+
+def test_the_smallest_screen_keeps_the_reservation() -> None:
+    view = TodayJob().view(Today(now=NOW, pulse=tuple({**PULSE, "seen_all_day": False}.items())))
+    lines = paint(Frame(view, Link("live", 3.0)), 20, 16).lines
+    assert any("28 read" in "".join(text for text, _ in line) for line in lines)
