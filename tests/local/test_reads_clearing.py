@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import apsw
 import pytest
 
 from aisle.jobs.base import Write
@@ -92,6 +93,31 @@ def test_tags_and_the_categories_of_what_is_held_there(store: Store) -> None:
     ]
     assert [row["category_code"] for row in store.ask("tagged", tag="cold")] == ["", "110"]
     assert store.ask("tagged", tag="shelf") == []
+
+
+def test_tags_follow_their_places_and_no_place_is_read_for_them(store: Store) -> None:
+    cache, asked = store.cache, list[str]()
+
+    def note(told: dict[str, Any]) -> None:
+        asked.append(told["sql"])
+
+    def seen() -> tuple[dict[str, int], list[str]]:
+        rows = store.ask("pickups", like="")
+        return {row["tag"]: row["places"] for row in store.ask("tags")}, rows[0]["places"] if rows else []
+
+    cache.put_locations([{**goods.location("BR-02", 1), "tags": ["Pickup", "cold", "cold", 7, None, ""]}], generation=1)
+    store.reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, note)
+    assert seen() == ({"7": 1, "Pickup": 1, "backroom": 1, "cold": 1}, ["BR-02"])
+    assert store.ask("tagged", tag="cold") == []
+    store.reads._cache.trace_v2(0, None)
+    assert asked
+    assert not [sql for sql in asked if "location l" in sql or "FROM location" in sql]
+    cache.put_locations([{**goods.location("BR-03", 1), "tags": "cold"}, goods.location("BR-02", 1)], generation=2)
+    assert seen() == ({"backroom": 1}, [])
+    cache.sweep("location", 2)
+    assert seen() == ({}, [])
+    cache.put_locations([{**goods.location("BR-01", 1), "tags": ["cold"]}])
+    assert seen() == ({"cold": 1}, [])
 
 
 def test_what_is_under_way_leaves_the_list_until_the_list_knows_it(store: Store) -> None:

@@ -42,6 +42,7 @@ from aisle.local.cache_products import (
 )
 from aisle.local.cache_recounts import recount_row, write_recounts
 from aisle.local.cache_stores import drop_stores, knows_store, other_stores, write_store_said
+from aisle.local.cache_tags import keep_tags
 from aisle.local.db import fetch, fetch_one, transaction
 from aisle.local.schema_cache import FEED, MANY
 from aisle.scan.codes import index_keys
@@ -339,6 +340,7 @@ def _write_locations(connection: apsw.Connection, rows: Sequence[parse.LocationR
     connection.executemany(
         "INSERT OR REPLACE INTO location (location_code, location_order, raw) VALUES (?, ?, ?)", fresh
     )
+    keep_tags(connection, (row.location_code for row in fresh))
     codes = [(code, LOCATION, row.location_code) for row in fresh for code in index_keys(row.location_code)]
     _add_codes(connection, codes)
     return tuple(row.location_code for row in fresh)
@@ -358,6 +360,7 @@ def _drop_locations(connection: apsw.Connection, generation: int) -> tuple[str, 
     codes = [(code, LOCATION, place) for (place,) in gone for code in index_keys(place)]
     connection.executemany("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", codes)
     connection.executemany("DELETE FROM location WHERE location_code = ?", gone)
+    keep_tags(connection, (place for (place,) in gone))
     return tuple(str(place) for (place,) in gone)
 
 

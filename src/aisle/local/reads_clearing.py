@@ -17,6 +17,7 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.moving import HELD_BY
 from aisle.local.cache_assignments import CURSOR
+from aisle.local.cache_tags import tag_counts, tagged_places
 from aisle.local.db import fetch, fetch_one, known
 from aisle.local.journal import Session
 from aisle.local.operation import MOVEMENT
@@ -26,10 +27,6 @@ from aisle.local.reads_rows import Result, kept_places, loaded, window
 
 SIZE = 20
 
-_TAGS = """
-SELECT t.value, count(*) FROM location l, json_each(l.raw, '$.tags') t GROUP BY t.value ORDER BY t.value
-"""
-_TAGGED = "SELECT l.location_code FROM location l, json_each(l.raw, '$.tags') t WHERE t.value = ?"
 _HELD = """
 SELECT l.raw, ifnull(p.raw ->> 'category_code', '') FROM line l INDEXED BY line_too_much
 JOIN orders o ON o.order_number = l.order_number LEFT JOIN product p ON p.product_number = l.product_number
@@ -51,13 +48,13 @@ def clearing(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
 
 def tags(cache: apsw.Connection) -> Result:
     """See above."""
-    rows: list[Row] = [{"tag": str(tag), "places": int(count)} for tag, count in fetch(cache, _TAGS)]
+    rows: list[Row] = [{"tag": tag, "places": count} for tag, count in tag_counts(cache)]
     return rows, len(rows)
 
 
 def tagged(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """See above; only lines whose goods lie somewhere are looked at."""
-    places = {str(code) for (code,) in fetch(cache, _TAGGED, str(args["tag"]))}
+    places = tagged_places(cache, [str(args["tag"])])
     found: dict[str, Row] = {}
     for raw, category in fetch(cache, _HELD):
         held = sum(

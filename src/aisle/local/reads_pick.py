@@ -15,6 +15,7 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.pick_put import WAITING_ROOM
+from aisle.local.cache_tags import tag_counts, tagged_places
 from aisle.local.db import fetch
 from aisle.local.fold import natural
 from aisle.local.overlay import Row, decimal
@@ -99,16 +100,11 @@ def lying(product: Read, args: Mapping[str, Json]) -> Result:
 def pickups(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """The places where goods wait for customers: one row with their codes (`places`), those that are most `like` a code
     first."""
-    rows = fetch(cache, "SELECT location_code, raw FROM location WHERE raw LIKE '%tags%'")
-    found = [str(code) for code, raw in rows if _waits(loaded(raw).get("tags"))]
+    waiting = [tag for tag, _ in tag_counts(cache) if any(room in tag.casefold() for room in WAITING_ROOM)]
+    found = list(tagged_places(cache, waiting))
     like = _bare(str(args.get("like") or ""))
     found.sort(key=lambda code: (_bare(code) != like, natural(code)))
     return ([{"places": found[:OFFERED]}], 1) if found else ([], 0)
-
-
-def _waits(tags: Json) -> bool:
-    words = [str(tag).casefold() for tag in tags] if isinstance(tags, list) else []
-    return any(room in word for word in words for room in WAITING_ROOM)
 
 
 def _bare(code: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 13
+VERSION = 14
 """Counted up with every change below."""
 
 FEED = 5000
@@ -132,6 +132,20 @@ CREATE TABLE location (
   location_order NUMERIC,
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
+
+CREATE TABLE tag (
+  tag TEXT NOT NULL,
+  location_code TEXT NOT NULL,
+  PRIMARY KEY (tag, location_code)
+) WITHOUT ROWID;
+CREATE INDEX tag_location ON tag (location_code);
+CREATE TABLE tag_tally (tag TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER tag_in AFTER INSERT ON tag BEGIN
+  INSERT INTO tag_tally VALUES (new.tag, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER tag_out AFTER DELETE ON tag BEGIN
+  UPDATE tag_tally SET n = n - 1 WHERE tag = old.tag;
+END;
 
 CREATE TABLE orders (
   order_number TEXT PRIMARY KEY,
