@@ -242,7 +242,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.title": ("Klärfälle", "Klärfälle: was zu klären ist"),
     "exceptions.prompt": ("Welche Nummer?", "Nummer dessen eingeben, was zu klären ist"),
     "exceptions.head_kind": "Was",
-    "exceptions.head_count": ("Nr.", "Wie viele"),
+    "exceptions.head_count": ("Zahl", "Wie viele"),
     "exceptions.head_about": ("Dazu", "Worum es geht"),
     "exceptions.doubts": ("Zweifel", "Zweifel/Ablehnungen"),
     "exceptions.differences": ("Zähl.", "Zähldifferenzen"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
-    "home.clearance": ("Freigabe", "Freigabe von Kundenware"),
+    "home.clearance": ("Räumung", "Räumung von Kundenware"),
     "home.tasks": ("Umräumen", "Umzuräumende Ware"),
     "tasks.title": ("Umräumen", "Umzuräumende Ware"),
     "tasks.title_of": ("Um: {tag:~}", "Umzuräumen: {tag:~}"),
@@ -31,8 +31,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.task_product": ("Nicht das", "Nicht {what:~}: {label:~} ist umzuräumen"),
     "move.task_first": ("Erst der Platz", "Erst den Platz scannen: {place:~}"),
     "move.task_taken": ("{quantity} in der Hand", "{quantity} von {label:~} in der Hand; Ziel scannen"),
-    "clearance.title": ("Freigabe", "Freigabe: welche Plätze?"),
-    "clearance.title_of": ("Frei: {tag:~}", "Freigabe von {tag:~}: welche Ware?"),
+    "clearance.title": ("Räumung", "Räumung: welche Plätze?"),
+    "clearance.title_of": ("Räum: {tag:~}", "Räumung von {tag:~}: welche Ware?"),
     "clearance.prompt_tag": ("Nummer oder Marke", "Nummer wählen, oder die Marke der Plätze tippen"),
     "clearance.prompt_category": ("Nummer, dann d", "Gruppen wählen, oder keine für alle; dann d"),
     "clearance.head_tag": "Marke",
@@ -49,7 +49,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nichts bekannt",
         "Soweit hier bekannt liegt dort nichts fest. d geht mit allen Gruppen weiter.",
     ),
-    "clearance.unheard": ("Dienst nicht da", "Der Dienst war noch nicht zu erreichen: eine Freigabe braucht ihn."),
+    "clearance.unheard": ("Dienst nicht da", "Der Dienst war noch nicht zu erreichen: eine Räumung braucht ihn."),
     "clearance.denied": ("Nur Leitung", "Das darf nur die Leitung. So anmelden."),
     "clearance.no_such": (
         "Liegt hier nicht",
@@ -58,7 +58,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "clearance.not_this": ("Tippen oder wählen", "{what:~}? Hier wird nicht gescannt: Nummer wählen oder tippen"),
     "clearance.all": ("{tag:~}: alle", "{tag:~}: alle Gruppen"),
     "clearance.some": ("{tag:~}: {count} Gr.", "{tag:~}: {count:Gruppe|Gruppen}"),
-    "clear.title": "Freigabe",
+    "clear.title": "Räumung",
     "clear.prompt_sure": ("{tag:~} tippen", "Zum Bestätigen {tag:~} tippen"),
     "clear.prompt_pin": ("Eigene PIN", "Eigene PIN tippen"),
     "clear.prompt_wait": ("Warten", "Auf Antwort warten"),
@@ -90,7 +90,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "clear.pin_scanned": ("Tippen, kein Scan", "Ein Scan ist keine PIN: Taste für Taste tippen"),
     "clear.wait_for_it": ("Bitte warten", "Es ist unterwegs: auf die Antwort warten"),
     "clear.nothing_else": ("Nummer wählen", "Hier geht nichts anderes: Nummer wählen"),
-    "clear.goes_on": ("Es läuft weiter", "Die Freigabe von {tag:~} läuft weiter: bei der umzuräumenden Ware nachsehen"),
+    "clear.goes_on": ("Es läuft weiter", "Die Räumung von {tag:~} läuft weiter: bei der umzuräumenden Ware nachsehen"),
     "clear.done": ("Getan", "Getan: der Dienst hat die Umräumungen angelegt"),
     "clear.fresh": ("{count} neu", "{tag:~}: {count:neue Umräumung|neue Umräumungen}"),
     "clear.refused": ("Abgelehnt: {why:~}", "Nicht getan, der Dienst lehnt ab: {why:~}"),
@@ -115,7 +115,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "clear.find_out_there": (
         "Den Betreiber fragen.",
-        "Dieser Dienst zeigt es nicht: der Betreiber sieht, ob {tag:~} frei ist. Vorher nicht noch einmal fragen.",
+        "Dieser Dienst zeigt es nicht: der Betreiber sieht, ob {tag:~} geräumt ist. Vorher nicht noch einmal fragen.",
     ),
     "clear.to_move": ("Umräumen: {count}", "Jetzt umzuräumen: {count}"),
     "clear.to_move_plain": "Umzuräumen",

@@ -168,16 +168,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "alles, was bekannt ist."
     ),
     "help.clearance": (
-        "Wählen, welche Kundenware freigegeben wird. Nichts wird freigegeben, bevor es getippt bestätigt ist."
+        "Wählen, welche Kundenware geräumt wird. Nichts wird geräumt, bevor es getippt bestätigt ist."
     ),
     "help.clear": (
         "Das lässt sich nicht zurücknehmen. Genau tippen, was der Bildschirm verlangt; {b} lässt alles, wie es ist."
     ),
     "help.clear_done": (
-        "Was freigegeben wurde, und welche Ware jetzt umzuräumen ist. Sie steht auf der Liste der umzuräumenden Ware."
+        "Was geräumt wird, und welche Ware jetzt umzuräumen ist. Sie steht auf der Liste der umzuräumenden Ware."
     ),
     "help.tasks": (
-        "Ware, die nach einer Freigabe umzuräumen ist. Eine nach Nummer wählen, oder Platz oder Artikel scannen, "
+        "Ware, die nach einer Räumung umzuräumen ist. Eine nach Nummer wählen, oder Platz oder Artikel scannen, "
         "und wegbringen."
     ),
     "help.today": "Wie der Tag läuft: Aufträge, Leute, Plätze, Geräte. Eine Nummer zeigt mehr davon.",

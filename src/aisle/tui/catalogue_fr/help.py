@@ -163,13 +163,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Le catalogue de la chaîne. Mots et scans trouvent des articles, {v} {c} et {s} filtrent ; un numéro "
         "ouvre tout ce qui est connu."
     ),
-    "help.clearance": "Choisir ce qui est à libérer. Rien n'est libéré avant d'être confirmé en le tapant.",
+    "help.clearance": "Choisir ce qui est à dégager. Rien n'est dégagé avant d'être confirmé en le tapant.",
     "help.clear": "Ceci ne peut être annulé. Taper exactement ce qui est demandé ; {b} laisse tout en l'état.",
     "help.clear_done": (
-        "Ce qui a été libéré, et les articles à déplacer maintenant. Ils sont sur la liste des articles à déplacer."
+        "Ce qui a été dégagé, et les articles à déplacer maintenant. Ils sont sur la liste des articles à déplacer."
     ),
     "help.tasks": (
-        "Des articles à déplacer après une libération. En choisir un par numéro, ou scanner l'emplacement ou "
+        "Des articles à déplacer après un dégagement. En choisir un par numéro, ou scanner l'emplacement ou "
         "l'article, et l'apporter."
     ),
     "help.today": "Où en est la journée : commandes, personnes, emplacements, terminaux. Un numéro en montre plus.",

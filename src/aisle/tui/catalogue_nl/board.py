@@ -236,7 +236,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.title": ("Afwijking", "Afwijkingen: wat te regelen is"),
     "exceptions.prompt": ("Welk nummer?", "Typ het nummer van wat te regelen is"),
     "exceptions.head_kind": "Wat",
-    "exceptions.head_count": ("Nr.", "Hoeveel"),
+    "exceptions.head_count": ("Aant.", "Hoeveel"),
     "exceptions.head_about": ("Over", "Wat het zijn"),
     "exceptions.doubts": ("Onzeker", "Onzeker en geweigerd"),
     "exceptions.differences": ("Tellen", "Telverschillen"),

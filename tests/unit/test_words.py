@@ -1,4 +1,4 @@
-"""On a screen of 80 columns the figures of today have their words, in every language."""
+"""Words that people take for what they mean: none for two things, none for a riddle where there is room for more."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from aisle.jobs.today import Today, TodayJob
 from aisle.jobs.view import Frame, Link
+from aisle.tui.catalogue import sentences
 from aisle.tui.registry_today import NOW, PULSE
 from aisle.tui.screens.frame import paint
 
@@ -35,3 +36,21 @@ def test_the_smallest_screen_keeps_the_reservation() -> None:
     view = TodayJob().view(Today(now=NOW, pulse=tuple({**PULSE, "seen_all_day": False}.items())))
     lines = paint(Frame(view, Link("live", 3.0)), 20, 16).lines
     assert any("28 read" in "".join(text for text, _ in line) for line in lines)
+
+
+@pytest.mark.parametrize(("language", "word"), [("de", "reig"), ("fr", "ibér")])
+def test_a_clearance_has_another_word_than_the_release_of_an_order(language: str, word: str) -> None:
+    assert word in "".join(sentences("act.release", language))
+    for id_ in (
+        "home.clearance",
+        "clearance.title",
+        "clearance.title_of",
+        "clear.title",
+        "clear.goes_on",
+        "help.tasks",
+    ):
+        assert word not in "".join(sentences(id_, language))
+
+
+def test_counts_are_not_headed_as_numbers() -> None:
+    assert [sentences("exceptions.head_count", name)[0] for name in ("de", "nl", "fr")] == ["Zahl", "Aant.", "Nb"]
