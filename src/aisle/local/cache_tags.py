@@ -29,6 +29,12 @@ def tag_counts(connection: apsw.Connection) -> list[tuple[str, int]]:
     return [(str(tag), int(count)) for tag, count in rows]
 
 
+def having(connection: apsw.Connection, tag: str, codes: Iterable[str]) -> set[str]:
+    """Those of these places that have the tag."""
+    sql = "SELECT e.value FROM json_each(?) e CROSS JOIN tag t ON t.tag = ? AND t.location_code = e.value"
+    return {str(code) for (code,) in fetch(connection, sql, to_text(list(codes)), tag)}
+
+
 def tagged_places(connection: apsw.Connection, tags: Iterable[str]) -> set[str]:
     """The places that have any of these tags."""
     sql = "SELECT t.location_code FROM json_each(?) e CROSS JOIN tag t ON t.tag = e.value"

@@ -17,7 +17,7 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.moving import HELD_BY
 from aisle.local.cache_assignments import CURSOR
-from aisle.local.cache_tags import tag_counts, tagged_places
+from aisle.local.cache_tags import having, tag_counts
 from aisle.local.db import fetch, fetch_one, known
 from aisle.local.journal import Session
 from aisle.local.operation import MOVEMENT
@@ -54,12 +54,11 @@ def tags(cache: apsw.Connection) -> Result:
 
 def tagged(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """See above; only lines whose goods lie somewhere are looked at."""
-    places = tagged_places(cache, [str(args["tag"])])
+    lying = [(kept_places(loaded(raw)), category) for raw, category in fetch(cache, _HELD)]
+    places = having(cache, str(args["tag"]), {str(kept["location_code"]) for each, _ in lying for kept in each})
     found: dict[str, Row] = {}
-    for raw, category in fetch(cache, _HELD):
-        held = sum(
-            (decimal(k["quantity"]) for k in kept_places(loaded(raw)) if k["location_code"] in places), Decimal(0)
-        )
+    for each, category in lying:
+        held = sum((decimal(kept["quantity"]) for kept in each if kept["location_code"] in places), Decimal(0))
         if held > 0:
             empty: Row = {"category_code": str(category), "lines": 0, "quantity": Decimal(0)}
             row = found.setdefault(str(category), empty)
