@@ -17,9 +17,7 @@ from aisle.errors import StorageError
 from aisle.jobs.base import (
     Changed,
     Context,
-    Event,
     Export,
-    Heard,
     Opened,
     Order,
     Query,
@@ -28,29 +26,28 @@ from aisle.jobs.base import (
     Rows,
     SignIn,
     SignOut,
-    Start,
     Tune,
     WorkIn,
     listens,
-    passes,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, ListWindow, Msg, Verdict, View, msg
-from aisle.local.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
+from aisle.local.asking import NOTHING
 from aisle.local.db import Gone
-from aisle.local.ear import Ear, detour
-from aisle.local.hearing import heard, surroundings
-from aisle.local.house import PAGES, Words, hidden, is_house, meant, opening, page_called, pressed, renamed, words
+from aisle.local.ear import Ear
+from aisle.local.hearing import surroundings
+from aisle.local.house import Words, hidden, renamed, words
 from aisle.local.ids import new_id
 from aisle.local.keeper import Keeper
 from aisle.local.lookout import Lookout
 from aisle.local.open_line import OpenLine, meant_for, not_taken
 from aisle.local.operation import Author
 from aisle.local.stack import Outcome, Stack
-from aisle.local.terms import ALIASES, CURSOR, Rooms, Terms, iso, list_rows
+from aisle.local.taking import lose, take_one
+from aisle.local.terms import Rooms, Terms, iso, list_rows
 from aisle.local.trace import Trace
 from aisle.local.watch import Retuned, Watch
-from aisle.scan.inputs import Decoded, Key, Line, Typed
-from aisle.scan.meaning import Back, Command, Echo, Either, Move, Refused, Said, Times, Unknown
+from aisle.scan.inputs import Decoded
+from aisle.scan.meaning import Echo
 
 if TYPE_CHECKING:
     from aisle.local.changing import OpenStore
@@ -166,9 +163,9 @@ class Session:
         self._begin()
         self._failed, self._unkept = False, 0
         for number, item in enumerate(items, 1):
-            self._take_one(item, at)
+            take_one(self, item, at)
             if self._failed:
-                self._lose(items[number:])
+                lose(self, items[number:])
                 return self._frame()
         wrote = self._keeper.has_writes
         if self._commit() and wrote:
@@ -283,147 +280,6 @@ class Session:
         for end in (self._trace.close, *ends) if self._trace else ends:
             with suppress(StorageError, OSError):  # what made the program end matters more
                 end()
-
-    # One input
-
-    def _lose(self, rest: Sequence[Decoded]) -> None:
-        """What came after an input that could not be kept was meant for a page that never came: it does not happen."""
-        lines = sum(isinstance(item, Line) for item in rest)
-        self._serial += lines
-        if lines and self._verdict:
-            count = self._unkept + lines
-            self._verdict = Verdict(
-                WRONG, msg("session.rest_lost", count=count, why=dict(self._verdict.text.args)["why"])
-            )
-
-    def _take_one(self, item: Decoded, at: float) -> None:
-        match item:
-            case Typed(text):
-                self._echo(self._line.stands(text))
-            case Line(text):
-                self._serial += 1
-                if self._line.text:
-                    self._echo("")
-                own = self._line.ended(text)
-                if own is None:
-                    return
-                item = item._replace(text=own)
-                self._unkept += 1
-                self._take_line(item, at)
-            case Key(name) if name != "back" and listens(self._stack.top.job):
-                self._listen(Heard(key=name), name)
-            case Key(name) if (said := meant(name, self._terms.keys, ALIASES)) is not None:
-                if isinstance(said, Command) and said.letter in PAGES:
-                    self._turn_to(PAGES[said.letter])
-                else:
-                    self._leave_for(said)
-                    self._hear(said, name)
-            case Key(name) if name in CURSOR:
-                self._absorb(self._stack.feed(Move(name), self._context()), name)
-
-    def _take_line(self, item: Line, at: float) -> None:
-        top = self._stack.top
-        item = item._replace(text=pressed(item.text, self._terms.keys, top))
-        secret, page = hidden(self._stack.levels, item.text), page_called(item.text, top)
-        said = Command(item.text.strip(" ").lower()) if page else self._understand(item.text)
-        if page:
-            self._turn_to(page)
-        else:
-            if self._leave_for(said):
-                said = self._understand(item.text)
-            if listens(self._stack.top.job) and not isinstance(said, Back):
-                self._listen(heard(item, said), "" if secret else item.text)
-            else:
-                self._hear(said, "" if secret and not isinstance(said, Back) else item.text)
-        if self._trace and secret and not (page or isinstance(said, Back)):
-            item, said = item._replace(text=""), Unknown("")
-        if self._trace:
-            self._trace.saw(item, said, self._stack.top, self._verdict, at)
-
-    def _turn_to(self, name: str) -> None:
-        """Opens a page of the house over the job; one that is open already stays, and only help opens over another."""
-        self._verdict = None
-        top = self._stack.top
-        if top.job.name == name:
-            return
-        if is_house(top) and name != "help":
-            self._leave()
-        tuned = (self._terms.language, self._terms.theme)
-        start = opening(name, self._stack.levels, self._terms.shown, tuned, colours=self.has_themes)
-        self._absorb(self._stack.open(start, self._context()), "")
-
-    def _leave_for(self, said: Said) -> bool:
-        """Pages of the house leave for what is said to the job below; whether one has."""
-        left = False
-        while passes(self._stack.top.job, self._stack.top.state, said):
-            self._leave()
-            left = True
-        return left
-
-    def _leave(self) -> None:
-        name = self._stack.top.job.name
-        while self._stack.top.job.name == name:
-            self._absorb(self._stack.feed(Back(), self._context()), "")
-
-    def _echo(self, text: str) -> None:
-        self._absorb(self._stack.feed(Echo(text), self._context()), "")
-
-    def _listen(self, heard: Heard, raw: str) -> None:
-        """A job that listens gets an input as it came, whatever it means elsewhere."""
-        self._verdict = None
-        self._absorb(self._stack.feed(heard, self._context()), raw)
-
-    def _understand(self, text: str) -> Said:
-        top = self._stack.top
-        asking, prefers = self._asking, top.job.prefers(top.state)
-        open_ = asking.open(top.job.open(top.state))
-        said = self._ear.understand(text, open_, prefers)
-        if asking.multiplies(said, text):
-            said = self._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
-        return said
-
-    def _hear(self, said: Said, raw: str) -> None:
-        """What a person said, by whatever way; what the session itself keeps in mind comes before the job."""
-        self._verdict = None
-        asking, self._asking = self._asking, NOTHING
-        if asking.pending and isinstance(said, Back):
-            self._say(Verdict(INFO, msg("session.dropped")), said, raw)
-            return
-        said = asking.chosen(said)
-        asked = detour(said, raw) if self._who.user else None
-        match said:
-            case Either(ways):
-                self._asking = Asking(page_of(self._stack.levels), ways=ways)
-                self._say(Verdict(ASK, question(ways)), said, raw)
-            case Times(number) if self._who.user:
-                self._asking = Asking(page_of(self._stack.levels), times=number)
-                self._say(Verdict(INFO, msg("session.times", times=number)), said, raw)
-            case Times(number):
-                self._say(Verdict(WRONG, msg("input.times", text=f"{number}*")), said, raw)
-            case _ if asked:
-                self._look_up(*asked, said, raw)
-            case Refused(why, text):
-                self._say(Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
-            case _:
-                self._hearken(answered(self._stack, said, self._context(), self._rooms.reads), said, raw)
-
-    def _hearken(self, outcome: Outcome, said: Said, raw: str) -> None:
-        """What came of what a person said, as far as this host can know it."""
-        self._absorb(priced(fairly(outcome, said, self._rooms.reads.is_complete), said), raw)
-
-    def _look_up(self, start: Start, told: Event, said: Said, raw: str) -> None:
-        """What was asked about with `?` opens on top of the job on the screen, or on the page that is there already."""
-        is_there = self._stack.top.job.name == start.job
-        if not is_there:
-            self._hearken(self._stack.open(start, self._context()), said, raw)
-        if is_there or not start.args:
-            self._hearken(self._stack.feed(told, self._context()), said, raw if is_there else "")
-
-    def _say(self, verdict: Verdict, said: Said, raw: str) -> None:
-        """The session's own answer, which no job hears of."""
-        self._verdict = verdict
-        self._keeper.say(said, self._at, raw, self._context(), verdict)
-        self._ring(verdict)
 
     # What follows from it
 
