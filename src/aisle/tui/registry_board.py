@@ -209,6 +209,13 @@ def act_sure(text: str) -> Frame:
     return _frame(ActJob().view(_acting(text, page="sure", kind=FINISH)))
 
 
+def act_sure_why(text: str) -> Frame:
+    """It is rejected, and why; a printed command was no yes."""
+    plan = (("100037", Deed(REJECT, words=text or "The customer has called it off")),)
+    state = _acting(text, page="sure", kind=REJECT, plan=plan)
+    return _frame(ActJob().view(state), Verdict(WRONG, msg("input.by_hand", text="AISLE:1")))
+
+
 def order_walked(text: str) -> Frame:
     """It goes first, and is in somebody's round."""
     who = text or "Ben Okafor"
@@ -344,6 +351,7 @@ BOARD = (
     ("act.who", "claim", act_who),
     ("act.sure", "finish", act_sure),
     ("act.sure", "claim", act_sure_many),
+    ("act.sure", "reject", act_sure_why),
     ("act.sure", "split", act_split),
     ("act.wait", "reject", act_wait),
     ("act.results", "mixed", act_results),
