@@ -79,6 +79,31 @@ def test_categories_and_suppliers_have_names_and_counts(reads: Reads) -> None:
     assert [(row["code"], row["name"], row["count"]) for row in rows] == [("S1", "", 11), ("S2", "Leaf & Co", 1)]
 
 
+def test_counts_follow_the_products(reads: Reads, cache: Cache) -> None:
+    def counts(kind: str) -> dict[str, int]:
+        return {row["code"]: row["count"] for row in reads.query("facets", {"kind": kind})[0]}
+
+    assert counts("category") == {"C0": 4, "C1": 4, "C2": 4}
+    moved = [goods.product("P00", "Tea no. 0", category_code="C9", supplier_id="S2"), goods.product("P01", "Tea no. 1")]
+    cache.put_products(moved, 2)
+    assert (counts("category"), counts("supplier")) == ({"C0": 3, "C1": 3, "C2": 4, "C9": 1}, {"S1": 10, "S2": 1})
+    assert cache.sweep("product", 2)
+    assert (counts("category"), counts("supplier")) == ({"C9": 1}, {"S2": 1})
+
+
+def test_a_window_is_stepped_to_from_the_nearer_end(reads: Reads, cache: Cache) -> None:
+    asked: list[str] = []
+    everything = numbers(reads, size=20)
+    assert len(everything) == 13
+    reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    for size in (1, 4, 5, 20):
+        for first in range(16):
+            assert numbers(reads, first=first, size=size) == everything[first : first + size], (first, size)
+    reads._cache.trace_v2(0, None)
+    assert any("product_number DESC" in sql for sql in asked)
+    assert numbers(reads, first=3, size=1, category="C1") == ["P10"]
+
+
 def test_variants_and_parts_have_names(reads: Reads, cache: Cache) -> None:
     ((page,), _) = reads.query("catalogue_page", {"product_number": "P02"})
     assert [(row["product_number"], row["color"], row["size"]) for row in page["variants"]] == [
@@ -112,6 +137,7 @@ def test_no_filter_reads_the_whole_catalogue(cache: Cache, reads: Reads, aisle_h
         reads_catalogue.facets(db, {"kind": "supplier"})
         db.trace_v2(0, None)
         assert len(asked) > 8
+        assert sum("FROM facet" in sql for sql in asked) == 2, "what has how many is summed at the write"
         for sql in asked:
             plan = " ".join(str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", ("x",) * sql.count("?")))
-            assert "INDEX product_" in plan, (sql, plan)
+            assert ("SEARCH facet USING PRIMARY KEY" if "FROM facet" in sql else "INDEX product_") in plan, (sql, plan)

@@ -50,17 +50,29 @@ def catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     first, size = window(args, SIZE)
     where, said = _conditions(args)
     if not fold(str(args.get("search") or "")).split():
-        rows = fetch(
-            cache, f"SELECT {_FIELDS} {_FROM}{where} ORDER BY p.product_number LIMIT ? OFFSET ?", *said, size, first
-        )
         ((total,),) = fetch(cache, f"SELECT count(*) FROM product p{where}", *said)  # noqa: S608
-        return [_listed(*row) for row in rows], int(total)
+        return [_listed(*row) for row in _window(cache, where, said, first, size, int(total))], int(total)
     hits, _ = search(cache, {"search": args["search"], "size": MOST})
     numbers = [str(hit["product_number"]) for hit in hits]
     among = f"{where or ' WHERE 1'} AND p.product_number IN (SELECT value FROM json_each(?))"  # noqa: S608
     found = {row[0]: row for row in fetch(cache, f"SELECT {_FIELDS} {_FROM}{among}", *said, to_text(numbers))}
     ranked = [_listed(*found[number]) for number in numbers if number in found]
     return ranked[first : first + size], len(ranked)
+
+
+def _window(
+    cache: apsw.Connection, where: str, said: list[Any], first: int, size: int, total: int
+) -> list[tuple[Any, ...]]:
+    """The rows of a window by number, stepped to from the nearer end."""
+    behind = total - first - size
+    from_end = behind < first
+    skip, count = (max(0, behind), min(size, total - first)) if from_end else (first, size)
+    if count <= 0:
+        return []
+    way = "DESC" if from_end else "ASC"
+    sql = f"SELECT {_FIELDS} {_FROM}{where} ORDER BY p.product_number {way} LIMIT ? OFFSET ?"
+    rows = fetch(cache, sql, *said, count, skip)
+    return rows[::-1] if from_end else rows
 
 
 def _conditions(args: Mapping[str, Json]) -> tuple[str, list[Any]]:
@@ -97,8 +109,7 @@ def facets(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     where it is known, `count`. `search` words in code or name."""
     column = FACETS[str(args["kind"])]
     first, size = window(args, SIZE)
-    sql = f"SELECT {column}, count(*) FROM product WHERE {column} <> '' GROUP BY {column} ORDER BY 2 DESC, 1"  # noqa: S608
-    counted = fetch(cache, sql)
+    counted = fetch(cache, "SELECT code, n FROM facet WHERE kind = ? AND n > 0 ORDER BY n DESC, code", column)
     words = fold(str(args.get("search") or "")).split()
     names: dict[str, str] = {}
     if words:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 14
+VERSION = 15
 """Counted up with every change below."""
 
 FEED = 5000
@@ -67,6 +67,22 @@ END;
 """  # noqa: S608 - names of our own
 
 
+def _faceted(column: str) -> str:
+    """Triggers that keep how many products have each value of a column."""
+    into = f"""
+  INSERT INTO facet SELECT '{column}', new.{column}, 1 WHERE new.{column} <> '' ON CONFLICT DO UPDATE SET n = n + 1;"""
+    out = f"""
+  UPDATE facet SET n = n - 1 WHERE kind = '{column}' AND code = old.{column};"""  # noqa: S608 - names of our own
+    return f"""
+CREATE TRIGGER {column}_in AFTER INSERT ON product WHEN new.{column} <> '' BEGIN{into}
+END;
+CREATE TRIGGER {column}_out AFTER DELETE ON product WHEN old.{column} <> '' BEGIN{out}
+END;
+CREATE TRIGGER {column}_on AFTER UPDATE OF {column} ON product WHEN new.{column} <> old.{column} BEGIN{out}{into}
+END;
+"""
+
+
 CACHE = f"""
 CREATE TABLE store (
   store_number TEXT PRIMARY KEY,
@@ -100,6 +116,14 @@ CREATE INDEX product_category ON product (category, product_number) WHERE catego
 CREATE INDEX product_supplier ON product (supplier, product_number) WHERE supplier <> '';
 CREATE INDEX product_family ON product (family, product_number) WHERE family <> '';
 CREATE INDEX product_marks ON product (product_number, marks) WHERE marks <> 0;
+CREATE TABLE facet (
+  kind TEXT NOT NULL,
+  code TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (kind, code)
+) WITHOUT ROWID;
+{_faceted("category")}
+{_faceted("supplier")}
 CREATE VIRTUAL TABLE search USING fts5 (
   text, content = 'product', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1'
 );
