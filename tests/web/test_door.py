@@ -319,8 +319,9 @@ async def test_after_a_surprise_it_is_looked_again(house: House, caplog: pytest.
         house.clock.now += IDLE_S - 1
         while not house.rounds.locked():
             await house.rounds.acquire()
-        for _ in range(3):
-            await house.rounds.acquire()
+        async with asyncio.timeout(30):
+            for _ in range(3):
+                await house.rounds.acquire()
         house.clock.now += 1
         assert await end(idle) == ENDED
         assert "It could not be looked" in caplog.text
