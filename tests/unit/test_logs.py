@@ -189,6 +189,9 @@ def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
     hand.feed(Choice(4))
     assert isinstance(hand.view, Detail)
     assert ("number", Decimal(7)) in [(cell.id, dict(cell.args).get("value")) for _, cell in hand.view.blocks[0].rows]
+    labels = {label.id for label, _ in hand.view.blocks[0].rows}
+    assert "doubts.head_who" in labels
+    assert "head.user" not in labels, "who picked has counted nothing"
     hand.feed(Command("e"))
     assert hand.effects == [Start("store_product", {"product_number": "P1"})]
     hand.feed(Back())

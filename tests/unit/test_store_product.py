@@ -40,7 +40,8 @@ Row = dict[str, Any]
 def row(**fields: Any) -> Row:
     """A product as the read has it."""
     return {
-        "product_number": "P1", "product_name": "Tea", "is_ranged": True, "may": True, "read_at": "2026-11-20T09:00:00+00:00",
+        "product_number": "P1", "product_name": "Tea", "is_ranged": True, "may": True,
+        "read_at": "2026-11-20T09:00:00+00:00",
         "most_likely_quantity": 7, "min": 4, "max": 10, "original_min": 4, "original_max": 10,
         "edit_min_max_percentage": 50, "is_replenishment": False, "price": Decimal("2.5"), "said": [], **fields,
     }  # fmt: skip
@@ -297,6 +298,29 @@ def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
     assert dict(hand.verdict.text.args)["value"] == store_product_view.shown("price", "2.25") if hand.verdict else False
     assert (hand.state, hand.effects) == (before, [])
     assert not hand.feed(Echo("1"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("price", "0", "store_product.costs_nothing"),
+        ("price", "2.345", "store_product.fractions"),
+        ("discount_price", "2.60", "store_product.dearer"),
+        ("price", "1.10", "store_product.dearer"),
+        ("price", "2.60", ""),
+        ("discount_price", "2.50", ""),
+        ("min", "5", ""),
+    ],
+)
+def test_prices_that_are_seldom_meant_are_asked_about(name: str, value: str, told: str) -> None:
+    hand = Hand(row(discount_price=Decimal("1.20")))
+    hand.pick(name)
+    assert hand.feed(Quantity(Decimal(value))) == told
+    assert hand.verdict is None or hand.verdict.kind == "ask"
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert (view.name, not told or told in [line.text.id for line in view.lines]) == ("store_product.sure", True)
+    assert hand.feed(Choice(1)) == "store_product.noted"
 
 
 def test_another_product_is_scanned_and_back_leaves() -> None:

@@ -130,6 +130,13 @@ def test_a_store_that_is_no_more_leaves_the_list() -> None:
     assert (desk.verdict, desk.job.at(desk.state)) == ("stores.gone", "stores")
 
 
+def test_pools_are_told_once_however_many_fields_name_them() -> None:
+    fields = {"storeStockPool1": "Shelf", "store_stock_pool_1": "Shelf", "store_stock_pool_2": "Old", "pool_x": "A"}
+    sheet = sheet_of({"store_number": "1", "pools": {1: "Shelf", 2: "New"}, **fields})
+    assert sheet.pools == (("1", "Shelf"), ("2", "New"))
+    assert [fact.field for fact in sheet.facts if not fact.known] == ["pool_x", "store_stock_pool_2"]
+
+
 def test_a_page_says_all_that_the_interface_has_and_what_it_does_not_know() -> None:
     sheet = sheet_of({**STORE, "is_active_data_exchange": False, "new_field": [1, {"a": 2.50}]})
     facts = {fact.field: fact.value for fact in sheet.facts}

@@ -139,7 +139,7 @@ def _list(state: Logs) -> ListWindow:
             msg("head.change"),
             msg("head.why"),
             msg("head.time"),
-            msg("head.user"),
+            msg("doubts.head_who"),
             msg("head.place"),
             msg("head.reference"),
             msg("head.review"),
@@ -197,7 +197,7 @@ def _signed(value: Decimal) -> Msg:
 def _entry(state: Logs, entry: Entry) -> Detail:
     raw = [
         (msg("head.number"), entry.key),
-        (msg("head.user"), entry.who or entry.user),
+        (msg("doubts.head_who"), entry.who or entry.user),
         (msg("head.place"), entry.place),
         (msg("fact.pool"), entry.pool),
         (msg("head.reason"), entry.reason),

@@ -42,8 +42,8 @@ from aisle.jobs.store_product_fields import (
     said_of,
     write,
 )
-from aisle.jobs.store_product_sheet import StoreProduct, objection, store_product, why_not
-from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, View, msg
+from aisle.jobs.store_product_sheet import StoreProduct, doubts, objection, store_product, why_not
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.window import LETTERS, leafed
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Quantity, Text, Thing, Unknown
 
@@ -261,7 +261,9 @@ def _meant(state: Page, changes: Mapping[str, Json]) -> Result:
     if not changed:
         same = msg("store_product.same", what=store_product_view.label(state.field))
         return Turn(state._replace(phase=PAGE, field=""), (), Verdict(INFO, same))
-    return Turn(state._replace(phase=SURE, changes=tuple(changed.items())))
+    doubtful = doubts(product, changed)
+    told = Verdict(ASK, doubtful[0]) if doubtful else None
+    return Turn(state._replace(phase=SURE, changes=tuple(changed.items())), (), told)
 
 
 def _not_sent(state: Page, event: Event) -> Result:

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.jobs.base import Json
+from aisle.jobs.base import Json, priced
 from aisle.jobs.figures import Figure, figures
 from aisle.jobs.sheet import UNKNOWN, age_of, due
-from aisle.jobs.store_product_fields import BY_NAME, FIELDS, LEVELS, MOST, WHOLE, Field, Room, room_of, values_of
+from aisle.jobs.store_product_fields import BY_NAME, FIELDS, LEVELS, MONEY, MOST, WHOLE, Field, Room, room_of, values_of
 from aisle.jobs.view import Msg, msg
 from aisle.jobs.walk import number
+
+PRICES = ("price", "discount_price")
 
 SERIES = ("history", "average", "forecast")
 
@@ -175,6 +177,22 @@ def objection(product: StoreProduct, changes: Mapping[str, Json]) -> Msg | None:
     if low is not None and high is not None and low > high and not changes.keys().isdisjoint(LEVELS):
         return msg("store_product.above", low=low, high=high)
     return None
+
+
+def doubts(product: StoreProduct, changes: Mapping[str, Json]) -> tuple[Msg, ...]:
+    """What of prices can be meant, and seldom is."""
+    found: list[Msg] = []
+    for name, value in changes.items():
+        if BY_NAME[name].kind == MONEY and isinstance(value, Decimal):
+            exponent = value.normalize().as_tuple().exponent
+            found += [msg("store_product.costs_nothing")] if not value else []
+            found += (
+                [msg("store_product.fractions", value=value)] if isinstance(exponent, int) and exponent < -2 else []
+            )
+    price, discount = (_level(product, changes, name) for name in PRICES)
+    if not changes.keys().isdisjoint(PRICES) and price is not None and discount is not None and discount > price:
+        found.append(msg("store_product.dearer", discount=priced(discount), price=priced(price)))
+    return tuple(found)
 
 
 def _level(product: StoreProduct, changes: Mapping[str, Json], name: str) -> Decimal | None:

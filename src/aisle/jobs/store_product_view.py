@@ -10,7 +10,7 @@ from aisle.jobs.base import Json, priced
 from aisle.jobs.doubts_view import WORDS
 from aisle.jobs.lookup_view import about, aged, raw
 from aisle.jobs.store_product_fields import BY_NAME, CODES, DAY, FIELDS, FLAG, LEVELS, MONEY, YES, Field, said_of
-from aisle.jobs.store_product_sheet import Said, StoreProduct, is_hidden, why_not
+from aisle.jobs.store_product_sheet import Said, StoreProduct, doubts, is_hidden, why_not
 from aisle.jobs.view import Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
 from aisle.jobs.walk import number
 
@@ -301,6 +301,7 @@ def _sure_step(state: Page, product: StoreProduct) -> Step:
             Line("product", raw(product.name)),
             Line("note" if state.field == "attention_codes" else "quantity", first),
             *(Line("note", each) for each in more),
+            *(Line("note", each) for each in doubts(product, dict(state.changes))),
             *(Line("note", _room_text(product, name)) for name in bound[:1]),
         ),
         choices=(msg("store_product.send"),),

@@ -5,6 +5,7 @@ Interface: Store, Create stores.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -134,16 +135,28 @@ def listed_of(row: Mapping[str, Any]) -> Listed:
     )
 
 
+_POOL = re.compile(r"store_?stock_?pool_?(\d+)", re.IGNORECASE)
+"""The name of a stock pool as a field of its own, in both spellings that services know."""
+
+
+def _is_told(name: str, said: str, pools: Mapping[str, str]) -> bool:
+    """Whether this field says no more than the list of the pools."""
+    found = _POOL.fullmatch(name)
+    return bool(found) and pools.get(str(int(found[1] if found else 0))) == said
+
+
 def sheet_of(row: Mapping[str, Any]) -> Sheet:
     """The row of the read `store_page`; fields that the interface does not know are shown too."""
     facts = [Fact(name, said) for name in FIELDS if (said := text_of(row.get(name)))]
-    facts += [Fact(name, said, False) for name in sorted(row) if name not in _SHOWN and (said := text_of(row[name]))]
+    pools = {str(pool): text_of(name) for pool, name in (row.get("pools") or {}).items()}
+    more = {name: text_of(row[name]) for name in sorted(row) if name not in _SHOWN}
+    facts += [Fact(name, said, False) for name, said in more.items() if said and not _is_told(name, said, pools)]
     return Sheet(
         name=str(row.get("store_name") or ""),
         warehouse=row.get("is_warehouse") in (True, 1, "true"),
         area=str(row.get("area_description") or row.get("area_id") or ""),
         facts=tuple(facts),
-        pools=tuple((str(pool), text_of(name)) for pool, name in (row.get("pools") or {}).items()),
+        pools=tuple(pools.items()),
         hours=keyed(row.get("opening_hours")),
         orders=tuple(_order(each) for each in rows_of(row.get("ordering_schema"))),
         printers=tuple(_printer(each) for each in rows_of(row.get("store_printers"))),

@@ -14,7 +14,7 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.doubts import WORDS
 from aisle.local.operation import Operation, as_operation
 from aisle.local.overlay import Row
-from aisle.local.people import standing
+from aisle.local.people import people_of, standing
 from aisle.local.reads_rows import Result, moment
 
 _WHERE = re.compile(r"^\[\d+\]\.\w+: ")
@@ -53,7 +53,7 @@ def read(
         "read_at": moment(stock[0]) if stock else "",
         "may": standing(cache, str(args.get("user") or "")).may,
         "keeps_all": _keeps_all(cache),
-        "said": list(_said(outbox, number)),
+        "said": list(_said(cache, outbox, number)),
     }
     return [row], total
 
@@ -63,7 +63,8 @@ def _keeps_all(cache: apsw.Connection) -> bool:
     return bool(row and row[0])
 
 
-def _said(outbox: apsw.Connection, number: str) -> Iterator[Row]:
+def _said(cache: apsw.Connection, outbox: apsw.Connection, number: str) -> Iterator[Row]:
+    names = people_of(cache)
     for found in fetch(outbox, _SAID, number, MOST):
         op = as_operation(found)
         fields = list(_fields(op, number))
@@ -72,7 +73,7 @@ def _said(outbox: apsw.Connection, number: str) -> Iterator[Row]:
                 "op_id": op.op_id,
                 "word": WORDS[op.state],
                 "fields": fields,
-                "who": op.app_user,
+                "who": names.get(op.app_user) or op.app_user,
                 "at": utc(op.occurred_at),
                 "why": _WHERE.sub("", op.last_error) if op.state != "done" else "",
             }

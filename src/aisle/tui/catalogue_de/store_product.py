@@ -99,6 +99,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "1 sendet {value}, sonst b",
         "1 eingeben, um {value} zu senden, oder b für einen anderen Wert",
     ),
+    "store_product.costs_nothing": ("Kostet nichts?", "Es würde nichts kosten: ist das gemeint?"),
+    "store_product.fractions": ("{value}: so genau?", "{value} hat mehr als zwei Nachkommastellen: ist das gemeint?"),
+    "store_product.dearer": (
+        "{discount} > {price}",
+        "{discount} über {price}?",
+        "Der Aktionspreis {discount} läge über dem Preis {price}: ist das gemeint?",
+    ),
     "store_product.history": ("Bisher", "Bisher verkauft"),
     "store_product.average": ("Schnitt", "Durchschnitt"),
     "store_product.forecast": ("Prognose", "Erwartet"),

@@ -102,6 +102,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Type 1 to send {value}, or b",
         "Type 1 to send {value}, or b for another value",
     ),
+    "store_product.costs_nothing": ("Costs nothing?", "It would cost nothing: is that meant?"),
+    "store_product.fractions": ("{value}: so exact?", "{value} has more than two decimals: is that meant?"),
+    "store_product.dearer": (
+        "{discount} > {price}",
+        "{discount} is above {price}?",
+        "The discount price {discount} would be above the price {price}: is that meant?",
+    ),
     "store_product.history": ("History", "Sold before"),
     "store_product.average": "Average",
     "store_product.forecast": ("Forecast", "Expected"),

@@ -102,6 +102,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "1 envoie {value}, sinon b",
         "Taper 1 pour envoyer {value}, ou b pour une autre valeur",
     ),
+    "store_product.costs_nothing": ("Gratuit ?", "Cela ne coûterait rien : est-ce voulu ?"),
+    "store_product.fractions": ("{value} : exact ?", "{value} a plus de deux décimales : est-ce voulu ?"),
+    "store_product.dearer": (
+        "{discount} > {price}",
+        "{discount} dépasse {price} ?",
+        "Le prix remisé {discount} dépasserait le prix {price} : est-ce voulu ?",
+    ),
     "store_product.history": ("Passé", "Vendu avant"),
     "store_product.average": "Moyenne",
     "store_product.forecast": ("Prévu", "Attendu"),

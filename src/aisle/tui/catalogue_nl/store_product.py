@@ -96,6 +96,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Typ 1 voor {value}, of b",
         "Typ 1 om {value} te sturen, of b voor een andere waarde",
     ),
+    "store_product.costs_nothing": ("Kost niets?", "Het zou niets kosten: klopt dat?"),
+    "store_product.fractions": ("{value}: zo precies?", "{value} heeft meer dan twee decimalen: klopt dat?"),
+    "store_product.dearer": (
+        "{discount} > {price}",
+        "{discount} boven {price}?",
+        "De actieprijs {discount} komt boven de prijs {price}: klopt dat?",
+    ),
     "store_product.history": ("Verleden", "Eerder verkocht"),
     "store_product.average": "Gemiddeld",
     "store_product.forecast": ("Prognose", "Verwacht"),
