@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from aisle.jobs.base import Job
@@ -28,13 +30,9 @@ def _drawn(view: View, link: Link, language: str = "en", size: tuple[int, int] =
     return "\n".join("".join(text for text, _ in line) for line in lines)
 
 
-def _is_awaited(drawn: str, language: str) -> bool:
-    return WORDS[language] in drawn or "not here yet" in drawn
-
-
 @pytest.mark.parametrize("job", JOBS)
 @pytest.mark.parametrize("language", WORDS)
-def test_a_list_that_was_never_read_is_not_here_yet(job: type[Job], language: str) -> None:
+def test_a_list_that_was_never_read_is_not_here_yet(job: type[Job[Any]], language: str) -> None:
     view = job().view(job().begin())
     for size in ((20, 16), (40, 8), (80, 24)):
         assert WORDS[language] in " ".join(_drawn(view, UNREAD, language, size).split())
