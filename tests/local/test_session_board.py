@@ -152,3 +152,25 @@ def test_views_of_ones_own_are_there_the_next_time(home: Home, session: Session)
         view = says(session, "n").view
         assert isinstance(view, ListWindow)
     raise AssertionError("the view is not there")
+
+
+@pytest.mark.parametrize("on_board", [False, True])
+def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
+    home: Home, session: Session, on_board: bool
+) -> None:
+    opened(session, "home.orders")
+    if on_board:
+        frame = says(session, "m", "1", "d", "1", "ben")
+        assert frame.view.name == "orders"
+    else:
+        frame = says(session, "4101", "2", "ben")
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "act.told_claim"
+    later = {"is_claimed": True, "claimed_by": "U1", "claimed_name": "Anna Kovac", "claimed_on": "2099-01-01T08:00:00Z"}
+    lines = (goods.line(1, "P1", 3), goods.line(2, "P2", 3, 1))
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_orders([goods.order("4101", *lines, **later)], lines_known=True, read_began=2.0)
+    polled = session.poll()
+    assert polled is not None
+    assert polled.verdict is not None
+    assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == ("act.outdone", "Anna Kovac")
