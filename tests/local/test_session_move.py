@@ -139,6 +139,23 @@ def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: Home)
     assert {each.body[0]["to_location"]["location_code"] for each in operations(home)} == {"A-2"}
 
 
+def test_a_movement_that_is_refused_once_one_is_home_is_told_there_and_no_other(home: Home) -> None:
+    with at(home) as session:
+        say(session, "A-1", CODES[0], "B-1", CODES[1], "A-2")
+        for operation, back in zip(operations(home), (True, False), strict=True):
+            with closing(open_outbox(home.folder)) as connection, transaction(connection):
+                courier = Outbox(connection)
+                courier._apply(operation.op_id, SEND, frozen=b"[]", sent=1)
+                courier._apply(operation.op_id, "reject", why="Only 0 can be moved from there.")
+            frame = session.poll()
+            assert frame is not None
+            assert told(frame) == (WRONG, "move.refused")
+            if back:
+                frame = say(session, "b", "b")
+                assert frame.view.name == "home"
+                assert told(frame) != (WRONG, "move.refused")
+
+
 def test_a_refused_movement_is_told_and_lies_over_nothing(home: Home) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0], "4", "B-1")
