@@ -379,6 +379,25 @@ def test_somebody_is_named_by_number_badge_or_name() -> None:
     assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["Zed"]
 
 
+@pytest.mark.parametrize(
+    ("job", "args", "keys"),
+    [
+        ("orders", {}, [Command("f")]),
+        ("orders", {}, [Command("f"), Choice(1)]),
+        ("orders", {}, [Command("v")]),
+        ("order", {"order_number": "O1"}, []),
+        ("exceptions", {}, []),
+        ("exceptions", {"kind": "impossible"}, []),
+        ("exceptions", {"kind": "differences"}, [Choice(1)]),
+    ],
+)
+def test_what_a_page_has_no_use_for_is_answered(job: str, args: dict[str, Any], keys: list[Event]) -> None:
+    hand = Hand(job, args).does(*keys)
+    before = hand.state
+    assert hand.does(Unknown("0.00")).verdict == Verdict(WRONG, msg("today.unknown", text="0.00"))
+    assert (hand.state, hand.effects) == (before, [])
+
+
 def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
     people = tuple({"user": f"U{n}", "name": f"Person {n}"} for n in range(8))
     hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))

@@ -155,7 +155,7 @@ class ExceptionsJob:
             case Thing(meanings):
                 return _thing(state, meanings[0].kind, meanings[0].key, meanings[0].label)
         if state.asking:
-            return _decided(state, event, context) if isinstance(event, Choice) else Turn(state)
+            return _decided(state, event, context) if isinstance(event, Choice) else window.unheard(state, event)
         return _said(state, event, context) if state.kind else _summary(state, event, context)
 
 
@@ -229,7 +229,7 @@ def _summary(state: Exceptions, event: Event, context: Context) -> Result:
         case Command("n"):
             on = state.first + state.size
             return Turn(state._replace(first=on if on < len(KINDS) else 0, cursor=-1))
-    return Turn(state)
+    return window.unheard(state, event)
 
 
 def _kind(state: Exceptions, kind: str, context: Context) -> Result:
@@ -269,7 +269,7 @@ def _said(state: Exceptions, event: Event, context: Context) -> Result:
         case Command("e" | "r" as letter):
             return _many(state, "approve" if letter == "e" else "recount")
         case _:
-            return Turn(state)
+            return window.unheard(state, event)
     return Turn(state, (_list(state, context),)) if state.total else Turn(state)
 
 

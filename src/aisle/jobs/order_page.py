@@ -29,7 +29,7 @@ from aisle.jobs.deeds import CALM, CLAIM, CLOSE_LINE, FINISH, OPEN_LINE, REJECT,
 from aisle.jobs.orders_rows import Listed, listed
 from aisle.jobs.view import INFO, WRONG, Detail, Verdict, msg
 from aisle.jobs.walk import number
-from aisle.jobs.window import LETTERS, leafed
+from aisle.jobs.window import LETTERS, leafed, unheard
 from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Back, Choice, Command, Move, Open, Thing
 
 PICK = "pick"
@@ -257,7 +257,7 @@ def _said(state: Page, event: Event) -> Result:
             return Turn(state._replace(page=leafed(state.page, key)))
         case Thing(meanings):
             return _thing(state, meanings[0].kind, meanings[0].key, meanings[0].label or meanings[0].key)
-    return Turn(state)
+    return unheard(state, event)
 
 
 def _way(state: Page, way: str) -> Result:

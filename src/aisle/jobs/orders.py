@@ -343,7 +343,7 @@ def _setting(state: Board, event: Event, context: Context) -> Result:
             return _forget(state, context)
         case Text(text) | Unknown(text) if state.page == "name":
             return _kept(state, text.strip(), context)
-    return Turn(state)
+    return window.unheard(state, event)
 
 
 def _set(state: Board, number: int, context: Context) -> Result:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar
 
-from aisle.jobs.base import Close, Context, Query, Rows
-from aisle.jobs.view import Hint, msg
-from aisle.scan.meaning import ORDER, Meaning, Thing
+from aisle.jobs.base import Close, Context, Event, Query, Rows, Turn
+from aisle.jobs.view import WRONG, Hint, Verdict, msg
+from aisle.scan.meaning import ORDER, Meaning, Text, Thing, Unknown
 
 LONGEST_TAIL = 8
 """Digits of a barcode that somebody types; more of them come from a scanner."""
@@ -130,6 +130,15 @@ def letters(state: Window) -> str:
 def page_hints(state: Window) -> tuple[Hint, ...]:
     """What is said of these letters."""
     return (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back"))) if letters(state) else ()
+
+
+S = TypeVar("S")
+
+
+def unheard(state: S, event: Event) -> Turn[S]:
+    """What a page says of an input that it has no use for: nothing that was typed or scanned is passed over."""
+    told = Verdict(WRONG, msg("today.unknown", text=event[0])) if isinstance(event, Text | Unknown) else None
+    return Turn(state, (), told)
 
 
 def search(id_: str, name: str, args: Mapping[str, Any], first: int, size: int) -> Query:
