@@ -88,7 +88,8 @@ def test_a_movement_shows_at_both_ends_and_leaves_when_it_is_refused(outbox: Out
     refused, _ = reads.query("refusals", {"operation": "create-movement", "since": "2026-01-01"})
     body = move("P1", 4, end("A-1"), end("B-1")).body
     why = "Only 3 of P1 can be moved from there."
-    assert refused == [{"op_id": op_id, "why": why, "label": "P1", "body": body, "left": {}}]
+    told = {"op_id": op_id, "user": "U1", "why": why, "label": "P1", "body": body, "left": {}}
+    assert refused == [told]
     assert reads.query("refusals", {"operation": "create-movement", "since": "2027"}) == ([], 0)
 
 

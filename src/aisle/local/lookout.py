@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
+import apsw
+
 from aisle.errors import StorageError
 from aisle.jobs.base import Changed
 from aisle.jobs.view import Link
@@ -114,7 +116,7 @@ class Lookout:
         """What has changed since it was last `heard`."""
         position, changes = self._reads.changes(self._seen)
         told = changes if len(changes) <= MANY else list(dict.fromkeys((topic, "") for topic, _ in changes))
-        overdue = self._journal.overdue()
+        overdue = self._ended()
         sent = self._reads.data_version()[1]
         if sent != self._sent or overdue:
             told = [*told, ("outbox", "")]
@@ -123,6 +125,14 @@ class Lookout:
             told, self._state = [*told, ("link", "")], state
         self._next = position, sent
         return [Changed(*change) for change in told]
+
+    def _ended(self) -> bool:
+        """Whether something that was asked for has run out of time. A file that cannot be read or written is told of by
+        whoever has something to keep there."""
+        try:
+            return self._journal.overdue()
+        except (apsw.Error, StorageError):
+            return False
 
     def heard(self) -> None:
         """What followed from the news is kept; they are told no more."""
