@@ -21,7 +21,8 @@ from tests.local.kit import STORE
     [
         (None, LISTS),
         (Progress(("lines", "products"), At("headers", 1), full=True), ("headers", "lines", "products")),
-        (Progress(("products",), missing=("deliveries",)), ("deliveries", "products")),
+        (Progress(("products",), full=True, missing=("deliveries",)), ("deliveries", "products")),
+        (Progress(("deliveries", "receipts")), LISTS),
         (Progress(("headers",), full=True, completed=5.0), ()),
     ],
 )

@@ -11,8 +11,10 @@ LISTS = ("headers", "lines", "locations", "deliveries", "products")
 
 _STATE = """
 SELECT (SELECT cursor ->> '$.completed' FROM sync WHERE topic = 'full'),
-  (SELECT cursor FROM sync WHERE topic = 'full'), EXISTS (SELECT 1 FROM sync WHERE topic = 'logs_span')
+  (SELECT cursor FROM sync WHERE topic = 'full' AND cursor ->> '$.full'),
+  EXISTS (SELECT 1 FROM sync WHERE topic = 'logs_span')
 """
+"""The cursor only once all is being read: before that it has what somebody wished for."""
 _LEFT = """
 SELECT value FROM json_each(?1, '$.todo') UNION ALL SELECT value FROM json_each(?1, '$.missing')
 UNION ALL SELECT ?1 ->> '$.at.stage'
@@ -25,5 +27,5 @@ def unread(cache: apsw.Connection) -> tuple[str, ...]:
     log = () if logs else ("logs",)
     if completed:
         return log
-    left = LISTS if cursor in (None, "null") else tuple(str(name) for (name,) in fetch(cache, _LEFT, cursor))
+    left = LISTS if cursor is None else tuple(str(name) for (name,) in fetch(cache, _LEFT, cursor))
     return (*(name for name in LISTS if name in left), *log)
