@@ -167,9 +167,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Der Katalog der Kette. Wörter und Scans finden Artikel, {v} {c} und {s} filtern; eine Nummer öffnet "
         "alles, was bekannt ist."
     ),
-    "help.clearance": (
-        "Wählen, welche Kundenware geräumt wird. Nichts wird geräumt, bevor es getippt bestätigt ist."
-    ),
+    "help.clearance": ("Wählen, welche Kundenware geräumt wird. Nichts wird geräumt, bevor es getippt bestätigt ist."),
     "help.clear": (
         "Das lässt sich nicht zurücknehmen. Genau tippen, was der Bildschirm verlangt; {b} lässt alles, wie es ist."
     ),
