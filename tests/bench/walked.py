@@ -16,6 +16,7 @@ prepare_environment(False)
 
 from aisle.cli import main  # noqa: E402
 from aisle.local import session as sessions  # noqa: E402
+from aisle.local import taking  # noqa: E402
 from aisle.local.ear import Ear  # noqa: E402
 from aisle.local.journal import Journal  # noqa: E402
 from aisle.local.keeper import Keeper  # noqa: E402
@@ -33,7 +34,7 @@ STEPS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
     ("driver, hands over", ((AisleDriver, "release"),)),
     ("resolver", ((Ear, "understand"),)),
     ("reads of the cache", ((Reads, "query"),)),
-    ("job", ((Stack, "feed"), (Stack, "open"), (sessions, "answered"))),
+    ("job", ((Stack, "feed"), (Stack, "open"), (taking, "answered"))),
     ("what is kept, as text", ((Keeper, "add"), (Keeper, "keep"))),
     ("journal commit", ((Journal, "commit"),)),
     ("courier's bell", ((Bell, "ring_courier"),)),

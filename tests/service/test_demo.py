@@ -268,6 +268,7 @@ def test_every_code_that_the_readme_tells_to_try_is_there(demo: DemoStore) -> No
     codes |= {order["order_number"] for order in bodies_of(demo, CREATE, "orders")}
     for delivery in bodies_of(demo, DELIVERIES, "orders"):
         codes |= {delivery["order_number"], *(line["container_barcode"] for line in delivery["order_lines"])}
+    codes |= {store["store_number"] for store in demo.stores}
     assert len(told) >= 10
     assert told <= codes | {PIN}
     assert PIN in told

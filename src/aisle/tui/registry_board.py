@@ -213,7 +213,7 @@ def act_sure_why(text: str) -> Frame:
     """It is rejected, and why; a printed command was no yes."""
     plan = (("100037", Deed(REJECT, words=text or "The customer has called it off")),)
     state = _acting(text, page="sure", kind=REJECT, plan=plan)
-    return _frame(ActJob().view(state), Verdict(WRONG, msg("input.by_hand", text="AISLE:1")))
+    return _frame(ActJob().view(state), Verdict(WRONG, msg("input.by_hand")))
 
 
 def order_walked(text: str) -> Frame:

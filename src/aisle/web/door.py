@@ -86,6 +86,7 @@ class Door:
         self._checks = asyncio.Semaphore(4)
         self._live: dict[str, tuple[Signed, web.WebSocketResponse, asyncio.Event]] = {}
         self._turns: dict[str, asyncio.Lock] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
         self._downloads = DownloadManager()
         self.cookie = "__Host-aisle" if secure else "aisle"
         self.app = self._application()
@@ -221,16 +222,13 @@ class Door:
                 await socket.close(code=ENDED)
                 return socket
             self._live[user] = (signed, socket, over)
-        try:
-            await self._show(signed, socket, size)
-        finally:
-            over.set()
-            if self._live[user][2] is over:
-                del self._live[user]
+        await self._show(signed, socket, size, over)
         return socket
 
-    async def _show(self, signed: Signed, socket: web.WebSocketResponse, size: tuple[int, int]) -> None:
-        """A session of this person, from its first frame until it or the browser ends."""
+    async def _show(
+        self, signed: Signed, socket: web.WebSocketResponse, size: tuple[int, int], over: asyncio.Event
+    ) -> None:
+        """A session of this person, from its first frame until it or the browser ends; then `over` is set."""
 
         def left() -> None:  # whoever leaves the app leaves the browser to somebody else
             self._signed.end(signed)
@@ -240,7 +238,20 @@ class Door:
             await screen.start(*size)
             await self._converse(signed, socket, screen)
         finally:
-            await asyncio.shield(screen.stop())
+            # Whoever is waited for may be cancelled, by a browser that is gone; the session still ends in order.
+            leaving = asyncio.create_task(self._leave(signed.person.user, screen, over))
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+            await asyncio.shield(leaving)
+
+    async def _leave(self, user: str, screen: Screen, over: asyncio.Event) -> None:
+        """Ends the session of a screen that nobody looks at any more."""
+        try:
+            await screen.stop()
+        finally:
+            over.set()
+            if self._live[user][2] is over:
+                del self._live[user]
 
     async def _converse(self, signed: Signed, socket: web.WebSocketResponse, screen: Screen) -> None:
         """What the browser says goes to the app, in its order."""
@@ -304,6 +315,7 @@ class Door:
 
     async def _shut(self, app: web.Application) -> None:
         await asyncio.gather(*(self._close(signed.person, ENDED) for signed, _, _ in list(self._live.values())))
+        await asyncio.gather(*self._leaving, return_exceptions=True)
 
 
 async def _nothing(request: web.Request) -> web.Response:

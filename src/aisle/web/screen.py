@@ -106,11 +106,17 @@ class Screen(AppService):
 
     async def stop(self) -> None:
         """The browser is gone: so is its session, at the step where it stands."""
-        if self._task is None or self._process is None or self._stdin is None:
+        if self._process is None or self._stdin is None:
             return
         self._stopping = True
+        if self._task is None:  # the browser went while it began
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+            return
         await self._download_manager.cancel_app_downloads(app_service_id=self.app_service_id)
-        await self.send_meta({"type": "quit"})
+        with contextlib.suppress(ConnectionError):  # it has ended by itself
+            await self.send_meta({"type": "quit"})
         self._stdin.close()
         for end in (None, self._process.terminate, self._process.kill):
             if end is not None:
