@@ -1,0 +1,114 @@
+"""`python -m tests.grow postgresql://… [--stores N]`: a chain of any size in an empty database, and its pages weighed.
+
+One store is filled through the interface, from a seed: products, places, counted stock, orders of which some are
+picked, deliveries of which some are received. Every store of the chain gets its rows, legs of the ledger and counters
+included, so that the books of each are in order. Pages are weighed on that one store and in the chain, in turns: a list
+must not mind how large the chain is. With `--again` the database is one that this has filled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, closing
+from time import perf_counter
+
+import httpx
+
+from aisle.service.factory import Service
+from aisle.service.storage import open_storage
+from aisle.service.times import moment
+from aisle.service.tokens import create_token
+from tests.bench.shop import Product, products
+from tests.grow.chain import address_beside, copied, make_beside
+from tests.grow.lists import LISTS, Side, side, told, walked, weighed
+from tests.grow.store import FIRST, filled, founded, store_number
+from tests.service.world import START, assert_books
+
+_ASKED = 29
+"""How many stores of the chain the lists of a store are asked of."""
+_FLAT = 16 * 1024
+"""KiB that the memory of process and servers together may grow by while a list is read to its end."""
+_WALKS = {"stock": "/storeproducts/stock?", "logs": "/products/stock/storeproductlogs?"}
+
+
+async def grow(asked: argparse.Namespace) -> int:
+    """All of it; 1 when a page costs more than it may, or memory grows."""
+    goods = products(asked.products, asked.seed)
+    if not asked.again:
+        await make_beside(asked.database)
+    with (
+        closing(Service(open_storage(await address_beside(asked.database)), lambda: START)) as one,
+        closing(Service(open_storage(asked.database), lambda: START)) as chain,
+    ):
+        if not asked.again:
+            await _fill(asked, goods, one, chain)
+        return await _weigh(asked, goods[0].place, one, chain)
+
+
+async def _fill(asked: argparse.Namespace, goods: Sequence[Product], one: Service, chain: Service) -> None:
+    begun = perf_counter()
+    async with opened(one) as client:
+        await founded(client, goods, 1)
+        await filled(client, goods, asked.orders, asked.seed)
+    assert_books(one)
+    _say(f"one store was filled in {perf_counter() - begun:.1f} s")
+    begun = perf_counter()
+    async with opened(chain) as client:
+        await founded(client, goods, asked.stores)
+    rows = await copied(asked.database, asked.stores)
+    _say(f"{asked.stores:,} stores got {rows:,} rows in {perf_counter() - begun:.1f} s")
+
+
+async def _weigh(asked: argparse.Namespace, place: str, one: Service, chain: Service) -> int:
+    step = max(1, asked.stores // _ASKED)
+    many = [store_number(number) for number in range(1, asked.stores + 1, step)]
+    async with AsyncExitStack() as stack:
+
+        async def of(service: Service, stores: Sequence[str], token: Sequence[str] | None = None) -> Side:
+            return side(await stack.enter_async_context(opened(service, token)), service, stores)
+
+        over = told(await weighed(await of(one, [FIRST]), await of(chain, many), place))
+        few = many[len(many) // 2 :][:3]
+        print("\nby a token of a few stores")
+        lists = [name for name in LISTS if "chain" in name or name == "stores"]
+        over += told(await weighed(await of(one, [FIRST], [FIRST]), await of(chain, few, few), place, lists))
+        print()
+        everything = await of(chain, many)
+        for name, path in _WALKS.items():
+            begun = perf_counter()
+            walk = await walked(everything, path, asked.pages)
+            over += walk.grown > _FLAT
+            took = f"{perf_counter() - begun:.0f} s"
+            print(f"{walk.rows:,} rows of {name} were read page by page in {took}; memory grew by {walk.grown:,} KiB")
+    return int(over > 0)
+
+
+def opened(service: Service, stores: Sequence[str] | None = None) -> httpx.AsyncClient:
+    """An admin's client, of all stores or of these."""
+    made = create_token(service.storage, name="grow", role="admin", store_numbers=stores, now=moment(START))
+    headers = {"Authorization": f"Bearer {made.secret}"}
+    return httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url="http://grow", headers=headers)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Fill, copy, weigh; 1 when a list minds how large the chain is."""
+    parser = argparse.ArgumentParser(prog="python -m tests.grow", description=__doc__.partition("\n")[0])
+    parser.add_argument("database", help="postgresql://…, an empty database")
+    parser.add_argument("--stores", type=int, default=1000)
+    parser.add_argument("--products", type=int, default=5000)
+    parser.add_argument("--orders", type=int, default=200, help="of each store")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--pages", type=int, default=10_000, help="of 1,000 rows that are read of each walked list")
+    parser.add_argument("--again", action="store_true", help="weigh a database that was filled so before")
+    return asyncio.run(grow(parser.parse_args(argv)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
