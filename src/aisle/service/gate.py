@@ -31,7 +31,7 @@ from aisle.service.scope import ScopedTx
 from aisle.service.sql import core
 from aisle.service.storage import Busy, Duplicate, Lost, Storage, Tx, Unfit
 from aisle.service.times import Clock, moment
-from aisle.service.tokens import authenticate, enter
+from aisle.service.tokens import arrive, enter
 
 log = logging.getLogger("aisle.service")
 
@@ -212,26 +212,27 @@ class Gate:
         The first time for a request with `notes`: it is counted, and noted.
         """
         now = moment(asked.now)
-        principal = await authenticate(tx, asked.secret, now)
+        handler, store_number = operation.handler, asked.call.path.get("store_number")
+        arrival = await arrive(
+            tx, asked.secret, now, roles=handler.roles, chain=handler.chain, store_number=store_number
+        )
+        principal, store = arrival.principal, arrival.store
         if notes is not None:
             notes |= {"token": principal.token_id, "role": principal.role}
             self._tokens.take(principal.token_id)
-            if operation.handler.guessed:
+            if handler.guessed:
                 self._sign_ins.take(principal.token_id)
-        handler = operation.handler
-        may = (principal.token_id, sorted(handler.roles), int(handler.chain))
-        if await tx.one(core.RIGHT_OF_ACCESS, *may) is None:
+        if not arrival.may:
             raise forbidden()
         if asked.problem:
             raise asked.problem
-        store_number = asked.call.path.get("store_number")
-        scoped = ScopedTx(tx, principal)
-        store = None if store_number is None else await enter(scoped, principal, store_number)
+        if store_number is not None and store is None:
+            raise forbidden()
         if store and notes is not None:
             notes["store"] = store.number
         op_id = asked.key or secrets.token_hex(16)
         return Context(
-            scoped,
+            ScopedTx(tx, principal, arrival.entered),
             principal,
             now,
             asked.now,

@@ -1,7 +1,7 @@
 """A token's stores, held at the statements: whatever a handler forgets, no statement reaches a store of others.
 
-A transaction of a token for some stores knows which of them it has entered, by the two statements that ask store and
-token together. Each further statement on rows of stores has to name such a store in each of its parameters that is one,
+A transaction of a token for some stores knows which of them it has entered, by the statements that ask store and token
+together. Each further statement on rows of stores has to name such a store in each of its parameters that is one,
 or keep to the token's stores by the token's own id. What does not is not carried out.
 """
 
@@ -68,10 +68,11 @@ def reach_of(sql: str) -> Reach:
 class ScopedTx:
     """`Tx` as a token may use it. Raises Refusal (403) for a statement that reaches beyond the token's stores."""
 
-    def __init__(self, tx: Tx, principal: Principal) -> None:
+    def __init__(self, tx: Tx, principal: Principal, entered: Iterable[str] = ()) -> None:
+        """`entered` are stores that the database has named already when it was asked for them and the token."""
         self._tx = tx
         self._principal = principal
-        self._entered: set[str] = set()
+        self._entered = set(entered)
 
     async def all(self, sql: str, *args: object) -> list[Row]:
         if sql == core.STORES_OF_ACCESS:

@@ -16,7 +16,7 @@ from aisle.errors import UsageError
 from aisle.service.answers import Refusal, forbidden
 from aisle.service.context import Principal, Role, Store
 from aisle.service.sql import core, stores
-from aisle.service.storage import Storage, Tx
+from aisle.service.storage import Row, Storage, Tx
 
 PREFIX = "aisle_"
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -49,6 +49,16 @@ class NewToken(NamedTuple):
 
     token_id: str
     secret: str
+
+
+class Arrival(NamedTuple):
+    """Who asks, whether role and stores allow it, and the store that was asked for, where the token covers it."""
+
+    principal: Principal
+    may: bool
+    store: Store | None
+    entered: frozenset[str]
+    """What statements may name: that store, as the database has said it."""
 
 
 def new_secret() -> str:
@@ -147,7 +157,25 @@ async def authenticate(tx: Tx, secret: str, now: str) -> Principal:
     It is looked up each time, so that a token revoked by another process ends at once.
     """
     digest = hashed(secret)
-    row = await tx.one(core.ACCESS_BY_HASH, digest)
+    return _spoken_for(await tx.one(core.ACCESS_BY_HASH, digest), secret, digest, now)
+
+
+async def arrive(
+    tx: Tx, secret: str, now: str, *, roles: Iterable[Role], chain: bool, store_number: str | None
+) -> Arrival:
+    """Who this token speaks for, and how far it reaches: asked in one statement. Raises Refusal (401) as above.
+
+    `roles` are those that may do what is asked, with `chain` only over all stores; `store_number` is where, if in one.
+    """
+    digest = hashed(secret)
+    row = await tx.one(core.ENTRANCE, digest, sorted(roles), int(chain), store_number)
+    principal = _spoken_for(row, secret, digest, now)
+    assert row is not None
+    store = None if row[10] is None else Store(row[10], row[11])
+    return Arrival(principal, bool(row[9]), store, frozenset(() if store is None else (store.number,)))
+
+
+def _spoken_for(row: Row | None, secret: str, digest: str, now: str) -> Principal:
     stored = row[1] if row else "0" * 64
     good = hmac.compare_digest(stored, digest) and looks_right(secret)
     if not (row and good and row[6] is None and (row[5] is None or now < row[5])):

@@ -106,6 +106,7 @@ async def create_store_product_logs(ctx: Context, call: Call) -> bytes:
     await ledger.book.load(
         (body.get("product_number", "") for body in bodies), (body.get("location_code", "") for body in bodies)
     )
+    await ledger.load(body.get("product_number", "") for body in bodies if not is_count(call.query, body))
     logs, receiving = LogWriter(ledger), Receiving(ledger)
     for index, body in enumerate(bodies):
         await _write(ledger, logs, receiving, call.query, body, f"storeproductlog[{index}]")
@@ -209,7 +210,7 @@ async def _count(ledger: Ledger, logs: LogWriter, said: _Said) -> None:
         found = [Difference(pool, 0, 0) for pool in counted]
     elif said.line:
         found = await count_held(ledger, said.line, said.place, counted)
-        await refresh(ledger.ctx, ledger.store, said.line)
+        await refresh(ledger, said.line)
     else:
         found = await count_free(ledger, said.product, said.place, counted)
     expected = sum(one.expected for one in found)
@@ -235,7 +236,7 @@ async def _change(ledger: Ledger, logs: LogWriter, said: _Said) -> None:
         else:
             await change_free(ledger, "change", said.product.number, said.place, pool, quantity)
     if said.line:
-        await refresh(ledger.ctx, ledger.store, said.line)
+        await refresh(ledger, said.line)
     if sum(changes.values()) < 0:
         await _note_who(ledger, said, product_sql.STORE_PRODUCT_LOSS_BY)
     _log_change(logs, said, "change", changes, flagged=ledger.take_flag())
@@ -258,7 +259,7 @@ async def _receive(ledger: Ledger, logs: LogWriter, receiving: Receiving, said: 
                 continue
             if line:
                 excess += await change_held(ledger, "receipt", line, said.place, to, part.quantity, said.field)
-                await refresh(ledger.ctx, ledger.store, line)
+                await refresh(ledger, line)
             else:
                 await change_free(ledger, "receipt", said.product.number, said.place, to, part.quantity)
     await _note_who(ledger, said, product_sql.STORE_PRODUCT_RECEIPT_BY)

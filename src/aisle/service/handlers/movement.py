@@ -30,6 +30,7 @@ async def create_movement(ctx: Context, call: Call) -> bytes:
     await ledger.book.load(
         (item.get("product_number", "") for item in items), (end.get("location_code") or "" for end in ends)
     )
+    await ledger.load(item.get("product_number", "") for item in items)
     logs = LogWriter(ledger)
     for index, item in enumerate(items):
         await _move(ledger, logs, item, f"[{index}]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from aisle.service.amounts import number, plain, thousandths, whole_number
@@ -106,6 +107,7 @@ async def _change(
     if order.is_rejected and (pairs or body.get("is_picked")):
         raise conflict(f"Order {order.number} is rejected.", "orders.order_number")
     left = []
+    await _load(ledger, order, [line for line, _ in pairs] or (order.lines if body.get("is_picked") else []))
     for index, (line, raw) in enumerate(pairs):
         left += await _update_line(ledger, logs, line, raw, f"orders.order_lines[{index}]")
     await _close(ledger, logs, order, body)
@@ -120,6 +122,15 @@ async def _change(
     if order.is_rejected or not order.is_active:
         end_claim(order)
     return left
+
+
+async def _load(ledger: Ledger, order: Order, lines: Sequence[OrderLine]) -> None:
+    """Read what several lines need at once."""
+    if len(lines) > 1:
+        numbers = [line.product_number for line in lines]
+        await ledger.book.load(numbers)
+        await ledger.load(numbers)
+        await ledger.held_of(order)
 
 
 async def _close(ledger: Ledger, logs: LogWriter, order: Order, body: Body) -> None:

@@ -51,9 +51,16 @@ STORES_OF_ACCESS = """
     JOIN store s ON s.store_number = ANY($1)
     LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = s.store_number
     WHERE t.token_id = $2 AND (t.all_stores = 1 OR ts.store_number IS NOT NULL)"""
-# Whether its role is one of these and, where the chain is concerned, its stores are all.
-RIGHT_OF_ACCESS = """
-    SELECT 1 FROM token t WHERE t.token_id = $1 AND t.role = ANY($2) AND (t.all_stores = 1 OR $3 = 0)"""
+# Both together, and whether its role is one of these and, where the chain is concerned, its stores are all: what every
+# request asks before anything else, on one way to the database and back.
+ENTRANCE = """
+    SELECT t.token_id, t.token_hash, t.name, t.role, t.all_stores, t.expires_on, t.revoked_on, t.last_used_on,
+        t.parent_id, CASE WHEN t.role = ANY($2) AND (t.all_stores = 1 OR $3 = 0) THEN 1 ELSE 0 END,
+        s.store_number, s.ordinal
+    FROM token t
+    LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = $4
+    LEFT JOIN store s ON s.store_number = CASE WHEN t.all_stores = 1 THEN $4 ELSE ts.store_number END
+    WHERE t.token_hash = $1"""
 
 ANSWER_OF_KEY = """
     SELECT fingerprint, status, body FROM idempotency WHERE store_number = $1 AND request_key = $2"""

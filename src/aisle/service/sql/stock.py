@@ -3,12 +3,14 @@
 BALANCES = """
     SELECT location_code, pool, order_number, line_number, quantity FROM balance
     WHERE store_number = $1 AND product_number = $2"""
+FREE_OF_PRODUCTS = """
+    SELECT product_number, location_code, pool, quantity FROM balance
+    WHERE store_number = $1 AND product_number = ANY($2) AND order_number = ''"""
 BALANCE_ADD = """
     INSERT INTO balance (store_number, product_number, location_code, pool, order_number, line_number, quantity)
     VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (store_number, product_number, location_code, pool, order_number, line_number)
-    DO UPDATE SET quantity = balance.quantity + excluded.quantity
-    RETURNING quantity"""
+    DO UPDATE SET quantity = balance.quantity + excluded.quantity"""
 BALANCE_DROP_EMPTY = """
     DELETE FROM balance
     WHERE store_number = $1 AND product_number = $2 AND location_code = $3 AND pool = $4 AND order_number = $5
@@ -33,9 +35,9 @@ ANCHOR_SET = """
     INSERT INTO anchor (store_number, product_number, location_code, pool, counted_on) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (store_number, product_number, location_code, pool) DO UPDATE SET counted_on = excluded.counted_on
     WHERE excluded.counted_on > anchor.counted_on"""
-ANCHOR_AFTER = """
-    SELECT counted_on FROM anchor
-    WHERE store_number = $1 AND product_number = $2 AND location_code = $3 AND pool = $4 AND counted_on > $5"""
+ANCHORS_OF_PRODUCTS = """
+    SELECT product_number, location_code, pool, counted_on FROM anchor
+    WHERE store_number = $1 AND product_number = ANY($2)"""
 
 TAKEN_OF_LINE = """
     SELECT n, location_code, pool, held_place, held_pool, quantity FROM taken
@@ -67,6 +69,7 @@ PUT_BACK_SET = "UPDATE put_back SET quantity = $3 WHERE store_number = $1 AND se
 PUT_BACK_DROP = "DELETE FROM put_back WHERE store_number = $1 AND seq = $2"
 
 # Lists of stock: a page of keys first, then all that belongs to them; no order is promised, the reader sorts by key.
+# What may be missing is joined to a table that is split as it is, never to the page.
 STOCK_KEYS = "SELECT sp.store_number, sp.product_number FROM store_product sp"
 STOCK_KEYS_CATALOGUE = """
     SELECT sp.store_number, sp.product_number
@@ -107,7 +110,7 @@ _ENTRY_OF_PAGE = """
     FROM page
     JOIN store_product sp ON sp.store_number = page.store_number AND sp.product_number = page.product_number
     JOIN product p ON p.product_number = page.product_number
-    LEFT JOIN balance b ON b.store_number = page.store_number AND b.product_number = page.product_number"""
+    LEFT JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number"""
 STOCK_PAGE = "SELECT" + _ENTRY + ", b.pool, b.quantity, b.order_number" + _ENTRY_OF_PAGE
 STOCK_PAGE_PLACES = (
     "SELECT"

@@ -6,7 +6,6 @@ from typing import Literal
 
 from aisle.service.amounts import number
 from aisle.service.answers import conflict
-from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Place
 from aisle.service.stock.ledger import Ledger, Spot
 from aisle.service.stock.line import OrderLine
@@ -30,10 +29,10 @@ async def change_held(
     What is received beyond what the line wants stays free. For a line picked in the warehouse the receipt brings the
     goods that were picked there. Raises Refusal (409) when other goods are too many, or more leave than are held.
     """
-    rows = await ledger.ctx.tx.all(sql.HELD_OF_LINE, ledger.store, *line.key)
-    held = sum(row[2] for row in rows)
+    spots = await ledger.held(line)
+    held = sum(spots.values())
     spot = Spot(place.code if place else NO_PLACE, pool, *line.key)
-    here = sum(row[2] for row in rows if (row[0], row[1]) == (spot.place, spot.pool))
+    here = spots.get(spot, 0)
     room = line.quantity - (held if line.from_warehouse else line.picked)
     part = min(quantity, max(0, room)) if kind == "receipt" else quantity
     if part > room:

@@ -37,7 +37,7 @@ async def count_free(
     for pool, quantity in counted.items():
         expected = sum(have for (at, of), have in then.items() if of == pool and (place is None or at == place.code))
         await ledger.post("count", product.number, Spot(code, pool), quantity - expected)
-        await ledger.ctx.tx.run(sql.ANCHOR_SET, ledger.store, product.number, code, pool, ledger.occurred_on)
+        ledger.note_count(product.number, code, pool)
         found.append(Difference(pool, expected, quantity - expected))
     await ledger.ctx.tx.run(products.STORE_PRODUCT_COUNTED, ledger.store, product.number, ledger.occurred_on)
     return found
@@ -51,11 +51,11 @@ async def count_held(
     Raises Refusal (409) when the line would hold more than was ordered.
     """
     code = place.code if place else NO_PLACE
-    balances = await ledger.balances(line.product_number)
+    held = await ledger.held(line)
     found = []
     for pool, quantity in counted.items():
         spot = Spot(code, pool, *line.key)
-        expected = balances.get(spot, 0)
+        expected = held.get(spot, 0)
         difference = quantity - expected
         await ledger.post("count", line.product_number, spot, difference)
         await follow(ledger, line, spot, difference)

@@ -2,16 +2,24 @@
 
 Goods that a count has seen already are not changed again by a message that comes late: such a leg is written, and
 undone by an `absorbed` leg beside it (README: Conservation).
+
+An operation is alone in its store. What it asks of the stock is read once and reckoned on from there, and what it has
+done is written together: the store's other writers wait for every way to the database and back.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aisle.service.sql import products
 from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Book
+
+if TYPE_CHECKING:
+    from aisle.service.stock.line import OrderLine
+    from aisle.service.stock.order import Order
 
 Kind = Literal["pick", "unpick", "move", "count", "change", "receipt", "finish", "release", "absorbed"]
 
@@ -30,6 +38,11 @@ class Spot(NamedTuple):
         return not self.order
 
 
+_FREE = ("", 0)
+"""The owner of what belongs to no order line."""
+Stock = dict[Spot, int]
+
+
 class Ledger:
     """Writes the legs of one operation in one store."""
 
@@ -39,13 +52,57 @@ class Ledger:
         self.store = book.store.number
         self.occurred_on = book.ctx.occurred_on
         self.negative = False
+        self._stock: dict[tuple[str, str, int], Stock] = {}
+        """What was read, by product and order line or none, as this operation has left it; no spot of a line is 0."""
+        self._stored: dict[tuple[str, Spot], int | None] = {}
+        """What the database has at the spots that this operation has changed; None for no row."""
+        self._legs: list[tuple[object, ...]] = []
+        self._anchors: dict[str, dict[tuple[str, int], str]] = {}
+        """When each place and pool of a product was counted last."""
+        self._counts: list[tuple[str, str, int, str]] = []
         self._touched: dict[str, None] = {}
         self._net: defaultdict[tuple[str, int], int] = defaultdict(int)
 
-    async def balances(self, product: str) -> dict[Spot, int]:
+    async def load(self, product_numbers: Iterable[str]) -> None:
+        """Read the free stock of many products at once; what is asked for later costs nothing."""
+        wanted = sorted({number for number in product_numbers if number and (number, *_FREE) not in self._stock})
+        if not wanted:
+            return
+        self._stock |= {(number, *_FREE): {} for number in wanted}
+        for product, place, pool, quantity in await self.ctx.tx.all(sql.FREE_OF_PRODUCTS, self.store, wanted):
+            self._stock[(product, *_FREE)][Spot(place, pool)] = quantity
+
+    async def free(self, product: str) -> Mapping[Spot, int]:
+        """What this store has of the product and holds for nobody, by spot."""
+        return dict(await self._of(product, _FREE))
+
+    async def held(self, line: OrderLine) -> Mapping[Spot, int]:
+        """What is held for an order line, by spot."""
+        return dict(await self._of(line.product_number, line.key))
+
+    async def held_of(self, order: Order) -> list[tuple[str, Spot, int]]:
+        """What is held for an order: product, spot and quantity, by line, place and pool."""
+        owned = {(line.product_number, *line.key) for line in order.lines}
+        if not owned <= self._stock.keys():
+            await self.write_down()
+            self._stock |= {key: {} for key in owned}
+            for line, product, place, pool, quantity in await self.ctx.tx.all(
+                sql.HELD_OF_ORDER, self.store, order.number
+            ):
+                key = (product, order.number, line)
+                self._stock.setdefault(key, {})[Spot(place, pool, order.number, line)] = quantity
+        found = [(key[0], spot, quantity) for key in owned for spot, quantity in self._stock[key].items()]
+        return sorted(found, key=lambda one: (one[1].line, one[1].place, one[1].pool))
+
+    async def balances(self, product: str) -> Mapping[Spot, int]:
         """Everything this store has of the product, by spot."""
-        rows = await self.ctx.tx.all(sql.BALANCES, self.store, product)
-        return {Spot(*row[:4]): row[4] for row in rows}
+        await self.write_down()
+        known: defaultdict[tuple[str, str, int], Stock] = defaultdict(dict, {(product, *_FREE): {}})
+        for row in await self.ctx.tx.all(sql.BALANCES, self.store, product):
+            spot = Spot(*row[:4])
+            known[(product, spot.order, spot.line)][spot] = row[4]
+        self._stock |= known
+        return {spot: quantity for stock in known.values() for spot, quantity in stock.items()}
 
     async def post(self, kind: Kind, product: str, spot: Spot, quantity: int) -> None:
         """Add `quantity` thousandths (less than none takes away) to a spot. Notes when the spot falls below none."""
@@ -64,6 +121,12 @@ class Ledger:
         await self.post(kind, product, source, -quantity)
         await self.post(kind, product, target, quantity)
 
+    def note_count(self, product: str, place: str, pool: int) -> None:
+        """Free stock was counted there when the entry happened: what comes late from before is absorbed from now on."""
+        self._counts.append((product, place, pool, self.occurred_on))
+        if product in self._anchors:
+            self._anchor(*self._counts[-1])
+
     async def settle(self) -> None:
         """Close an entry of the operation: what a count of the whole store has seen already is absorbed."""
         for (product, pool), quantity in list(self._net.items()):
@@ -72,30 +135,87 @@ class Ledger:
         self._net.clear()
 
     async def finish(self) -> None:
-        """Close the operation: note on each product that its stock changed."""
+        """Close the operation: write it down, and note on each product that its stock changed."""
         await self.settle()
+        await self.write_down()
+        rows = [(self.store, product, self.ctx.now) for product in self._touched]
+        if rows:
+            await self.ctx.tx.many(products.STORE_PRODUCT_STOCK_CHANGED, rows)
         for product in self._touched:
-            await self.ctx.tx.run(products.STORE_PRODUCT_STOCK_CHANGED, self.store, product, self.ctx.now)
             self.ctx.changed(self.store, "product", product)
         self._touched.clear()
+
+    async def write_down(self) -> None:
+        """Store what was done so far. Whoever sums legs or balances in the database asks for it first."""
+        tx = self.ctx.tx
+        if self._legs:
+            await tx.many(sql.LEG_ADD, self._legs)
+            added, emptied = self._changes()
+            if added:
+                await tx.many(sql.BALANCE_ADD, added)
+            if emptied:
+                await tx.many(sql.BALANCE_DROP_EMPTY, emptied)
+        if self._counts:
+            await tx.many(sql.ANCHOR_SET, [(self.store, *count) for count in self._counts])
+        self._legs, self._counts = [], []
+        self._stored.clear()
 
     def take_flag(self) -> bool:
         """Whether a balance fell below none since this was asked last."""
         flag, self.negative = self.negative, False
         return flag
 
+    def _changes(self) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+        """The rows of balances to be added to, and those that are empty then and go. A free one stays, though empty."""
+        added: list[tuple[object, ...]] = []
+        emptied: list[tuple[object, ...]] = []
+        for (product, spot), was in self._stored.items():
+            now = self._stock[(product, spot.order, spot.line)].get(spot)
+            change = (now or 0) - (was or 0)
+            if change or (was is None and now is not None):
+                added.append((self.store, product, *spot, change))
+            if now is None and was is not None:
+                emptied.append((self.store, product, *spot))
+        return added, emptied
+
+    async def _of(self, product: str, owner: tuple[str, int]) -> Stock:
+        key = (product, *owner)
+        if owner == _FREE:
+            await self.load([product])
+        elif key not in self._stock:
+            rows = await self.ctx.tx.all(sql.HELD_OF_LINE, self.store, *owner)
+            self._stock[key] = {Spot(place, pool, *owner): quantity for place, pool, quantity in rows}
+        return self._stock[key]
+
     async def _write(self, kind: Kind, product: str, spot: Spot, quantity: int) -> None:
+        stock = await self._of(product, (spot.order, spot.line))
         self.ctx.legs += 1
         leg = (self.store, self.ctx.op_id, self.ctx.legs, kind, product, *spot, quantity, self.ctx.now)
-        await self.ctx.tx.run(sql.LEG_ADD, *leg, self.occurred_on)
-        row = await self.ctx.tx.one(sql.BALANCE_ADD, self.store, product, *spot, quantity)
-        balance = row[0] if row else 0
+        self._legs.append((*leg, self.occurred_on))
+        self._stored.setdefault((product, spot), stock.get(spot))
+        balance = stock[spot] = stock.get(spot, 0) + quantity
         if balance == 0 and not spot.free:
-            await self.ctx.tx.run(sql.BALANCE_DROP_EMPTY, self.store, product, *spot)
+            del stock[spot]
         if balance < 0 and quantity < 0:
             self.negative = True
         self._touched[product] = None
 
     async def _counted_since(self, product: str, place: str, pool: int) -> bool:
-        row = await self.ctx.tx.one(sql.ANCHOR_AFTER, self.store, product, place, pool, self.occurred_on)
-        return row is not None
+        if product not in self._anchors:
+            await self._load_anchors(product)
+        return self._anchors[product].get((place, pool), "") > self.occurred_on
+
+    async def _load_anchors(self, product: str) -> None:
+        """Those of this product, and of all whose free stock was read: they will be asked for, too."""
+        loaded = {number for number, *owner in self._stock if tuple(owner) == _FREE}
+        wanted = sorted((loaded | {product}) - self._anchors.keys())
+        self._anchors |= {number: {} for number in wanted}
+        for row in await self.ctx.tx.all(sql.ANCHORS_OF_PRODUCTS, self.store, wanted):
+            self._anchor(*row)
+        for count in self._counts:
+            if count[0] in wanted:
+                self._anchor(*count)
+
+    def _anchor(self, product: str, place: str, pool: int, counted_on: str) -> None:
+        anchors = self._anchors[product]
+        anchors[(place, pool)] = max(anchors.get((place, pool), ""), counted_on)

@@ -40,6 +40,8 @@ class OrderLine:
     is_rejected: bool = False
     was: str = ""
     """Its state as it is stored; '' of one that is not."""
+    stored: tuple[object, ...] = ()
+    """What can change of it, as it is stored."""
 
     @classmethod
     def from_row(cls, order_number: str, row: Row) -> OrderLine:
@@ -65,6 +67,7 @@ class OrderLine:
             bool(rejected),
         )
         found.was = found.state
+        found.stored = found._row()
         return found
 
     @property
@@ -107,16 +110,20 @@ class OrderLine:
         }
 
     async def save(self, ctx: Context, store_number: str) -> None:
-        """Store every field that can change. Raises Refusal (409) for a way between states that is none."""
+        """Store what has changed of it. Raises Refusal (409) for a way between states that is none."""
         if self.was:
             check_move("line", f"Line {self.line_number}", self.was, self.state, line=self.as_answer())
         self.was = self.state
         if not self.short and not self.is_rejected:
             self.item = {name: value for name, value in self.item.items() if name not in REASONS}
-        await ctx.tx.run(
-            sql.LINE_SET,
-            store_number,
-            *self.key,
+        row = self._row()
+        if row != self.stored:
+            await ctx.tx.run(sql.LINE_SET, store_number, *self.key, *row)
+            self.stored = row
+
+    def _row(self) -> tuple[object, ...]:
+        """What can change of it, in the order of `LINE_SET`."""
+        return (
             self.quantity,
             self.picked,
             self.moved,

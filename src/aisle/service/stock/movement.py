@@ -62,7 +62,7 @@ async def move(
         _account(source.line, -rest)
         _account(target.line, rest)
     for line in {end.line.key: end.line for end in (source, target) if end.line}.values():
-        await refresh(ledger.ctx, ledger.store, line)
+        await refresh(ledger, line)
     if source.line is None and target.line is None and source.place is None and target.place:
         await _were_put_back(ledger, product.number, quantity)
     return takings + excess
@@ -74,7 +74,8 @@ async def _plan(
     """From which pools `quantity` leaves the source: the named one, or its default and then upwards."""
     if quantity == 0:
         return []
-    have = _by_pool(await ledger.balances(product.number), source)
+    balances = await (ledger.held(source.line) if source.line else ledger.free(product.number))
+    have = _by_pool(balances, source)
     pools = [source.pool] if source.pool else _default_first(source, target, have)
     plan = []
     for pool in pools:

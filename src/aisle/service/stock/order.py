@@ -108,23 +108,23 @@ def pickup_date(lines: list[OrderLine]) -> str:
     return min((line.item["pickup_date"][:10] for line in lines if line.item.get("pickup_date")), default="")
 
 
-async def refresh(ctx: Context, store_number: str, line: OrderLine) -> None:
+async def refresh(ledger: Ledger, line: OrderLine) -> None:
     """After the goods of one line changed: store it, and its order's state."""
-    rows = await ctx.tx.all(stock_sql.HELD_OF_LINE, store_number, *line.key)
-    line.moved = sum(quantity for place, _, quantity in rows if place)
-    await line.save(ctx, store_number)
-    order = await Order.load(ctx, store_number, line.order_number)
+    ctx, store = ledger.ctx, ledger.store
+    line.moved = sum(quantity for spot, quantity in (await ledger.held(line)).items() if spot.place)
+    await line.save(ctx, store)
+    order = await Order.load(ctx, store, line.order_number)
     assert order is not None
-    await order.save(ctx, store_number)
+    await order.save(ctx, store)
 
 
 async def finish_order(ledger: Ledger, order: Order) -> None:
     """The goods are handed over: what is held leaves the store, quantities stay as history."""
     lines = {line.line_number: line for line in order.lines}
     await ledger.book.load(line.product_number for line in order.lines)
-    for number, product, place, pool, quantity in await held(ledger, order.number):
-        await ledger.post("finish", product, Spot(place, pool, order.number, number), -quantity)
-        lines[number].delivered += quantity
+    for product, spot, quantity in await ledger.held_of(order):
+        await ledger.post("finish", product, spot, -quantity)
+        lines[spot.line].delivered += quantity
     for line in order.lines:
         product_seen = await ledger.book.product(line.product_number, "product_number")
         if not product_seen.is_stock:
@@ -143,19 +143,14 @@ async def release_order(ledger: Ledger, order: Order) -> None:
 async def release(ledger: Ledger, order: Order, lines: Iterable[OrderLine]) -> None:
     """The same for some lines of an order; they are still to be stored."""
     named = {line.line_number: line for line in lines}
-    for number, product, place, pool, quantity in await held(ledger, order.number):
-        if number in named:
-            await ledger.shift("release", product, Spot(place, pool, order.number, number), Spot(place, pool), quantity)
+    held = [one for one in await ledger.held_of(order) if one[1].line in named]
+    await ledger.load(product for product, _, _ in held)
+    for product, spot, quantity in held:
+        await ledger.shift("release", product, spot, Spot(spot.place, spot.pool), quantity)
     await _list_put_backs(ledger, order.number, named)
     for line in named.values():
         await ledger.ctx.tx.run(stock_sql.TAKEN_DROP_LINE, ledger.store, *line.key)
         line.picked = line.moved = 0
-
-
-async def held(ledger: Ledger, order_number: str) -> list[tuple[int, str, str, int, int]]:
-    """What is held for an order: line, product, place, pool, quantity."""
-    rows = await ledger.ctx.tx.all(stock_sql.HELD_OF_ORDER, ledger.store, order_number)
-    return [(row[0], row[1], row[2], row[3], row[4]) for row in rows]
 
 
 async def _list_put_backs(ledger: Ledger, order: str, lines: dict[int, OrderLine]) -> None:

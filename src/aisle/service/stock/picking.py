@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from aisle.service.amounts import number
 from aisle.service.answers import conflict
-from aisle.service.sql import locations
 from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Place
 from aisle.service.stock.ledger import Ledger, Spot
@@ -52,8 +51,7 @@ async def raise_pick(
     ledger: Ledger, line: OrderLine, quantity: int, place: Place | None = None, pool: int | None = None
 ) -> list[Taking]:
     """Take `quantity` into the hand for the line, from the named place and pool or along the walk."""
-    balances = await ledger.balances(line.product_number)
-    free = {spot: have for spot, have in balances.items() if spot.free}
+    free = await ledger.free(line.product_number)
     pools = line.picking_pools(pool)
     walk = await walking_order(ledger, (spot.place for spot, have in free.items() if have > 0))
     if place is None:
@@ -154,11 +152,9 @@ async def _all_taken(ledger: Ledger, line: OrderLine) -> list[Taken]:
 
 async def walking_order(ledger: Ledger, codes: Iterable[str]) -> list[Place]:
     """These places, without "no place", as a picker meets them."""
-    wanted = sorted({code for code in codes if code})
-    if not wanted:
-        return []
-    rows = await ledger.ctx.tx.all(locations.PLACES, ledger.store, wanted)
-    return sorted(Place(order, key, code, seq, pool) for code, seq, order, pool, key in rows)
+    wanted = {code for code in codes if code}
+    await ledger.book.load((), wanted)
+    return sorted(filter(None, [await ledger.book.known_place(code) for code in wanted]))
 
 
 async def _into_hand(ledger: Ledger, line: OrderLine, taking: Taking) -> None:

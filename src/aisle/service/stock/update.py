@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from aisle.service.amounts import number, plain, thousandths, whole_number
 from aisle.service.answers import against_rule, conflict
-from aisle.service.sql import stock as sql
 from aisle.service.stock.book import Place
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine
@@ -71,8 +70,7 @@ async def pick_to(
     product = await ledger.book.product(line.product_number, f"{field}.product_number")
     closed = said.get("is_picked")
     target = _target(line, said, f"{field}.picked_quantity", whole=not product.allow_decimal)
-    rows = await ledger.ctx.tx.all(sql.HELD_OF_LINE, ledger.store, *line.key)
-    held = sum(row[2] for row in rows)
+    held = sum((await ledger.held(line)).values())
     tracked = product.is_stock and not line.from_warehouse
     changed = target != line.picked
     raised = tracked and target > held
