@@ -26,10 +26,13 @@ class SettingsError(AisleError):
 class StorageError(AisleError):
     """A database of this host cannot be opened, is of another version, or lies where it must not.
 
-    `trouble` is `full`, `busy`, `damaged` or `shut` where a database that was open cannot be used any more.
+    `trouble` says which of the troubles it is that a session tells its people of (see aisle.local.troubles); the text
+    is for operators.
     """
 
-    trouble = ""
+    def __init__(self, *args: object, trouble: str = "") -> None:
+        super().__init__(*args)
+        self.trouble = trouble
 
 
 class ContractError(AisleError):

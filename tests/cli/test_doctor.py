@@ -33,6 +33,7 @@ from aisle.local.opening import open_session
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.rescue import put_back
 from aisle.local.schema_outbox import OUTBOX
+from aisle.local.told import outside
 from aisle.scan.inputs import Line
 from aisle.settings import EMBEDDED, Loaded, Settings
 from tests.local import goods
@@ -418,8 +419,8 @@ def test_what_waits_and_what_a_person_has_to_settle(home: Home, capsys: pytest.C
     )
     for op_id in (refused, unclear):
         box.begin_sending(op_id, b"{}")
-    box.reject(refused, "the order is finished")
-    box.doubt(unclear, "the line broke")
+    box.reject(refused, outside("the order is finished"))
+    box.doubt(unclear, outside("the line broke"))
     found = doctor(capsys)
     assert found.status == 1
     assert found.of("outbox")[0][1].startswith("1 in doubt, 1 queued, 1 rejected; ")

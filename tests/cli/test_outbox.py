@@ -13,6 +13,7 @@ from aisle.local.home import Home
 from aisle.local.operation import Author, Intent
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.probes import MOVEMENT_READBACK, NO, Probes
+from aisle.local.told import outside
 from aisle.settings import DEMO_STORE, EMBEDDED
 from tests.courier.kit import movement, update
 
@@ -27,9 +28,9 @@ def ids(aisle_home: Path) -> tuple[str, ...]:
             ids = outbox.enqueue([Intent(write) for write in writes], Author(DEMO_STORE, "U1"))
         before = {"before": {"stock": {"P1": {"A-1": "12", "B-1": "4"}}}}
         outbox.begin_sending(ids[0], b"[]", evidence=before)
-        outbox.doubt(ids[0], "no answer", settle_s=120)
+        outbox.doubt(ids[0], outside("no answer"), settle_s=120)
         after = {"after": {"stock": {"P1": {"A-1": "10", "B-1": "6"}}}, "verdict": "unreadable"}
-        outbox.ask_person(ids[0], "nobody knows", evidence={**before, **after})
+        outbox.ask_person(ids[0], outside("nobody knows"), evidence={**before, **after})
         Probes(db).learn(MOVEMENT_READBACK, NO)
     return ids
 

@@ -9,6 +9,7 @@ from contextlib import closing
 import apsw
 import pytest
 
+from aisle.cli.words import in_words
 from aisle.courier.courier import World
 from aisle.courier.grounds import NEWER_PROGRAM
 from aisle.courier.office import Office
@@ -33,7 +34,9 @@ class Incumbent:
         self.host = host
         self.offices: list[Office] = []
         world = World(host.time.clock, host.time.sleep, lambda: 0.0)
-        self.task = asyncio.create_task(run(host.home, host.connect, Term(world=world, begun=self.offices.append)))
+        self.task = asyncio.create_task(
+            run(host.home, host.connect, Term(world=world, begun=self.offices.append, say=in_words))
+        )
 
     async def begun(self, terms: int = 1) -> None:
         """Waits until so many terms have begun, and the last has read everything."""

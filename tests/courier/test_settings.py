@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.cli.words import in_words
 from aisle.client import Answer, Client, RetryPolicy
 from aisle.courier.judging import ABSENT, CHANGED, FOUND, STANDS, UNREADABLE, Seen, judge
 from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, Json, Write
@@ -100,7 +101,7 @@ async def test_nobody_is_written_over_unseen(shop: Shop) -> None:
         (op_id,) = shop.desk.write(setting({"min": Decimal(6), "max": Decimal(12)}, min="4", max="10"))
         courier.wake()
         op = await shop.until(op_id, "rejected")
-        assert op.last_error == "min of P1 is 5 now, not 4: somebody else has changed it."
+        assert in_words(op.last_error) == "Minimum of P1 is 5 now, not 4: somebody else has changed it"
         await shop.time.until(lambda: seen(shop)["min"] == 5, 60)
         (card,) = shop.reads.query("doubts", {"op_id": op_id})[0]
         assert [tuple(side.values()) for side in card["sides"]] == [
@@ -120,7 +121,7 @@ async def test_what_stood_at_nothing_is_not_written_over_unseen_either(shop: Sho
         free, taken = shop.desk.write(setting({"max": Decimal(20)}, order_level="5"), setting({"min": Decimal(5)}))
         courier.wake()
         op = await shop.until(taken, "rejected")
-        assert op.last_error == "min of P1 is 12 now, not empty: somebody else has changed it."
+        assert in_words(op.last_error) == "Minimum of P1 is 12 now, not -: somebody else has changed it"
         await shop.until(free, "done")
         assert (shop.fake.stock["P1"]["min"], shop.fake.stock["P1"]["max"]) == (12, 20)
     assert shop.applied(UPDATE) == 1
@@ -261,4 +262,4 @@ async def test_our_own_service_applies_each_field_and_says_what_it_may_not_be(ow
         (late,) = own.desk.write(write(product, STORE, {"max": Decimal(9)}, {"max": "12"}))
         courier.wake()
         await own.time.until(lambda: own.desk.state(late) == "rejected", 120)
-        assert "is 11 now, not 12" in own.desk.outbox.get(late).last_error
+        assert "is 11 now, not 12" in in_words(own.desk.outbox.get(late).last_error)

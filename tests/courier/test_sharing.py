@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.cli.words import in_words
 from aisle.client import Answer, Client, RetryPolicy, asgi_transport
 from aisle.courier.courier import Courier
 from aisle.courier.features import Features
@@ -314,7 +315,7 @@ async def test_in_all_orders_nothing_is_lost_or_doubled(own: Two, document: Two,
 async def test_what_found_no_room_is_said_in_words_and_stays_until_somebody_settles_it(own: Two) -> None:
     await own.play("O1", ((0, 2), (1, 2), (0, 0), (1, 0)))
     (row,) = own.hosts[1].reads.query("refusals", REFUSALS)[0]
-    assert row["why"] == "Line 1 is at 3 of 3 (U1); 1 too many in your hand: put back."
+    assert in_words(row["why"]) == "Line 1 is at 3 of 3 (U1); 1 too many in your hand: put back"
     desk = own.hosts[1].desk
     with transaction(desk.db):
         assert desk.outbox.settle(Settle(row["op_id"], BY_HAND, "put back"), "U1")

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from aisle.cli.words import in_words
 from aisle.courier.judging import WORDLESS, is_believed_wordless
 from aisle.jobs.base import Write
 from aisle.local.operation import LOGS, MOVEMENT, UPDATE
@@ -151,7 +152,7 @@ async def test_what_was_answered_in_no_words_and_is_not_there_is_a_persons_matte
         shop.fake.fail(write.operation, nothing)
         (op_id,) = shop.desk.write(write)
         op = await shop.until(op_id, "needs_person")
-        assert "without a word" in op.last_error
+        assert "without a word" in in_words(op.last_error)
         await shop.time.pass_(2000)
         assert shop.applied(write.operation) == 0, "somebody has said yes to it: the machine does not say it again"
         assert shop.settle(op_id, "again")

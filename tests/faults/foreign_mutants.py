@@ -13,6 +13,7 @@ from aisle.courier.checking import Checker
 from aisle.courier.deliver import Delivery
 from aisle.courier.judging import FOUND, STANDS, Judgement, judge
 from aisle.local.operation import Operation
+from aisle.local.told import outside
 
 
 @contextmanager
@@ -20,7 +21,7 @@ def resent_without_looking() -> Iterator[None]:
     """What nobody answered is sent again, as to a service that keeps keys."""
 
     def again(self: Delivery, op: Operation, why: str) -> None:
-        self._outbox.retry_later(op.op_id, why, self._clock() + 1)
+        self._outbox.retry_later(op.op_id, outside(why), self._clock() + 1)
 
     with patch.object(Delivery, "_doubt", again):
         yield

@@ -15,6 +15,7 @@ from aisle.local.home import Home
 from aisle.local.operation import Author, Intent
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.session import Session
+from aisle.local.told import outside
 from tests.local import goods
 from tests.local.kit import movement, update
 from tests.local.test_session import BARCODES, ORDER, say
@@ -69,9 +70,9 @@ def doubtful(home: Home) -> None:
         ids = outbox.enqueue([Intent(movement("4101", "P1")), Intent(update("4102", {1: 1}))], Author("0001", "U1"))
     for op_id in ids:
         assert outbox.begin_sending(op_id, b"[]", evidence={"before": {"stock": {"P1": {"A-1": "3"}}}})
-    outbox.doubt(ids[0], "no answer", settle_s=120)
-    outbox.ask_person(ids[0], "nobody knows", evidence={"verdict": "unreadable"})
-    outbox.reject(ids[1], "finished")
+    outbox.doubt(ids[0], outside("no answer"), settle_s=120)
+    outbox.ask_person(ids[0], outside("nobody knows"), evidence={"verdict": "unreadable"})
+    outbox.reject(ids[1], outside("finished"))
     db.close()
 
 

@@ -14,6 +14,7 @@ from aisle.local.db import fetch, fetch_one, transaction
 from aisle.local.journal import Batch, Entry, Journal, NewJob
 from aisle.local.operation import Author, Intent
 from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.told import outside
 from tests.local.kit import Clock, movement
 
 NOW = 20_000.5 * DAY_S
@@ -130,7 +131,7 @@ def test_what_is_over_for_long_is_dropped_and_all_else_stays(desk: Desk) -> None
         desk.outbox.begin_sending(op_id, b"[]")
     desk.outbox.confirm(done)
     desk.outbox.read_back(done)
-    desk.outbox.reject(refused, "no")
+    desk.outbox.reject(refused, outside("no"))
     (young,) = at(29)
     desk.clock.now = NOW
     assert archive.prune(desk.db, NOW) == 1

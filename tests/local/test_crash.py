@@ -11,6 +11,7 @@ from aisle.local.home import Home
 from aisle.local.journal import Batch, Entry, Journal, NewJob
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.outbox_state import DONE
+from aisle.local.told import outside
 from tests.local.children import Child, running
 from tests.local.kit import ANNA, movement, update
 
@@ -40,7 +41,7 @@ def sends(folder: Path) -> Callable[[Callable[[str], None]], None]:
         connection = open_outbox(folder)
         outbox = Outbox(connection)
         for row in outbox.stale_sending():
-            outbox.retry_later(row.op_id, "a courier died", 0)
+            outbox.retry_later(row.op_id, outside("a courier died"), 0)
         while True:
             for row in outbox.sendable(5):
                 content = outbox.begin_sending(row.op_id, f"{row.op_id} {row.body}".encode())

@@ -17,6 +17,7 @@ from aisle.local.operation import Author, Intent, Operation, fingerprint
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.outbox_state import UNFINISHED, IllegalTransition
 from aisle.local.schema_outbox import OUTBOX
+from aisle.local.told import outside
 from tests.lengths import tries
 from tests.local.kit import ANNA, BEN, Clock, intents, movement, picked, seeded, update
 
@@ -81,7 +82,7 @@ def test_a_waiting_row_is_merged_and_remembered(outbox: Outbox, clock: Clock) ->
 def test_what_was_ever_sending_is_never_merged(outbox: Outbox) -> None:
     (first,) = put(outbox, update("A", {1: 1}))
     outbox.begin_sending(first, b"1")
-    outbox.retry_later(first, "no route", 0)
+    outbox.retry_later(first, outside("no route"), 0)
     (second,) = put(outbox, update("A", {1: 2}))
     assert outbox.get(first).state == "queued"
     assert [row.op_id for row in outbox.sendable()] == [first]
@@ -98,10 +99,10 @@ def test_what_takes_goods_lets_go_first_what_was_said_of_them(outbox: Outbox) ->
     assert [row.op_id for row in outbox.sendable()] == [brought, other]
     outbox.begin_sending(brought, b"[]", keyed=True)
     assert [row.op_id for row in outbox.sendable()] == [other]
-    outbox.retry_later(brought, "later", 0)
+    outbox.retry_later(brought, outside("later"), 0)
     assert [row.op_id for row in outbox.sendable()] == [brought, other]
     outbox.begin_sending(brought, b"[]")
-    outbox.doubt(brought, "lost")
+    outbox.doubt(brought, outside("lost"))
     assert [row.op_id for row in outbox.sendable()] == [taken, other], "what stands still holds nothing up"
 
 
@@ -149,12 +150,12 @@ def test_lanes_keep_order_and_nothing_else_waits(outbox: Outbox) -> None:
     assert [row.op_id for row in outbox.sendable()] == [one, three]
     outbox.begin_sending(one, b"")
     assert outbox.begin_sending(two, b"") is None
-    outbox.doubt(one, "timed out")
+    outbox.doubt(one, outside("timed out"))
     assert [row.op_id for row in outbox.sendable()] == [three]
     outbox.confirm(one, "found")
     assert [row.op_id for row in outbox.sendable()] == [two, three]
     outbox.begin_sending(two, b"")
-    outbox.reject(two, "no such place")
+    outbox.reject(two, outside("no such place"))
     outbox.begin_sending(three, b"")
     outbox.confirm(three)
     assert [row.op_id for row in outbox.sendable()] == [four]
@@ -163,7 +164,7 @@ def test_lanes_keep_order_and_nothing_else_waits(outbox: Outbox) -> None:
 def test_bytes_are_frozen_when_they_are_first_sent(outbox: Outbox, clock: Clock) -> None:
     (op_id,) = put(outbox, update("A", {1: 1}))
     assert outbox.begin_sending(op_id, b"first") == b"first"
-    outbox.retry_later(op_id, "refused to connect", clock.now + 5)
+    outbox.retry_later(op_id, outside("refused to connect"), clock.now + 5)
     assert outbox.sendable() == []
     assert outbox.next_at() == clock.now + 5
     looked, due = clock.now, clock.now + 5
@@ -193,7 +194,7 @@ def test_whether_it_went_under_a_key_is_kept_with_it(outbox: Outbox) -> None:
     assert outbox.get(op_id).keyed == 0
     outbox.begin_sending(op_id, b"", keyed=True)
     assert outbox.get(op_id).keyed == 1
-    outbox.retry_later(op_id, "lost", 0)
+    outbox.retry_later(op_id, outside("lost"), 0)
     assert outbox.get(op_id).keyed == 1
     outbox.begin_sending(op_id, b"")
     assert outbox.get(op_id).keyed == 0
@@ -215,7 +216,7 @@ def test_a_done_operation_lies_over_the_cache_until_it_is_read_back(outbox: Outb
 def test_a_rejected_operation_leaves_the_overlay_and_waits_for_a_person(outbox: Outbox) -> None:
     (op_id,) = put(outbox, update("A", {1: 1}))
     outbox.begin_sending(op_id, b"")
-    outbox.reject(op_id, "422 line 1 is full")
+    outbox.reject(op_id, outside("422 line 1 is full"))
     assert outbox.pending_effects() == []
     assert outbox.counts() == (0, 1)
     closed(outbox, op_id)
@@ -298,7 +299,7 @@ class Machine(RuleBasedStateMachine):
 
     def _answer(self, row: Operation, event: str) -> None:
         if event == "retry":
-            self.outbox.retry_later(row.op_id, "again", self.clock.now)
+            self.outbox.retry_later(row.op_id, outside("again"), self.clock.now)
         elif event == "confirm":
             self.outbox.confirm(row.op_id)
         elif event == "close":

@@ -14,6 +14,7 @@ from aisle.local.db import transaction
 from aisle.local.outbox import Outbox
 from aisle.local.outbox_state import SEND
 from aisle.local.reads import Reads
+from aisle.local.told import outside
 from tests.local.goods import line, location, order, product, stock
 from tests.local.kit import ANNA, STORE, Clock, intents
 
@@ -82,7 +83,7 @@ def test_a_movement_shows_at_both_ends_and_leaves_when_it_is_refused(outbox: Out
     homes, _ = reads.query("homes", {"product_numbers": ["P1", "P9"]})
     assert [(row["location_code"], row["location_order"]) for row in homes] == [("A-1", 1), ("B-1", 2)]
     send(outbox, op_id)
-    outbox.reject(op_id, "Only 3 of P1 can be moved from there.")
+    outbox.reject(op_id, outside("Only 3 of P1 can be moved from there."))
     assert lying(reads, "A-1") == {"P1": (5, {"1": 3, "2": 2})}
     assert lying(reads, "B-1") == {}
     refused, _ = reads.query("refusals", {"operation": "create-movement", "since": "2026-01-01"})
@@ -206,10 +207,10 @@ def test_what_is_under_way_is_known_by_its_products(outbox: Outbox, clock: Clock
     outbox.confirm(first)
     assert outbox.under_way(clock.now - 1) == {"P1", "P/2"}
     assert outbox.under_way(clock.now) == {"P/2"}
-    outbox.retry_later(second, "no answer", 0)
+    outbox.retry_later(second, outside("no answer"), 0)
     assert outbox.under_way(clock.now) == {"P/2"}
     send(outbox, second)
-    outbox.reject(second, "No.")
+    outbox.reject(second, outside("No."))
     assert outbox.under_way(clock.now) == frozenset()
 
 
@@ -238,9 +239,9 @@ def test_what_arrived_of_a_movement_that_came_in_parts_is_laid_over_no_more(outb
     both = [move("P1", 2, end("A-1"), end("B-1")).body[0], move("P2", 1, end("PU"), end("B-1")).body[0]]
     (op_id,) = enqueue(outbox, move("P1", 2, end("A-1"), end("B-1"))._replace(body=both))
     send(outbox, op_id)
-    outbox.doubt(op_id, "no answer")
+    outbox.doubt(op_id, outside("no answer"))
     assert sorted(lying(reads, "B-1")) == ["P1", "P2"]
-    outbox.send_again(op_id, "partly", {}, (1,))
+    outbox.send_again(op_id, outside("partly"), {}, (1,))
     assert sorted(lying(reads, "B-1")) == ["P2"]
 
 
@@ -323,7 +324,7 @@ def test_a_doubt_that_the_stock_shows_is_not_laid_over_it_again(
     (op_id,) = enqueue(outbox, move("P1", 2, end("A-1", 1), end("B-1", 1)))
     assert lying(reads, "A-1")["P1"][0] == 3
     send(outbox, op_id)
-    outbox.doubt(op_id, "no answer")
+    outbox.doubt(op_id, outside("no answer"))
     entries = [
         {"store_location_code": "A-1", "quantity": 3, "stock_pool_1": 1, "stock_pool_2": 2},
         {"store_location_code": "B-1", "quantity": 2, "stock_pool_1": 2},
@@ -331,5 +332,5 @@ def test_a_doubt_that_the_stock_shows_is_not_laid_over_it_again(
     cache.put_stock([{**stock("P1", 10), "store_locations": entries}], 0, read_at)
     assert lying(reads, "A-1")["P1"][0] == 1, "nobody has looked yet"
     evidence: dict[str, Any] = {"before": {"stock": {"P1": {"A-1": "5", "B-1": "0"}}}, "looked_at": 5.0}
-    outbox.ask_person(op_id, "why", evidence=evidence | ({"after": {"stock": {"P1": after}}} if after else {}))
+    outbox.ask_person(op_id, outside("why"), evidence=evidence | ({"after": {"stock": {"P1": after}}} if after else {}))
     assert lying(reads, "A-1")["P1"][0] == there

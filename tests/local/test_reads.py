@@ -15,6 +15,7 @@ from aisle.local.cache import Cache
 from aisle.local.db import fetch, transaction
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.reads import Reads
+from aisle.local.told import outside
 from tests.lengths import tries
 from tests.local.goods import line, location, order, person, product, stock, store
 from tests.local.kit import ANNA, Clock, intents, movement, update
@@ -322,7 +323,7 @@ def test_a_rejected_operation_disappears_from_the_screens(cache: Cache, reads: R
     (op_id,) = write(outbox, update("1", {1: 3}))
     assert (quantities(one(reads)), numbers(reads)) == ([3], [])
     send(outbox, op_id)
-    outbox.reject(op_id, "no")
+    outbox.reject(op_id, outside("no"))
     assert (quantities(one(reads)), numbers(reads)) == ([1], ["1"])
 
 
@@ -331,9 +332,9 @@ def test_a_doubtful_operation_stays_in_sight(cache: Cache, reads: Reads, outbox:
     cache.put_orders([order("1", line(1))], lines_known=True, read_began=1)
     (op_id,) = write(outbox, update("1", {1: 2}))
     send(outbox, op_id)
-    outbox.doubt(op_id, "timeout")
+    outbox.doubt(op_id, outside("timeout"))
     if settle == "ask":
-        outbox.ask_person(op_id, "cannot tell")
+        outbox.ask_person(op_id, outside("cannot tell"))
     assert quantities(one(reads)) == [2]
 
 
@@ -365,7 +366,7 @@ def test_goods_put_down_and_read_back_before_the_answer_are_not_counted_twice(
 ) -> None:
     (op_id,) = write(outbox, movement("1", "P1", 1))
     send(outbox, op_id)
-    outbox.doubt(op_id, "timeout")
+    outbox.doubt(op_id, outside("timeout"))
     done = line(1, picked=1, moved_quantity=1)
     cache.put_orders([order("1", done)], lines_known=True, read_began=clock.now + 1)
     assert (quantities(one(reads)), quantities(one(reads), "moved_quantity")) == ([1], [1])

@@ -22,6 +22,7 @@ from aisle.local.reads_board import Filter, Listed
 from aisle.local.reads_exceptions import differences
 from aisle.local.reads_recounts import recounts
 from aisle.local.remarks import keep_remark
+from aisle.local.told import outside
 from tests.lengths import tries
 from tests.local import goods
 from tests.local.kit import ANNA, update
@@ -304,7 +305,7 @@ def test_recounts_of_the_service_are_listed_with_what_was_said_here_over_them(
     found = [(each["key"], each["kind"]) for each in reads.query("recounts", {})[0]]
     assert found == [("1", "kept"), ("3", "kept"), ("P5/A-5", "noted")]
     outbox.begin_sending(op_id, b"{}")
-    outbox.reject(op_id, "It was counted")
+    outbox.reject(op_id, outside("It was counted"))
     assert numbers_of(reads, "recounts") == ["1", "2", "3"], "nothing came of it"
     with transaction(outbox_db):
         keep_remark(outbox_db, Remark("recount", "P3/a-1", "P3"), "U1", 1772704800.0)

@@ -21,6 +21,7 @@ from aisle.local.journal import Batch, Journal, NewJob
 from aisle.local.operation import Author
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.reads import Reads
+from aisle.local.told import outside
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock, intents
 
@@ -146,7 +147,7 @@ def test_what_the_service_refused_is_there_again(store: Store) -> None:
     op_id = store.move(6)
     assert store.ask("assignments") == []
     store.outbox.begin_sending(op_id, b"{}")
-    store.outbox.reject(op_id, "no")
+    store.outbox.reject(op_id, outside("no"))
     assert [row["quantity"] for row in store.ask("assignments")] == [6]
 
 

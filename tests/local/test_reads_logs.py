@@ -19,6 +19,7 @@ from aisle.local.operation import Intent
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.outbox_state import STATES
 from aisle.local.reads import Reads
+from aisle.local.told import outside
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock
 
@@ -98,7 +99,7 @@ def test_what_this_host_noted_is_there_at_once_with_what_became_of_it(desk: Desk
     assert (second["pool"], second["difference"]) == (4, 0)
     desk.outbox.begin_sending(op_id, b"{}")
     assert {row["word"] for row in desk.rows()} == {"sent"}
-    desk.outbox.reject(op_id, "No such product")
+    desk.outbox.reject(op_id, outside("No such product"))
     assert {(row["word"], row["why"]) for row in desk.rows()} == {("refused", "No such product")}
 
 
@@ -152,7 +153,7 @@ def test_what_was_taken_back_is_marked_unless_that_was_refused(desk: Desk) -> No
     op_id = desk.note({"product_number": "P1", "quantity": Decimal(2), "reference": "undo-7"}, counted=False)
     assert {row["id"]: row["undone"] for row in desk.rows()} == {"7": True, "": False}
     desk.outbox.begin_sending(op_id, b"{}")
-    desk.outbox.reject(op_id, "no")
+    desk.outbox.reject(op_id, outside("no"))
     assert not any(row["undone"] for row in desk.rows())
     desk.cache.put_logs([logged(8, "P1", quantity=2, reference="undo-7")], "2026-11-13")
     assert [row["undone"] for row in desk.rows() if row["id"] == "7"] == [True]
@@ -170,7 +171,7 @@ def test_what_a_job_took_back_by_the_moment_of_its_entry_is_marked(desk: Desk) -
     undone = {(row["product_number"], row["difference"]) for row in desk.rows() if row["undone"]}
     assert undone == {("P1", Decimal(-5))}
     desk.outbox.begin_sending(op_id, b"{}")
-    desk.outbox.reject(op_id, "no")
+    desk.outbox.reject(op_id, outside("no"))
     assert not any(row["undone"] for row in desk.rows())
     desk.note({**mine, "quantity": Decimal(5), "reference": "undo-To nobody"}, counted=False)
     assert not any(row["undone"] for row in desk.rows())

@@ -9,11 +9,13 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.cli.words import in_words
 from aisle.jobs.base import ARRIVED, BY_HAND, Settle
 from aisle.local.db import transaction
 from aisle.local.operation import Operation
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.remainder import LEFT, told
+from aisle.local.told import outside
 from tests.local.kit import ANNA, Clock, intents, seeded, update
 
 LINE: dict[str, Any] = {
@@ -25,7 +27,7 @@ LINE: dict[str, Any] = {
     "left": Decimal(2),
     "picked_username": "ben",
 }
-WHY = "Line 1 is at 3 of 3 (ben); 2 too many in your hand: put back."
+WHY = "Line 1 is at 3 of 3 (ben); 2 too many in your hand: put back"
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ def test_it_is_a_refused_operation_of_its_own_until_it_is_settled(outbox: Outbox
     op_id = sent(outbox)
     outbox.confirm(op_id, "{}", left=[LINE])
     (rest,) = kept(outbox)
-    assert (rest.last_error, rest.app_user, rest.lanes, rest.live) == (WHY, "U1", ("order/A",), 1)
+    assert (in_words(rest.last_error), rest.app_user, rest.lanes, rest.live) == (WHY, "U1", ("order/A",), 1)
     assert rest.body["orders"] == {
         "order_number": "A",
         "order_lines": [
@@ -69,14 +71,14 @@ def test_it_is_a_refused_operation_of_its_own_until_it_is_settled(outbox: Outbox
 
 def test_what_was_known_before_it_was_sent_is_kept_however_it_is_found_out_that_it_arrived(outbox: Outbox) -> None:
     found = sent(outbox, {LEFT: [LINE]})
-    outbox.doubt(found, "no answer")
+    outbox.doubt(found, outside("no answer"))
     outbox.confirm(found, "found", {**outbox.get(found).evidence, "looks": 1})
-    assert [op.last_error for op in kept(outbox)] == [WHY]
+    assert [in_words(op.last_error) for op in kept(outbox)] == [WHY]
     by_hand = sent(outbox, {LEFT: [LINE]})
-    outbox.doubt(by_hand, "no answer")
+    outbox.doubt(by_hand, outside("no answer"))
     with transaction(outbox._db):
         assert outbox.settle(Settle(by_hand, ARRIVED), "U6")
-    assert [op.last_error for op in kept(outbox)] == [WHY, WHY]
+    assert [in_words(op.last_error) for op in kept(outbox)] == [WHY, WHY]
     own = sent(outbox)
     outbox.confirm(own, "{}")
     assert len(kept(outbox)) == 2
@@ -84,9 +86,9 @@ def test_what_was_known_before_it_was_sent_is_kept_however_it_is_found_out_that_
 
 def test_it_is_written_afresh_where_the_line_stood_elsewhere_meanwhile(outbox: Outbox) -> None:
     op_id = sent(outbox)
-    outbox.retry_later(op_id, "no link", 0)
+    outbox.retry_later(op_id, outside("no link"), 0)
     assert outbox.begin_sending(op_id, b"[]") == b"{}"
-    outbox.retry_later(op_id, "no link", 0)
+    outbox.retry_later(op_id, outside("no link"), 0)
     assert outbox.begin_sending(op_id, b"[]", afresh=True) == b"[]"
     assert outbox.get(op_id).frozen == b"[]"
 
@@ -95,12 +97,12 @@ def test_it_is_written_afresh_where_the_line_stood_elsewhere_meanwhile(outbox: O
     ("more", "says"),
     [
         ({}, WHY),
-        ({"picked_username": ""}, "Line 1 is at 3 of 3; 2 too many in your hand: put back."),
+        ({"picked_username": ""}, "Line 1 is at 3 of 3; 2 too many in your hand: put back"),
         (
             {"left": Decimal("-0.5"), "moved_quantity": Decimal(3)},
-            "Line 1 is at 3 of 3 (ben), 3 at a place; 0.5 of it were not put back.",
+            "Line 1 is at 3 of 3 (ben), 3 at a place; 0.5 of it were not put back",
         ),
     ],
 )
 def test_why_in_a_sentence(more: dict[str, Any], says: str) -> None:
-    assert told({**LINE, **more}) == says
+    assert in_words(told({**LINE, **more})) == says

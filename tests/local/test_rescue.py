@@ -11,13 +11,14 @@ from threading import Thread
 import pytest
 
 from aisle.errors import StorageError
-from aisle.jobs.view import GOOD, INFO, WRONG, Frame
+from aisle.jobs.view import GOOD, INFO, WRONG, Frame, msg
 from aisle.local import rescue
 from aisle.local.db import Gone, fetch, transaction
 from aisle.local.home import Home
 from aisle.local.journal import Journal
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.session import Session
+from aisle.local.told import outside
 from tests.local.kit import ANNA, intents, update
 from tests.local.test_session import BARCODES, at, home, say, sent, told
 
@@ -58,7 +59,7 @@ def test_what_is_deleted_is_put_back_by_whoever_has_it_open(home: Home, parts: t
         say(session, "4101", BARCODES[0])
         deleted(home, *parts)
         frame = polled(session)
-        assert told(frame) == (INFO, "session.put_back")
+        assert told(frame) == (INFO, "told.put_back")
         assert frame.view.name == "pick.product", "on the same step"
         assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
     assert noted(home) == ["4101", *BARCODES[:2]]
@@ -74,8 +75,9 @@ def test_a_scan_that_comes_first_is_not_taken_and_said_to_be_done_again(home: Ho
         say(session, "4101")
         deleted(home)
         frame = say(session, BARCODES[0], BARCODES[1])
-        assert told(frame) == (WRONG, "session.not_saved_for")
-        assert "It is back" in str(dict(frame.verdict.text.args)["why"]) if frame.verdict else False
+        assert told(frame) == (WRONG, "session.not_saved")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args)["why"] == msg("session.why_again", what=msg("told.put_back"))
         assert (frame.view.name, session.bells) == ("pick.product", 3)
         assert noted(home) == ["4101"], "it does not pretend"
         assert told(say(session, BARCODES[0], BARCODES[1])) == (GOOD, "pick.taken")
@@ -87,8 +89,8 @@ def test_all_sessions_go_on_with_one_file(home: Home) -> None:
         say(other, "BADGE-U2", "4102", BARCODES[1])
         say(one, "4101", BARCODES[0])
         deleted(home)
-        assert told(polled(other)) == (INFO, "session.put_back")
-        assert told(say(one, BARCODES[1])) == (WRONG, "session.not_saved_for")
+        assert told(polled(other)) == (INFO, "told.put_back")
+        assert told(say(one, BARCODES[1])) == (WRONG, "session.not_saved")
         say(one, BARCODES[1])
         say(other, BARCODES[1])
     assert noted(home) == ["BADGE-U2", "4102", BARCODES[1], "4101", BARCODES[0], BARCODES[1], BARCODES[1]]
@@ -100,7 +102,7 @@ def test_it_can_be_deleted_twice(home: Home) -> None:
         say(session, "4101")
         for code in BARCODES[:2]:
             deleted(home)
-            assert told(polled(session)) == (INFO, "session.put_back")
+            assert told(polled(session)) == (INFO, "told.put_back")
             assert told(say(session, code)) == (GOOD, "pick.taken")
     assert noted(home) == ["4101", *BARCODES[:2]]
 
@@ -147,9 +149,9 @@ def test_as_long_as_it_cannot_be_put_back_nothing_is_taken(home: Home, monkeypat
         with monkeypatch.context() as patch:
             patch.setattr(rescue, "_write", no_room)
             assert told(polled(session)) == (WRONG, "session.no_file")
-            assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved_for")
+            assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved")
             assert not home.outbox.exists()
-        assert told(polled(session)) == (INFO, "session.put_back")
+        assert told(polled(session)) == (INFO, "told.put_back")
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
     assert noted(home) == ["4101", BARCODES[0]]
 
@@ -158,7 +160,7 @@ def test_a_home_that_is_gone_as_a_whole_is_made_again(home: Home) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
         shutil.rmtree(home.folder)
-        assert told(polled(session))[1] == "session.put_back"
+        assert told(polled(session))[1] == "told.put_back"
     assert noted(home) == ["4101", BARCODES[0]]
 
 
@@ -168,9 +170,9 @@ def test_a_log_in_the_place_of_the_one_that_is_open_is_noticed(home: Home) -> No
         say(session, "4101", BARCODES[0])
         (log.parent / "older").write_bytes(log.read_bytes()[:4096])
         os.replace(log.parent / "older", log)
-        assert told(say(session, BARCODES[1])) == (WRONG, "session.not_saved_for")
+        assert told(say(session, BARCODES[1])) == (WRONG, "session.not_saved")
         assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
-        assert told(polled(other))[1] == "session.put_back"
+        assert told(polled(other))[1] == "told.put_back"
     assert noted(home) == ["4101", *BARCODES[:2]]
     assert sent(home) == {1: 1, 2: 1}
 
@@ -184,7 +186,7 @@ def test_who_comes_while_a_log_is_missing_waits_until_it_is_put_back(home: Home)
         thread.start()
         thread.join(0.1)
         assert thread.is_alive(), "beside a log that others have it would begin another one"
-        assert told(polled(session))[1] == "session.put_back"
+        assert told(polled(session))[1] == "told.put_back"
         thread.join()
     assert newcomer == [["4101", BARCODES[0]]]
 
@@ -196,7 +198,7 @@ def test_who_waits_for_nobody_is_told_so(home: Home, monkeypatch: pytest.MonkeyP
         deleted(home, "-wal")
         with pytest.raises(StorageError, match="none of them has put it back"):
             open_outbox(home.folder)
-        assert told(polled(session))[1] == "session.put_back"
+        assert told(polled(session))[1] == "told.put_back"
     assert noted(home) == ["4101"]
 
 
@@ -210,7 +212,7 @@ def test_nobody_writes_to_a_file_that_nobody_will_read(home: Home) -> None:
     assert rescue.put_back(first).whole
     assert rescue.put_back(second).whole, "it has been done"
     with pytest.raises(Gone):
-        Outbox(second).reject(op_id, "no")
+        Outbox(second).reject(op_id, outside("no"))
     deleted(home)
     with pytest.raises(StorageError, match="deleted again"):
         rescue.put_back(second)

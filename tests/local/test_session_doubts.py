@@ -17,6 +17,7 @@ from aisle.local.opening import open_session
 from aisle.local.operation import Author, Intent
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.session import Session
+from aisle.local.told import outside
 from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from tests.local import goods
@@ -40,9 +41,9 @@ def home(aisle_home: Path) -> Home:
         )
     for op_id in ids[:2]:
         assert outbox.begin_sending(op_id, b"[]", evidence={"before": {"stock": {"P1": {"A-1": "3"}}}})
-    outbox.doubt(ids[0], "no answer", settle_s=120)
-    outbox.ask_person(ids[0], "nobody knows", evidence={"verdict": "unreadable"})
-    outbox.reject(ids[1], "finished")
+    outbox.doubt(ids[0], outside("no answer"), settle_s=120)
+    outbox.ask_person(ids[0], outside("nobody knows"), evidence={"verdict": "unreadable"})
+    outbox.reject(ids[1], outside("finished"))
     return home
 
 

@@ -40,8 +40,8 @@ def test_what_could_not_be_kept_is_not_said_to_be_picked(
     assert [verdict for _, verdict in written(path)] == [
         "pick.opened",
         "pick.taken",
-        "session.not_saved_for",
-        "session.not_saved_for",
+        "session.not_saved",
+        "session.not_saved",
         "pick.taken",
     ]
 

@@ -18,7 +18,7 @@ from aisle.tui.catalogue_parts import messages
 from aisle.tui.registry import SCREENS
 
 SOURCE = Path(aisle.__file__).parent
-SPEAKERS = ("jobs", "local", "scan", "tui", "web", "cli/web.py", "cli/web_people.py")
+SPEAKERS = ("jobs", "local", "courier", "scan", "tui", "web", "cli/web.py", "cli/web_people.py")
 SPECS = {"", "~", "~~", "day", "date", "time", "year", "age", "money"}
 MESSAGES = messages("en")
 
@@ -54,9 +54,9 @@ def uses() -> list[Use]:
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             name = getattr(call.func, "id", getattr(call.func, "attr", ""))
             ids = [str(arg.value) for arg in call.args if isinstance(arg, ast.Constant) and is_id(arg.value)]
-            if name in ("msg", "Msg") and call.args and isinstance(call.args[0], ast.Constant):
+            if name in ("msg", "Msg", "told") and call.args and isinstance(call.args[0], ast.Constant):
                 ids = [str(call.args[0].value)]
-            if name in ("msg", "_wrong", "wrong") and ids:
+            if name in ("msg", "_wrong", "wrong", "told") and ids:
                 spread = any(word.arg is None for word in call.keywords)
                 args = None if spread else frozenset(word.arg for word in call.keywords if word.arg)
                 found.append(Use(ids[0], args, f"{where}:{call.lineno}"))
@@ -106,7 +106,7 @@ def test_arguments_are_those_of_the_sentences() -> None:
     for use in uses():
         if use.args is not None:
             assert fields(use.id) <= use.args, use
-            assert use.args <= fields(use.id) | {"order", "label", "code", "number", "place"}, use
+            assert use.args <= fields(use.id) | {"order", "label", "code", "number", "place", "detail"}, use
 
 
 def test_sentences_are_well_formed_and_short_first() -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from aisle.cli.compose import home_of, load_client, service_client
 from aisle.cli.options import settings_of
+from aisle.cli.words import in_words
 from aisle.client import Answer, Client
 from aisle.courier.care import Care
 from aisle.courier.courier import Courier
@@ -77,7 +78,7 @@ def start_inside(loaded: Loaded) -> None:
     async def work() -> None:
         from aisle.courier.run import Term, work_here
 
-        await work_here(home, connector(loaded), election, Term(care=care_of(loaded)))
+        await work_here(home, connector(loaded), election, Term(care=care_of(loaded), say=in_words))
 
     task = asyncio.get_running_loop().create_task(work())
     _inside.add(task)
@@ -205,4 +206,4 @@ def run(arguments: argparse.Namespace) -> int:
     from aisle.courier.run import serve_here
 
     loaded = settings_of(arguments, strict=False)
-    return serve_here(home_of(loaded), connector(loaded), care_of(loaded), lambda: load_client(loaded))
+    return serve_here(home_of(loaded), connector(loaded), care_of(loaded), lambda: load_client(loaded), in_words)

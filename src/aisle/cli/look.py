@@ -14,6 +14,7 @@ from typing import Any
 import apsw
 
 from aisle.cli.options import settings_of
+from aisle.cli.words import in_words
 from aisle.errors import StorageError, UsageError
 from aisle.jobs.base import Settle
 from aisle.local import archive
@@ -65,7 +66,7 @@ def _tell_door(home: Home, token_file: str) -> None:
         rows = fetch(cache, "SELECT server FROM link WHERE state = 'refused'")
     for (why,) in rows:
         file = token_file or "the file that token_file names"
-        print(f"Nothing is sent: the service lets nobody of this host in ({clean(str(why))}).", file=sys.stderr)
+        print(f"Nothing is sent: the service lets nobody of this host in ({in_words(str(why))}).", file=sys.stderr)
         print(f"Put a token for store {clean(home.store)} into {clean(file)}; all is sent then.", file=sys.stderr)
 
 
@@ -107,7 +108,8 @@ def _names(home: Home) -> apsw.Connection:
 def _show(row: Mapping[str, Any]) -> None:
     """What was meant, what became of it, and what both sides say."""
     for name in ("op_id", "word", "operation", "who", "terminal", "at", "why", "tries"):
-        print(f"{name.replace('_', ' ')}: {clean(str(row[name]))}")
+        shown = in_words(row[name]) if name == "why" else clean(str(row[name]))
+        print(f"{name.replace('_', ' ')}: {shown}")
     _table(("meant", "of", "from", "to"), [_meant(item) for item in row["items"]])
     if row["sides"]:
         print()
@@ -175,7 +177,7 @@ def _operation(row: Operation) -> Sequence[str]:
         " ".join(row.lanes),
         str(row.attempts),
         row.op_id,
-        row.last_error,
+        in_words(row.last_error),
     )
 
 

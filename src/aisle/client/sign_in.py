@@ -32,7 +32,7 @@ class NotSignedIn(NamedTuple):
     later: bool
     """True where too many tries went before, however right this one is; else who or PIN is wrong."""
     said: str
-    """The service's own words, raw."""
+    """The service's own words, raw; empty where it has none."""
 
 
 class Asked(Protocol):
@@ -49,7 +49,7 @@ async def sign_in(client: Asked, store: str, who: Mapping[str, str], pin: str) -
     """
     answer = await client.extension("POST", _PATH, body={"store_number": store, **who, "pin": pin})
     if answer.status in (403, 422, 429):
-        return NotSignedIn(answer.status == 429, message_of(answer) or f"status {answer.status}")
+        return NotSignedIn(answer.status == 429, message_of(answer))
     if not answer.is_success:
         raise status_error("sign-in", answer)
     try:

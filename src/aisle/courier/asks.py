@@ -14,21 +14,21 @@ from typing import Any
 import apsw
 
 from aisle.client import Answer, Client, Fate, classify
-from aisle.client.errors import ClientError, message_of
+from aisle.client.errors import ClientError
 from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.wire import encode_body, operation
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.link import Link
 from aisle.courier.pull_assignments import AssignmentReader
+from aisle.courier.telling import LIMIT, told_of
 from aisle.errors import ContractError, SettingsError
 from aisle.local import asks
 from aisle.local.asks import Row
-from aisle.text import clean
+from aisle.local.told import outside, told
 
 LOOK_S = 1.0
 """How often it is looked whether the link is there for what waits."""
 CLEARANCE = "create-customer-order-clearance"
-_LONGEST = 300
 
 Saying = tuple[str, dict[str, Any]]
 """State and answer."""
@@ -131,7 +131,7 @@ class Asks:
             if isinstance(error, ClientError):
                 self._link.failed(error)
             how = "unknown" if classify(error) is Fate.AMBIGUOUS else "not_sent"
-            return (asks.UNKNOWN if how == "unknown" else asks.ANSWERED), {"how": how, "why": _short(str(error))}
+            return (asks.UNKNOWN if how == "unknown" else asks.ANSWERED), {"how": how, "why": told_of(error)}
         return await self._judged(answer, known)
 
     async def _judged(self, answer: Answer, known: set[str]) -> Saying:
@@ -139,8 +139,8 @@ class Asks:
             case Fate.ACCEPTED:
                 return asks.ANSWERED, {"how": "done", "fresh": await self._listed(known)}
             case Fate.AMBIGUOUS:
-                return asks.UNKNOWN, {"how": "unknown", "why": _said(answer)}
-        return asks.ANSWERED, {"how": "refused", "why": _said(answer)}
+                return asks.UNKNOWN, {"how": "unknown", "why": told_of(answer)}
+        return asks.ANSWERED, {"how": "refused", "why": told_of(answer)}
 
     async def _listed(self, known: set[str]) -> int | None:
         """How many assignments are new; the clearance is done, whatever becomes of the list."""
@@ -155,20 +155,13 @@ class Asks:
         try:
             signed = await sign_in(self._client, row.store, {"user": row.user}, pin)
         except (ClientError, SettingsError) as error:
-            return {"how": "not_sent", "why": _short(str(error))}
+            return {"how": "not_sent", "why": told_of(error)}
         if isinstance(signed, NotSignedIn):
-            return {"how": "refused" if signed.later else "pin", "why": _short(signed.said)}
+            why = outside(signed.said[:LIMIT]) if signed.said else told("told.no_words")
+            return {"how": "refused" if signed.later else "pin", "why": why}
         return signed.token if signed.is_supervisor else {"how": "role", "why": ""}
 
 
 def _body(said: Mapping[str, Any]) -> dict[str, Any]:
     categories = [str(each) for each in said.get("categories") or ()]
     return {"category_codes": categories} if categories else {}
-
-
-def _said(answer: Answer) -> str:
-    return _short(message_of(answer) or f"status {answer.status}")
-
-
-def _short(text: str) -> str:
-    return clean(text)[:_LONGEST]

@@ -45,6 +45,7 @@ from aisle.local.operation import LOGS, MOVEMENT, UPDATE, Operation
 from aisle.local.outbox import Outbox
 from aisle.local.outbox_state import IN_DOUBT, IllegalTransition
 from aisle.local.probes import NO, OMITTED_LINES, SETTLE_S, YES, Probes
+from aisle.local.told import Told, told
 
 LOOKS_S = (2.0, 10.0, 30.0)
 """Looks before the settling time, in seconds after the doubt."""
@@ -57,15 +58,14 @@ STILL_S, STILL_FOR_S = 900.0, 86400.0
 _LONGEST_SETTLE_S = 3600.0
 _DENIALS = 3
 """So often the service may confirm what it then does not show; then a person is asked."""
-_DENIED = "The service confirmed it, and does not show it."
 
 
 class Heard(NamedTuple):
     """Who wants to know what came of it."""
 
     confirmed: Callable[[Operation], None]
-    asked: Callable[[Operation, str], None]
-    denied: Callable[[Operation, str], None]
+    asked: Callable[[Operation, Told], None]
+    denied: Callable[[Operation, Told], None]
     """What was confirmed is not there."""
     again: Callable[[], None]
     """Something may be sent, now or again."""
@@ -221,8 +221,9 @@ class Checker:
             return
         times = int(op.evidence.get("denied") or 0) + 1
         evidence = {**op.evidence, "after": {"order": state_of(orders[0])}, "denied": times}
-        if self._outbox.deny(op.op_id, _DENIED, evidence, settle_s=self.settle_s, look_s=LOOKS_S[0]):
-            self._heard.denied(op, _DENIED)
+        why = told("told.denied")
+        if self._outbox.deny(op.op_id, why, evidence, settle_s=self.settle_s, look_s=LOOKS_S[0]):
+            self._heard.denied(op, why)
 
     def _delay(self, tries: int) -> float:
         return (*LOOKS_S, self.settle_s)[tries]
@@ -308,7 +309,7 @@ class Checker:
         elif not has_settled:
             self._outbox.looked(op.op_id, evidence, self._next_look(op, began))
         elif judgement.verdict in (ABSENT, PARTLY) and _may_go_again(op):
-            why, as_sent = f"Looked for and {judgement.verdict}: sent again.", None
+            why, as_sent = told("told.absent" if judgement.verdict == ABSENT else "told.partly"), None
             if judgement.verdict == PARTLY and op.operation == UPDATE:
                 # fitted anew, what a picker adds would be added a second time to the lines that have arrived
                 as_sent = {**op.body, "orders": _own(op)}
@@ -333,16 +334,15 @@ class Checker:
     def _ask(self, op: Operation, judgement: Judgement, evidence: dict[str, Any]) -> None:
         way = way_of(op)
         if op.evidence.get(UNSAID) and judgement.verdict in (ABSENT, PARTLY):
-            why = "The service answered without a word, and does not show it."
+            why = told("told.wordless")
         elif op.evidence.get("denied") and judgement.verdict in (ABSENT, PARTLY):
-            why = f"{_DENIED} That happened {op.evidence['denied']} times."
+            why = told("told.denied_often", count=int(op.evidence["denied"]))
         elif judgement.verdict == CHANGED:
-            what = "the product" if way == BY_PRODUCT else "the order"
-            why = f"Somebody else has changed {what} meanwhile."
+            why = told("told.changed_product" if way == BY_PRODUCT else "told.changed_order")
         elif way == BY_LOG and judgement.verdict == UNREADABLE:
-            why = "Nobody knows whether it arrived: it is not in the service's log, which may not show it at all."
+            why = told("told.not_in_log")
         else:
-            why = "Nobody knows whether it arrived, and the service cannot be asked."
+            why = told("told.unaskable")
         self._outbox.ask_person(op.op_id, why, evidence=evidence, look_s=0 if way == NOT_AT_ALL else STILL_S)
         self._heard.asked(op, why)
 

@@ -49,6 +49,7 @@ from aisle.local.remainder import LEFT
 from aisle.local.rescue import put_back
 from aisle.local.schema_cache import VERSION
 from aisle.local.signals import CONFIDE, CourierSocket
+from aisle.local.told import Told
 from aisle.local.wishes import take_wishes
 
 Connect = Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]
@@ -113,7 +114,7 @@ class Courier:
         """Whoever opens a deleted outbox next would begin with an empty one."""
         if is_gone(self._outbox_db) and self.home.folder.exists():
             try:
-                self.notices.add(put_back(self._outbox_db).told)
+                self.notices.add("", put_back(self._outbox_db).told)
             except StorageError as error:
                 self.notices.add(str(error))
 
@@ -391,24 +392,24 @@ class Courier:
                         raise
         return found
 
-    def _denied(self, op: Operation, why: str) -> None:
+    def _denied(self, op: Operation, why: Told) -> None:
         self.refresher.forget(op)
-        self.notices.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}): {why}")
+        self.notices.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
         self.checker.alarm.ring()
 
     def _confirmed(self, op: Operation) -> None:
         self.refresher.confirmed(op)
         self.checker.succeeded(op)
 
-    def _asked(self, op: Operation, why: str) -> None:
-        self.notices.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}): {why}")
+    def _asked(self, op: Operation, why: Told) -> None:
+        self.notices.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
 
-    def _refused(self, op: Operation, why: str) -> None:
-        self.notices.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}): {why}")
+    def _refused(self, op: Operation, why: Told) -> None:
+        self.notices.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
         self.refresher.want(touched(op))
 
-    def _doubted(self, op: Operation, why: str) -> None:
-        self.notices.add(f"Nobody knows whether {op.operation} {op.op_id} ({' '.join(op.lanes)}) arrived: {why}")
+    def _doubted(self, op: Operation, why: Told) -> None:
+        self.notices.add(f"Nobody knows whether {op.operation} {op.op_id} ({' '.join(op.lanes)}) arrived:", why)
         self.refresher.want(touched(op))
         self.checker.alarm.ring()
 

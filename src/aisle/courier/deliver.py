@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 from aisle.client import Answer, Client, Fate, classify
-from aisle.client.errors import AnswerError, ClientError, StatusError, message_of
+from aisle.client.errors import AnswerError, ClientError, StatusError
 from aisle.client.retry import read_retry_after
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.backoff import Roll, backoff
@@ -23,11 +23,13 @@ from aisle.courier.judging import UNSAID
 from aisle.courier.link import Link
 from aisle.courier.parcel import body_of, headers_of
 from aisle.courier.sharing import Fitted, Objection, left_of
+from aisle.courier.telling import told_of
 from aisle.errors import ContractError, SettingsError
 from aisle.local.operation import Operation
 from aisle.local.outbox import Outbox
 from aisle.local.remainder import LEFT
 from aisle.local.split import is_splittable
+from aisle.local.told import Told, is_ours, told, words
 
 AT_ONCE = 4
 """Requests in flight: as many as the client keeps connections for writes."""
@@ -47,9 +49,7 @@ LOOK_S = 2.0
 KEY_RESERVE_S = 86400.0
 """So long before the service may forget a key, nobody relies on it any more."""
 _ANSWER_LIMIT = 2000
-_WHY_LIMIT = 300
-_UNSAID = "The service answered, and did not say that it was done."
-_PLAIN = "Not in the service's own words,"
+_PLAIN = "told.plain"
 _OF_THE_WAY = (401, 407, 408, 425, 429)
 """Refusals that are not final, and that anybody between here and the service may say."""
 
@@ -65,8 +65,8 @@ class Ears(NamedTuple):
     unsaid: Callable[[Operation], bool]
     """It was confirmed in no words: whether it is looked for before that is believed."""
     confirmed: Callable[[Operation], None]
-    refused: Callable[[Operation, str], None]
-    doubted: Callable[[Operation, str], None]
+    refused: Callable[[Operation, Told], None]
+    doubted: Callable[[Operation, Told], None]
     is_let_in: Callable[[], Awaitable[bool]]
 
 
@@ -120,9 +120,9 @@ class Delivery:
             if op.op_id in self._running:
                 continue
             if op.keyed:
-                self._outbox.retry_later(op.op_id, "The courier ended before the answer came.", self._after_an_end(op))
+                self._outbox.retry_later(op.op_id, told("told.courier_ended"), self._after_an_end(op))
             else:
-                self._doubt(op, "The courier ended before the answer came.")
+                self._doubt(op, told("told.courier_ended"))
 
     def _after_an_end(self, op: Operation) -> float:
         """At once; later and later where couriers end again and again, or all tries would be used up in a moment."""
@@ -213,13 +213,16 @@ class Delivery:
                 afresh=afresh,
             )
         except AnswerError as error:
-            self._postpone(op, str(error))
+            self._postpone(op, told_of(error))
             return
         except (ClientError, SettingsError) as error:
             self._link.failed(error)
             return
         except ContractError as error:
-            self._refuse(op, str(error), error.evidence if isinstance(error, Objection) else None)
+            if isinstance(error, Objection):
+                self._refuse(op, error.why, error.evidence)
+            else:
+                self._refuse(op, told_of(error))
             return
         if content is None:
             return
@@ -240,27 +243,27 @@ class Delivery:
             return False
         tried_s = self._clock() - op.first_sent_at
         if op.attempts >= TRIES or (tried_s >= TRIED_S and op.attempts >= _TRIED):
-            why = f"Tried {op.attempts} times without an answer that settles it. The last one: {op.last_error}"
+            why = told("told.tried", count=op.attempts, why=words(op.last_error))
         elif op.keyed and not features.idempotency:
-            why = "It was sent under a key, and the service does not say any more that it keeps keys."
+            why = told("told.key_gone")
         elif op.keyed and tried_s >= features.keys_kept_s - KEY_RESERVE_S:
-            why = "It was first sent so long ago that the service may have forgotten its key."
-        elif not features.idempotency and op.attempts >= PLAIN_TRIES and op.last_error.startswith(_PLAIN):
-            why = f"Refused {op.attempts} times. {op.last_error}"
+            why = told("told.key_old")
+        elif not features.idempotency and op.attempts >= PLAIN_TRIES and is_ours(op.last_error, _PLAIN):
+            why = told("told.refused_often", count=op.attempts, why=words(op.last_error))
         else:
             return False
         self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
         self._ears.doubted(op, why)
         return True
 
-    def _postpone(self, op: Operation, why: str) -> None:
+    def _postpone(self, op: Operation, why: Told) -> None:
         """What has to be read before it goes makes no sense: later, and in the end it is for a person."""
         tries = self._postponed[op.op_id] = self._postponed.get(op.op_id, 0) + 1
         if tries < PLAIN_TRIES:
             self._outbox.postpone(op.op_id, why, self._clock() + backoff(tries, self._roll()))
             return
         del self._postponed[op.op_id]
-        why = f"What it would change could not be read {tries} times. {why}"
+        why = told("told.unread_before", count=tries, why=words(why))
         self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
         self._ears.doubted(op, why)
 
@@ -275,12 +278,12 @@ class Delivery:
 
     def _shut_out(self, op: Operation, answer: Answer) -> None:
         """The token lost the store: that is no judgement of the operation, and a day's work must not be lost to it."""
-        self._link.refused(_said(answer))
-        self._outbox.retry_later(op.op_id, _said(answer), self._clock() + backoff(op.attempts + 1, self._roll()))
+        self._link.refused(told_of(answer))
+        self._outbox.retry_later(op.op_id, told_of(answer), self._clock() + backoff(op.attempts + 1, self._roll()))
 
     def _settle(self, op: Operation, features: Features, outcome: Outcome) -> None:
         """Writes down what became of it; nothing is awaited between the answer and this."""
-        why = _said(outcome)
+        why = told_of(outcome)
         if isinstance(outcome, SettingsError):
             self._link.refused(why)
             self._outbox.retry_later(op.op_id, why, 0)
@@ -289,11 +292,11 @@ class Delivery:
         if fate in (Fate.ACCEPTED, Fate.REFUSED) and _says_nothing(outcome, features):
             fate = Fate.AMBIGUOUS
         if isinstance(outcome, Answer) and _is_a_strangers(outcome, features):
-            why = f"{_PLAIN} {outcome.status}: {why}"
+            why = told(_PLAIN, status=outcome.status, why=words(why))
         match Fate.WAIT if fate is Fate.REFUSED and _is_a_strangers(outcome, features) else fate:
             case Fate.ACCEPTED if _is_wordless(outcome, features) and self._ears.unsaid(op):
                 evidence = {**self._outbox.get(op.op_id).evidence, UNSAID: True}
-                self._outbox.doubt(op.op_id, _UNSAID, settle_s=self._settle_s(), evidence=evidence)
+                self._outbox.doubt(op.op_id, told("told.unsaid"), settle_s=self._settle_s(), evidence=evidence)
             case Fate.ACCEPTED:
                 assert isinstance(outcome, Answer)
                 text = outcome.content[:_ANSWER_LIMIT].decode("utf-8", "replace")
@@ -311,18 +314,18 @@ class Delivery:
             case Fate.AMBIGUOUS:
                 self._ambiguous(op, features, outcome, why)
 
-    def _ambiguous(self, op: Operation, features: Features, outcome: Outcome, why: str) -> None:
+    def _ambiguous(self, op: Operation, features: Features, outcome: Outcome, why: Told) -> None:
         if features.idempotency:
             self._outbox.retry_later(op.op_id, why, self._clock() + backoff(op.attempts + 1, self._roll()))
         else:
             self._doubt(op, why)
         self._mark(outcome)
 
-    def _refuse(self, op: Operation, why: str, evidence: Mapping[str, Any] | None = None) -> None:
+    def _refuse(self, op: Operation, why: Told, evidence: Mapping[str, Any] | None = None) -> None:
         self._outbox.reject(op.op_id, why, evidence)
         self._ears.refused(op, why)
 
-    def _doubt(self, op: Operation, why: str) -> None:
+    def _doubt(self, op: Operation, why: Told) -> None:
         self._outbox.doubt(op.op_id, why, settle_s=self._settle_s(), look_s=LOOK_S)
         self._ears.doubted(op, why)
 
@@ -362,13 +365,3 @@ def _is_wordless(outcome: Outcome, features: Features) -> bool:
     if features.idempotency or not isinstance(outcome, Answer):
         return False
     return outcome.status == 204 or all(value is None for value in outcome.json().values())
-
-
-def _said(outcome: Outcome) -> str:
-    """Why, in the service's words where there are some, raw and short; never somebody else's page."""
-    if isinstance(outcome, Answer):
-        if outcome.is_worded and (said := message_of(outcome)):
-            return said[:_WHY_LIMIT]
-        what = "says no, and not why" if outcome.is_worded else "is no answer of a Store Operations Service"
-        return f"status {outcome.status}, which {what}"
-    return str(outcome)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from aisle.client.answer import Answer
 from aisle.client.errors import ClientError, Forbidden, RateLimited, ServerError, TransportError, Unauthorized
-from aisle.client.errors import message_of as said_by
 from aisle.courier.backoff import Roll, backoff
 from aisle.courier.features import Features, read_features
+from aisle.courier.telling import told_of
 from aisle.errors import SettingsError
+from aisle.local.told import NOTHING, Told
 
 LIVE = "live"
 SYNCING = "syncing"
@@ -52,7 +53,7 @@ class Link:
         self._clock = clock
         self._roll = roll
         self._state = OFFLINE
-        self._why = ""
+        self._why = NOTHING
         self._syncing = False
         self._missing: tuple[str, ...] = ()
         self._held_until = 0.0
@@ -94,25 +95,25 @@ class Link:
         elif genuine and (self.features is None or _is_a_list(answer)):
             self.features = Features()  # what was announced is not taken back by an answer that says nothing
         if answer.status == 401:
-            self.refused(said_by(answer) or "401")
+            self.refused(told_of(answer))
         elif genuine:
             self.last_ok = self._clock()
             self._failures = 0
-            self._turn(LIVE, "")
+            self._turn(LIVE, NOTHING)
 
     def failed(self, error: Exception) -> None:
         """A call ended in this error."""
         if isinstance(error, TransportError | ServerError):
             self._failures += 1
-            self._turn(OFFLINE, str(error))
+            self._turn(OFFLINE, told_of(error))
         elif isinstance(error, Unauthorized | Forbidden):
-            self.refused(error.message or str(error))
+            self.refused(told_of(error))
         elif isinstance(error, RateLimited):
             self.hold(error.retry_after)
         elif isinstance(error, SettingsError):
-            self.refused(str(error))
+            self.refused(told_of(error))
 
-    def refused(self, why: str) -> None:
+    def refused(self, why: Told) -> None:
         """The token does not open the door."""
         self._failures += 1
         self._turn(REFUSED, why)
@@ -140,7 +141,7 @@ class Link:
             self._written = Status(self.state, self.why, self.last_ok, moment)
             self._save(self._written)
 
-    def _turn(self, state: str, why: str) -> None:
+    def _turn(self, state: str, why: Told) -> None:
         rises = state == LIVE and self._state != LIVE
         self._state, self._why = state, why
         self.beat()

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+from aisle.local.told import NOTHING, Told
 from aisle.text import clean
 
 KEPT = 100
@@ -17,6 +18,12 @@ class Notice(NamedTuple):
     at: float
     """Seconds since 1970."""
     text: str
+    why: Told = NOTHING
+    """What the row that it speaks of keeps; comes behind the text."""
+
+    def said(self, say: Callable[[str], str]) -> str:
+        """All of it on one line; `say` makes words of what is kept."""
+        return clean(f"{self.text} {say(self.why)}".strip()) if self.why else self.text
 
 
 class Notices:
@@ -27,12 +34,12 @@ class Notices:
         self._clock = clock
         self._tell = tell
 
-    def add(self, text: str) -> None:
+    def add(self, text: str, why: Told = NOTHING) -> None:
         """Takes a notice; the same as the last one is not said again."""
         shown = clean(text)
-        if self.kept and self.kept[-1].text == shown:
+        if self.kept and self.kept[-1][1:] == (shown, why):
             return
-        notice = Notice(self._clock(), shown)
+        notice = Notice(self._clock(), shown, why)
         self.kept.append(notice)
         if self._tell:
             self._tell(notice)

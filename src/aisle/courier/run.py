@@ -41,6 +41,8 @@ class Term(NamedTuple):
     care: Care = Care()
     begun: Callable[[Office], None] | None = None
     """Is handed the office once it is held."""
+    say: Callable[[str], str] = str
+    """Makes words of what rows keep, for the log that operators read."""
 
 
 def _nothing() -> None:
@@ -52,13 +54,14 @@ def serve_here(
     connect: Connect,
     care: Care = Care(),  # noqa: B008 - a tuple
     load: Callable[[], None] = _nothing,
+    say: Callable[[str], str] = str,
 ) -> int:
     """The body of the process: see `run`; and of its heirs, each of which goes on where the one before it died.
 
-    `load` imports what the work will need, once for all of them.
+    `load` imports what the work will need, once for all of them; `say`: see `Term`.
     """
     seat = Seat(home.lock)
-    term = Term(lifeline_fd(), care=care, begun=_settle)
+    term = Term(lifeline_fd(), care=care, begun=_settle, say=say)
 
     def me() -> Holder:
         return Holder(os.getpid(), term.version, term.world.clock())
@@ -91,7 +94,7 @@ async def run(home: Home, connect: Connect, term: Term = Term()) -> int:  # noqa
 async def work_here(home: Home, connect: Connect, election: Election, term: Term = Term()) -> None:  # noqa: B008 - a tuple
     """Works in this loop, for whoever has won the election, until the term is over or it is cancelled; then resigns."""
     try:
-        with _log(home.courier_log, term.world.clock) as note, closing(CourierSocket(home)) as socket:
+        with _log(home.courier_log, term.world.clock, term.say) as note, closing(CourierSocket(home)) as socket:
             while await _term(home, connect, term, socket, note) in GOES_ON:
                 pass
     finally:
@@ -134,7 +137,7 @@ def obey_signals(office: Office) -> None:
 
 
 @contextmanager
-def _log(path: Path, clock: Callable[[], float]) -> Iterator[Callable[[Notice], None]]:
+def _log(path: Path, clock: Callable[[], float], say: Callable[[str], str]) -> Iterator[Callable[[Notice], None]]:
     """What writes notices into the courier's log, one a line with its moment; and what the courier ended with."""
     with suppress(OSError):
         if path.stat().st_size > LOG_BYTES:
@@ -145,7 +148,7 @@ def _log(path: Path, clock: Callable[[], float]) -> Iterator[Callable[[Notice], 
         def note(notice: Notice) -> None:
             at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
             with suppress(OSError):  # a full disk: the notice is kept in memory
-                stream.write(f"{at} {notice.text}\n")
+                stream.write(f"{at} {notice.said(say)}\n")
 
         try:
             yield note

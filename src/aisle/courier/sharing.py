@@ -21,6 +21,7 @@ from aisle.local.operation import UPDATE, Operation
 from aisle.local.overlay import decimal, is_full
 from aisle.local.rebase import BASE, PICKED, Now, has_base, is_picked, rebased
 from aisle.local.settings_of import SEEN, said_of
+from aisle.local.told import Told, changed, told
 
 Row = Mapping[str, Any]
 
@@ -44,8 +45,9 @@ def is_fitted(op: Operation, features: Features) -> bool:
 class Objection(ContractError):
     """An update that must not be sent any more: somebody else is done with the order. `evidence` is what was read."""
 
-    def __init__(self, why: str, evidence: Mapping[str, Any]) -> None:
+    def __init__(self, why: Told, evidence: Mapping[str, Any]) -> None:
         super().__init__(why)
+        self.why = why
         self.evidence = evidence
 
 
@@ -60,14 +62,15 @@ def object_to(op: Operation, evidence: Mapping[str, Any], lines: Sequence[Row]) 
     now = evidence.get("before") or {}
     number, head, seen = said["order_number"], (now.get("order") or {}).get("head") or {}, {"after": now}
     if head.get("is_rejected"):
-        raise Objection(f"Order {number} was rejected by somebody else.", seen)
+        raise Objection(told("told.order_rejected", order=number), seen)
     if head.get("is_active") is False:
-        raise Objection(f"Order {number} was finished by somebody else.", seen)
+        raise Objection(told("told.order_finished", order=number), seen)
     there = {line["line_number"]: str(line.get("product_number") or "") for line in lines}
     for line in said["order_lines"]:
         product, ours = there.get(line["line_number"], ""), str(line.get("product_number") or "")
         if product and ours and product != ours:
-            raise Objection(f"Line {line['line_number']} of order {number} is of {product} now, not of {ours}.", seen)
+            at = {"line": line["line_number"], "order": number}
+            raise Objection(told("told.line_changed", now=product, ours=ours, **at), seen)
 
 
 def object_to_settings(op: Operation, there: Mapping[str, Mapping[str, str]]) -> None:
@@ -80,7 +83,7 @@ def object_to_settings(op: Operation, there: Mapping[str, Mapping[str, str]]) ->
         now = there.get(number, {})
         for name, seen in base.items():
             if name in now and now[name] not in (seen, ours.get(name)):
-                why = f"{name} of {number} is {now[name]} now, not {seen or 'empty'}: somebody else has changed it."
+                why = changed(name, number, now[name], seen)
                 raise Objection(why, {"before": {"product": {number: base}}, "after": {"product": there}})
 
 

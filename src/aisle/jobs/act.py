@@ -28,6 +28,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.deeds import FOR_SOMEBODY, LINE_REJECTION, LOSING, OF_LINES, OF_ORDERS, REASONED, SPLIT, Deed, decide
 from aisle.jobs.short_ways import Reason, reasons
+from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.walk import number
 from aisle.jobs.window import room
@@ -287,7 +288,7 @@ def _answered(state: Acting, answer: Rows, context: Context) -> Result:
 def _renewed(row: Outcome, said: Mapping[str, Any] | None) -> Outcome:
     if not row.word or said is None:
         return row
-    why = msg("raw", text=str(said["why"])) if said["why"] else None
+    why = words(str(said["why"])) if said["why"] else None
     return row._replace(word=str(said["word"]), why=why)
 
 

@@ -29,6 +29,7 @@ from aisle.jobs.base import (
     hides,
 )
 from aisle.jobs.tasks import Listed, listed_of
+from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.walk import number
 from aisle.jobs.window import leafed
@@ -238,7 +239,7 @@ def _stands(state: Clear, row: Mapping[str, Any]) -> Result:
         case "expired":
             return _over(state, "expired", "", None)
         case "answered" if answer.get("how") == "pin":
-            told = Verdict(WRONG, msg("clear.wrong_pin", why=str(answer.get("why") or "")))
+            told = Verdict(WRONG, msg("clear.wrong_pin", why=words(str(answer.get("why") or ""))))
             return Turn(state._replace(phase="pin", ask_id=""), (), told)
         case "answered":
             return _over(state, str(answer.get("how")), str(answer.get("why") or ""), answer.get("fresh"))

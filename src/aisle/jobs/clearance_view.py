@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import window
 from aisle.jobs.tasks import quantity_of
+from aisle.jobs.told import words
 from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def outcome(state: Clear) -> Msg:
     """What became of it."""
     if state.how == "done":
         return msg("clear.fresh", tag=state.tag, count=state.fresh) if state.fresh >= 0 else msg("clear.done")
-    return msg(OUTCOMES.get(state.how, "clear.unknown"), why=state.why)
+    return msg(OUTCOMES.get(state.how, "clear.unknown"), why=words(state.why))
 
 
 def _scope(state: Clear) -> Msg:

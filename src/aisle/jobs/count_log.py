@@ -28,6 +28,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.doubts_view import WORDS
 from aisle.jobs.losing import reasons
+from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Fact, Hint, Line, ListWindow, Msg, Row, Step, Verdict, View, msg
 from aisle.jobs.walk import number
 from aisle.jobs.window import room
@@ -318,7 +319,7 @@ def _one(state: Log, entry: Entry) -> Step:
     lines = [Line("place", msg("count.place", place=entry.place) if entry.place else msg("count.nowhere"))]
     lines += [Line("product", msg("raw", text=entry.label)), Line("quantity", _amount(entry))]
     if entry.why:
-        lines.append(Line("note", msg("raw", text=entry.why)))
+        lines.append(Line("note", words(entry.why)))
     facts = [Fact(msg("head.state"), _state(entry)), Fact(msg("head.time"), msg("clock", at=entry.at))]
     facts.append(Fact(msg("head.user"), msg("raw", text=entry.user)))
     if entry.reason:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import window
 from aisle.jobs.base import AGAIN, BY_HAND
+from aisle.jobs.told import is_ours, words
 from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _entry(state: Doubts, doubt: Doubt) -> Detail:
 def _notes(doubt: Doubt) -> tuple[Msg, ...]:
     """What became of it, and what it looks like."""
     if doubt.word == "refused":
-        return (msg("doubts.note_refused", why=doubt.why),)
+        return (msg("doubts.note_why" if is_ours(doubt.why) else "doubts.note_refused", why=words(doubt.why)),)
     if doubt.waits_for:
         return (msg("doubts.note_first"),)
     if doubt.word != "unclear":
@@ -157,7 +158,7 @@ def _notes(doubt: Doubt) -> tuple[Msg, ...]:
     elif doubt.verdict == "changed":
         first = msg("doubts.note_changed")
     else:
-        first = msg("doubts.note_unknown") if doubt.verdict else msg("doubts.note_why", why=doubt.why)
+        first = msg("doubts.note_unknown") if doubt.verdict else msg("doubts.note_why", why=words(doubt.why))
     return (first, msg(_LOOKS[doubt.looks])) if doubt.looks else (first,)
 
 

@@ -14,6 +14,7 @@ from aisle.jobs import carrying, move_put, move_take, move_task, move_view, numb
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.move_told import told
 from aisle.jobs.moving import HELD_BY, HISTORY, ZERO, Moving, Part, Pool, Way
+from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.jobs.walk import LAST, number
 from aisle.scan.meaning import (
@@ -212,7 +213,7 @@ def _refused(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Contex
             history = state.history[index + 1 :]
     known = (*state.told, *(str(row["op_id"]) for row in news))
     state = state._replace(told=known[-HISTORY:], history=history, undoing=False, ways=())
-    return told(state, WRONG, "move.refused", why=str(news[-1]["why"]), label=str(news[-1]["label"]))
+    return told(state, WRONG, "move.refused", why=words(str(news[-1]["why"])), label=str(news[-1]["label"]))
 
 
 # What a person says

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.act_view import NAMES
 from aisle.jobs.orders_view import STATUS
+from aisle.jobs.told import words
 from aisle.jobs.view import Block, Detail, Hint, Msg, msg
 from aisle.jobs.view import Line as Told
 
@@ -103,7 +104,7 @@ def _lines(state: Page) -> tuple[Told, ...]:
     if order.status == "rejected" and order.why:
         told.append(Told("note", msg("order.rejected_why", why=order.why)))
     if state.word in _LAST:
-        told.append(Told("note", msg(_LAST[state.word], why=state.why)))
+        told.append(Told("note", msg(_LAST[state.word], why=words(state.why))))
     return tuple(told)
 
 
@@ -176,6 +177,6 @@ def _event(past: Happened) -> tuple[Msg, ...]:
     if past.place:
         what = msg("order.past_at", what=what, place=past.place)
     if past.why:
-        what = msg("order.past_why", what=what, why=past.why)
+        what = msg("order.past_why", what=what, why=words(past.why))
     word = msg(_WORDS[past.word]) if past.word in _WORDS else msg("raw", text="")
     return (what, msg("raw", text=past.who), msg("moment", at=past.at), word)

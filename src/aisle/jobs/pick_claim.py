@@ -16,6 +16,7 @@ from aisle.jobs.claim import Claim, claim_of, is_later
 from aisle.jobs.pick_history import Back
 from aisle.jobs.pick_write import claim
 from aisle.jobs.picking import Picking, Tote, Way
+from aisle.jobs.told import words
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.jobs.walk import number
 
@@ -142,7 +143,7 @@ def told_refused(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Result:
     state = state._replace(told=(*state.told, *(str(row["op_id"]) for row in fresh)))
     last = fresh[-1]
     place = str(_end_of(last).get("location_code") or "")
-    told = msg("pick.put_refused", order=str(_end_of(last)[_ORDER]), place=place, why=str(last["why"]))
+    told = msg("pick.put_refused", order=str(_end_of(last)[_ORDER]), place=place, why=words(str(last["why"])))
     return Turn(state, (), Verdict(WRONG, told))
 
 

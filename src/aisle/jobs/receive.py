@@ -29,6 +29,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.receive_take import OPERATION
 from aisle.jobs.receiving import HISTORY, ZERO, Receiving, Result, Way, differences, line_of, listed_of, told
+from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View
 from aisle.scan.meaning import (
     DELIVERY,
@@ -166,7 +167,7 @@ def _refused(state: Receiving, rows: tuple[Mapping[str, Any], ...]) -> Result:
     history = tuple(did for did in state.history if not (did.entries and did.at in gone))
     known = (*state.told, *(str(row["op_id"]) for row in news))
     state = state._replace(told=known[-HISTORY:], history=history)
-    return told(state, WRONG, "receive.refused", why=str(news[-1]["why"]), label=str(news[-1]["label"]))
+    return told(state, WRONG, "receive.refused", why=words(str(news[-1]["why"])), label=str(news[-1]["label"]))
 
 
 def _is_ours(state: Receiving, row: Mapping[str, Any]) -> bool:

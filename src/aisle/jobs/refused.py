@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs.base import Query, Rows
+from aisle.jobs.told import words
 from aisle.jobs.view import WRONG, Verdict, msg
 
 MOST = 50
@@ -21,4 +22,4 @@ def news(before: tuple[str, ...], answer: Rows, user: str) -> tuple[tuple[str, .
     known = (*before, *(str(row["op_id"]) for row in fresh))[-MOST:]
     if not fresh or answer.id != "refused":
         return known, None
-    return known, Verdict(WRONG, msg("move.refused", why=str(fresh[-1]["why"]), label=str(fresh[-1]["label"])))
+    return known, Verdict(WRONG, msg("move.refused", why=words(str(fresh[-1]["why"])), label=str(fresh[-1]["label"])))

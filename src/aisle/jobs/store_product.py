@@ -174,7 +174,7 @@ def _news(before: StoreProduct | None, now: StoreProduct | None) -> Verdict | No
             if said.word == "confirmed":
                 return Verdict(GOOD, msg("store_product.confirmed", what=what))
             if said.word == "refused":
-                return Verdict(WRONG, msg("store_product.refused", why=said.why))
+                return Verdict(WRONG, store_product_view.refused(said))
     return None
 
 

@@ -11,6 +11,7 @@ from aisle.jobs.doubts_view import WORDS
 from aisle.jobs.lookup_view import about, aged, raw
 from aisle.jobs.store_product_fields import BY_NAME, CODES, DAY, FIELDS, FLAG, LEVELS, MONEY, YES, Field, said_of
 from aisle.jobs.store_product_sheet import Said, StoreProduct, doubts, is_hidden, why_not
+from aisle.jobs.told import is_ours, words
 from aisle.jobs.view import Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
 from aisle.jobs.walk import number
 
@@ -134,6 +135,11 @@ def changed(product: StoreProduct, changes: Mapping[str, Json]) -> Msg:
     return _joined(parts)
 
 
+def refused(said: Said) -> Msg:
+    """Why a change was not made: by the service, or because somebody else was faster."""
+    return msg("doubts.note_why" if is_ours(said.why) else "store_product.refused", why=words(said.why))
+
+
 def change_text(said: Said) -> Msg:
     """The same of a change that was said."""
     return _joined([_change(*each) for each in said.fields])
@@ -180,7 +186,7 @@ def _notes(product: StoreProduct | None) -> tuple[Msg, ...]:
     """What was refused, or what nobody knows the fate of; the youngest alone."""
     for said in product.said if product else ():
         if said.word == "refused":
-            return (msg("store_product.refused", why=said.why),)
+            return (refused(said),)
         if said.word == "unclear":
             return (msg("store_product.unclear", what=change_text(said)),)
     return ()

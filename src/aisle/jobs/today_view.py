@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from aisle.jobs import window
+from aisle.jobs.lists import LISTS
+from aisle.jobs.told import words
 from aisle.jobs.view import Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, View, msg
 
 if TYPE_CHECKING:
@@ -38,6 +40,9 @@ JOBS = {
     "loss": "home.count",
     "count_log": "home.count",
     "short": "home.pick",
+    "doubts": "home.doubts",
+    "clearance": "home.clearance",
+    "tasks": "home.tasks",
 }
 """What jobs are called where they are opened."""
 HEADS = ("today.head_terminal", "today.head_who", "today.head_job", "today.head_last", "today.head_since")
@@ -83,8 +88,15 @@ def _pulse(state: Today) -> Detail:
 def _blocks(said: dict[str, Any], now: str) -> tuple[Block, ...]:
     """Figures of what was never read are none."""
     figures = () if ORDERS in said.get("unread", ()) else (_orders(said), _work(said))
-    why = (Block(msg("today.why"), ((msg("raw", text=said["why"]),),), tight=True),) if said["why"] else ()
+    why = (Block(msg("today.why"), tuple((each,) for each in _why(said)), tight=True),) if said["why"] else ()
     return (*figures, _state(said, now), *why)
+
+
+def _why(said: dict[str, Any]) -> tuple[Msg, ...]:
+    """What is the matter with the link: the lists that do not come, or what was said."""
+    if said["link"] != "partial":
+        return (words(str(said["why"])),)
+    return tuple(msg(LISTS.get(name, "raw"), text=name) for name in str(said["why"]).split(", "))
 
 
 def _headline(said: dict[str, Any]) -> Msg:

@@ -118,7 +118,8 @@ def _await_rescue(path: Path) -> None:
         if time.monotonic() > until:
             raise StorageError(
                 f"The log of {path} was deleted while other programs have it open, and none of them has put it back. "
-                "Let a session there scan something; then try again."
+                "Let a session there scan something; then try again.",
+                trouble="log_gone",
             )
         time.sleep(0.02)
 
@@ -146,7 +147,9 @@ def _create(path: Path) -> None:
         with suppress(FileExistsError):
             os.link(mine, path)
     except OSError as error:
-        raise StorageError(f"{path} cannot be made: {error.strerror}. Check the folder and its owner.") from error
+        raise StorageError(
+            f"{path} cannot be made: {error.strerror}. Check the folder and its owner.", trouble="shut"
+        ) from error
     finally:
         mine.unlink(missing_ok=True)
 
@@ -214,9 +217,8 @@ def usable(path: Path) -> Iterator[None]:
         yield
     except _UNUSABLE as error:
         trouble = _trouble(error)
-        told = StorageError(f"{_ADVICE[trouble]} The database {path} cannot be used: {error}.")
-        told.trouble = trouble
-        raise told from error
+        text = f"{_ADVICE[trouble]} The database {path} cannot be used: {error}."
+        raise StorageError(text, trouble=trouble) from error
 
 
 _ADVICE = {
@@ -279,7 +281,8 @@ def refuse_newer(connection: apsw.Connection, known: int) -> None:
     if found > known:
         raise StorageError(
             f"{connection.filename} is of version {found}; this aisle knows {known} at most. A newer aisle has been "
-            "used on this host: start that one, nothing in the file is lost."
+            "used on this host: start that one, nothing in the file is lost.",
+            trouble="newer",
         )
 
 

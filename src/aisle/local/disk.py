@@ -101,13 +101,13 @@ def private_folder(folder: Path) -> None:
     """Makes a folder that is missing, and those above it, for this account alone (0700). Raises StorageError, also
     where nothing can be written."""
     if is_read_only(folder):
-        raise StorageError(f"{folder} cannot be used. {READ_ONLY} {MOUNT_AGAIN}")
+        raise StorageError(f"{folder} cannot be used. {READ_ONLY} {MOUNT_AGAIN}", trouble="read_only")
     try:
         for missing in reversed([part for part in (folder, *folder.parents) if not part.exists()]):
             missing.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise StorageError(
-            f"The folder {folder} cannot be made: {error.strerror}. Check AISLE_HOME and its owner."
+            f"The folder {folder} cannot be made: {error.strerror}. Check AISLE_HOME and its owner.", trouble="shut"
         ) from error
 
 
@@ -149,10 +149,12 @@ def refuse_bad_disk(
     if kind.startswith(_SHARED) or (kind.startswith("fuse") and kind not in _FUSE_ON_THIS_HOST):
         raise StorageError(
             f"{path} lies on a network or user-space file system ({kind}). The sessions of a host share this database "
-            "through memory, which does not work there. Set AISLE_HOME to a folder on a local disk."
+            "through memory, which does not work there. Set AISLE_HOME to a folder on a local disk.",
+            trouble="place",
         )
     if precious and kind in _VOLATILE and environ.get("AISLE_ALLOW_VOLATILE") != "1":
         raise StorageError(
             f"{path} lies in memory ({kind}) and would be lost when the power goes. It holds work that the service has "
-            "not confirmed yet. Set AISLE_HOME to a folder on a disk; AISLE_ALLOW_VOLATILE=1 if nothing here matters."
+            "not confirmed yet. Set AISLE_HOME to a folder on a disk; AISLE_ALLOW_VOLATILE=1 if nothing here matters.",
+            trouble="place",
         )

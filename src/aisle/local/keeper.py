@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from aisle.errors import StorageError
 from aisle.jobs import codec
 from aisle.jobs.base import Context, Event, SignIn, SignOut
-from aisle.jobs.view import INFO, WRONG, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.local.draft import Draft
 from aisle.local.journal import Journal
 from aisle.local.operation import Author
@@ -132,5 +132,12 @@ class Keeper:
             else:
                 self._draft.closed.append(row.job.job_id)
                 why = "session.not_resumed" if knows(row.job) else "session.other_version"
-                said = Verdict(WRONG, msg(why, job=row.job.name))
+                said = Verdict(WRONG, msg(why, job=_called(row.job.name)))
         return said
+
+
+def _called(job: str) -> Msg:
+    """A job as people know it."""
+    from aisle.jobs.today_view import JOBS
+
+    return msg(JOBS.get(job, "raw"), text=job)

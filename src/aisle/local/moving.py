@@ -14,8 +14,8 @@ from aisle.jobs.view import WRONG, Verdict, msg
 from aisle.local.asking import NOTHING
 from aisle.local.changing import Elsewhere, arrived, leave
 from aisle.local.keeper import Keeper
-from aisle.local.session import WHY
 from aisle.local.stack import Level
+from aisle.local.troubles import why_of
 
 if TYPE_CHECKING:
     from aisle.local.session import Session
@@ -37,7 +37,7 @@ def work_in(session: Session, store: str) -> None:
         waiting = session._rooms.outbox.counts()[0]
         there = session.open_store(store) if session.open_store else None
     except AisleError as error:
-        session._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=str(error))))
+        session._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=why_of(error))))
         return
     if there is None:
         session._tell(Verdict(WRONG, msg("session.one_store")))
@@ -47,8 +47,7 @@ def work_in(session: Session, store: str) -> None:
         _arrive(session, there)
     except StorageError as error:
         _go_back(session, here)
-        why = msg(WHY[error.trouble]) if error.trouble in WHY else str(error)
-        session._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=why)))
+        session._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=why_of(error))))
         return
     arrival = _desk(session)
     _sit(session, here)

@@ -41,6 +41,7 @@ from aisle.local.overlay_goods import products_of
 from aisle.local.remainder import LEFT, keep_remainder
 from aisle.local.schema_outbox import OUTBOX
 from aisle.local.split import number_with_room, room_before, split
+from aisle.local.told import NOTHING, Told, outside
 
 _REPLAYED = 100
 """Operations in one transaction, so that no session waits for it."""
@@ -106,7 +107,7 @@ class Outbox(Doubtful):
             return False
         author = Author(op.store, by or op.app_user, op.principal, op.terminal)
         (instead_of,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
-        self._apply(op.op_id, CLOSE, closed_by=by, why=settle.note, superseded_by=instead_of)
+        self._apply(op.op_id, CLOSE, closed_by=by, why=outside(settle.note), superseded_by=instead_of)
         return True
 
     def enqueue(self, intents: Sequence[Intent], author: Author) -> tuple[str, ...]:
@@ -296,26 +297,26 @@ class Outbox(Doubtful):
         """
         with transaction(self._db):
             before = self.get(op_id)
-            self._apply(op_id, CONFIRM, answer=answer, why="", evidence=kept(evidence))
+            self._apply(op_id, CONFIRM, answer=answer, why=NOTHING, evidence=kept(evidence))
             op = self.get(op_id)
             if before.confirmed_at is None:  # said a second time it is nobody's hand's matter any more
                 keep_remainder(self._db, op, left or op.evidence.get(LEFT, ()), self._random)
 
-    def reject(self, op_id: str, why: str, evidence: Json = None) -> None:
+    def reject(self, op_id: str, why: Told, evidence: Json = None) -> None:
         """The service refused it, for a reason that a person can read; its effect leaves the screens.
 
         `evidence`: what was read there, where that is why it was not even sent.
         """
         self._change(op_id, REJECT, why=why, evidence=kept(evidence))
 
-    def retry_later(self, op_id: str, why: str, not_before: float, *, never_left: bool = False) -> None:
+    def retry_later(self, op_id: str, why: Told, not_before: float, *, never_left: bool = False) -> None:
         """Back to queued, to be sent again with the same bytes, not before that moment.
 
         An attempt that never left this host does not count as one.
         """
         self._change(op_id, RETRY, why=why, not_before=not_before, sent=-int(never_left))
 
-    def postpone(self, op_id: str, why: str, not_before: float) -> None:
+    def postpone(self, op_id: str, why: Told, not_before: float) -> None:
         """It waits, not to be tried before that moment: what has to be known before it goes is not."""
         with transaction(self._db):
             self._db.execute(
@@ -345,7 +346,7 @@ class Outbox(Doubtful):
         for first in range(0, len(ops), _REPLAYED):
             with transaction(self._db):
                 for op in ops[first : first + _REPLAYED]:
-                    self._apply(op.op_id, REPLAY, why="")
+                    self._apply(op.op_id, REPLAY, why=NOTHING)
                     self._db.execute(
                         "UPDATE operation SET attempts = 0, first_sent_at = NULL, read_back_at = NULL WHERE n = ?",
                         (op.n,),

@@ -14,6 +14,7 @@ from aisle.local.outbox_state import ASK, CLOSE, CONFIRM, DENY, DONE, DOUBT, IN_
 from aisle.local.overlay import decimal
 from aisle.local.rebase import BASE, PICKED, has_base
 from aisle.local.remainder import LEFT, keep_remainder
+from aisle.local.told import Told, outside
 
 _LOOKED_FOR = "live = 1 AND state IN ('in_doubt', 'needs_person') AND (state = 'in_doubt' OR not_before > 0)"
 
@@ -38,7 +39,7 @@ WHERE mine.n = ? AND mine.lane = ? AND o.first_sent_at IS NOT NULL LIMIT 1
 class Doubtful(Rows):
     """What becomes of doubts."""
 
-    def doubt(self, op_id: str, why: str, *, settle_s: float = 0, look_s: float = 0, evidence: Json = None) -> None:
+    def doubt(self, op_id: str, why: Told, *, settle_s: float = 0, look_s: float = 0, evidence: Json = None) -> None:
         """It may or may not have arrived. Its lanes stand still.
 
         It is looked for in `look_s` seconds; in `settle_s` seconds absence is believed. `evidence` is kept with it.
@@ -56,7 +57,7 @@ class Doubtful(Rows):
         )
         return found[0] if found and fetch_one(self._db, _FOLLOWED, found[0].n, lane) is None else None
 
-    def deny(self, op_id: str, why: str, evidence: Json, *, settle_s: float, look_s: float) -> bool:
+    def deny(self, op_id: str, why: Told, evidence: Json, *, settle_s: float, look_s: float) -> bool:
         """The service said that it has it, and shows that it has not: it is in doubt, as if nothing had been said.
 
         False where something else has become of it meanwhile.
@@ -80,7 +81,7 @@ class Doubtful(Rows):
             )
 
     def send_again(
-        self, op_id: str, why: str, evidence: Json, missing: Sequence[int] = (), as_sent: Json = None
+        self, op_id: str, why: Told, evidence: Json, missing: Sequence[int] = (), as_sent: Json = None
     ) -> None:
         """It is settled that it, or these entries of it (their positions in its body), did not arrive.
 
@@ -108,7 +109,7 @@ class Doubtful(Rows):
         )
 
     def ask_person(
-        self, op_id: str, why: str, *, settle_s: float = 0, evidence: Json = None, look_s: float = 0
+        self, op_id: str, why: Told, *, settle_s: float = 0, evidence: Json = None, look_s: float = 0
     ) -> None:
         """The machine gives up finding out; with `look_s` it goes on looking all the same.
 
@@ -146,7 +147,7 @@ class Doubtful(Rows):
         if event is None:
             return False
         if settle.how == AGAIN:
-            self._apply(op.op_id, event, closed_by=by, why=settle.note, not_before=op.settles_at or 0)
+            self._apply(op.op_id, event, closed_by=by, why=outside(settle.note), not_before=op.settles_at or 0)
             self._db.execute(
                 "UPDATE operation SET attempts = 0, first_sent_at = NULL, keyed = 0 WHERE op_id = ?", (op.op_id,)
             )
@@ -157,7 +158,7 @@ class Doubtful(Rows):
                     (to_text(left), op.op_id),
                 )
         else:
-            self._apply(op.op_id, event, closed_by=by, why=settle.note)
+            self._apply(op.op_id, event, closed_by=by, why=outside(settle.note))
         if event == CONFIRM:
             keep_remainder(self._db, op, op.evidence.get(LEFT, ()), self._random)
         return True

@@ -10,13 +10,13 @@ from typing import Any
 
 import apsw
 
-from aisle.jobs.base import whole
 from aisle.jobs.codec import to_text
 from aisle.local.ids import Random, new_id
 from aisle.local.operation import Operation
 from aisle.local.outbox_state import REJECTED
 from aisle.local.overlay import decimal
 from aisle.local.rebase import BASE, PICKED
+from aisle.local.told import Told, left_over
 
 LEFT = "left"
 """Under which name it is kept with what was read before an operation was sent."""
@@ -58,15 +58,7 @@ def keep_remainder(db: apsw.Connection, op: Operation, left: Sequence[Mapping[st
         db.execute(_INSERT, row)
 
 
-def told(line: Mapping[str, Any]) -> str:
-    """Why, for whoever reads the list: `Line 1 is at 3 of 3 (ben); 2 too many in your hand: put back.`"""
-    by = f" ({line['picked_username']})" if line.get("picked_username") else ""
-    stands = f"Line {line['line_number']} is at {_text(line, PICKED)} of {_text(line, 'quantity')}{by}"
-    left = decimal(line["left"])
-    if left > 0:
-        return f"{stands}; {whole(left)} too many in your hand: put back."
-    return f"{stands}, {_text(line, 'moved_quantity')} at a place; {whole(-left)} of it were not put back."
-
-
-def _text(line: Mapping[str, Any], name: str) -> str:
-    return whole(decimal(line.get(name)))
+def told(line: Mapping[str, Any]) -> Told:
+    """Why, for whoever reads the list: where the line stands, and what is too many."""
+    picked, of, left, moved = (decimal(line.get(name)) for name in (PICKED, "quantity", "left", "moved_quantity"))
+    return left_over(int(line["line_number"]), picked, of, left, moved, str(line.get("picked_username") or ""))

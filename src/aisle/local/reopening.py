@@ -8,13 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError
-from aisle.jobs.view import INFO, WRONG, Frame, Verdict, msg
+from aisle.jobs.told import words
+from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.local.journal import Journal
 from aisle.local.keeper import Keeper
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.reads import Reads
 from aisle.local.rescue import Rescued
 from aisle.local.terms import Rooms
+from aisle.local.troubles import why_of
 
 if TYPE_CHECKING:
     from aisle.local.session import Session
@@ -24,19 +26,19 @@ def gone(session: Session) -> Frame:
     """Nothing is noted at a place where nobody reads it: says so, as long as it is so."""
     try:
         rescued = stand_again(session)
-        back = Verdict(INFO, msg("session.put_back"))
-        session._tell(back if rescued.whole else Verdict(WRONG, msg("session.other_file", why=rescued.told)))
+        back = Verdict(INFO, words(rescued.told))
+        session._tell(back if rescued.whole else Verdict(WRONG, msg("session.other_file", why=words(rescued.told))))
     except StorageError as error:
-        session._tell(Verdict(WRONG, msg("session.no_file", why=str(error))))
+        session._tell(Verdict(WRONG, msg("session.no_file", why=why_of(error))))
     return session._frame()
 
 
-def stood_again(session: Session) -> str:
+def stood_again(session: Session) -> Msg:
     """What became of the files, and what has to be done."""
     try:
-        return f"{stand_again(session).told} Do it again."
+        return msg("session.why_again", what=words(stand_again(session).told))
     except StorageError as further:
-        return str(further)
+        return why_of(further)
 
 
 def stand_again(session: Session) -> Rescued:

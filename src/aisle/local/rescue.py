@@ -16,6 +16,7 @@ import apsw
 from aisle.errors import StorageError
 from aisle.local.db import LOGS, Precious, fetch_one
 from aisle.local.disk import alone_in, file_id, private_folder
+from aisle.local.told import Told, told
 
 KEPT = "outbox-kept-"
 """How the name of a copy begins that could not be put back."""
@@ -33,12 +34,11 @@ class Rescued(NamedTuple):
     """Where the copy is, when another file is at its place."""
 
     @property
-    def told(self) -> str:
+    def told(self) -> Told:
         """For people."""
         if self.whole:
-            return "outbox.db was deleted while aisle ran. It is back, with all that was noted."
-        name = self.kept.name if self.kept else ""
-        return f"Another outbox.db was put in place while aisle ran. What was noted until then is kept in {name}."
+            return told("told.put_back")
+        return told("told.kept_beside", file=self.kept.name if self.kept else "")
 
 
 def put_back(connection: apsw.Connection) -> Rescued:
@@ -56,13 +56,14 @@ def put_back(connection: apsw.Connection) -> Rescued:
                 return Rescued(True)
             return _put_back(connection, path)
     except (OSError, apsw.Error) as error:
-        raise StorageError(f"{path} was deleted, and cannot be put back: {error}. Leave aisle running.") from error
+        told_why = f"{path} was deleted, and cannot be put back: {error}. Leave aisle running."
+        raise StorageError(told_why, trouble="gone") from error
 
 
 def _put_back(connection: Precious, path: Path) -> Rescued:
     if _is_put_back(connection):
         if file_id(path) is None:
-            raise StorageError(f"{path} was deleted again. Leave aisle, and start it anew.")
+            raise StorageError(f"{path} was deleted again. Leave aisle, and start it anew.", trouble="gone_again")
         return Rescued(True)
     connection.execute("BEGIN IMMEDIATE")  # nobody writes to the old one any more
     copy = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")

@@ -45,21 +45,13 @@ from aisle.local.stack import Outcome, Stack
 from aisle.local.taking import lose, take_one
 from aisle.local.terms import Rooms, Terms, iso, list_rows
 from aisle.local.trace import Trace
+from aisle.local.troubles import why_of
 from aisle.local.watch import Retuned, Watch
 from aisle.scan.inputs import Decoded
 from aisle.scan.meaning import Echo
 
 if TYPE_CHECKING:
     from aisle.local.changing import OpenStore
-
-
-WHY = {
-    "full": "session.why_full",
-    "busy": "session.why_busy",
-    "damaged": "session.why_damaged",
-    "shut": "session.why_shut",
-}
-"""What is said of a StorageError's trouble."""
 
 
 class Session:
@@ -357,9 +349,7 @@ class Session:
                 raise
             self._asking = NOTHING
             self._failed, self.leaving = True, False
-            why = self._why(error)
-            said = msg("session.not_saved", why=why) if isinstance(why, Msg) else msg("session.not_saved_for", why=why)
-            self._verdict = Verdict(WRONG, said)
+            self._verdict = Verdict(WRONG, msg("session.not_saved", why=self._why(error)))
             self.bells = 3
             if self._trace:
                 self._trace.lost(self._verdict)
@@ -379,10 +369,10 @@ class Session:
         if wakes:
             self._rooms.bell.ring_courier()
 
-    def _why(self, error: StorageError) -> str | Msg:
+    def _why(self, error: StorageError) -> Msg:
         """Why it could not be made durable, and what was done about it, or has to be done."""
         if not isinstance(error, Gone):
-            return msg(WHY[error.trouble]) if error.trouble in WHY else str(error)
+            return why_of(error)
         from aisle.local.reopening import stood_again
 
         return stood_again(self)

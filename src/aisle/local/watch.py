@@ -111,7 +111,7 @@ class Watch:
             terms = terms_of(loaded.settings, loaded.sources)
         except SettingsError as error:
             self._wrong = True
-            return Retuned(Verdict(INFO, msg("settings.wrong", why=self._short(str(error)))))
+            return Retuned(Verdict(INFO, msg("settings.wrong", file=self._file(str(error)))))
         told = _told(self._loaded.settings, loaded.settings)
         mended, self._wrong = self._wrong, False
         self._loaded = loaded
@@ -119,11 +119,10 @@ class Watch:
             return None
         return Retuned(Verdict(INFO, told or msg("settings.mended")), terms)
 
-    def _short(self, why: str) -> str:
-        """What is wrong without the folders of the files, for which a screen has no room."""
-        for path in self._loaded.files:
-            why = why.replace(str(path), path.name)
-        return why
+    def _file(self, why: str) -> str:
+        """Which file is wrong, by its name; what is wrong in it, `aisle doctor` says."""
+        named = [path.name for path in self._loaded.files if str(path) in why]
+        return next(iter(named), "config.toml")
 
 
 def _told(old: Settings, new: Settings) -> Msg | None:

@@ -13,6 +13,7 @@ import apsw
 
 from aisle.cli.compose import home_of
 from aisle.cli.doctor.report import Finding, ago, note, ok, plural, wrong
+from aisle.cli.words import in_words
 from aisle.courier.link import BEAT_S
 from aisle.courier.progress import load as progress_of
 from aisle.local.cache import Cache
@@ -110,9 +111,9 @@ def link(loaded: Loaded) -> Iterable[Finding]:
     if state == "refused":
         file = loaded.settings.token_file or "the file that token_file names"
         advice = f"Put a token for store {home.store} into {file}. Work goes on here, and is sent then."
-        yield wrong("link", f"refused; {heard}", str(why), advice, **facts)
+        yield wrong("link", f"refused; {heard}", in_words(str(why)), advice, **facts)
     elif state == "offline":
-        yield note("link", f"offline; {heard}", str(why), "Work goes on here and is sent later.", **facts)
+        yield note("link", f"offline; {heard}", in_words(str(why)), "Work goes on here and is sent later.", **facts)
     else:
         yield ok("link", f"{state if state != 'none' else 'no courier'}; {heard}", **facts)
 

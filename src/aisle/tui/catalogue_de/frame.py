@@ -168,7 +168,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ungesichert: {why}",
         "Ungesichert, also ist nichts geschehen: {why}",
     ),
-    "session.not_saved_for": ("Ungesichert!", "Ungesichert: {why:~}", "Ungesichert, nichts ist geschehen: {why:~}"),
     "session.why_full": (
         "Disk voll!",
         "Disk voll, Platz machen",
@@ -193,17 +192,61 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "outbox.db nicht schreibbar: aisle doctor starten.",
         "outbox.db ist nicht schreibbar. Festplatte und Rechte ansehen, oder aisle doctor starten.",
     ),
+    "session.why_read_only": (
+        "Hilfe!",
+        "Disk nur lesbar.",
+        "Die Festplatte nimmt nichts an: aisle doctor starten.",
+        "Die Festplatte nimmt nichts mehr an, sie ist nur lesbar. aisle doctor starten.",
+    ),
+    "session.why_place": (
+        "Hilfe!",
+        "Falsche Disk.",
+        "Die Dateien liegen auf falscher Disk: aisle doctor starten.",
+        "Die Dateien liegen auf einer Festplatte, die für sie nicht sicher ist. aisle doctor starten.",
+    ),
+    "session.why_newer": (
+        "Neu starten!",
+        "Neueres aisle ist da.",
+        "Hier lief ein neueres aisle: das starten.",
+        "Auf diesem Gerät lief ein neueres aisle: das starten. Nichts ist verloren.",
+    ),
+    "session.why_gone": (
+        "Hilfe!",
+        "Datei weg, Hilfe!",
+        "outbox.db ist weg: aisle laufen lassen, Hilfe holen.",
+        "outbox.db wurde gelöscht und lässt sich nicht wiederherstellen. aisle laufen lassen, Hilfe holen.",
+    ),
+    "session.why_gone_again": (
+        "Neu starten!",
+        "Beenden, neu starten.",
+        "outbox.db ist wieder weg: beenden, neu starten.",
+        "outbox.db wurde noch einmal gelöscht. aisle beenden und neu starten.",
+    ),
+    "session.why_log_gone": (
+        "Anderswo scannen",
+        "Am anderen scannen.",
+        "An einem anderen Gerät etwas scannen, dann hier.",
+        "outbox.db fehlt ihr Log: an einem anderen Gerät etwas scannen, dann hier nochmal.",
+    ),
+    "session.why_files": (
+        "Hilfe!",
+        "Dateien defekt.",
+        "Die Dateien hier gehen nicht: aisle doctor starten.",
+        "Die Dateien dieses Geräts sind nicht brauchbar. aisle doctor starten, der sagt warum.",
+    ),
+    "session.why_settings": (
+        "Hilfe!",
+        "Einstellung falsch.",
+        "Die Einstellungen sind falsch: aisle doctor starten.",
+        "Die Einstellungen dafür sind falsch. aisle doctor starten, der sagt wo.",
+    ),
+    "session.why_again": ("Nochmal machen!", "{what:~} Nochmal machen.", "{what} Nochmal machen."),
     "session.shut_out": (
         "Token erneuern",
         "Token oder Filiale abgelehnt: neuer Token in {file:~}",
         "Der Dienst lässt hier niemanden ein. Alles wartet, bis ein Token für Filiale {store} in {file:~} liegt",
     ),
     "session.let_in": ("Wieder drin", "Der Dienst lässt uns wieder ein; was wartet, wird gesendet"),
-    "session.put_back": (
-        "Wiederhergest.",
-        "outbox.db war gelöscht; ist wieder da",
-        "outbox.db wurde im Betrieb gelöscht. Sie ist wieder da, mit allem, was notiert war.",
-    ),
     "session.other_file": ("Fremde Dateien!", "Neu anmelden: {why:~}", "Neu anmelden. {why:~}"),
     "session.no_file": (
         "Notieren geht nicht",
@@ -224,7 +267,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.recounts": ("Grenzen", "neue Grenzen für Nachzählungen"),
     "settings.table": ("{name}", "{name} ist neu"),
     "settings.restart": ("Neustart: {names}", "erst nach dem nächsten Start: {names}"),
-    "settings.wrong": ("Datei falsch", "Einstellungen bleiben: {why:~}"),
+    "settings.wrong": (
+        "Datei falsch",
+        "Falsch: {file:~}; aisle doctor sagt wo",
+        "Einstellungen bleiben: in {file:~} ist ein Fehler. aisle doctor sagt wo",
+    ),
     "settings.mended": ("Datei richtig", "Die Datei der Einstellungen ist wieder richtig"),
     # Inputs that no rule takes
     "input.long": ("Zu lang", "Das ist zu lang für einen Code: {text:~}"),

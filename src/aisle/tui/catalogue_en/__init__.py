@@ -25,6 +25,7 @@ PARTS = (
     "web",
     "clearance",
     "today",
+    "told",
     "help",
 )
 """The modules that hold the messages, those that a start needs first; the same in every language."""

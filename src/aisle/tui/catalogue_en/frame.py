@@ -165,7 +165,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Not saved: {why}",
         "Not saved, so nothing has happened: {why}",
     ),
-    "session.not_saved_for": ("Not saved!", "Not saved: {why:~}", "Not saved, so nothing has happened: {why:~}"),
     "session.why_full": (
         "Free disk!",
         "Disk full, free some.",
@@ -190,17 +189,61 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "outbox.db cannot be written: run aisle doctor.",
         "outbox.db cannot be written. Look at its disk and rights, or run aisle doctor.",
     ),
+    "session.why_read_only": (
+        "Get help!",
+        "Disk read-only.",
+        "The disk takes nothing: run aisle doctor.",
+        "The disk takes nothing any more, it is mounted read-only. Run aisle doctor.",
+    ),
+    "session.why_place": (
+        "Get help!",
+        "Wrong disk.",
+        "The files lie on a wrong disk: run aisle doctor.",
+        "The files of this host lie on a disk that is not safe for them. Run aisle doctor.",
+    ),
+    "session.why_newer": (
+        "Start anew!",
+        "Newer aisle is there.",
+        "A newer aisle was used here: start that one.",
+        "A newer aisle has been used on this host: start that one. Nothing is lost.",
+    ),
+    "session.why_gone": (
+        "Get help!",
+        "Files gone, get help.",
+        "outbox.db is gone: leave aisle running, get help.",
+        "outbox.db was deleted and cannot be put back. Leave aisle running and get help.",
+    ),
+    "session.why_gone_again": (
+        "Start anew!",
+        "Leave, start anew.",
+        "outbox.db is gone again: leave, start anew.",
+        "outbox.db was deleted once more. Leave aisle, and start it anew.",
+    ),
+    "session.why_log_gone": (
+        "Scan elsewhere!",
+        "Scan at another one.",
+        "Scan something at another terminal, then here.",
+        "outbox.db lost its log: scan something at another terminal, then try again here.",
+    ),
+    "session.why_files": (
+        "Get help!",
+        "Files fail, get help.",
+        "The files of this host fail: run aisle doctor.",
+        "The files of this host cannot be used. Run aisle doctor, it says why.",
+    ),
+    "session.why_settings": (
+        "Get help!",
+        "Settings are wrong.",
+        "Its settings are wrong: run aisle doctor.",
+        "The settings for it are wrong. Run aisle doctor, it says where.",
+    ),
+    "session.why_again": ("Do it again!", "{what:~} Do it again.", "{what} Do it again."),
     "session.shut_out": (
         "New token needed",
         "Token or store refused: new token in {file:~}",
         "The service lets nobody of this host in. All waits here until a token for store {store} is in {file:~}",
     ),
     "session.let_in": ("Let in again", "The service lets us in again; what waits is sent"),
-    "session.put_back": (
-        "Files put back",
-        "outbox.db was deleted; it is back",
-        "outbox.db was deleted while aisle ran. It is back, with all that was noted.",
-    ),
     "session.other_file": ("Not your files!", "Sign in again: {why:~}", "Sign in again. {why:~}"),
     "session.no_file": (
         "Noting fails!",
@@ -221,7 +264,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.recounts": ("recounts", "new thresholds of recounts"),
     "settings.table": ("{name}", "new {name}"),
     "settings.restart": ("restart: {names}", "from the next start on: {names}"),
-    "settings.wrong": ("Settings wrong", "Settings stay: {why:~}"),
+    "settings.wrong": (
+        "Settings wrong",
+        "Wrong: {file:~}; aisle doctor says where",
+        "Settings stay: {file:~} has a mistake. aisle doctor says where",
+    ),
     "settings.mended": ("Settings fine", "The settings file is right again"),
     # Inputs that no rule takes
     "input.long": ("Too long", "That is too long for a code: {text:~}"),

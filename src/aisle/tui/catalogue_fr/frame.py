@@ -168,7 +168,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Non gardé : {why}",
         "Non gardé, donc rien n'est fait : {why}",
     ),
-    "session.not_saved_for": ("Non gardé !", "Non gardé : {why:~}", "Non gardé, donc rien n'est fait : {why:~}"),
     "session.why_full": (
         "Disque !",
         "Disque plein, libérer.",
@@ -193,17 +192,61 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Écriture impossible dans outbox.db : lancer aisle doctor.",
         "Écriture impossible dans outbox.db. Voir le disque et les droits, ou lancer aisle doctor.",
     ),
+    "session.why_read_only": (
+        "À l'aide !",
+        "Disque bloqué.",
+        "Le disque n'accepte rien : lancer aisle doctor.",
+        "Le disque n'accepte plus rien, il est en lecture seule. Lancer aisle doctor.",
+    ),
+    "session.why_place": (
+        "À l'aide !",
+        "Mauvais disque.",
+        "Fichiers sur un mauvais disque : lancer aisle doctor.",
+        "Les fichiers sont sur un disque qui n'est pas sûr pour eux. Lancer aisle doctor.",
+    ),
+    "session.why_newer": (
+        "Redémarrer !",
+        "aisle plus récent.",
+        "Un aisle plus récent a servi ici : lancer celui-là.",
+        "Un aisle plus récent a servi sur cette machine : lancer celui-là. Rien n'est perdu.",
+    ),
+    "session.why_gone": (
+        "À l'aide !",
+        "Fichier perdu.",
+        "outbox.db a disparu : laisser aisle, demander de l'aide.",
+        "outbox.db a été effacé et ne peut être remis. Laisser aisle ouvert et demander de l'aide.",
+    ),
+    "session.why_gone_again": (
+        "Redémarrer !",
+        "Quitter, relancer.",
+        "outbox.db a encore disparu : quitter, relancer.",
+        "outbox.db a été effacé une fois de plus. Quitter aisle et le relancer.",
+    ),
+    "session.why_log_gone": (
+        "Lire ailleurs !",
+        "Lire sur un autre.",
+        "Lire un code sur un autre poste, puis ici.",
+        "outbox.db a perdu son journal : lire un code sur un autre poste, puis réessayer ici.",
+    ),
+    "session.why_files": (
+        "À l'aide !",
+        "Fichiers en panne.",
+        "Fichiers inutilisables : lancer aisle doctor.",
+        "Les fichiers de cette machine sont inutilisables. Lancer aisle doctor, il dit pourquoi.",
+    ),
+    "session.why_settings": (
+        "À l'aide !",
+        "Réglages faux.",
+        "Les réglages sont faux : lancer aisle doctor.",
+        "Les réglages pour lui sont faux. Lancer aisle doctor, il dit où.",
+    ),
+    "session.why_again": ("À refaire !", "{what:~} À refaire.", "{what} À refaire."),
     "session.shut_out": (
         "Nouveau jeton !",
         "Jeton ou magasin refusé : nouveau jeton dans {file:~}",
         "Le serveur refuse cette machine. Tout attend ici jusqu'à ce qu'un jeton du magasin {store} soit dans {file:~}",
     ),
     "session.let_in": ("Accès rétabli", "Le serveur accepte à nouveau cette machine ; l'attente est envoyée"),
-    "session.put_back": (
-        "Fichiers remis",
-        "outbox.db effacé, puis remis",
-        "outbox.db a été effacé pendant le travail. Il est remis, avec tout ce qui était noté.",
-    ),
     "session.other_file": ("Autre fichier !", "Se reconnecter : {why:~}", "Il faut se reconnecter. {why:~}"),
     "session.no_file": (
         "Rien n'est noté",
@@ -224,7 +267,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.recounts": ("recompter", "nouveaux seuils de recomptage"),
     "settings.table": ("{name}", "nouveau : {name}"),
     "settings.restart": ("relancer : {names}", "à partir du prochain démarrage : {names}"),
-    "settings.wrong": ("Réglages faux", "Réglages inchangés : {why:~}"),
+    "settings.wrong": (
+        "Réglages faux",
+        "Faux : {file:~} ; aisle doctor dit où",
+        "Réglages inchangés : il y a une erreur dans {file:~}. aisle doctor dit où",
+    ),
     "settings.mended": ("Réglages bons", "Le fichier de réglages est de nouveau correct"),
     # Inputs that no rule takes
     "input.long": ("Trop long", "C'est trop long pour un code : {text:~}"),

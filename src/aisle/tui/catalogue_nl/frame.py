@@ -168,11 +168,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Niet bewaard: {why}",
         "Niet bewaard, dus er is niets gebeurd: {why}",
     ),
-    "session.not_saved_for": (
-        "Niet bewaard!",
-        "Niet bewaard: {why:~}",
-        "Niet bewaard, dus er is niets gebeurd: {why:~}",
-    ),
     "session.why_full": (
         "Schijf vol!",
         "Schijf vol, maak ruimte.",
@@ -197,17 +192,61 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Schrijven in outbox.db lukt niet: start aisle doctor.",
         "Schrijven in outbox.db lukt niet. Controleer schijf en rechten, of start aisle doctor.",
     ),
+    "session.why_read_only": (
+        "Haal hulp!",
+        "Schijf op slot.",
+        "De schijf neemt niets aan: start aisle doctor.",
+        "De schijf neemt niets meer aan, hij is alleen-lezen. Start aisle doctor.",
+    ),
+    "session.why_place": (
+        "Haal hulp!",
+        "Verkeerde schijf.",
+        "De bestanden staan op een verkeerde schijf: start aisle doctor.",
+        "De bestanden staan op een schijf die niet veilig is. Start aisle doctor.",
+    ),
+    "session.why_newer": (
+        "Herstart!",
+        "Er is nieuwere aisle.",
+        "Hier liep een nieuwere aisle: start die.",
+        "Op dit toestel liep een nieuwere aisle: start die. Er is niets kwijt.",
+    ),
+    "session.why_gone": (
+        "Haal hulp!",
+        "Bestand weg, hulp!",
+        "outbox.db is weg: laat aisle aan, haal hulp.",
+        "outbox.db is gewist en kan niet terug. Laat aisle aan staan en haal hulp.",
+    ),
+    "session.why_gone_again": (
+        "Herstart!",
+        "Stop en start weer.",
+        "outbox.db is weer weg: stop aisle, start opnieuw.",
+        "outbox.db is nog eens gewist. Stop aisle en start het opnieuw.",
+    ),
+    "session.why_log_gone": (
+        "Scan elders!",
+        "Scan op een ander.",
+        "Scan iets op een andere terminal, dan hier.",
+        "outbox.db is zijn log kwijt: scan iets op een andere terminal, dan hier opnieuw.",
+    ),
+    "session.why_files": (
+        "Haal hulp!",
+        "Bestanden kapot.",
+        "De bestanden doen het niet: start aisle doctor.",
+        "De bestanden van dit toestel doen het niet. Start aisle doctor, die zegt waarom.",
+    ),
+    "session.why_settings": (
+        "Haal hulp!",
+        "Instelling is fout.",
+        "De instellingen zijn fout: start aisle doctor.",
+        "De instellingen ervoor zijn fout. Start aisle doctor, die zegt waar.",
+    ),
+    "session.why_again": ("Doe het opnieuw!", "{what:~} Doe het opnieuw.", "{what} Doe het opnieuw."),
     "session.shut_out": (
         "Nieuw token nodig",
         "Token of winkel geweigerd: nieuw token in {file:~}",
         "De server laat dit toestel niet toe. Alles wacht hier tot er een token voor winkel {store} in {file:~} staat",
     ),
     "session.let_in": ("Weer toegang", "De server laat ons weer toe; wat wacht, wordt verzonden"),
-    "session.put_back": (
-        "Bestanden terug",
-        "outbox.db was gewist; hij is terug",
-        "outbox.db werd gewist terwijl aisle liep. Hij is terug, met alles wat genoteerd was.",
-    ),
     "session.other_file": ("Vreemd bestand!", "Meld opnieuw aan: {why:~}", "Meld opnieuw aan. {why:~}"),
     "session.no_file": (
         "Noteert niet!",
@@ -228,7 +267,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.recounts": ("hertellen", "nieuwe grenzen voor hertellen"),
     "settings.table": ("{name}", "nieuw: {name}"),
     "settings.restart": ("herstart: {names}", "vanaf de volgende start: {names}"),
-    "settings.wrong": ("Instelling fout", "Instellingen blijven: {why:~}"),
+    "settings.wrong": (
+        "Instelling fout",
+        "Fout: {file:~}; aisle doctor zegt waar",
+        "Instellingen blijven: er staat een fout in {file:~}. aisle doctor zegt waar",
+    ),
     "settings.mended": ("Instelling goed", "Het bestand met instellingen klopt weer"),
     # Inputs that no rule takes
     "input.long": ("Te lang", "Dat is te lang voor een code: {text:~}"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
+from aisle.jobs.lists import LISTS
 from aisle.jobs.view import GOOD, INFO, Chart, Detail, Frame, Link, Msg, Step, Verdict, View, msg
 from aisle.late import Late
 from aisle.text import fit, fit_end, width, wrap
@@ -259,26 +260,11 @@ _ROLES = {"partial": "syncing", "unkept": "refused"}
 """States that look as others do."""
 
 
-_LISTS = {
-    "stores": "list.stores",
-    "people": "list.people",
-    "headers": "list.headers",
-    "lines": "list.lines",
-    "locations": "list.locations",
-    "deliveries": "list.deliveries",
-    "receipts": "list.receipts",
-    "products": "list.products",
-    "stock": "list.stock",
-    "changes": "list.changes",
-}
-"""What the lists are called that a sync reads."""
-
-
 def _said(link: Link, state: str) -> Msg:
     """The state; of a part, which list does not come."""
     if state != "partial":
         return msg(_STATES[state])
-    lists = [msg(_LISTS[name]) for name in link.without if name in _LISTS]
+    lists = [msg(LISTS[name]) for name in link.without if name in LISTS]
     return msg("link.without", what=lists[0]) if lists else msg("link.partial")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aisle.jobs.lists import LISTS
 from aisle.jobs.view import Chart, Frame, ListWindow, Msg, Row, msg
 
 NEEDS = {
@@ -20,15 +21,6 @@ NEEDS = {
 
 HERE = ("today.terminals", "orders.filter", "orders.field", "orders.views", "receive.lines", "receive.check")
 """Pages of these jobs that are made of something else."""
-
-WORDS = {
-    "headers": "list.headers",
-    "deliveries": "list.deliveries",
-    "locations": "list.locations",
-    "products": "list.products",
-    "logs": "list.logs",
-}
-"""What the lists are called."""
 
 OURS = ("doubts",)
 """What has to be settled and is counted on this host alone."""
@@ -55,4 +47,4 @@ def _unknown(row: Row) -> Row:
 
 def awaited(name: str) -> Msg:
     """That a list is not here yet."""
-    return msg("list.awaited", what=msg(WORDS[name]))
+    return msg("list.awaited", what=msg(LISTS[name]))

@@ -1,0 +1,47 @@
+"""What is kept of an outcome for people: why something was not done, in messages, or in the service's own words."""
+
+from __future__ import annotations
+
+from aisle.client import Answer
+from aisle.client.errors import (
+    Ambiguous,
+    AnswerError,
+    ClientError,
+    NotSent,
+    Rejected,
+    StatusError,
+    TransportError,
+    message_of,
+)
+from aisle.errors import SettingsError
+from aisle.local.told import Told, outside, told
+
+LIMIT = 300
+"""Characters of a service's words that are kept."""
+
+
+def told_of(outcome: Answer | Exception) -> Told:
+    """Why, for whoever looks at the row; never somebody else's page. What else an error says goes along as a detail."""
+    if isinstance(outcome, Answer):
+        return _answered(outcome)
+    if isinstance(outcome, StatusError | Rejected):
+        said = outcome.message[:LIMIT]
+        status = outcome.status if isinstance(outcome, StatusError) else 200
+        return outside(said) if said else told("told.status_no", status=status)
+    detail = str(outcome)[:LIMIT]
+    if isinstance(outcome, NotSent):
+        return told("told.not_reached", detail=detail)
+    if isinstance(outcome, AnswerError):
+        return told("told.unreadable", detail=detail)
+    if isinstance(outcome, Ambiguous | TransportError | ClientError):
+        return told("told.no_answer", detail=detail)
+    if isinstance(outcome, SettingsError):
+        return told("told.no_token", detail=detail)
+    return told("told.unfit", detail=detail)
+
+
+def _answered(answer: Answer) -> Told:
+    if not answer.is_worded:
+        return told("told.status_strange", status=answer.status)
+    said = message_of(answer)[:LIMIT]
+    return outside(said) if said else told("told.status_no", status=answer.status)

@@ -1,0 +1,27 @@
+"""What this host keeps in its rows for people, for those who do not know the jobs (see `aisle.jobs.told`)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs.told import DETAIL, NOTHING, Told, is_ours, outside, told, words
+from aisle.jobs.view import Msg
+
+__all__ = ["DETAIL", "NOTHING", "Told", "changed", "is_ours", "outside", "told", "words"]
+
+
+def changed(field: str, product: str, now: str, seen: str) -> Told:
+    """That somebody else has changed what the store says of a product; values as `settings_of` has them."""
+    from aisle.jobs.store_product_view import label, shown
+
+    args: dict[str, str | Msg] = {"field": label(field), "now": shown(field, now), "seen": shown(field, seen)}
+    return told("told.setting_changed", product=product, **args)
+
+
+def left_over(line: int, picked: Decimal, of: Decimal, left: Decimal, moved: Decimal, who: str) -> Told:
+    """What of a pick found no room on its line: too many in somebody's hand, or (below 0) not put back from a place."""
+    if left > 0:
+        args: dict[str, int | Decimal] = {"line": line, "picked": picked, "of": of, "left": left}
+        return told("told.too_many_by", who=who, **args) if who else told("told.too_many", **args)
+    args = {"line": line, "picked": picked, "of": of, "moved": moved, "left": -left}
+    return told("told.not_back_by", who=who, **args) if who else told("told.not_back", **args)
