@@ -147,6 +147,36 @@ def unbound(name: str, text: str) -> list[str]:
     return [table for end, table in mine if bound.root(end) != given]
 
 
+def apart(text: str) -> list[str]:
+    """The stores' tables in a statement that a split server would have to join from elsewhere.
+
+    What may be missing is joined to one of those before it, where there is one, and not to a page of keys or to a table
+    that is whole everywhere; and what is asked of each row is asked of a store's row.
+    """
+    tree = sqlglot.parse_one(text, dialect="postgres")
+    found = []
+    for scope in tree.find_all(exp.Select):
+        tables = _tables(scope)
+        split = {alias for alias, table in tables.items() if table in TENANT}
+        joins = scope.args.get("joins") or []
+        for place, join in enumerate(joins):
+            alias = join.this.alias_or_name
+            before = split - {later.this.alias_or_name for later in joins[place:]}
+            if join.side != "LEFT" or alias not in split or not before:
+                continue
+            ends = [{equal.this, equal.expression} for equal in join.find_all(exp.EQ)]
+            whole = [{one.table for one in end if isinstance(one, exp.Column)} for end in ends if _of_stores(end)]
+            found += [] if any(both <= split for both in whole) else [tables[alias]]
+        outer = scope.find_ancestor(exp.Select)
+        if split and outer is not None and not set(_tables(outer).values()) & TENANT:
+            found += [column.sql() for column in scope.find_all(exp.Column) if column.table in _tables(outer)]
+    return found
+
+
+def _of_stores(end: set[exp.Expr]) -> bool:
+    return {one.name for one in end if isinstance(one, exp.Column)} == {"store_number"}
+
+
 def test_the_whole_catalogue_is_read() -> None:
     assert len(STATEMENTS) > 120
     assert {name for name, _ in STATEMENTS} >= OVER_ALL
@@ -156,6 +186,7 @@ def test_the_whole_catalogue_is_read() -> None:
 @pytest.mark.parametrize(("name", "text"), STATEMENTS, ids=[name for name, _ in STATEMENTS])
 def test_a_statement_keeps_to_its_store(name: str, text: str) -> None:
     assert unbound(name, text) == []
+    assert apart(text) == []
     tree = sqlglot.parse_one(text, dialect="postgres")
     assert not tree.find(exp.Merge)
     assert not any(part.args.get("recursive") for part in tree.find_all(exp.With))
@@ -184,6 +215,22 @@ def test_a_statement_keeps_to_its_store(name: str, text: str) -> None:
 )
 def test_what_forgets_its_store_is_found(text: str) -> None:
     assert unbound("X", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 1 FROM page JOIN balance b ON b.store_number = page.store_number"
+        " LEFT JOIN location l ON l.store_number = page.store_number AND l.location_code = b.location_code",
+        "SELECT 1 FROM store s JOIN balance b ON b.store_number = s.store_number"
+        " LEFT JOIN location l ON l.store_number = s.store_number WHERE s.store_number = :p1",
+        "SELECT 1 FROM store s WHERE s.store_number = :p1"
+        " AND EXISTS (SELECT 1 FROM balance b WHERE b.store_number = s.store_number)",
+    ],
+)
+def test_what_a_split_server_cannot_join_is_found(text: str) -> None:
+    assert unbound("X", text) == []
+    assert apart(text)
 
 
 def test_every_table_of_a_store_has_it_first_in_every_key() -> None:

@@ -25,13 +25,11 @@ STORE_SAID = "SELECT data FROM store WHERE store_number = $1"
 STORES_ALL = "SELECT store_number FROM store ORDER BY store_number"
 # What keeps a store from being removed: stock, open orders, tokens that name it; what its people got goes with it.
 STORE_IN_USE = """
-    SELECT s.store_number FROM store s
-    WHERE s.store_number = ANY($1)
-      AND (EXISTS (SELECT 1 FROM balance b WHERE b.store_number = s.store_number AND b.quantity <> 0)
-        OR EXISTS (SELECT 1 FROM customer_order o WHERE o.store_number = s.store_number AND o.is_active = 1)
-        OR EXISTS (SELECT 1 FROM token_store ts JOIN token t ON t.token_id = ts.token_id
-            WHERE ts.store_number = s.store_number AND t.parent_id = ''))
-    ORDER BY s.store_number"""
+    SELECT b.store_number FROM balance b WHERE b.store_number = ANY($1) AND b.quantity <> 0
+    UNION SELECT o.store_number FROM customer_order o WHERE o.store_number = ANY($1) AND o.is_active = 1
+    UNION SELECT ts.store_number FROM token_store ts JOIN token t ON t.token_id = ts.token_id
+        WHERE ts.store_number = ANY($1) AND t.parent_id = ''
+    ORDER BY 1"""
 # In this order, because of what refers to what. The ledger, the logs and the keys stay.
 STORE_REMOVALS = (
     "DELETE FROM assignment WHERE store_number = ANY($1)",
@@ -60,7 +58,7 @@ SURROUNDING = """
     JOIN store o ON o.store_number <> s.store_number AND o.is_active = 1
         AND (o.is_warehouse = 1 OR s.area_id = '' OR o.area_id = s.area_id)
     JOIN store_product sp ON sp.store_number = o.store_number AND sp.product_number = $2
-    LEFT JOIN balance b ON b.store_number = o.store_number AND b.product_number = sp.product_number
+    LEFT JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number
     WHERE s.store_number = $1
     GROUP BY o.store_number, o.store_name, o.is_warehouse, o.area_id, s.area_id, o.item, b.pool
     ORDER BY CASE WHEN o.area_id = s.area_id THEN 0 ELSE 1 END, o.is_warehouse, o.store_number, b.pool"""

@@ -45,6 +45,8 @@ _SETTINGS = {
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
 }
+# What a server that is split by store (Citus) needs to change the chain's tables after it looked at those of stores.
+_OF_WRITERS = {"citus.multi_shard_modify_mode": "sequential"}
 
 
 class PostgresStorage:
@@ -103,7 +105,7 @@ class PostgresStorage:
             await migrate(connection)
         finally:
             await connection.close(timeout=self._patience)
-        return await self._pool(readers, settings), await self._pool(writers, settings)
+        return await self._pool(readers, settings), await self._pool(writers, settings | _OF_WRITERS)
 
     async def _pool(self, size: int, settings: dict[str, str]) -> asyncpg.Pool:
         return await asyncpg.create_pool(
