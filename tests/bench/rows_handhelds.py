@@ -1,6 +1,7 @@
 """Rows about a large store's load: 200 handhelds without terminals, on SQLite and on PostgreSQL.
 
-They are on four hosts, each with its outbox and courier, as many on one as fit there; all of it on this machine.
+They are on four hosts, each with its outbox, courier and token, as many on one as fit there; all of it on this machine.
+What people do there would have processors of its own, so it yields to couriers, service and database.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from typing import Any
 
 from aisle.local.home import Home
 from aisle.local.outbox_state import DONE
+from aisle.service.storage import open_storage
+from aisle.service.times import moment
+from aisle.service.tokens import create_token
 from tests.bench.bench import Bench
 from tests.bench.table import Pair, Row, measures, p99
 from tests.faults import soak
@@ -77,14 +81,14 @@ def _worked(bench: Bench, name: str, address: str) -> list[Pair]:
         options = ("--access-log", str(requests), *(("--rate", "0") if bench.short else ()))
         os.environ["AISLE_HOME"] = str(roots[0])
         at = opened.enter_context(soak.at_work(roots[0], folder, plan, SEED, postgres=address, options=options))
-        homes = [at.home, *(_host(root, at) for root in roots[1:])]
+        books = address or soak.database(folder)
+        hosts = [(at.home, at.courier), *(_host(root, at, books) for root in roots[1:])]
         requests.write_bytes(b"")  # what the sync asked is not the load
-        people = [soak.watched(lines) for lines in _told(at, homes, plan)]
-        desks = [opened.enter_context(closing(soak.Desk(home))) for home in homes]
+        people = [soak.watched(lines) for lines in _told(hosts, plan)]
+        desks = [opened.enter_context(closing(soak.Desk(home))) for home, _ in hosts]
         soak.until(lambda: all(desk.drained() for desk in desks), DRAIN_S)
         largest = _largest_mb(at.served.pid)
         taken = soak.picked([said for person in people for said in person.said])
-        books = address or soak.database(folder)
         soak.until(lambda: soak.holds(lambda: soak.check_books(books, taken, *desks)), BOOKS_S)
         operations = [each for desk in desks for each in desk.operations() if not each.superseded_by]
     lost = sum(each.state != DONE for each in operations)
@@ -108,18 +112,25 @@ def _figures(
     ]
 
 
-def _host(root: Path, at: soak.At) -> Home:
+def _host(root: Path, at: soak.At, books: Path | str) -> tuple[Home, list[str]]:
+    """One more host of the store, with a token of its own: its home, and the command of its courier."""
     os.environ["AISLE_HOME"] = str(root)
-    return soak.host(root, at.served.url, at.courier)
+    secret = root.with_suffix(".secret")
+    secret.touch(0o600)
+    with closing(open_storage(books)) as storage:
+        made = create_token(storage, name=root.name, role="admin", store_numbers=None, now=moment(time.time()))
+    secret.write_text(made.secret)
+    courier = soak.courier_command(at.served.url, secret)
+    return soak.host(root, at.served.url, courier), courier
 
 
-def _told(at: soak.At, homes: Sequence[Home], plan: soak.Plan) -> list[list[str]]:
+def _told(hosts: Sequence[tuple[Home, list[str]]], plan: soak.Plan) -> list[list[str]]:
     """What each session told, from its first input to its end; they begin one after the other."""
     children = []
     for person in range(plan.sessions):
-        home = homes[person % len(homes)]
+        home, courier = hosts[person % len(hosts)]
         os.environ["AISLE_HOME"] = str(home.root)
-        children.append(Child(soak.session(home, at.courier, plan, person, SEED)))
+        children.append(Child(soak.session(home, courier, plan, person, SEED, yields=True)))
         time.sleep(BETWEEN_S)
     with running(*children), ThreadPoolExecutor(len(children)) as threads:
         list(threads.map(_heard, children))
