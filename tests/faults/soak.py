@@ -14,7 +14,7 @@ import select
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, cast
@@ -54,6 +54,8 @@ EACH = 10_000
 
 NOT_SAVED = "session.not_saved"
 """What a person is told when an input could not be made durable."""
+_YIELDING = 19
+"""How nice a session is that yields."""
 
 
 class Plan(NamedTuple):
@@ -352,15 +354,26 @@ class Somebody:
             self.frame = self.session.poll() or self.frame
 
 
-def session(home: Home, courier: Sequence[str], plan: Plan, person: int, seed: int) -> Callable[[Tell], None]:
-    """The work of a process: one person, from sign-in to the end."""
+def session(
+    home: Home, courier: Sequence[str], plan: Plan, person: int, seed: int, *, yields: bool = False
+) -> Callable[[Tell], None]:
+    """The work of a process: one person, from sign-in to the end; where it `yields`, after those who serve it."""
 
     def work(tell: Tell) -> None:
         os.setsid()  # as at a terminal of its own: the scheduler shares the processor between those
+        if yields:
+            _give_way()
         gc.freeze()
         Somebody(home, courier, plan, person, seed, tell).work()
 
     return work
+
+
+def _give_way() -> None:
+    """Others go first, those of other terminals too."""
+    os.nice(_YIELDING)
+    with suppress(OSError):  # a system that knows no groups of terminals has heard it already
+        Path("/proc/self/autogroup").write_text(str(_YIELDING), encoding="ascii")
 
 
 def courier_command(url: str, token_file: Path) -> list[str]:
