@@ -57,5 +57,13 @@ def _read(text: str) -> Msg | None:
         found = from_text(Msg, text)
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    fits = isinstance(found, Msg) and isinstance(found.id, str) and (found.id == _PLAIN or found.id.startswith(KINDS))
-    return found if fits and isinstance(found.args, tuple) else None
+    return found if _is_whole(found) and (found.id == _PLAIN or found.id.startswith(KINDS)) else None
+
+
+def _is_whole(found: object) -> bool:
+    """Whether it is a message with arguments that can be drawn."""
+    if not isinstance(found, Msg) or not isinstance(found.id, str) or not isinstance(found.args, tuple):
+        return False
+    pairs = [arg for arg in found.args if isinstance(arg, tuple) and len(arg) == 2 and isinstance(arg[0], str)]
+    known = (value for _, value in pairs)
+    return len(pairs) == len(found.args) and all(isinstance(v, str | int | Decimal) or _is_whole(v) for v in known)

@@ -19,6 +19,7 @@ from aisle.local.operation import MOVEMENT, REJECT_LINES, UPDATE, Operation, as_
 from aisle.local.overlay import Row, decimal
 from aisle.local.people import people_of
 from aisle.local.reads_rows import Result, loaded, window
+from aisle.local.told import outside, why_of_row
 
 SIZE = 40
 
@@ -65,7 +66,7 @@ def _logged(cache: apsw.Connection, number: str, most: int) -> Iterator[Row]:
             "label": str(name or product),
             "quantity": abs(decimal(entry.get("quantity"))),
             "place": str(entry.get("location_code") or ""),
-            "why": str(entry.get("reason_code_description") or ""),
+            "why": outside(str(entry.get("reason_code_description") or "")),
             "word": "",
         }
 
@@ -74,7 +75,7 @@ def _noted(outbox: apsw.Connection, cache: apsw.Connection, number: str, most: i
     for found in fetch(outbox, _SAID, number, most):
         op = as_operation(found)
         head = {"at": utc(op.occurred_at), "who": op.app_user, "word": WORDS[op.state]}
-        head["why"] = op.last_error if op.state != "done" else ""
+        head["why"] = why_of_row(op)
         for said in _sayings(op, cache):
             yield {**said, **head, "why": said["why"] or head["why"]}
 
@@ -82,7 +83,7 @@ def _noted(outbox: apsw.Connection, cache: apsw.Connection, number: str, most: i
 def _sayings(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
     """The things that one update says."""
     order = op.body["orders"]
-    reason = str(order.get("rejection_reason_code_description") or "")
+    reason = outside(str(order.get("rejection_reason_code_description") or ""))
     for name, yes, no in (
         ("is_rejected", "rejected", "taken_back"),
         ("is_claimed", "claimed", "released"),
@@ -94,7 +95,7 @@ def _sayings(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
             yield {"what": what, "label": "", "quantity": Decimal(0), "place": "", "why": why}
     for line in order.get("order_lines") or ():
         name = _name(cache, str(line.get("product_number") or ""))
-        reason = str(line.get("rejection_reason_code_description") or "")
+        reason = outside(str(line.get("rejection_reason_code_description") or ""))
         more = decimal(line.get("picked_quantity")) - decimal(line.get("base_picked_quantity"))
         what = "pick" if more > 0 else "unpick" if more < 0 else "closed" if line.get("is_picked") else "opened"
         place = str(line.get("preferred_location_code") or "") if more else ""

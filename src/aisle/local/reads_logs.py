@@ -24,6 +24,7 @@ from aisle.local.fold import fold
 from aisle.local.operation import Operation, as_operation
 from aisle.local.overlay import Row, decimal
 from aisle.local.reads_rows import Result, loaded, window
+from aisle.local.told import why_of_row
 
 SIZE = 20
 """Rows of a window when nobody says how many."""
@@ -235,5 +236,5 @@ def _entry(operation: Operation, index: int, entry: Mapping[str, Any], id_: str)
         "reason": "",
         "source": str(entry.get("source") or ""),
         "word": WORDS[operation.state],
-        "why": operation.last_error if operation.state != "done" else "",
+        "why": why_of_row(operation),
     }

@@ -6,8 +6,43 @@ from decimal import Decimal
 
 from aisle.jobs.told import DETAIL, NOTHING, Told, is_ours, outside, told, words
 from aisle.jobs.view import Msg
+from aisle.local.operation import Operation
+from aisle.local.outbox_state import CLOSED, DONE
 
-__all__ = ["DETAIL", "NOTHING", "Told", "changed", "is_ours", "outside", "told", "words"]
+__all__ = [
+    "DETAIL",
+    "NOTHING",
+    "Told",
+    "changed",
+    "is_ours",
+    "left_over",
+    "note_of",
+    "outside",
+    "told",
+    "why_of_row",
+    "words",
+]
+
+_NOTES = {
+    "counted": "doubts.how_counted",
+    "corrected": "doubts.how_corrected",
+    "nothing": "doubts.how_nothing",
+    "put_back": "doubts.way_put_back",
+    "other_order": "doubts.way_other_order",
+}
+"""What a person chose when he settled something by hand, as it is kept."""
+
+
+def note_of(text: str) -> Told:
+    """What a person said when he settled something: what he chose, or his own words."""
+    return told(_NOTES[text]) if text in _NOTES else outside(text)
+
+
+def why_of_row(op: Operation) -> str:
+    """Why an operation is not done, or what was said when somebody settled it; empty where it is done."""
+    if op.state == CLOSED:
+        return note_of(op.last_error)
+    return "" if op.state == DONE else op.last_error
 
 
 def changed(field: str, product: str, now: str, seen: str) -> Told:

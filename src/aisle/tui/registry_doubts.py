@@ -6,6 +6,8 @@ from decimal import Decimal
 
 from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, DIFFERENCE, OVERAGE
 from aisle.jobs.doubts import OTHER_ORDER, PUT_BACK, Doubt, Doubts, DoubtsJob, Item, Side
+from aisle.jobs.store_product_view import label, shown
+from aisle.jobs.told import Told, told
 from aisle.jobs.view import ASK, GOOD, Frame, Link, Verdict, msg
 
 LINK = Link("live", 5.0, waiting=3, doubtful=2)
@@ -134,12 +136,24 @@ def counted(text: str) -> Frame:
     return _frame(Doubts(entry=state))
 
 
+def _min_changed() -> Told:
+    return told(
+        "told.setting_changed", field=label("min"), product="4001", now=shown("min", "10"), seen=shown("min", "12")
+    )
+
+
+def left_over(text: str) -> Frame:
+    """What somebody picked found no room, because another one was faster."""
+    args: dict[str, int | Decimal] = {"line": 1, "picked": Decimal(3), "of": Decimal(3), "left": Decimal(2)}
+    return _frame(Doubts(entry=_refused(text)._replace(why=told("told.too_many_by", who=text or "Ben", **args))))
+
+
 def setting(text: str) -> Frame:
     """Somebody else has changed the minimum since it was seen."""
     sides = (Side("min", "", "12", "8", "10"), Side("attention_codes", "", "", text or "COLD,GLASS", ""))
     state = _moved(text, "refused", True)._replace(
         kind="setting", operation="update-store-products", place="", looks="", sides=sides, ways=(BY_HAND,),
-        why=text or "min of 4001 is 10 now, not 12: somebody else has changed it.",
+        why=text or _min_changed(),
     )  # fmt: skip
     return _frame(Doubts(entry=state))
 
@@ -172,6 +186,7 @@ DOUBTS = (
     ("doubts.entry", "unclear", unclear),
     ("doubts.entry", "looked_for", looked_for),
     ("doubts.entry", "refused", refused),
+    ("doubts.entry", "left_over", left_over),
     ("doubts.entry", "changed", changed),
     ("doubts.entry", "claimed", claimed),
     ("doubts.entry", "short", short),

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.today import Aisle, Person, Terminal, Today, TodayJob
+from aisle.jobs.told import told
 from aisle.jobs.view import WRONG, Frame, Link, Verdict, msg
 
 NOW = "2026-11-20T15:30:00+00:00"
@@ -50,8 +51,8 @@ def _pulse(text: str) -> Frame:
 
 
 def _offline(text: str) -> Frame:
-    told = {"link": "offline", "why": text or "The service does not answer.", "courier_at": MOMENT - 400.0}
-    said = {**PULSE, **told, "seen_all_day": False, "last_ok": MOMENT - 900}
+    link = {"link": "offline", "why": text or told("told.not_reached"), "courier_at": MOMENT - 400.0}
+    said = {**PULSE, **link, "seen_all_day": False, "last_ok": MOMENT - 900}
     verdict = Verdict(WRONG, msg("today.unknown", text=text or "8710000000012"))
     return _frame(_state(pulse=tuple(said.items())), Link("offline", 900.0, 2, 1), verdict)
 
