@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,8 +118,16 @@ def told_ids() -> frozenset[str]:
 
 def test_what_is_kept_goes_by_the_type_that_only_messages_have() -> None:
     """Whoever hands a plain text to one of these is told by the type checker."""
-    takers = [Outbox.doubt, Outbox.deny, Outbox.send_again, Outbox.ask_person, Outbox.reject, Outbox.retry_later]
-    for taker in (*takers, Outbox.postpone, Link.refused, Link._turn, Objection.__init__):
+    takers: list[Callable[..., Any]] = [
+        Outbox.doubt,
+        Outbox.deny,
+        Outbox.send_again,
+        Outbox.ask_person,
+        Outbox.reject,
+        Outbox.retry_later,
+    ]
+    takers += [Outbox.postpone, Link.refused, Link._turn, Objection.__init__]
+    for taker in takers:
         assert inspect.signature(taker).parameters["why"].annotation == "Told", taker
     givers = [vars(Rescued)["told"].fget, told_left]
     for giver in (*givers, told_of):
