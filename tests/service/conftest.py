@@ -32,6 +32,7 @@ BOTH = frozenset(
         "test_round_trips",
         "test_round_trips_goods",
         "test_scope",
+        "test_together",
     }
 )
 
