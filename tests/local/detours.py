@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from aisle.jobs import JOBS
 from aisle.jobs.base import Start
 from aisle.jobs.view import Detail, View
-from aisle.local.cache import Cache, open_cache
+from aisle.local.cache import Cache, Sync, open_cache
 from aisle.local.db import transaction
 from aisle.local.home import Home
 from aisle.local.operation import Author, Intent
@@ -113,6 +114,13 @@ def lost(home: Home) -> None:
     cache(home).put_logs([entry | {"created_on": at}], "2026-01-01")
 
 
+def settled(home: Home) -> None:
+    """The store says of a product how much of it there is to be, and what was sold of it."""
+    said = {"min": 4, "max": 10, "original_min": 4, "original_max": 10, "history_array": [3, 4, 5, 6]}
+    cache(home).put_stock([goods.stock("P1", 7, places={"A-1": 7}) | said])
+    cache(home).set_link(Sync(state="live", last_ok=time.time()))
+
+
 COUNTED = ("count", "A-1", BARCODES[0], "19", "d", "1")
 """Scans after which a count is on its way."""
 
@@ -183,6 +191,10 @@ WAYS: dict[str, Way] = {
     "logs.export": Way(("logs", "e")),
     "logs.sure": Way(("logs", "e", "1")),
     "logs.losses": Way(("logs", "g"), before=lost),
+    "store_product": Way((f"?{BARCODES[0]}", "e"), before=settled),
+    "store_product.value": Way((f"?{BARCODES[0]}", "e", "1"), before=settled),
+    "store_product.sure": Way((f"?{BARCODES[0]}", "e", "1", "6"), before=settled),
+    "store_product.chart": Way((f"?{BARCODES[0]}", "e", "g"), before=settled),
     "doubts": Way(("doubts",), before=doubtful),
     "doubts.entry": Way(("doubts", "1"), before=doubtful),
     "doubts.again": Way(("doubts", "1", choose("doubts.way_again")), before=doubtful),

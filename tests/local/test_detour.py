@@ -21,7 +21,7 @@ from tests.local.test_session import BARCODES, _writer, at, home, say, sent, tol
 
 __all__ = ["home"]
 
-WORDS_OF_THEIR_OWN = ("home", "lookup", "browse", "count_log", "deliveries", "logs", "doubts.by_hand")
+WORDS_OF_THEIR_OWN = ("home", "lookup", "browse", "count_log", "deliveries", "logs", "doubts.by_hand", "store_product")
 """What letters do there is their own: they search, or say something."""
 
 ASKED = (f"?{BARCODES[2]}", f"?{ELSEWHERE}", "?A-2", "?4102")

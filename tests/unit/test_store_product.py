@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs import store_product_view
+from aisle.jobs import codec, store_product_view
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Wish, Write
 from aisle.jobs.figures import MOST, figures
 from aisle.jobs.store_product import Page, StoreProductJob
@@ -414,3 +414,26 @@ def test_whatever_is_said_every_page_can_be_drawn(seed: int) -> None:
         open_ = hand.job.open(hand.state)
         numbered = sum(each.numbered for each in hand.view.blocks) if isinstance(hand.view, Detail) else 0
         assert open_.choices == numbered + len(hand.view.choices)
+
+
+def test_a_value_in_hand_is_there_again_when_the_journal_is_read() -> None:
+    """What is live is not in it: the events and the answers that were kept lead to the very question."""
+    hand, kept = StoreProductJob(), list[Event]()
+    queue, typed = deque[Event]([Opened({"product_number": "P1"})]), deque[Event]([Choice(1), Quantity(Decimal(6))])
+    state = hand.begin()
+    while queue or typed:
+        event = (queue or typed).popleft()
+        turn = hand.step(state, event, CONTEXT)
+        state = turn.state
+        asked = [each for each in turn.effects if isinstance(each, Query)]
+        queue.extend(Rows(each.id, (row(),), 1) for each in asked)
+        if not isinstance(event, Rows) or event.id != "product":
+            kept.append(codec.from_text(type(event), codec.to_text(event)))
+    again = hand.begin()
+    for event in kept:
+        again = hand.step(again, event, CONTEXT).state
+    assert hand.at(again) == hand.at(state) == "store_product.sure"
+    assert (again.field, again.changes) == (state.field, state.changes) == ("min", (("min", Decimal(6)),))
+    assert codec.from_text(Page, codec.to_text(again)) == again
+    sent = hand.step(again, Rows("chosen", (row(),), 1), CONTEXT)
+    assert [each.body[0]["min"] for each in sent.effects if isinstance(each, Write)] == [Decimal(6)]

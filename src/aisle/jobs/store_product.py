@@ -1,13 +1,14 @@
 """A product as this store keeps it: levels, replenishment, attention, expiry, promotion, prices, moments and figures.
 
-What the interface can write has a number: a value is typed, shown beside what it stands at, and sent. Interface: Update
-store products.
+What the interface can write has a number: a value is typed, shown beside what it stands at, and sent. What the page
+shows is live; what is decided goes by a row that is asked for just then and kept, so that a value in hand is there
+again after a kill. Interface: Update store products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from aisle.jobs import store_product_view
 from aisle.jobs.base import (
@@ -81,7 +82,7 @@ class StoreProductJob:
     name = "store_product"
     steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.sure", "store_product.chart")
     version = 1
-    journalled = False
+    journalled = True
 
     def begin(self) -> Page:
         """No product yet."""
@@ -134,7 +135,7 @@ class StoreProductJob:
                 return _send(state, context) if event == Choice(1) else _not_sent(state, event)
             case "chart":
                 return _leaf(state, event)
-        return _page(state, event)
+        return _page(state, event, context)
 
 
 def _show(product: str, label: str, context: Context) -> Result:
@@ -148,9 +149,14 @@ def _look(product: str, context: Context) -> tuple[Effect, ...]:
 
 
 def _answered(state: Page, answer: Rows, context: Context) -> Result:
-    if answer.id == "chosen":
-        return _send_now(state, answer.rows, context)
     found = store_product(answer.rows[0], context.now) if answer.rows else None
+    match answer.id.partition("/"):
+        case ("chosen", _, _):
+            return _send_now(state, found, context)
+        case ("field", _, name):
+            return Turn(_grounded(state._replace(product=found, phase=VALUE, field=name, changes=())))
+        case ("meant", _, _):
+            return _weighed(_grounded(state._replace(product=found)))
     fresh = state._replace(loaded=True, product=found, label=found.name if found else state.label)
     return Turn(_grounded(fresh), (), _news(state.product, found))
 
@@ -196,12 +202,12 @@ def _thing(state: Page, meaning: Meaning, context: Context) -> Result:
     return _show(meaning.key, label, context)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
 
 
-def _page(state: Page, event: Event) -> Result:
+def _page(state: Page, event: Event, context: Context) -> Result:
     match event:
         case Choice(choice) if choice <= len(store_product_view.numbered(state)):
             field = store_product_view.numbered(state)[choice - 1]
-            return Turn(state._replace(phase=VALUE, field=field.name, changes=()))
-        case Command("g") if store_product_view.has_figures(state):
+            return Turn(state, (_kept(state, f"field/{field.name}", context),))
+        case Command("g") if not state.loaded or store_product_view.has_figures(state):
             return Turn(state._replace(phase=CHART, page=0))
         case Command("d") if state.refused:
             return Turn(state, (Start("doubts", {}),))
@@ -225,11 +231,11 @@ def _typed(state: Page, event: Event, context: Context) -> Result:
     kind = BY_NAME[state.field].kind
     match event:
         case Choice(choice) if kind == FLAG:
-            return _meant(state, {state.field: choice == 1})
+            return _meant(state, {state.field: choice == 1}, context)
         case Choice() if kind == CODES:
-            return _meant(state, {state.field: []})
+            return _meant(state, {state.field: []}, context)
         case Quantity(value) if kind in NUMERIC:
-            return _meant(state, {state.field: value})
+            return _meant(state, {state.field: value}, context)
         case Text(text) | Unknown(text):
             return _words(state, text, context)
         case Echo():
@@ -240,27 +246,32 @@ def _typed(state: Page, event: Event, context: Context) -> Result:
 def _words(state: Page, text: str, context: Context) -> Result:
     kind = BY_NAME[state.field].kind
     if kind == CODES and (codes := codes_of(text)):
-        return _meant(state, {state.field: codes})
+        return _meant(state, {state.field: codes}, context)
     if kind == DAY and (day := day_of(text, context.now)):
-        return _meant(state, {state.field: moment_of(day)})
+        return _meant(state, {state.field: moment_of(day)}, context)
     if state.field in LEVELS and (both := both_levels(text)):
-        return _meant(state, dict(zip(LEVELS, both, strict=True)))
+        return _meant(state, dict(zip(LEVELS, both, strict=True)), context)
     return Turn(state, (), Verdict(WRONG, store_product_view.how(state.field)))
 
 
-def _meant(state: Page, changes: Mapping[str, Json]) -> Result:
+def _meant(state: Page, changes: Mapping[str, Json], context: Context) -> Result:
+    """What it stands at decides whether that can be."""
+    return Turn(state._replace(changes=tuple(changes.items())), (_kept(state, "meant", context),))
+
+
+def _weighed(state: Page) -> Result:
     """Asked once more, with what it stands at; what cannot be is said at once."""
-    product = state.product
-    if product is None:
+    product, changes = state.product, dict(state.changes)
+    if product is None or state.phase != VALUE:
         return Turn(state)
     why = objection(product, changes)
     if why is not None:
-        return Turn(state, (), Verdict(WRONG, why))
+        return Turn(state._replace(changes=()), (), Verdict(WRONG, why))
     said = said_of(changes)
     changed = {name: changes[name] for name in changes if product.value(name) != said[name]}
     if not changed:
         same = msg("store_product.same", what=store_product_view.label(state.field))
-        return Turn(state._replace(phase=PAGE, field=""), (), Verdict(INFO, same))
+        return Turn(state._replace(phase=PAGE, field="", changes=()), (), Verdict(INFO, same))
     doubtful = doubts(product, changed)
     told = Verdict(ASK, doubtful[0]) if doubtful else None
     return Turn(state._replace(phase=SURE, changes=tuple(changed.items())), (), told)
@@ -277,13 +288,16 @@ def _not_sent(state: Page, event: Event) -> Result:
 
 def _send(state: Page, context: Context) -> Result:
     """How it stands at this moment; the answer decides."""
-    args = {"product_number": state.number, "user": context.user}
-    return Turn(state, (Query("chosen", "store_product", args),))
+    return Turn(state, (_kept(state, "chosen", context),))
 
 
-def _send_now(state: Page, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+def _kept(state: Page, name: str, context: Context) -> Query:
+    """How the product stands at this moment; the answer is part of the journal."""
+    return Query(name, "store_product", {"product_number": state.number, "user": context.user})
+
+
+def _send_now(state: Page, now: StoreProduct | None, context: Context) -> Result:
     """What has changed under the hand is told instead of being written over."""
-    now = store_product(rows[0], context.now) if rows else None
     changes = dict(state.changes)
     fresh = _grounded(state._replace(product=now))
     if now is None or fresh.phase != SURE:
