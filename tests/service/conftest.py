@@ -22,6 +22,7 @@ BOTH = frozenset(
         "test_clearance",
         "test_codes",
         "test_deliveries",
+        "test_few",
         "test_idempotency",
         "test_line_rejections",
         "test_lists",

@@ -53,7 +53,7 @@ class Page(NamedTuple):
         """How many rows have to be read: one more than is shown, which tells that there is a next page."""
         return self.size + 1
 
-    def cut(self, rows: Sequence[_T]) -> tuple[Sequence[_T], bool]:
+    def cut(self, rows: list[_T]) -> tuple[list[_T], bool]:
         """The rows to show, of those that were read, and whether there are more behind them."""
         return rows[: self.size], len(rows) > self.size
 
@@ -101,8 +101,13 @@ def _positive(query: Mapping[str, Any], name: str, default: int) -> int:
     return int(number)
 
 
-async def total_over_stores(tx: Tx, rows: Query) -> int | None:
-    """How many rows a list over several stores has; None when there are more than `MOST_COUNTED`."""
+async def total_over_stores(tx: Tx, rows: Query, page: Page, found: int) -> int | None:
+    """How many rows a list over several stores has; None when there are more than `MOST_COUNTED`.
+
+    `found` rows were read for this page; where that says it, nothing is counted. `rows` are all, in any order.
+    """
+    if found and not page.after and page.offset + found > MOST_COUNTED:
+        return None
     total = await counted(rows, MOST_COUNTED + 1).total(tx)
     return total if total <= MOST_COUNTED else None
 

@@ -6,13 +6,14 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.service.amounts import thousandths, whole_number
 from aisle.service.answers import DONE, against_rule, conflict
 from aisle.service.context import Call, Context, Store
 from aisle.service.delivery_text import delivery_item, delivery_text, grouped, line_item
 from aisle.service.encode import compact, without_none
+from aisle.service.few import span
 from aisle.service.handlers.products import code_key
 from aisle.service.limits import check_code
 from aisle.service.pages import Page, envelope, scrolled_page, total_over_stores
@@ -34,7 +35,22 @@ PURCHASE = 1
 # Of a line no list shows these.
 _KEPT = ("purchase_price", "secondary_order_number", "secondary_order_line_number")
 _SHIPMENT_LINE = "customer_order_shipment_number_line_number"
+# Where a row of a page has the number that orders it.
+_SEQ, _RECEIPT_SEQ = 2, 7
 _EQUAL = ("order_number", "status", "supplier_code", "group_code")
+
+
+class Kind(NamedTuple):
+    """Deliveries or receipts: the counter that numbers them, what they can be asked for, their orders."""
+
+    counter: str
+    filters: Mapping[str, str]
+    of_store: str
+    of_chain: str
+
+
+DELIVERIES = Kind("delivery", sql.DELIVERY_FILTERS, sql.DELIVERY_ORDER_STORE, sql.DELIVERY_ORDER_CHAIN)
+RECEIPTS = Kind("receipt", sql.RECEIPT_FILTERS, sql.RECEIPT_ORDER_STORE, sql.RECEIPT_ORDER_CHAIN)
 
 
 async def list_deliveries(ctx: Context, call: Call) -> bytes:
@@ -47,25 +63,26 @@ async def list_deliveries(ctx: Context, call: Call) -> bytes:
     if "delivery_date" in query:
         asked["expected_on"] = day(query["delivery_date"], "delivery_date")
     asked |= modified_or_submitted(query)
-    order = sql.DELIVERY_ORDER_STORE if store else sql.DELIVERY_ORDER_CHAIN
-    total, rows = await of_page(ctx, page, asked, store, order)
-    groups, more = page.cut(grouped(rows, by=2))
+    total, found = await of_page(ctx, page, asked, store, DELIVERIES)
+    groups, more = page.cut(found)
     entries = [delivery_text(group) for group in groups]
     last = groups[-1][0][2:4] if groups else None
     return envelope(ctx, call, entries, page, total, more=more, sort="import_id", last=last)
 
 
 async def of_page(
-    ctx: Context, page: Page, asked: Mapping[str, object], store: Store | None, order: str
-) -> tuple[int | None, list[Row]]:
-    """How many deliveries or receipts there are, and the rows of a page of them, one for each line."""
-    listed = partial(filtered, sql.DELIVERY_KEYS, sql.DELIVERY_FILTERS, tail=order)
+    ctx: Context, page: Page, asked: Mapping[str, object], store: Store | None, kind: Kind
+) -> tuple[int | None, list[list[Row]]]:
+    """How many deliveries or receipts there are, and those of a page, each as the rows of its lines."""
+    count = partial(filtered, sql.DELIVERY_COUNT, kind.filters)
+    lies = await span(ctx, page, asked, count, kind.counter)
+    keys = filtered(sql.DELIVERY_KEYS, kind.filters, lies.asked, kind.of_store if store else kind.of_chain)
+    rows = await around(paged(keys, page.limit, lies.offset), sql.DELIVERY_PAGE).all(ctx.tx)
+    found = grouped(rows, by=_RECEIPT_SEQ if kind is RECEIPTS else _SEQ)
     if store:
-        total: int | None = await filtered(sql.DELIVERY_COUNT, sql.DELIVERY_FILTERS, asked).total(ctx.tx)
-    else:
-        total = await total_over_stores(ctx.tx, listed(asked))
-    found = paged(listed(page.behind(asked)), page.limit, page.offset)
-    return total, await around(found, sql.DELIVERY_PAGE).all(ctx.tx)
+        return await count(asked).total(ctx.tx), found
+    every = filtered(sql.DELIVERY_KEYS, kind.filters, asked)
+    return await total_over_stores(ctx.tx, every, page, len(found)), found
 
 
 async def scope(ctx: Context, query: Body) -> tuple[dict[str, object], Store | None]:

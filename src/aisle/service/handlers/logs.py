@@ -12,8 +12,9 @@ from aisle.service.amounts import plain, thousandths, whole_number
 from aisle.service.answers import against_rule, dumps
 from aisle.service.context import Call, Context, Store, split_id
 from aisle.service.encode import fragment, joined, loaded, quoted, without_none
+from aisle.service.few import span
 from aisle.service.handlers import store_products
-from aisle.service.pages import envelope, scrolled_page, total_over_stores
+from aisle.service.pages import Page, envelope, scrolled_page, total_over_stores
 from aisle.service.request import clamped
 from aisle.service.sql import logs as sql
 from aisle.service.sql import products as product_sql
@@ -29,6 +30,7 @@ from aisle.service.stock.order import refresh
 from aisle.service.stock.receipt import Delivery, Part, Receiving
 from aisle.service.stock.recount import close_recounts
 from aisle.service.stock.update import order_pool
+from aisle.service.storage import Row
 from aisle.service.times import day, following_day, moment, parsed
 from aisle.service.tokens import enter
 
@@ -48,29 +50,14 @@ async def list_store_product_logs(ctx: Context, call: Call) -> bytes:
     asked: dict[str, object] = {
         name: query[name] for name in ("article_number", "review_status", "reason_code", "reference") if name in query
     }
-    if store:
-        asked["store"] = store.number
-    elif not ctx.principal.all_stores:
-        asked["token"] = ctx.principal.token_id
-    asked |= _between(query, store)
-    if not query.get("is_historic"):
-        since = moment(ctx.seconds - HISTORIC_DAYS * 86400)
-        asked |= {"since_in_store": (store.number, since)} if store else {"since": since}
     if query.get("is_reviewed"):
         asked["reviewed"] = REVIEWED
     if "last_modified_date" in query:
         asked["modified_from"] = day(query["last_modified_date"], "last_modified_date")
     if "to_modified_date" in query:
         asked["modified_before"] = following_day(day(query["to_modified_date"], "to_modified_date"))
-    listed = partial(filtered, sql.LOG_LIST, sql.LOG_FILTERS)
-    if store:
-        order = sql.LOG_ORDER_STORE
-        total: int | None = await filtered(sql.LOG_COUNT, sql.LOG_FILTERS, asked).total(ctx.tx)
-    else:
-        order = sql.LOG_ORDER_CHAIN
-        total = await total_over_stores(ctx.tx, listed(asked, order))
-    found = paged(listed(page.behind(asked), order), page.limit, page.offset)
-    rows, more = page.cut(await found.all(ctx.tx))
+    total, found = await (_of_store(ctx, page, query, asked, store) if store else _of_chain(ctx, page, query, asked))
+    rows, more = page.cut(found)
     entries = (
         joined(
             (
@@ -84,18 +71,58 @@ async def list_store_product_logs(ctx: Context, call: Call) -> bytes:
     return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
 
 
-def _between(query: Mapping[str, Any], store: Store | None) -> dict[str, object]:
-    """The bounds of ids. Inside a store they are bounds of its own numbers, by which no other store's are met."""
-    if not store:
-        return {name: split_id(query[name]) for name in ("from_id", "to_id") if name in query}
-    own: dict[str, object] = {}
+async def _of_chain(
+    ctx: Context, page: Page, query: Mapping[str, Any], asked: dict[str, object]
+) -> tuple[int | None, list[Row]]:
+    """How many entries there are in the token's stores, and those of a page."""
+    if not ctx.principal.all_stores:
+        asked["token"] = ctx.principal.token_id
+    asked |= {name: split_id(query[name]) for name in ("from_id", "to_id") if name in query}
+    if not query.get("is_historic"):
+        asked["since"] = _first_day(ctx)
+    listed = partial(filtered, sql.LOG_LIST, sql.LOG_FILTERS)
+    lies = await span(ctx, page, asked, partial(filtered, sql.LOG_COUNT, sql.LOG_FILTERS), "log")
+    rows = await paged(listed(lies.asked, sql.LOG_ORDER_CHAIN), page.limit, lies.offset).all(ctx.tx)
+    return await total_over_stores(ctx.tx, listed(asked), page, len(rows)), rows
+
+
+async def _of_store(
+    ctx: Context, page: Page, query: Mapping[str, Any], asked: dict[str, object], store: Store
+) -> tuple[int, list[Row]]:
+    """The same of one store. Its numbers have no gaps: where nothing else is asked, nothing has to be counted."""
+    first, last = await _numbers(ctx, query, store)
+    offset, count = page.offset, partial(filtered, sql.LOG_COUNT, sql.LOG_FILTERS)
+    if asked:
+        total = await count(asked | {"store": store.number, "beyond": first - 1, "until": last}).total(ctx.tx)
+    else:
+        total, offset = max(0, last - first + 1), 0
+        first += page.offset
+        last = min(last, max(first, int(page.after[0]) + 1 if page.after else 0) + page.limit - 1)
+    behind = page.behind(asked | {"store": store.number, "beyond": first - 1, "until": last})
+    found = filtered(sql.LOG_LIST, sql.LOG_FILTERS, behind, sql.LOG_ORDER_STORE)
+    return total, await paged(found, page.limit, offset).all(ctx.tx)
+
+
+async def _numbers(ctx: Context, query: Mapping[str, Any], store: Store) -> tuple[int, int]:
+    """The first and the last number of a store's own that an entry may have: by age, and by the ids that are asked for.
+
+    They bound the store's own numbers, so that no other store's entries are met.
+    """
+    first, last = 1, await ctx.last(store.number, "log")
+    if not query.get("is_historic"):
+        row = await ctx.tx.one(sql.LOG_FIRST_SINCE, store.number, _first_day(ctx))
+        first = row[0] if row else last + 1
     if "from_id" in query:
         seq, ordinal = split_id(query["from_id"])
-        own["from_seq"] = seq + (store.ordinal < ordinal)
+        first = max(first, seq + (store.ordinal < ordinal))
     if "to_id" in query:
         seq, ordinal = split_id(query["to_id"])
-        own["to_seq"] = seq - (store.ordinal > ordinal)
-    return own
+        last = min(last, seq - (store.ordinal > ordinal))
+    return first, last
+
+
+def _first_day(ctx: Context) -> str:
+    return moment(ctx.seconds - HISTORIC_DAYS * 86400)
 
 
 async def create_store_product_logs(ctx: Context, call: Call) -> bytes:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.service.context import Call, Context, Store, split_id
-from aisle.service.delivery_text import grouped, receipt_text
-from aisle.service.handlers.deliveries import modified_or_submitted, of_page, scope
+from aisle.service.delivery_text import receipt_text
+from aisle.service.handlers.deliveries import RECEIPTS, modified_or_submitted, of_page, scope
 from aisle.service.pages import Page, asked_page, reduced
-from aisle.service.sql import deliveries as sql
 
 
 async def list_receipts(ctx: Context, call: Call) -> bytes:
@@ -31,7 +30,6 @@ async def _page(ctx: Context, query: dict[str, Any], asked: dict[str, object], s
         if name in query:
             asked[name] = split_id(query[name])
     asked |= modified_or_submitted(query)
-    order = sql.RECEIPT_ORDER_STORE if store else sql.RECEIPT_ORDER_CHAIN
-    total, rows = await of_page(ctx, page, asked, store, order)
-    groups, more = page.cut(grouped(rows, by=7))
+    total, found = await of_page(ctx, page, asked, store, RECEIPTS)
+    groups, more = page.cut(found)
     return reduced([receipt_text(group) for group in groups], page, total, more=more)

@@ -20,6 +20,7 @@ from aisle.service.encode import (
     pool_members,
     quoted,
 )
+from aisle.service.few import Span, span
 from aisle.service.handlers.products import GONE, code_key
 from aisle.service.ordering import PLANNED, of_store
 from aisle.service.pages import envelope, scrolled_page, total_over_stores
@@ -55,25 +56,26 @@ async def list_store_products_stock(ctx: Context, call: Call) -> bytes:
         asked["catalogue"] = ()
     head = sql.STOCK_KEYS_CATALOGUE if catalogue else sql.STOCK_KEYS
     order = sql.STOCK_ORDER_STORE if store else sql.STOCK_ORDER_CHAIN
-    listed = partial(filtered, head, sql.STOCK_FILTERS, tail=order)
-    behind = page.behind(asked)
-    if store and list(behind) == ["store"] and not await ctx.last(store.number, GONE):
+    count = partial(filtered, sql.STOCK_COUNT_CATALOGUE if catalogue else sql.STOCK_COUNT, sql.STOCK_FILTERS)
+    lies = await span(ctx, page, asked, count, "store_product")
+    if store and list(lies.asked) == ["store"] and not await ctx.last(store.number, GONE):
         # Numbers have no gaps where no product was deleted: the page is known without walking over those before it.
-        window = asked | {"window": (page.offset, page.offset + page.limit)}
-        keys = paged(listed(window), page.limit, 0)
-    else:
-        keys = paged(listed(behind), page.limit, page.offset)
+        lies = Span(asked | {"beyond": page.offset, "until": page.offset + page.limit}, 0)
+    keys = paged(filtered(head, sql.STOCK_FILTERS, lies.asked, order), page.limit, lies.offset)
     places = query.get("include_locations", False)
     rows = await around(keys, sql.STOCK_PAGE_PLACES if places else sql.STOCK_PAGE).all(ctx.tx)
+    found = _grouped(rows)
     if store:
-        total: int | None = await _count(asked, store, catalogue).total(ctx.tx)
+        # From the store's counters where nothing else is asked.
+        every = Query(sql.STOCK_COUNT_ONE, (store.number,)) if len(asked) == 1 else count(asked)
+        total: int | None = await every.total(ctx.tx)
     else:
         await enter_all(ctx.tx, ctx.principal, (row[0] for row in rows))
-        total = await total_over_stores(ctx.tx, listed(asked))
+        total = await total_over_stores(ctx.tx, filtered(head, sql.STOCK_FILTERS, asked), page, len(found))
     free_only = query.get("exclude_customer_order_stock", False)
     reserved = await _reserved(ctx, rows) if free_only else {}
     plans = await _plans(ctx, {row[0] for row in rows})
-    groups, more = page.cut(_grouped(rows))
+    groups, more = page.cut(found)
     entries = _entries(groups, places=places, free_only=free_only, reserved=reserved, plans=plans)
     last = (groups[-1][0][2], groups[-1][0][1]) if groups else None
     return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
@@ -98,13 +100,6 @@ def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> dict[str
         field = "last_stock_modified_datetime"
         asked["stock_modified"] = parsed(query[field], field)
     return asked
-
-
-def _count(asked: Mapping[str, object], store: Store, catalogue: bool) -> Query:
-    """How many a store has: from its counters where nothing else is asked."""
-    if len(asked) == 1:
-        return Query(sql.STOCK_COUNT_ONE, (store.number,))
-    return filtered(sql.STOCK_COUNT_CATALOGUE if catalogue else sql.STOCK_COUNT, sql.STOCK_FILTERS, asked)
 
 
 async def _reserved(ctx: Context, rows: Iterable[Row]) -> dict[tuple[str, str], dict[int, int]]:

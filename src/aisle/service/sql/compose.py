@@ -44,10 +44,15 @@ def filtered(head: str, conditions: Mapping[str, str], asked: Mapping[str, objec
 
 
 def paged(query: Query, size: int, offset: int) -> Query:
-    """The same, from `offset`, at most `size` rows."""
-    count = len(query.args)
-    text = query.sql + " LIMIT $" + str(count + 1) + " OFFSET $" + str(count + 2)
-    return Query(text, (*query.args, size, offset))
+    """The same, from `offset`, at most `size` rows.
+
+    The size is said in the text, and no offset where there is none: a planner that does not know them would plan each
+    page anew, or for a tenth of the table.
+    """
+    text = query.sql + " LIMIT " + str(int(size))
+    if not offset:
+        return Query(text, query.args)
+    return Query(text + " OFFSET $" + str(len(query.args) + 1), (*query.args, offset))
 
 
 def counted(query: Query, most: int) -> Query:

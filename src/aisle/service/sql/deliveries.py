@@ -62,10 +62,14 @@ DELIVERY_FILTERS = {
     "group_code": """EXISTS (SELECT 1 FROM delivery_line dl JOIN product p ON p.product_number = dl.product_number
         WHERE dl.store_number = d.store_number AND dl.order_number = d.order_number AND p.group_code = $?)""",
     "receipt_type": "d.receipt_seq IS NOT NULL AND d.order_type = $?",
+    "beyond": "d.seq > $?",
+    "until": "d.seq <= $?",
     "after": "(d.seq, d.ordinal) > ($?, $?)",
     "from_id": "(d.receipt_seq, d.ordinal) >= ($?, $?)",
     "to_id": "(d.receipt_seq, d.ordinal) <= ($?, $?)",
 }
+# Receipts go by numbers of their own.
+RECEIPT_FILTERS = DELIVERY_FILTERS | {"beyond": "d.receipt_seq > $?", "until": "d.receipt_seq <= $?"}
 # A delivery without lines is one row with none. No order is promised, the reader sorts by key.
 DELIVERY_PAGE = """
     SELECT d.store_number, d.order_number, d.seq, d.ordinal, d.order_type, d.status, d.updated_on, d.receipt_seq,

@@ -7,6 +7,9 @@ LOG_ADD = """
 LOG_ITEM = "SELECT item FROM stock_log WHERE store_number = $1 AND seq = $2"
 LOG_STATES = "SELECT seq, review_status FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 LOG_REVIEWED = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
+# Inside a store, whose entries are numbered as they come, none that is older is looked at.
+LOG_FIRST_SINCE = """
+    SELECT seq FROM stock_log WHERE store_number = $1 AND created_on >= $2 ORDER BY created_on, seq LIMIT 1"""
 LOG_LIST = "SELECT g.seq, g.ordinal, g.review_status, g.updated_on, g.item FROM stock_log g"
 LOG_COUNT = "SELECT count(*) FROM stock_log g"
 LOG_ORDER_STORE = "ORDER BY g.seq"
@@ -17,13 +20,10 @@ LOG_FILTERS = {
     "after": "(g.seq, g.ordinal) > ($?, $?)",
     "from_id": "(g.seq, g.ordinal) >= ($?, $?)",
     "to_id": "(g.seq, g.ordinal) <= ($?, $?)",
-    "from_seq": "g.seq >= $?",
-    "to_seq": "g.seq <= $?",
+    "beyond": "g.seq > $?",
+    "until": "g.seq <= $?",
     "article_number": "g.product_number = $?",
     "since": "g.created_on >= $?",
-    # The same inside a store, whose entries are numbered as they come: none that is older is looked at.
-    "since_in_store": """g.seq >= COALESCE((SELECT f.seq FROM stock_log f
-        WHERE f.store_number = $? AND f.created_on >= $? ORDER BY f.created_on, f.seq LIMIT 1), 9223372036854775807)""",
     "reviewed": "g.review_status = $?",
     "review_status": "g.review_status = $?",
     "reason_code": "g.reason_code = $?",

@@ -166,6 +166,13 @@ _KINDS_OF_RECEIPTS = (
         WHERE receipt_seq IS NOT NULL""",
 )
 
+# Receipts of a kind of one store; every list of receipts is of one kind, the index without kinds has no more use.
+_RECEIPTS_OF_STORES = (
+    """CREATE INDEX delivery_receipt_store ON delivery (store_number, order_type, receipt_seq, ordinal, seq)
+        WHERE receipt_seq IS NOT NULL""",
+    "DROP INDEX delivery_receipt",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -177,4 +184,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _SIGN_IN,
     _LOG_AGES,
     _KINDS_OF_RECEIPTS,
+    _RECEIPTS_OF_STORES,
 )

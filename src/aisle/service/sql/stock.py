@@ -11,10 +11,10 @@ BALANCE_ADD = """
     VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (store_number, product_number, location_code, pool, order_number, line_number)
     DO UPDATE SET quantity = balance.quantity + excluded.quantity"""
-BALANCE_DROP_EMPTY = """
+BALANCE_DROP = """
     DELETE FROM balance
     WHERE store_number = $1 AND product_number = $2 AND location_code = $3 AND pool = $4 AND order_number = $5
-      AND line_number = $6 AND quantity = 0"""
+      AND line_number = $6 AND quantity = $7"""
 LEG_ADD = """
     INSERT INTO leg (store_number, op_id, leg, kind, product_number, location_code, pool, order_number, line_number,
         quantity, recorded_on, occurred_on)
@@ -68,11 +68,11 @@ PUT_BACKS_OF_PRODUCT = """
 PUT_BACK_SET = "UPDATE put_back SET quantity = $3 WHERE store_number = $1 AND seq = $2"
 PUT_BACK_DROP = "DELETE FROM put_back WHERE store_number = $1 AND seq = $2"
 
-# Lists of stock: a page of keys first, then all that belongs to them; no order is promised, the reader sorts by key.
-# What may be missing is joined to a table that is split as it is, never to the page.
-STOCK_KEYS = "SELECT sp.store_number, sp.product_number FROM store_product sp"
+# Lists of stock: a page of keys first, which the indexes of their order hold, then all that belongs to them. No order
+# is promised, the reader sorts by key. What may be missing is joined to a table that is split too, not to the page.
+STOCK_KEYS = "SELECT sp.store_number, sp.seq FROM store_product sp"
 STOCK_KEYS_CATALOGUE = """
-    SELECT sp.store_number, sp.product_number
+    SELECT sp.store_number, sp.seq
     FROM product p CROSS JOIN store_product sp"""
 STOCK_COUNT = "SELECT count(*) FROM store_product sp"
 STOCK_COUNT_CATALOGUE = """
@@ -87,7 +87,8 @@ STOCK_FILTERS = {
     "catalogue": "p.product_number = sp.product_number",
     "store": "sp.store_number = $?",
     "token": "sp.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $?)",
-    "window": "sp.seq > $? AND sp.seq <= $?",
+    "beyond": "sp.seq > $?",
+    "until": "sp.seq <= $?",
     "from_id": "(sp.seq, sp.ordinal) >= ($?, $?)",
     "after": "(sp.seq, sp.ordinal) > ($?, $?)",
     "to_id": "(sp.seq, sp.ordinal) <= ($?, $?)",
@@ -108,8 +109,8 @@ _ENTRY = """
     sp.stock_modified_on, sp.counted_on, sp.loss_by, sp.receipt_by"""
 _ENTRY_OF_PAGE = """
     FROM page
-    JOIN store_product sp ON sp.store_number = page.store_number AND sp.product_number = page.product_number
-    JOIN product p ON p.product_number = page.product_number
+    JOIN store_product sp ON sp.store_number = page.store_number AND sp.seq = page.seq
+    JOIN product p ON p.product_number = sp.product_number
     LEFT JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number"""
 STOCK_PAGE = "SELECT" + _ENTRY + ", b.pool, b.quantity, b.order_number" + _ENTRY_OF_PAGE
 STOCK_PAGE_PLACES = (

@@ -21,6 +21,11 @@ STORE_FILTERS = {
     "token": "s.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $?)",
 }
 
+# How many of a token's stores have numbers of a kind, and how far they have come.
+REACH_OF_ACCESS = """
+    SELECT count(*), COALESCE(MAX(c.value), 0) FROM counter c
+    WHERE c.name = $2 AND c.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $1)"""
+
 STORE_SAID = "SELECT data FROM store WHERE store_number = $1"
 STORES_ALL = "SELECT store_number FROM store ORDER BY store_number"
 # What keeps a store from being removed: stock, open orders, tokens that name it; what its people got goes with it.

@@ -1,0 +1,83 @@
+"""Lists over the chain by a token of a few stores: every page is what it is in the list of all, without the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from aisle.service import few
+from tests.service.world import LOGS, World
+
+LISTED = "/products/stock/storeproductlogs"
+MINE = ["S1", "S2"]
+
+
+async def uneven(world: World) -> None:
+    """Entries, goods and receipts of three stores, of which the token's two have many and few."""
+    for store, count in (("S1", 23), ("S2", 2), ("S3", 12)):
+        path = LOGS.replace("S1", store)
+        lines = [{"product_number": f"P{1 + n % 2}", "quantity": n % 3 - 1} for n in range(count)]
+        await world.post(path, {"storeproductlog": lines})
+        for n in range(max(1, count // 3)):
+            line = {"product_number": "P1", "quantity": 1}
+            head = {"order_number": f"D{n}", "no_of_containers": 1, "order_type": 1 + n % 2}
+            await world.post(f"/stores/{store}/orders/deliveries", {"orders": [head | {"order_lines": [line]}]})
+            entry = {"product_number": "P1", "quantity": 1, "reference": f"D{n}"}
+            await world.post(path, {"storeproductlog": [entry]}, query={"is_from_receipt": True})
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/storeproducts/stock", {}),
+        ("/storeproducts/stock", {"search_text": "musli"}),
+        (LISTED, {}),
+        (LISTED, {"article_number": "P2"}),
+        ("/orders/deliveries", {}),
+        ("/orders/receipts", {"receipt_type": 1}),
+    ],
+)
+async def test_every_page_of_a_few_stores_is_right(world: World, path: str, query: dict[str, Any]) -> None:
+    await uneven(world)
+    client = world.open_client(world.token("staff", MINE))
+
+    async def page(**more: Any) -> list[tuple[str, int]]:
+        answer = await world.send("GET", path, query=query | more, client=client)
+        assert answer.status_code == 200, answer.text
+        return [_key(row) for row in answer.json()["list"]]
+
+    whole = [_key(row) for row in await world.rows(path, page_size=1000, **query) if row["store_number"] in MINE]
+    assert {key[0] for key in whole} == set(MINE)
+    assert await page(page_size=1000) == whole
+    for size in (1, 2, 5):
+        for number in range(len(whole) // size + 2):
+            assert await page(page_size=size, page_start=number + 1) == whole[number * size :][:size], (size, number)
+    if path != "/orders/deliveries":
+        for place, key in enumerate(whole):
+            assert await page(page_size=3, from_id=key[1]) == whole[place:][:3]
+            assert await page(page_size=2, page_start=2, from_id=key[1]) == whole[place:][2:4]
+            assert await page(from_id=whole[0][1], to_id=key[1]) == whole[: place + 1]
+    await client.aclose()
+
+
+def _key(row: dict[str, Any]) -> tuple[str, int]:
+    return row["store_number"], int(row["import_id"] if "import_id" in row else row["id"])
+
+
+async def test_of_each_store_only_the_numbers_of_the_page_are_read(world: World, monkeypatch: Any) -> None:
+    await uneven(world)
+    client = world.open_client(world.token("staff", ["S1", "S3"]))
+    spans = []
+    whole = few.span
+
+    async def seen(*args: Any) -> few.Span:
+        found = await whole(*args)
+        spans.append((found.asked.get("beyond"), found.asked.get("until"), found.offset))
+        return found
+
+    monkeypatch.setattr("aisle.service.handlers.logs.span", seen)
+    for number in (1, 4):
+        await world.send("GET", LISTED, query={"page_size": 3, "page_start": number}, client=client)
+    assert spans == [(0, 3, 0), (4, 7, 1)]
+    await client.aclose()
