@@ -437,3 +437,11 @@ def test_a_value_in_hand_is_there_again_when_the_journal_is_read() -> None:
     assert codec.from_text(Page, codec.to_text(again)) == again
     sent = hand.step(again, Rows("chosen", (row(),), 1), CONTEXT)
     assert [each.body[0]["min"] for each in sent.effects if isinstance(each, Write)] == [Decimal(6)]
+
+
+def test_a_confirmation_that_is_faster_than_any_look_is_told() -> None:
+    hand = Hand(row(said=[said("confirmed")]))
+    assert hand.verdict is None, "what was so before is no news"
+    hand.row = row(said=[said("confirmed", "B"), said("confirmed")])
+    assert hand.feed(Changed("outbox", "")) == "store_product.confirmed"
+    assert hand.feed(Changed("outbox", "")) == "", "once"

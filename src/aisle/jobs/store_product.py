@@ -170,12 +170,12 @@ def _grounded(state: Page) -> Page:
 
 
 def _news(before: StoreProduct | None, now: StoreProduct | None) -> Verdict | None:
-    """What the service has said of a change since the last look: done, or not."""
+    """What the service has said of a change since the last look: done, or not; it may be faster than any look."""
     if before is None or now is None:
         return None
     words = {said.op_id: said.word for said in before.said}
     for said in now.said:
-        if said.op_id in words and words[said.op_id] != said.word:
+        if words.get(said.op_id) != said.word:
             what = store_product_view.change_text(said)
             if said.word == "confirmed":
                 return Verdict(GOOD, msg("store_product.confirmed", what=what))
