@@ -215,7 +215,7 @@ async def test_a_refusal_shows_what_the_service_has(host: Host) -> None:
         (op_id,) = host.desk.write(update("O1", {1: 9}))
         courier.wake()
         await host.time.until(lambda: host.desk.state(op_id) == "rejected" and host.line("O1")["picked_quantity"] == 1)
-        assert any("more than ordered" in notice.text for notice in courier.notices.kept)
+        assert any("more than ordered" in notice.said(str) for notice in courier.notices.kept)
 
 
 async def test_a_poisoned_order_stops_nobody_else(host: Host, monkeypatch: Any) -> None:
@@ -251,10 +251,23 @@ async def test_a_wrong_token_is_said_and_nothing_is_lost(host: Host) -> None:
 async def test_the_sessions_are_rung_for_what_changed(host: Host) -> None:
     with closing(Bell(host.home)) as bell, closing(CourierSocket(host.home)) as socket:
         async with host.running(host.courier(socket=socket)) as courier:
+            rung: set[str] = set()
+
+            def heard(*topics: str) -> bool:
+                rung.update(bell.drain())
+                return all(any(each.partition("/")[0] == topic for each in rung) for topic in topics)
+
             await host.time.until(lambda: courier.sync.progress.completed)
-            assert {"order", "product", "location", "person", "store", "link"} <= bell.drain()
+            await host.time.until(lambda: heard("order", "product", "location", "person", "store", "link"), 3)
+            bell.show(("order/O9",))
+            assert socket.drain() == set()
+            rung.clear()
+            host.fake.add_order("O8")
             host.fake.add_order("O9")
-            await host.time.until(lambda: "order" in bell.drain(), 3)
+            await host.time.until(lambda: heard("order"), 3)
+            await host.time.pass_(5)
+            heard()
+            assert rung == {"order/O9"}, "the page shows no other one"
             bell.ring_courier()
             assert socket.drain() == {"work"}
 

@@ -350,8 +350,8 @@ class Somebody:
         """Looks whenever the doorbell rings, and every few seconds."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
-            select.select([self.bell.fileno()], [], [], min(left, LOOK_S))
-            self.frame = self.session.poll() or self.frame
+            rung, _, _ = select.select([self.bell.fileno()], [], [], min(left, LOOK_S))
+            self.frame = self.session.poll(rung=bool(rung)) or self.frame
 
 
 def session(

@@ -15,7 +15,7 @@ import pytest
 from aisle.errors import StorageError
 from aisle.local.home import Home
 from aisle.local.lock import Election, Holder
-from aisle.local.signals import Bell, CourierSocket, ask_to_leave, socket_folder
+from aisle.local.signals import Bell, CourierSocket, ask_to_leave, concerning, socket_folder
 
 ME = Holder(os.getpid(), "1", 0.0)
 
@@ -26,14 +26,20 @@ def home(aisle_home: Path) -> Home:
     return Home(aisle_home, "embedded", "0001")
 
 
+def ring(courier: CourierSocket, *topics: str) -> None:
+    """At every session."""
+    for name in courier.shown():
+        courier.ring(name, topics)
+
+
 def test_rings_reach_every_session_and_the_courier(home: Home) -> None:
     courier, first, second = CourierSocket(home), Bell(home), Bell(home)
-    assert courier.tell_sessions(["order", "product"]) == 2
+    assert sorted(courier.ring(name, ["order", "product/P/1"]) for name in courier.shown()) == [True, True]
     poll = select.poll()
     poll.register(first.fileno(), select.POLLIN)
     assert poll.poll(5000)
-    assert first.drain() == {"order", "product"}
-    assert second.drain() == {"order", "product"}
+    assert first.drain() == {"order", "product/P/1"}
+    assert second.drain() == {"order", "product/P/1"}
     assert first.drain() == set()
     second.ring_courier()
     assert courier.drain() == {"work"}
@@ -46,8 +52,15 @@ def test_the_doorbells_of_the_dead_are_taken_down(home: Home) -> None:
     bell, courier = Bell(home), CourierSocket(home)
     bell._socket.close()
     assert courier.sessions() == 1
-    assert courier.tell_sessions(["order"]) == 0
+    (name,) = courier.shown()
+    assert not courier.ring(name, ["order"])
     assert courier.sessions() == 0
+    other, living = Bell(home), Bell(home)
+    other._socket.close()
+    courier.take_down_dead()
+    assert courier.sessions() == 1
+    assert living.drain() == set(), "nobody is woken for it"
+    living.close()
     courier.close()
 
 
@@ -73,14 +86,69 @@ def test_a_courier_knows_its_own_doorbell(home: Home) -> None:
         assert courier.hangs
         bell.ring_courier()
         assert courier.drain() == {"work"}
-        courier.tell_sessions(["order"])
+        ring(courier, "order")
         assert bell.drain() == {"order"}
+
+
+def test_what_a_session_shows_is_noted_and_wakes_nobody_for_work(home: Home) -> None:
+    with closing(CourierSocket(home)) as courier, closing(Bell(home)) as bell, closing(Bell(home)) as silent:
+        assert bell.show({"order/4101", "refusal"})
+        assert courier.drain() == set()
+        known = list(courier.shown().values())
+        assert sorted(known, key=str) == sorted([frozenset({"order/4101", "refusal"}), None], key=str)
+        assert bell.show(())
+        assert courier.drain() == set()
+        assert frozenset() in courier.shown().values()
+        silent.ring_courier()
+        assert courier.drain() == {"work"}
+    with closing(Bell(home)) as bell:
+        assert not bell.show({"order"}), "nobody hears it"
+
+
+def test_what_waits_is_shown_by_whoever_wrote_or_says_so_until_the_next_ring(home: Home) -> None:
+    with closing(CourierSocket(home)) as courier, closing(Bell(home)) as writes, closing(Bell(home)) as shows:
+        writes.ring_courier()
+        shows.show({"order", "waiting"})
+        courier.drain()
+        assert len(courier.take_waiting()) == 2
+        assert courier.take_waiting() == set()
+        assert frozenset({"order"}) in courier.shown().values()
+
+
+def test_more_names_than_a_letter_holds_are_told_by_their_topics(home: Home) -> None:
+    with closing(CourierSocket(home)) as courier, closing(Bell(home)) as bell:
+        bell.show([f"order/{number:06}" for number in range(2000)])
+        courier.drain()
+        assert list(courier.shown().values()) == [frozenset({"order"})]
+        ring(courier, *(f"product/{number:06}" for number in range(2000)), "link")
+        assert bell.drain() == {"product", "link"}
+
+
+@pytest.mark.parametrize(
+    ("shown", "rung", "found", "named"),
+    [
+        ({"order/1"}, ["order/1", "order/2", "product/1"], ["order/1"], True),
+        ({"order/1"}, ["order"], ["order"], True),
+        ({"order"}, ["order/2", "product/2"], ["order/2"], False),
+        ({"order"}, ["order"], ["order"], False),
+        ({"order/12"}, ["order/1"], [], False),
+        ({"orders"}, ["order/1", "order"], [], False),
+        ({"product/a/b"}, ["product/a", "product/a/b"], ["product/a/b"], True),
+        ({"*"}, ["order/1", "log"], ["order/1", "log"], False),
+        (None, ["order/1", "log"], ["order/1", "log"], False),
+        (set(), ["order", "product/1"], [], False),
+        (set(), ["link"], ["link"], True),
+        (set(), ["sync"], ["sync"], False),
+    ],
+)
+def test_who_is_concerned(shown: set[str] | None, rung: list[str], found: list[str], named: bool) -> None:
+    assert concerning(rung, shown) == (found, named)
 
 
 def test_a_full_queue_and_a_missing_courier_stop_nobody(home: Home) -> None:
     bell, courier = Bell(home), CourierSocket(home)
     for _ in range(2000):
-        courier.tell_sessions(["order"])
+        ring(courier, "order")
     courier.close()
     bell.ring_courier()
     assert bell.drain() == {"order"}

@@ -85,7 +85,7 @@ class Desk:
         verdict = Verdict(GOOD, msg("pick.taken", label=text, done=Decimal(self._frame.serial), of=of))
         self._frame = self._frame._replace(view=view, verdict=verdict)
 
-    def poll(self) -> Frame | None:
+    def poll(self, *, rung: bool = False) -> Frame | None:
         try:
             self._inner.recv(64)
         except BlockingIOError:

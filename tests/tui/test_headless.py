@@ -32,7 +32,7 @@ class Desk:
         self.frame = self.frame._replace(serial=self.frame.serial + len(items))
         return self.frame
 
-    def poll(self) -> Frame | None:
+    def poll(self, *, rung: bool = False) -> Frame | None:
         return None
 
     def resize(self, columns: int, rows: int) -> Frame:

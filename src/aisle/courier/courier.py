@@ -24,13 +24,14 @@ from aisle.courier.deliver import KEY_RESERVE_S, Delivery, Ears
 from aisle.courier.features import Features, parse_features
 from aisle.courier.freshness import Freshness
 from aisle.courier.grounds import Ground
-from aisle.courier.link import Link, Status
+from aisle.courier.link import SYNCING, Link, Status
 from aisle.courier.looking import Looker
 from aisle.courier.notices import Notice, Notices
 from aisle.courier.parcel import ORDER, touched
 from aisle.courier.progress import Progress
 from aisle.courier.pull import Pull
 from aisle.courier.refresh import Refresher
+from aisle.courier.ringing import Ringer
 from aisle.courier.schedule import Pace
 from aisle.courier.sharing import Fitted, fitted, is_fitted, lines_of, object_to, object_to_settings, with_all_lines
 from aisle.courier.steps import reconcile
@@ -48,7 +49,7 @@ from aisle.local.probes import OMITTED_LINES, YES, Probes
 from aisle.local.remainder import LEFT
 from aisle.local.rescue import put_back
 from aisle.local.schema_cache import VERSION
-from aisle.local.signals import CONFIDE, CourierSocket
+from aisle.local.signals import ASK, CONFIDE, LINK, OUTBOX, REFUSAL, SYNC, WAITING, CourierSocket
 from aisle.local.told import Told
 from aisle.local.wishes import take_wishes
 
@@ -93,6 +94,11 @@ class Courier:
         self._pace = pace
         self._care = care
         self._socket = socket
+        self._ringer = Ringer(socket, world.clock, world.sleep)
+        self._told_of: tuple[str, ...] = ()
+        """The link, as the sessions were rung for it last."""
+        self._doubtful = 0
+        """How many operations need a person, as they were rung for it last."""
         self._stack = AsyncExitStack()
         self._checkpointed = 0.0
 
@@ -175,9 +181,7 @@ class Courier:
             self.outbox,
             self.probes,
             self.link,
-            Heard(
-                self.refresher.confirmed, self._asked, self._denied, self._ring, self.refresher.want, self.notices.add
-            ),
+            Heard(self._found, self._asked, self._denied, self._ring, self.refresher.want, self.notices.add),
             care=self._care,
             floor=lambda: int(self.cache.cursor("logs") or 0),
             clock=world.clock,
@@ -208,7 +212,7 @@ class Courier:
             client,
             self.link,
             assigned=self.pull.assignments,
-            tell=lambda: self.tell(["ask"]),
+            tell=lambda: self.tell([ASK]),
             clock=world.clock,
             sleep=world.sleep,
         )
@@ -238,6 +242,7 @@ class Courier:
             self.sync.run,
             self.checker.run,
             self.asks.run,
+            self._ringer.run,
             self._tidy,
             self._beat,
         )
@@ -306,9 +311,8 @@ class Courier:
         return not (waiting or self.outbox.sendable(1) or self.delivery.in_flight or self.asks.is_busy)
 
     def tell(self, topics: Iterable[str]) -> None:
-        """Rings at the sessions."""
-        if self._socket is not None:
-            self._socket.tell_sessions(topics)
+        """Rings at the sessions that these concern; during a full sync all show how far it has come."""
+        self._ringer.tell([*topics, SYNC] if self.link.state == SYNCING else topics)
 
     # What the parts tell each other
 
@@ -323,7 +327,10 @@ class Courier:
                     self.cache.set_link(Sync(features=features.text))
         except StorageError as error:
             self.notices.add(str(error))  # whoever made the call has nothing to do with it
-        self.tell(["link"])
+        told = (status.state, status.why, features.text if features else "")
+        if told != self._told_of:  # else it is a sign of life
+            self._told_of = told
+            self.tell([LINK])
 
     def _up(self) -> None:
         self._ring()
@@ -395,23 +402,43 @@ class Courier:
     def _denied(self, op: Operation, why: Told) -> None:
         self.refresher.forget(op)
         self.notices.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
+        self._moved_on(REFUSAL)
         self.checker.alarm.ring()
 
     def _confirmed(self, op: Operation) -> None:
-        self.refresher.confirmed(op)
+        self._found(op)
         self.checker.succeeded(op)
+
+    def _found(self, op: Operation) -> None:
+        self.refresher.confirmed(op)
+        self._moved_on()
 
     def _asked(self, op: Operation, why: Told) -> None:
         self.notices.add(f"A person has to settle {op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
+        self._moved_on(REFUSAL)
 
     def _refused(self, op: Operation, why: Told) -> None:
         self.notices.add(f"The service refused {op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
         self.refresher.want(touched(op))
+        self._moved_on(REFUSAL)
 
     def _doubted(self, op: Operation, why: Told) -> None:
         self.notices.add(f"Nobody knows whether {op.operation} {op.op_id} ({' '.join(op.lanes)}) arrived:", why)
         self.refresher.want(touched(op))
+        self._moved_on(REFUSAL)
         self.checker.alarm.ring()
+
+    def _moved_on(self, *topics: str) -> None:
+        """Tells the sessions that an operation has another state, that none waits any more, that there is one more for
+        a person, or less."""
+        waiting, doubtful = self.outbox.counts()
+        found = {OUTBOX, *topics}
+        if not waiting:
+            found.add(WAITING)
+        if doubtful != self._doubtful:
+            self._doubtful = doubtful
+            found.add(REFUSAL)
+        self.tell(found)
 
     # Staying alive
 

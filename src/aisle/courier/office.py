@@ -101,8 +101,9 @@ class Office:
         for word in said:
             if word.startswith(LEAVE) and is_newer(word.removeprefix(LEAVE), self._version):
                 self.leave("a newer program takes over")
-        self._courier.heard(said)
-        self._courier.wake()
+        if said:  # else a session has only told what it shows
+            self._courier.heard(said)
+            self._courier.wake()
 
     def _tug(self, lifeline: int) -> None:
         """The lifeline is only ever readable when its other end is closed."""
@@ -137,7 +138,7 @@ class Office:
             await self._sleep(_LOOK_S)
             if not self._courier.home.lock.exists():
                 self.leave("its home is gone")
-            self._socket.tell_sessions(["link"])  # takes down the doorbells of the dead
+            self._socket.take_down_dead()
             if self._socket.sessions() or not self._courier.idle:
                 last_seen = self._clock()
             elif self._clock() - last_seen >= ALONE_S:

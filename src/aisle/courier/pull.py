@@ -32,7 +32,9 @@ from aisle.courier.pull_assignments import AssignmentReader
 from aisle.courier.pull_logs import LogReader
 from aisle.courier.pull_recounts import RecountReader
 from aisle.courier.pull_stores import StoreReader
+from aisle.courier.ringing import places_of, topics_of
 from aisle.local.cache import Cache, Written
+from aisle.local.signals import topic_of
 
 Row = dict[str, Any]
 Query = dict[str, QueryValue]
@@ -151,7 +153,7 @@ class Pull:
                 self.put_orders(rows, began)
         else:
             self.cache.forget_orders([number])
-            self._tell([ORDER])
+            self._tell([topic_of(ORDER, number)])
         return rows
 
     async def _orders(self, number: str, further: Query) -> list[Row]:
@@ -193,7 +195,7 @@ class Pull:
             raise status_error(name, answer)
         else:
             self.cache.put_surrounding(number, _rows_of(answer, name), began)
-        self._tell([SURROUNDING])
+        self._tell([topic_of(SURROUNDING, number)])
 
     async def location(self, code: str) -> None:
         """One place; its code may be a part of many others, so that it is looked for page by page."""
@@ -219,7 +221,7 @@ class Pull:
         found = [row for row in rows if str(row.get("order_number")) == number]
         if not found:
             self.cache.forget_deliveries([number])
-            self._tell([DELIVERY])
+            self._tell([topic_of(DELIVERY, number)])
             return
         with self._understood(DELIVERY, number):
             self.put_deliveries(found, began)
@@ -303,7 +305,8 @@ class Pull:
             if generation and late:
                 self.cache.note_seen(STOCK, generation, late)
         kept = self._newest(rows, ticket, STOCK, "product_number", generation)
-        self._took(PRODUCT, "list-store-products-stock", self.cache.put_stock(kept, generation, began))
+        written = self.cache.put_stock(kept, generation, began)
+        self._took(PRODUCT, "list-store-products-stock", written, places_of(kept, written.changed))
 
     def put_deliveries(self, rows: Sequence[Row], began: float, generation: int = 0) -> None:
         """Deliveries, except those that something was on its way for: what came adds up, as goods do."""
@@ -346,15 +349,15 @@ class Pull:
         if self._left_out > before:
             raise AnswerError(f"The answer for {topic} {key} makes no sense.")
 
-    def _took(self, topic: str, name: str, written: Written) -> tuple[str, ...]:
-        """Tells the sessions what is new, and the operator what could not be read."""
+    def _took(self, topic: str, name: str, written: Written, also: Sequence[str] = ()) -> tuple[str, ...]:
+        """Tells the sessions what is new (and `also` these), and the operator what could not be read."""
         self._left_out += len(written.skipped)
         for skipped in written.skipped[:_NAMED_BAD_ROWS]:
             self._notices.add(f"A row of {name} was left out: {skipped.why}. It begins {str(skipped.row)[:120]}")
         if len(written.skipped) > _NAMED_BAD_ROWS:
             self._notices.add(f"{len(written.skipped)} rows of one page of {name} were left out.")
         if written.changed:
-            self._tell([topic])
+            self._tell([*topics_of(topic, written.changed), *also])
         return written.changed
 
 

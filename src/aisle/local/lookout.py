@@ -5,7 +5,7 @@ All of it is done as well as it can be: trouble here passes, and must not end an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 
 import apsw
@@ -16,7 +16,7 @@ from aisle.jobs.view import Link
 from aisle.local.journal import Journal
 from aisle.local.pulse import Pulse
 from aisle.local.reads import Reads
-from aisle.local.signals import Bell
+from aisle.local.signals import ASK, LINK, OUTBOX, REFUSAL, SYNC, WAITING, Bell, concerning
 
 HEARTBEAT = 60.0
 """Seconds between two signs of life in the journal."""
@@ -34,8 +34,15 @@ STALE = 90.0
 """Seconds without an answer of the service after which nobody may call the link live."""
 
 
+_OF_ALL = frozenset((LINK, OUTBOX, REFUSAL, ASK))
+"""What is seen by a look at everything alone."""
+
 TELL_AGAIN = 60.0
 """Seconds after which it is told again that the service lets nobody in: a scan may have hidden it."""
+
+
+LOOK_S = 5.0
+"""Seconds after which all is looked at, rung or not: so long at most a screen shows what is not so any more."""
 
 
 class Lookout:
@@ -66,7 +73,14 @@ class Lookout:
         self._seen = 0
         self._sent = 0
         """What the outbox stood at when its changes were told last."""
-        self._next = (0, 0)
+        self._next: tuple[int, int] | None = None
+        """What `heard` makes of the two; None when only what was rung for was looked at."""
+        self._looked = float("-inf")
+        """When all was looked at last."""
+        self._shown: frozenset[str] | None = None
+        """What the courier was told that this screen shows; None when it may not know."""
+        self._awaits = False
+        """Whether it was told that something is shown to wait."""
         self._state: tuple[str, ...] = ()
         """Of the link, as it was told last."""
         self._shut = 0.0
@@ -112,8 +126,45 @@ class Lookout:
             with suppress(StorageError, OSError):  # no process to be had: called again later
                 self._call_courier()
 
+    # What is on the screen
+
+    def shows(self, page: frozenset[str]) -> None:
+        """Tells the courier what this session is to be rung for, when it is something else than before."""
+        if page != self._shown:
+            self._shown = page if self._bell.show(page) else None
+
+    def waits(self) -> None:
+        """Says, too, that something is shown to wait that others have noted: once, until nothing waits any more."""
+        if self._shown is not None and not self._awaits:
+            self._awaits = self._bell.show((*self._shown, WAITING))
+
+    def is_due(self) -> bool:
+        """Whether it is time to look at everything."""
+        return not 0 <= self._clock() - self._looked < LOOK_S
+
+    def rung_for(self, rung: Collection[str], shown: frozenset[str]) -> list[Changed] | None:
+        """What these rings say of what is shown; None where all has to be looked at to know it.
+
+        Who is rung for what he does not show tells again what he does: the courier may be another one. Raises
+        StorageError where nothing can be read.
+        """
+        if not _OF_ALL.isdisjoint(rung):
+            return None
+        self._reads.data_version()  # or nothing can be read
+        found, _ = concerning(rung, shown | {WAITING})
+        if not found:
+            self._shown = None
+        if WAITING in found:
+            self._awaits = False
+        topics = [topic for topic in found if topic not in (WAITING, SYNC)]
+        if len(topics) > MANY:
+            topics = sorted({topic.partition("/")[0] for topic in topics})
+        self._next = None
+        return [Changed(name, key) for name, _, key in (topic.partition("/") for topic in topics)]
+
     def news(self) -> list[Changed]:
         """What has changed since it was last `heard`."""
+        self._looked = self._clock()
         position, changes = self._reads.changes(self._seen)
         told = changes if len(changes) <= MANY else list(dict.fromkeys((topic, "") for topic, _ in changes))
         overdue = self._ended()
@@ -136,7 +187,8 @@ class Lookout:
 
     def heard(self) -> None:
         """What followed from the news is kept; they are told no more."""
-        self._seen, self._sent = self._next
+        if self._next is not None:
+            self._seen, self._sent = self._next
 
     def turned(self) -> str:
         """`shut` when the service lets nobody of this host in, and every minute as long as it does not; `open` when it

@@ -12,7 +12,7 @@ from aisle.local.stack import Level
 
 def meant_for(levels: Sequence[Level]) -> tuple[Any, ...]:
     """The page on the screen, as far as it decides what typed text means."""
-    job, state, ref = levels[-1]
+    job, state, ref, _ = levels[-1]
     open_ = job.open(state)
     return len(levels), job.name, ref, job.at(state), open_.choices, open_.quantity
 

@@ -141,6 +141,8 @@ class Reads:
         }
         self._shifted: tuple[tuple[int, ...], Shift] | None = None
         self._walked: tuple[int, Walk] | None = None
+        self._linked: tuple[int, Link, float | None] | None = None
+        """The link and the moment of the last answer, as of this version of the cache."""
         self._there = True
         """False while an empty cache in memory stands for the one that nobody has made yet."""
         self._file: FileId = None
@@ -156,7 +158,7 @@ class Reads:
         else:
             self._there = True
             self._file = file_id(self._home.cache)
-        self._shifted = self._walked = None
+        self._shifted = self._walked = self._linked = None
         return found
 
     def _open_again(self) -> None:
@@ -332,17 +334,24 @@ class Reads:
         return self._safely(lambda: fetch_one(self._cache, sql)) is not None
 
     def link(self, now: float) -> Link:
-        """The state of the link; `now` in seconds since 1970. What waits and what is doubtful, the outbox counts."""
+        """The state of the link; `now` in seconds since 1970. What waits and what is doubtful, the outbox counts.
 
-        def read() -> Link:
-            row = fetch(self._cache, "SELECT state, last_ok, done, total, server FROM link")[0]
-            state, last_ok, done, total, why = row
-            age = -1.0 if last_ok is None else max(0.0, now - last_ok)
+        Read again only when the cache has changed: every frame has it.
+        """
+
+        def read() -> tuple[int, Link, float | None]:
+            version = self._version()
+            if self._linked is not None and self._linked[0] == version:
+                return self._linked
+            state, last_ok, done, total, why = fetch(
+                self._cache, "SELECT state, last_ok, done, total, server FROM link"
+            )[0]
             without = tuple(str(why).split(", ")) if state == "partial" else ()
-            return Link(str(state), age, 0, 0, int(done), int(total), without, unread(self._cache))
+            return version, Link(str(state), -1.0, 0, 0, int(done), int(total), without, unread(self._cache)), last_ok
 
-        link: Link = self._safely(read)
-        return link
+        self._linked = self._safely(read)
+        _, link, last_ok = self._linked
+        return link if last_ok is None else link._replace(age=max(0.0, now - last_ok))
 
 
 def _candidate(

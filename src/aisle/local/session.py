@@ -39,7 +39,8 @@ from aisle.local.house import Words, hidden, renamed, words
 from aisle.local.ids import new_id
 from aisle.local.keeper import Keeper
 from aisle.local.lookout import Lookout
-from aisle.local.open_line import OpenLine, meant_for, not_taken
+from aisle.local.news import look, shown
+from aisle.local.open_line import OpenLine, not_taken
 from aisle.local.operation import Author
 from aisle.local.stack import Outcome, Stack
 from aisle.local.taking import lose, take_one
@@ -105,6 +106,8 @@ class Session:
         self._own: dict[str, Any] = {}
         """What the settings say of what somebody has changed on this terminal for himself."""
         self._closed = False
+        self._last: Frame | None = None
+        """What was to be shown last."""
         self._at = 0.0
         self._known: Context | None = None
 
@@ -169,36 +172,12 @@ class Session:
         if not self._stack.top.job.journalled:
             self._absorb(self._stack.tell([Changed("outbox", "")], self._context())._replace(verdict=None), "")
 
-    def poll(self) -> Frame | None:
-        """What a change of the cache makes of the screen; called when the bell rings and every few seconds."""
+    def poll(self, *, rung: bool = False) -> Frame | None:
+        """What news make of the screen; called every few seconds, and when the bell has rung, for which only that is
+        looked at which it rang for. None where nothing on the screen is different."""
         self._begin()
-        self._rooms.bell.drain()
-        if self._rooms.journal.is_gone:
-            from aisle.local.reopening import gone  # hardly ever, and no start pays for it
-
-            return gone(self)
-        self._lookout.beat()
-        self._lookout.keep_courier()
-        self._hand_on()
-        before, page = (self._verdict, self.bells), meant_for(self._stack.levels)
-        secret = hidden(self._stack.levels, self._line.text)
-        try:
-            news = self._lookout.news()
-        except StorageError as error:
-            return self._unread(error)
-        if news:
-            self._absorb(self._stack.tell(news, self._context()), "")
-        if self._commit():
-            self._lookout.heard()
-            if meant_for(self._stack.levels) != page:
-                self._drop_typed(secret=secret)
-        else:  # nobody did anything: told again the next time
-            self._verdict, self.bells = before
-        retuned = self._watch.look() if self._watch else None
-        if retuned:
-            self._retune(retuned)
-        self._tell_door(self._lookout.turned())
-        return self._frame()
+        topics = self._rooms.bell.drain()
+        return look(self, topics if rung else None)
 
     def _hand_on(self) -> None:
         """A courier that was not there yet, or did not hear it, is told again what no file holds."""
@@ -216,12 +195,6 @@ class Session:
             self._ring(self._verdict)
         elif turned == "open":
             self._verdict = Verdict(INFO, msg("session.let_in"))
-
-    def _unread(self, error: StorageError) -> Frame:
-        """What was noted cannot even be read: says so, as long as it is so."""
-        self._verdict = Verdict(WRONG, msg("session.no_file", why=self._why(error)))
-        self._ring(self._verdict)
-        return self._frame()
 
     def _drop_typed(self, *, secret: bool) -> None:
         """This page came by itself: what was typed before it is not its answer."""
@@ -367,6 +340,7 @@ class Session:
         for name, secret in secrets.items():
             self._rooms.bell.confide(name, secret)
         if wakes:
+            self._lookout.shows(shown(self._stack.top))  # before anything comes of it
             self._rooms.bell.ring_courier()
 
     def _why(self, error: StorageError) -> Msg:
@@ -380,7 +354,8 @@ class Session:
     # What is on the screen
 
     def _frame(self) -> Frame:
-        return Frame(
+        self._lookout.shows(shown(self._stack.top))
+        self._last = Frame(
             view=self._view(),
             link=self._link(),
             verdict=self._verdict,
@@ -391,6 +366,7 @@ class Session:
             language=self._terms.language,
             theme=self._terms.theme if self.has_themes else "",
         )
+        return self._last
 
     def _typed(self) -> str:
         """The open line; of a secret only how long it is."""

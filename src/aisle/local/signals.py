@@ -1,5 +1,7 @@
 """Doorbells between the processes of a host: datagrams that say that there is something to look at, no more.
 
+A ring names what changed: `order/4711`, or `order` where it is many or nobody knows which. A session says what it shows
+in the same words, and is rung for that alone; until it has said so it is rung for everything (`concerning`).
 A lost ring harms nobody: whoever waits looks by himself every few seconds. Sockets lie in the home's `run` folder, or,
 where its path is too long for one (AF_UNIX ends at 107 bytes), in a folder of this account below the temporary one.
 """
@@ -9,7 +11,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from errno import EADDRINUSE
 from pathlib import Path
@@ -23,8 +25,18 @@ _NAME = 32
 """Room for the name of a socket."""
 _DATAGRAM = 8192
 _COURIER = "courier.sock"
+_WORK = "work"
 CONFIDE = "confide "
 """Begins what is told by word of mouth: a name and a secret follow."""
+SHOWS = "shows"
+"""The first line of what a session says of its page: what is shown there follows, a line each."""
+ANYTHING = "*"
+"""Shown by a page of which nobody knows what would change it."""
+LINK, SYNC = "link", "sync"
+"""What every screen shows: the state of the link; how far a full sync has come."""
+OUTBOX, REFUSAL, WAITING, ASK = "outbox", "refusal", "waiting", "ask"
+"""Topics beside those of the change feed: an operation has another state; one needs a person, or does not any more;
+none waits to be sent any more; something that was asked has an answer."""
 
 
 def socket_folder(home: Home) -> Path:
@@ -83,7 +95,13 @@ class Bell:
     def ring_courier(self) -> None:
         """There is something to send or to fetch. A doorbell that nobody answers is left to the next courier."""
         with suppress(ConnectionRefusedError):
-            _send(self._socket, self._folder / _COURIER, "work")
+            _send(self._socket, self._folder / _COURIER, _WORK)
+
+    def show(self, topics: Collection[str]) -> bool:
+        """Tells the courier what is shown here from now on, `waiting` for once; whether it heard it."""
+        with suppress(ConnectionRefusedError):
+            return _send(self._socket, self._folder / _COURIER, _text((SHOWS, *_fitting(topics))))
+        return False
 
     def confide(self, name: str, secret: str) -> None:
         """Tells the courier what no file may hold, for what was asked under this name."""
@@ -104,6 +122,10 @@ class CourierSocket:
         self._folder = socket_folder(home)
         self._path = self._folder / _COURIER
         self._socket, self._mine = _hung(self._path)
+        self._shown: dict[str, frozenset[str]] = {}
+        """What sessions have said that they show, by the names of their doorbells."""
+        self._waiting: set[str] = set()
+        """Those that show that something waits to be sent, and have not been rung since for that nothing does."""
 
     @property
     def hangs(self) -> bool:
@@ -126,23 +148,60 @@ class CourierSocket:
         return self._socket.fileno()
 
     def drain(self) -> set[str]:
-        """What was rung for since the last time; empty for nothing."""
-        return _drained(self._socket)
+        """What was rung for since the last time; empty for nothing. What sessions show is noted, and is no ring."""
+        said: set[str] = set()
+        for text, sender in _letters(self._socket):
+            (first, *rest), name = text.split("\n"), os.path.basename(sender)
+            if first == _WORK or WAITING in rest:
+                self._waiting.add(name)
+            if first == SHOWS:
+                self._shown[name] = frozenset(rest) - {WAITING}
+            else:
+                said.update((first, *rest))
+        return said
 
     def sessions(self) -> int:
-        """How many doorbells of sessions hang there; those of the dead are taken down when they are rung."""
-        return sum(1 for _ in self._folder.glob("s-*.sock"))
+        """How many doorbells of sessions hang there; those of the dead are taken down when somebody rings or looks."""
+        return len(self._names())
 
-    def tell_sessions(self, topics: Iterable[str]) -> int:
-        """Rings at every session; how many heard it. Doorbells that nobody holds any more are taken down."""
-        text = "\n".join(sorted(set(topics)))
-        heard = 0
-        for path in self._folder.glob("s-*.sock"):
-            try:
-                heard += _send(self._socket, path, text)
-            except ConnectionRefusedError:
-                path.unlink(missing_ok=True)
-        return heard
+    def shown(self) -> dict[str, frozenset[str] | None]:
+        """What each session shows, by the name of its doorbell; None for one that has not said it."""
+        names = self._names()
+        if len(self._shown) > len(names):
+            self._shown = {name: self._shown[name] for name in names if name in self._shown}
+        return {name: self._shown.get(name) for name in names}
+
+    def take_waiting(self) -> set[str]:
+        """The sessions that show that something waits, each once until it says so again: they are rung for `waiting`
+        when nothing does any more."""
+        waiting, self._waiting = self._waiting, set()
+        return waiting
+
+    def ring(self, name: str, topics: Iterable[str]) -> bool:
+        """Rings at one session; whether it heard it. A doorbell that nobody holds any more is taken down."""
+        path = self._folder / name
+        try:
+            return _send(self._socket, path, _text(_fitting(topics)))
+        except ConnectionRefusedError:
+            path.unlink(missing_ok=True)
+            return False
+
+    def take_down_dead(self) -> None:
+        """Takes down the doorbells that nobody holds any more, and wakes nobody for it."""
+        for name in self._names():
+            with _socket() as visitor:
+                try:
+                    visitor.connect(os.fspath(self._folder / name))
+                except ConnectionRefusedError:
+                    (self._folder / name).unlink(missing_ok=True)
+                except OSError:  # gone by itself
+                    continue
+
+    def _names(self) -> list[str]:
+        try:
+            return [name for name in os.listdir(self._folder) if name.startswith("s-") and name.endswith(".sock")]
+        except OSError:
+            return []
 
     def close(self) -> None:
         """Takes the doorbell down; may be called twice."""
@@ -150,6 +209,28 @@ class CourierSocket:
             self._socket.close()
             self._path.unlink(missing_ok=True)
             _leave_folder(self._folder)
+
+
+def concerning(topics: Iterable[str], shown: Collection[str] | None) -> tuple[list[str], bool]:
+    """Those of the topics that concern whoever shows this, and whether one of them is shown by its name; None for
+    somebody of whom that is not known. What every screen shows concerns everybody."""
+    found, named = [], False
+    for topic in topics:
+        whole, _, key = topic.partition("/")
+        if topic == LINK or (shown and key and topic in shown):
+            found.append(topic)
+            named = True
+        elif topic == SYNC or shown is None or ANYTHING in shown or whole in shown:
+            found.append(topic)
+        elif not key and any(each.startswith(f"{whole}/") for each in shown):
+            found.append(topic)
+            named = True
+    return found, named
+
+
+def topic_of(name: str, key: str) -> str:
+    """How one thing is called in a ring; what no line can hold is called by the whole topic."""
+    return f"{name}/{key}" if key and "\n" not in key else name
 
 
 LEAVE = "leave "
@@ -189,11 +270,27 @@ def _hung(path: Path) -> tuple[socket.socket, tuple[int, int]]:
 
 
 def _drained(bell: socket.socket) -> set[str]:
-    topics: set[str] = set()
+    return {topic for text, _ in _letters(bell) for topic in text.split("\n")}
+
+
+def _letters(bell: socket.socket) -> Iterator[tuple[str, str]]:
+    """What lies in the box, and the path of who sent it; empty for one without a doorbell."""
     with suppress(BlockingIOError):
         while True:
-            topics.update(bell.recv(_DATAGRAM).decode(errors="replace").split("\n"))
-    return topics
+            content, sender = bell.recvfrom(_DATAGRAM)
+            yield content.decode(errors="replace"), sender or ""
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(lines)
+
+
+def _fitting(topics: Iterable[str]) -> list[str]:
+    """In order, each once; whole topics, where the names would not find room."""
+    named = sorted(set(topics))
+    if sum(len(topic.encode()) + 1 for topic in named) < _DATAGRAM - len(SHOWS):
+        return named
+    return sorted({topic.partition("/")[0] for topic in named})
 
 
 def _send(bell: socket.socket, path: Path, text: str) -> bool:

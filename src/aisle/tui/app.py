@@ -81,7 +81,7 @@ class AisleApp(PaintedApp):
             loop.call_soon(self._look)  # nobody there has looked for a courier yet
         self._bell = bell
         if bell is not None:
-            loop.add_reader(bell, self._look)
+            loop.add_reader(bell, self._rung)
 
     def on_resize(self, event: events.Resize) -> None:
         """The desk gives lists as many rows as the screen has. A terminal that resizes may have lost what it showed."""
@@ -108,12 +108,15 @@ class AisleApp(PaintedApp):
 
     # To the screen
 
-    def _look(self) -> None:
+    def _look(self, *, rung: bool = False) -> None:
         """Has anything changed that is on the screen?"""
         with self._guarded():
-            frame = self._desk.poll()
+            frame = self._desk.poll(rung=rung)
             if frame is not None:
                 self._answer(frame)
+
+    def _rung(self) -> None:
+        self._look(rung=True)
 
     def _answer(self, frame: Frame) -> None:
         self.show(frame)

@@ -26,8 +26,9 @@ class DeskLike(Protocol):
         """Apply the inputs in their order, make them durable, and say what to show; `at` is when the last was read."""
         ...
 
-    def poll(self) -> Frame | None:
-        """Read the doorbell empty; a frame if something that is on the screen has changed."""
+    def poll(self, *, rung: bool = False) -> Frame | None:
+        """Read the doorbell empty; a frame if something that is on the screen has changed. Where it has rung, only
+        that need be looked at which it rang for."""
         ...
 
     def resize(self, columns: int, rows: int) -> Frame:

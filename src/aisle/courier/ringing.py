@@ -1,0 +1,98 @@
+"""Rings at the sessions: at those whom it concerns, and at each of them no more often than it can make use of.
+
+Fifty sessions that all look at whatever any of them does are two and a half thousand looks a round: a host has to grow
+with what its people do, not with its square. Whoever is rung for the first time in a while is rung at once; what
+follows close behind comes together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from aisle.courier.alarm import Alarm, Sleep
+from aisle.courier.parcel import LOCATION
+from aisle.local.schema_cache import MANY
+from aisle.local.signals import WAITING, CourierSocket, concerning, topic_of
+
+NAMED_S = 0.1
+"""Between two rings at one session for what it shows by its name."""
+WHOLE_S = 1.0
+"""Between two rings for what is but one of many on its page."""
+
+
+class _Held(NamedTuple):
+    """What a session has still to be rung for."""
+
+    topics: frozenset[str]
+    due: float
+    """Seconds since 1970."""
+
+
+class Ringer:
+    """The courier's way to the sessions. Without a socket nobody is there to hear it."""
+
+    def __init__(self, socket: CourierSocket | None, clock: Callable[[], float], sleep: Sleep) -> None:
+        self._socket = socket
+        self._clock = clock
+        self._alarm = Alarm(sleep)
+        self._rung: dict[str, float] = {}
+        """When each session was rung last."""
+        self._held: dict[str, _Held] = {}
+
+    def tell(self, topics: Iterable[str]) -> None:
+        """These have changed (see `aisle.local.signals`): rings where it is time, and keeps the rest until it is."""
+        if self._socket is None:
+            return
+        told, now, shown = set(topics), self._clock(), self._socket.shown()
+        self._rung = {name: at for name, at in self._rung.items() if name in shown and 0 <= now - at < WHOLE_S}
+        self._held = {name: held for name, held in self._held.items() if name in shown}
+        waiting = self._socket.take_waiting() if WAITING in told else ()
+        for name, page in shown.items():
+            found, named = concerning(told - {WAITING}, page)
+            if name in waiting:
+                found.append(WAITING)
+            if found:
+                self._hold(name, found, now if name not in self._rung else self._due(name, named=named))
+        self._ring(now)
+        if self._held:
+            self._alarm.ring()
+
+    def _due(self, name: str, *, named: bool) -> float:
+        return self._rung[name] + (NAMED_S if named else WHOLE_S)
+
+    def _hold(self, name: str, topics: Iterable[str], due: float) -> None:
+        before = self._held.get(name, _Held(frozenset(), due))
+        self._held[name] = _Held(before.topics.union(topics), min(before.due, due))
+
+    def _ring(self, now: float) -> None:
+        assert self._socket is not None
+        for name in [name for name, held in self._held.items() if held.due <= now or held.due > now + WHOLE_S]:
+            self._socket.ring(name, self._held.pop(name).topics)
+            self._rung[name] = now
+
+    async def run(self) -> None:
+        """Rings for ever for what was kept."""
+        while True:
+            if self._socket is not None:
+                self._ring(self._clock())
+            due = min((held.due for held in self._held.values()), default=None)
+            await self._alarm.wait(None if due is None else due - self._clock())
+
+
+def topics_of(topic: str, keys: Sequence[str]) -> list[str]:
+    """What is told of these changes of one topic: each by its name, many as a whole."""
+    return [topic_of(topic, key) for key in keys] if len(keys) <= MANY else [topic]
+
+
+def places_of(rows: Iterable[Mapping[str, Any]], changed: Sequence[str]) -> list[str]:
+    """The places where these products lie now, by their stock entries: whoever stands at one sees what has come there.
+
+    interface: Store product stock entry.
+    """
+    if len(changed) > MANY:
+        return []
+    entries = [row.get("store_locations") for row in rows if str(row.get("product_number")) in changed]
+    places = [place for entry in entries if isinstance(entry, list) for place in entry if isinstance(place, dict)]
+    codes = {str(place.get("store_location_code") or "") for place in places}
+    return sorted(topic_of(LOCATION, code) for code in codes if code)

@@ -1,0 +1,173 @@
+"""Who is rung, and when: only those whom it concerns, at once, and no more often than they can make use of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.courier.ringing import NAMED_S, WHOLE_S, Ringer, places_of, topics_of
+from aisle.local.home import Home
+from aisle.local.schema_cache import MANY
+from aisle.local.signals import Bell, CourierSocket
+from tests.courier.kit import STORE, Time
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """A home without files; doorbells are all that is needed."""
+    return Home(aisle_home, "embedded", STORE)
+
+
+@pytest.fixture
+def socket(home: Home) -> Iterator[CourierSocket]:
+    """The courier's doorbell."""
+    with closing(CourierSocket(home)) as made:
+        yield made
+
+
+@asynccontextmanager
+async def ringing(socket: CourierSocket, time: Time) -> AsyncIterator[Ringer]:
+    """A ringer at work."""
+    ringer = Ringer(socket, time.clock, time.sleep)
+    work = asyncio.create_task(ringer.run())
+    try:
+        yield ringer
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
+
+async def test_who_is_concerned_hears_it_at_once_and_nobody_else(home: Home, socket: CourierSocket) -> None:
+    time = Time()
+    with ExitStack() as stack:
+        bells = {
+            page: stack.enter_context(closing(Bell(home)))
+            for page in ("order/O1", "order/O2", "order", "product/P1", "", "*")
+        }
+        for page, bell in bells.items():
+            bell.show((page,) if page else ())
+        unknown = stack.enter_context(closing(Bell(home)))
+        socket.drain()
+        async with ringing(socket, time) as ringer:
+            ringer.tell(["order/O1", "outbox"])
+            assert {page: bell.drain() for page, bell in bells.items()} == {
+                "order/O1": {"order/O1"},
+                "order/O2": set(),
+                "order": {"order/O1"},
+                "product/P1": set(),
+                "": set(),
+                "*": {"order/O1", "outbox"},
+            }
+            assert unknown.drain() == {"order/O1", "outbox"}
+            await time.pass_(WHOLE_S)
+            ringer.tell(["link"])
+            assert all(bell.drain() == {"link"} for bell in (*bells.values(), unknown))
+
+
+async def test_what_follows_close_behind_comes_together(home: Home, socket: CourierSocket) -> None:
+    time = Time()
+    with closing(Bell(home)) as page, closing(Bell(home)) as listed:
+        page.show(("order/O1",))
+        listed.show(("order",))
+        socket.drain()
+        async with ringing(socket, time) as ringer:
+            rings = {"page": 0, "listed": 0}
+            heard = {"page": set[str](), "listed": set[str]()}
+            for number in range(100):
+                ringer.tell([f"order/O{number % 4}"])
+                for name, bell in (("page", page), ("listed", listed)):
+                    found = bell.drain()
+                    rings[name] += bool(found)
+                    heard[name] |= found
+                await time.pass_(0.02)
+            await time.pass_(WHOLE_S)
+            assert page.drain() | heard["page"] == {"order/O1"}
+            assert listed.drain() | heard["listed"] == {f"order/O{number}" for number in range(4)}
+            assert 2 <= rings["listed"] <= 2.0 / WHOLE_S + 1
+            assert 2 <= rings["page"] <= 2.0 / NAMED_S + 1
+
+
+async def test_what_was_kept_is_rung_when_its_time_comes(home: Home, socket: CourierSocket) -> None:
+    time = Time()
+    with closing(Bell(home)) as bell:
+        bell.show(("order/O1", "product"))
+        socket.drain()
+        async with ringing(socket, time) as ringer:
+            ringer.tell(["order/O1"])
+            assert bell.drain() == {"order/O1"}
+            ringer.tell(["product/P1"])
+            assert bell.drain() == set()
+            ringer.tell(["order/O1"])
+            await time.pass_(NAMED_S * 1.1)
+            assert bell.drain() == {"order/O1", "product/P1"}, "what is in a hurry takes the rest along"
+            ringer.tell(["product/P2"])
+            await time.until(lambda: "product/P2" in bell.drain(), WHOLE_S * 1.1)
+            await time.pass_(10)
+            assert bell.drain() == set()
+
+
+async def test_a_clock_that_is_set_back_keeps_nobody_waiting(home: Home, socket: CourierSocket) -> None:
+    time = Time()
+    with closing(Bell(home)) as bell:
+        bell.show(("order",))
+        socket.drain()
+        ringer = Ringer(socket, time.clock, time.sleep)
+        ringer.tell(["order/O1"])
+        ringer.tell(["order/O2"])
+        assert bell.drain() == {"order/O1"}
+        time.now -= 3600
+        ringer.tell(["order/O3"])
+        assert bell.drain() == {"order/O2", "order/O3"}
+
+
+async def test_that_nothing_waits_any_more_is_told_to_who_shows_that_something_does(
+    home: Home, socket: CourierSocket
+) -> None:
+    time = Time()
+    with closing(Bell(home)) as wrote, closing(Bell(home)) as idle:
+        for bell in (wrote, idle):
+            bell.show(("order/O1",))
+        wrote.ring_courier()
+        assert socket.drain() == {"work"}
+        async with ringing(socket, time) as ringer:
+            ringer.tell(["waiting", "outbox"])
+            assert (wrote.drain(), idle.drain()) == ({"waiting"}, set())
+            await time.pass_(WHOLE_S)
+            ringer.tell(["waiting"])
+            assert wrote.drain() == set(), "it was told"
+
+
+async def test_who_is_gone_is_forgotten(home: Home, socket: CourierSocket) -> None:
+    time = Time()
+    async with ringing(socket, time) as ringer:
+        with closing(Bell(home)) as bell:
+            bell.show(("order",))
+            socket.drain()
+            ringer.tell(["order/O1"])
+            ringer.tell(["order/O2"])
+        ringer.tell(["order/O3"])
+        await time.pass_(2 * WHOLE_S)
+        with closing(Bell(home)) as other:  # may well have the same name
+            ringer.tell(["product/P1"])
+            assert other.drain() == {"product/P1"}, "nobody knows yet what it shows"
+
+
+def test_many_changes_are_told_as_one_topic() -> None:
+    keys = [f"P{number}" for number in range(MANY + 1)]
+    assert topics_of("product", keys[:2]) == ["product/P0", "product/P1"]
+    assert topics_of("product", keys) == ["product"]
+
+
+def test_the_places_of_changed_products_are_told() -> None:
+    rows: list[dict[str, Any]] = [
+        {"product_number": "P1", "store_locations": [{"store_location_code": "A-1"}, {"store_location_code": None}]},
+        {"product_number": "P2", "store_locations": [{"store_location_code": "A-2"}]},
+        {"product_number": "P3", "store_locations": "none"},
+        {"product_number": "P4"},
+    ]
+    assert places_of(rows, ["P1", "P3", "P4"]) == ["location/A-1"]

@@ -1,0 +1,66 @@
+"""What a page is rung for, told by the reads that it has asked for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import aisle.jobs
+from aisle.local.concern import concern
+from aisle.local.reads import Reads
+from aisle.local.reads_desk import Desk
+from aisle.local.signals import ANYTHING
+
+ASKED = re.compile(r"\bQuery\(\s*[^,()]+(?:\([^()]*\))?, \"(?P<name>[a-z_]+)\"")
+WIDE = {"assignments", "board", "clearing", "differences", "exceptions", "history", "tagged", "tags"} | {
+    f"today{part}" for part in ("", "_hours", "_places", "_terminals")
+}
+"""Reads of a supervisor's pages that are made of so much that anything may change them."""
+
+
+def asked() -> set[str]:
+    """The names of all reads that jobs ask for."""
+    folder = Path(aisle.jobs.__file__).parent
+    return {found["name"] for file in folder.glob("*.py") for found in ASKED.finditer(file.read_text("utf-8"))}
+
+
+def test_every_read_that_a_job_asks_for_says_what_it_shows() -> None:
+    names = asked()
+    assert {"order", "product", "place", "orders", "board"} <= names
+    assert {name for name in names if concern(name, {}, ()) == {ANYTHING}} == WIDE & names
+
+
+def test_reads_that_nobody_knows_may_show_anything(reads: Reads) -> None:
+    assert concern("something new", {}, ()) == {ANYTHING}
+    known = {*reads._named, *Desk(reads._outbox, reads._overlay)._named}
+    assert known >= WIDE
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "rows", "shown"),
+    [
+        ("order", {"order_number": "4101"}, [], {"order/4101"}),
+        ("order", {}, [], {"order"}),
+        ("order", {"order_number": "a\nb"}, [], {"order"}),
+        ("orders", {"search": ""}, [{"order_number": "1"}], {"order"}),
+        ("orders_by_number", {"orders": ["1", "2"]}, [], {"order/1", "order/2"}),
+        ("product", {"product_number": "P/1"}, [], {"product/P/1"}),
+        ("search", {}, [{"product_number": "P1"}, {"product_number": "P2"}], {"product/P1", "product/P2"}),
+        ("search", {}, [], {"product"}),
+        (
+            "place",
+            {"location_code": "A-1"},
+            [{"location_code": "A-1", "products": [{"product_number": "P1"}]}],
+            {"location/A-1", "product/P1"},
+        ),
+        ("homes", {"product_numbers": ["P1"]}, [], {"product/P1"}),
+        ("refusals", {}, [], {"refusal"}),
+        ("given", {"user": "U1"}, [], set()),
+    ],
+)
+def test_what_an_answer_shows(
+    name: str, args: dict[str, object], rows: list[dict[str, object]], shown: set[str]
+) -> None:
+    assert concern(name, args, rows) == shown

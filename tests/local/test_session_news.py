@@ -1,0 +1,238 @@
+"""What a session makes of its doorbell: rung for what it shows it looks at that alone, and at everything in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+
+from aisle.jobs.view import GOOD, Frame
+from aisle.local.cache import Sync
+from aisle.local.home import Home
+from aisle.local.lock import Election, Holder
+from aisle.local.lookout import LOOK_S
+from aisle.local.opening import open_session
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.session import Session
+from aisle.local.signals import CourierSocket, concerning
+from aisle.settings import Settings
+from tests.local import goods
+from tests.local.kit import Clock
+from tests.local.test_session import BARCODES, ORDER, _writer, home, say, told
+
+__all__ = ["home"]
+
+
+@contextmanager
+def at(home: Home, terminal: str = "dock", user: str = "U1") -> Iterator[tuple[Session, Clock]]:
+    """A session that has just looked at everything, and its clock."""
+    session, clock = open_session(home, Settings(terminal=terminal, user=user)), Clock(1_800_000_000.0)
+    session._clock = clock
+    with closing(session):
+        session.start()
+        session.poll()
+        yield session, clock
+
+
+@pytest.fixture
+def socket(home: Home) -> Iterator[CourierSocket]:
+    """The courier's doorbell, with a courier in office."""
+    election = Election(home.lock)
+    assert election.try_win(Holder(1, "1", 0.0))
+    with closing(CourierSocket(home)) as made:
+        yield made
+    election.resign()
+
+
+def ring(socket: CourierSocket, *topics: str) -> int:
+    """As the courier does; at how many sessions."""
+    socket.drain()
+    concerned = {name: concerning(topics, shown)[0] for name, shown in socket.shown().items()}
+    return sum(socket.ring(name, found) for name, found in concerned.items() if found)
+
+
+def picked(home: Home, order: str, quantity: float = 1.0, began: float = 2.0) -> None:
+    """The service says that the first line of an order stands at so many now."""
+    line = goods.line(1, "P1", 6, picked=quantity)
+    with _writer(home) as cache:
+        cache.put_orders([goods.order(order, line)], lines_known=True, read_began=began)
+
+
+def rung(session: Session) -> Frame | None:
+    """What the app does when the doorbell is readable."""
+    return session.poll(rung=True)
+
+
+def statements(session: Session) -> list[str]:
+    """What is asked of the databases from now on."""
+    asked: list[str] = []
+
+    def note(statement: str, _took: int) -> None:
+        asked.append(statement)
+
+    for connection in (session._rooms.reads._cache, session._rooms.reads._outbox):
+        connection.set_profile(note)
+    return asked
+
+
+def test_a_session_says_what_it_shows_page_by_page(home: Home, socket: CourierSocket) -> None:
+    def shown() -> set[str]:
+        socket.drain()
+        (page,) = socket.shown().values()
+        assert page is not None
+        return set(page)
+
+    with at(home) as (session, _):
+        assert shown() == {"order", "refusal"}
+        say(session, "4101")
+        assert shown() == {"order/4101", "refusal"}
+        say(session, BARCODES[0])
+        assert shown() == {"order/4101", "refusal"}, "said before anything comes of what was written"
+        say(session, f"?{BARCODES[1]}")
+        assert "product/P2" in shown()
+        say(session, "b")
+        assert shown() == {"order/4101", "refusal"}
+
+
+def test_who_is_concerned_hears_and_who_is_not_does_not(home: Home, socket: CourierSocket) -> None:
+    with at(home) as (anna, _), at(home, "t2", "U2") as (ben, _):
+        say(anna, "4101")
+        say(ben, "4102")
+        picked(home, "4101")
+        assert ring(socket, "order/4101") == 1
+        frame = rung(anna)
+        assert frame is not None
+        assert told(frame)[1] == "pick.changed"
+        asked = statements(ben)
+        assert rung(ben) is None
+        assert asked == [], "nobody rang"
+
+
+def test_a_ring_for_what_is_not_shown_any_more_changes_nothing_and_is_said_again(
+    home: Home, socket: CourierSocket
+) -> None:
+    with at(home) as (session, _):
+        say(session, "4101")
+        socket.drain()
+        socket._shown.clear()  # another courier
+        picked(home, "4102")
+        assert ring(socket, "order/4102") == 1, "what it does not know it rings for"
+        assert rung(session) is None
+        assert ring(socket, "order/4102") == 0
+        assert ring(socket, "order/4101") == 1
+
+
+def test_a_ring_after_which_nothing_differs_draws_nothing(home: Home, socket: CourierSocket) -> None:
+    with at(home) as (session, clock):
+        say(session, "4101")
+        clock.pass_(2)
+        assert ring(socket, "order/4101") == 1
+        assert rung(session) is None
+        ring(socket, "sync")
+        assert rung(session) is None
+        with _writer(home) as cache:
+            cache.set_link(Sync(state="syncing", done=20, total=100))
+        ring(socket, "sync")
+        frame = rung(session)
+        assert frame is not None
+        assert (frame.link.done, frame.link.total) == (20, 100)
+
+
+def test_nothing_that_was_not_rung_for_is_older_than_five_seconds(home: Home, socket: CourierSocket) -> None:
+    with at(home) as (session, clock):
+        say(session, "4101")
+        session.poll()
+        picked(home, "4101")
+        clock.pass_(LOOK_S - 0.1)
+        assert ring(socket, "sync") == 1
+        frame = rung(session)
+        assert frame is None or told(frame)[1] != "pick.changed"
+        clock.pass_(0.1)
+        ring(socket, "sync")
+        frame = rung(session)
+        assert frame is not None
+        assert told(frame)[1] == "pick.changed"
+        picked(home, "4101", 3.0, began=3.0)
+        frame = session.poll()
+        assert frame is not None
+        assert told(frame)[1] == "pick.changed", "who looks without a ring looks at everything"
+
+
+def test_what_was_not_told_on_one_page_is_there_on_the_next(home: Home, socket: CourierSocket) -> None:
+    with at(home) as (session, _):
+        say(session, "4101")
+        picked(home, "4102", 6.0)
+        for name in socket.shown():
+            socket.ring(name, ["order/4102"])
+        assert rung(session) is None
+        say(session, "b")
+        assert told(say(session, "4102"))[1] == "pick.already"
+
+
+@pytest.mark.parametrize("topic", ["link", "outbox", "refusal", "ask"])
+def test_what_no_page_can_tell_is_looked_for_everywhere(home: Home, socket: CourierSocket, topic: str) -> None:
+    with at(home) as (session, _):
+        say(session, "4101")
+        picked(home, "4101")
+        for name in socket.shown():
+            socket.ring(name, [topic])
+        frame = rung(session)
+        assert frame is not None
+        assert told(frame)[1] == "pick.changed"
+
+
+def test_the_link_is_right_on_a_page_that_shows_nothing(home: Home, socket: CourierSocket) -> None:
+    with at(home) as (session, clock):
+        with _writer(home) as cache:
+            cache.set_link(Sync(state="live", last_ok=clock.now))
+        assert ring(socket, "link") == 1
+        frame = rung(session)
+        assert frame is not None
+        assert frame.link.state == "live"
+        with _writer(home) as cache:
+            cache.set_link(Sync(state="offline"))
+        assert ring(socket, "link") == 1
+        frame = rung(session)
+        assert frame is not None
+        assert frame.link.state == "offline"
+
+
+def test_that_nothing_waits_any_more_is_seen_at_once_by_who_wrote_and_by_who_saw_it(
+    home: Home, socket: CourierSocket
+) -> None:
+    with at(home) as (anna, _), at(home, "t2", "U2") as (ben, clock):
+        say(anna, "4101")
+        frame = say(anna, BARCODES[0])
+        assert told(frame) == (GOOD, "pick.taken")
+        assert frame.link.waiting
+        clock.pass_(LOOK_S)
+        seen = ben.poll()
+        assert seen is not None
+        assert seen.link.waiting == frame.link.waiting
+        socket.drain()
+        with closing(open_outbox(home.folder)) as connection:
+            outbox = Outbox(connection)
+            while outbox.counts()[0]:
+                for op in outbox.sendable():
+                    outbox.begin_sending(op.op_id, b"{}")
+                    outbox.confirm(op.op_id)
+        waiting = socket.take_waiting()
+        assert len(waiting) == 2
+        for name in waiting:
+            socket.ring(name, ["waiting"])
+        for session in (anna, ben):
+            shown = rung(session)
+            assert shown is not None
+            assert shown.link.waiting == 0
+
+
+def test_a_scan_is_answered_without_a_look_at_anybody_elses_news(home: Home, socket: CourierSocket) -> None:
+    with at(home) as (session, _):
+        say(session, "4101")
+        for _ in range(200):
+            for name in socket.shown():
+                socket.ring(name, ["order/4102", "product/P9"])
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+        assert ORDER["order_number"] == "4101"
+        assert rung(session) is None
