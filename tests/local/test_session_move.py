@@ -156,6 +156,26 @@ def test_a_movement_that_is_refused_once_one_is_home_is_told_there_and_no_other(
                 assert told(frame) != (WRONG, "move.refused")
 
 
+@pytest.mark.parametrize(
+    "where", ["?A-1", f"?{CODES[1]}", "."], ids=["at a place", "at a product", "among the commands"]
+)
+def test_a_movement_that_is_refused_later_is_told_wherever_its_person_stands(home: Home, where: str) -> None:
+    with at(home) as session:
+        say(session, "A-1", CODES[0], "B-1", "b", "b")
+        page = say(session, where).view.name
+        assert page not in ("home", "move.from")
+        (operation,) = operations(home)
+        with closing(open_outbox(home.folder)) as connection, transaction(connection):
+            courier = Outbox(connection)
+            courier._apply(operation.op_id, SEND, frozen=b"[]", sent=1)
+            courier._apply(operation.op_id, "reject", why="Only 0 can be moved from there.")
+        frame = session.poll()
+        assert frame is not None
+        assert (frame.view.name, told(frame)) == (page, (WRONG, "move.refused"))
+        for key in ("b", "b"):
+            assert told(say(session, key)) != (WRONG, "move.refused"), "once"
+
+
 def test_a_refused_movement_is_told_and_lies_over_nothing(home: Home) -> None:
     with at(home) as session:
         say(session, "A-1", CODES[0], "4", "B-1")

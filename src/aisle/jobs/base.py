@@ -177,7 +177,8 @@ class Rows(NamedTuple):
 
 class Changed(NamedTuple):
     """Something that this job shows has changed in the cache: topic and key as in the change feed, or `outbox` where
-    somebody else has brought operations on: sent, confirmed or refused."""
+    somebody else has brought operations on: sent, confirmed or refused. Home alone hears `refusal` while it is not on
+    the screen: what was refused of movements is told wherever their person stands."""
 
     topic: str
     key: str

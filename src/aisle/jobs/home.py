@@ -176,6 +176,8 @@ class HomeJob:
             case Rows("refused" | "refused_before"):
                 known, said = refused.news(state.refused, event, context.user)
                 return Turn(state._replace(refused=known), (), said)
+            case Changed("refusal"):
+                return Turn(state, (refused.refusals(state.since or context.now),))
             case Opened() | Closed() | Changed("order" | "outbox") | Resumed():
                 state = state._replace(since=state.since or context.now)
                 return self._shown(state, context, moved=isinstance(event, Closed) and event.job in ("move", "tasks"))
