@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from aisle.jobs import DETOURS, JOBS, codec
@@ -38,8 +38,12 @@ from aisle.jobs.base import (
     holds,
 )
 from aisle.jobs.view import GOOD, Verdict
+from aisle.local.concern import concern
 from aisle.local.journal import JobRow, NewJob, OpenJob
 from aisle.scan.meaning import Echo, Move, Thing
+
+_ANSWERS = 64
+"""Answers whose subjects a page is rung for; older ones are seen to at the next look."""
 
 
 class Level(NamedTuple):
@@ -49,6 +53,15 @@ class Level(NamedTuple):
     state: Any
     ref: str
     """Its job_id in the journal; empty for a job that is not journalled."""
+    shown: dict[str, frozenset[str]]
+    """What each of its queries was answered with, in the words of a ring (aisle.local.concern); kept by `answered`."""
+
+    def answered(self, query: Query, rows: Sequence[Mapping[str, Any]]) -> None:
+        """The page shows this answer from now on, among its last ones."""
+        self.shown.pop(query.id, None)
+        self.shown[query.id] = concern(query.name, query.args, rows)
+        if len(self.shown) > _ANSWERS:
+            del self.shown[next(iter(self.shown))]
 
 
 def held_by(levels: Iterable[Level]) -> dict[str, tuple[str, ...]]:
@@ -105,7 +118,7 @@ class Stack:
     def push(self, name: str) -> Level:
         """Puts a job on top, at its beginning."""
         job = JOBS[name]
-        level = Level(job, job.begin(), self.name() if job.journalled else "")
+        level = Level(job, job.begin(), self.name() if job.journalled else "", {})
         self.levels.append(level)
         return level
 
@@ -122,7 +135,7 @@ class Stack:
             job.view(state)
         except Exception:  # whatever it is, it must not keep anybody from starting the program
             return False
-        self.levels.append(Level(job, state, row.job.job_id))
+        self.levels.append(Level(job, state, row.job.job_id, {}))
         return True
 
     def feed(self, event: Event, context: Context) -> Outcome:
@@ -240,7 +253,9 @@ class _Run:
     def _effect(self, index: int, effect: Effect) -> None:
         match effect:
             case Query():
-                self.queue.appendleft((index, self.stack.answer(effect), effect.live))
+                answer = self.stack.answer(effect)
+                self.stack.levels[index].answered(effect, answer.rows)
+                self.queue.appendleft((index, answer, effect.live))
             case Export():
                 self.queue.appendleft((index, self.stack.answer(effect), True))
             case Ask():
