@@ -93,6 +93,26 @@ async def test_work_that_fails_takes_nothing_of_its_neighbours_with_it(storage: 
     assert await storage.read(names) == ["0", "1", "2", "3", "4", "kept", "kept too"]
 
 
+@pytest.mark.parametrize("count", [1, 2, 16, 17])
+@pytest.mark.parametrize("is_split", [False, True])
+async def test_statements_together_all_happen_or_none(storage: PostgresStorage, count: int, is_split: bool) -> None:
+    odd = "é'; DROP TABLE counter; -- $1"
+    moved = "UPDATE counter SET value = value + $3 WHERE store_number = $1 AND name = $2"
+    fresh = [(ADD, ("S", f"{odd}{n}")) for n in range(count - 1)]
+
+    async def work(tx: Tx) -> list[tuple[Any, ...]]:
+        assert isinstance(tx, PostgresTx)
+        tx = PostgresTx(tx.connection, is_split=is_split)
+        await tx.run(ADD, "S", "there")
+        await tx.together([*fresh, (moved, ("S", "there", 5))])
+        with pytest.raises(Duplicate):
+            async with tx.savepoint():
+                await tx.together([(moved, ("S", "there", 7)), *fresh, (ADD, ("S", "there"))])
+        return await tx.all("SELECT name, value FROM counter ORDER BY name")
+
+    assert await storage.write(work) == sorted([("there", 6), *((row[1], 1) for _, row in fresh)])
+
+
 async def test_sums_and_texts_come_back_as_they_went(storage: PostgresStorage) -> None:
     odd = "é\U0001f34f'; DROP TABLE counter; --"
 

@@ -87,6 +87,9 @@ class NoTx:
     async def many(self, sql: str, rows: Any) -> None:
         self.ran.append(sql)
 
+    async def together(self, statements: Any) -> None:
+        self.ran += [sql for sql, _ in statements]
+
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return nullcontext()
 
@@ -134,6 +137,8 @@ async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) 
             assert refused.value.status == 403, name
         with pytest.raises(Refusal):
             await scoped.many(text, [args])
+        with pytest.raises(Refusal):
+            await scoped.together([(text, args)])
         tried += 1
     assert tx.ran == []
     assert tried > 80

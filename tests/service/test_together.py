@@ -13,6 +13,7 @@ import pytest
 
 from aisle.service.scope import ScopedTx
 from aisle.service.sql import stock as sql
+from aisle.service.storage import Statement
 from aisle.service.times import moment
 from tests.service.world import LOGS, START, World, line_end
 
@@ -43,7 +44,15 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
         return ask
 
+    together = ScopedTx.together
+
+    async def ask_together(self: ScopedTx, statements: Iterable[Statement]) -> None:
+        kept = list(statements)
+        asked.update({text: 1 for text, _ in kept})
+        await together(self, kept)
+
     with monkeypatch.context() as patch:
+        patch.setattr(ScopedTx, "together", ask_together)
         for name in ("all", "one", "run", "many"):
             patch.setattr(ScopedTx, name, counts(getattr(ScopedTx, name)))
         yield asked

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from aisle.service.context import CHAIN
-from aisle.service.storage import Row, Storage, Tx, Work
+from aisle.service.storage import Row, Statement, Storage, Tx, Work
 
 T = TypeVar("T")
 
@@ -86,6 +86,12 @@ class _Tx:
         for row in kept:
             self._check(sql, row)
         await self._inner.many(sql, kept)
+
+    async def together(self, statements: Iterable[Statement]) -> None:
+        kept = list(statements)
+        for sql, row in kept:
+            self._check(sql, row)
+        await self._inner.together(kept)
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return self._inner.savepoint()

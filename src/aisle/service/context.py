@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from aisle.service.sql import core
-from aisle.service.storage import Tx
+from aisle.service.storage import Statement, Tx
 
 Role = Literal["staff", "supervisor", "integration", "admin"]
 Topic = Literal["order", "product", "location", "store", "delivery", "recount"]
@@ -81,6 +81,7 @@ class Context:
     legs: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     """What a read says beside its answer."""
+    _later: list[Statement] = field(default_factory=list)
     _marks: defaultdict[str, dict[tuple[Topic, str], None]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
@@ -103,9 +104,14 @@ class Context:
         """Remember that followers of this store (or of the chain) have to look at `key` again."""
         self._marks[store_number][(topic, key)] = None
 
+    def later(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        """Statements for the end of the operation: nothing of it asks for these rows any more, or writes them again."""
+        self._later += [(sql, row) for row in rows]
+
     async def finish(self) -> None:
-        """Write down what changed, in the same transaction."""
+        """Write down what was left for the end and what changed, in the same transaction."""
         for store_number, marks in self._marks.items():
             seq = await self.take(store_number, "change", len(marks))
-            rows = [(store_number, topic, key, seq + n) for n, (topic, key) in enumerate(marks)]
-            await self.tx.many(core.CHANGE_MARK, rows)
+            self.later(core.CHANGE_MARK, [(store_number, topic, key, seq + n) for n, (topic, key) in enumerate(marks)])
+        if self._later:
+            await self.tx.together(self._later)

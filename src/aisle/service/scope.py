@@ -18,7 +18,7 @@ from aisle.service.answers import forbidden
 from aisle.service.context import CHAIN, Principal
 from aisle.service.sql import core
 from aisle.service.sql.schema import MIGRATIONS
-from aisle.service.storage import Row, Tx
+from aisle.service.storage import Row, Statement, Tx
 
 log = logging.getLogger("aisle.service")
 
@@ -96,6 +96,12 @@ class ScopedTx:
         for row in known:
             self._check(sql, row)
         await self._tx.many(sql, known)
+
+    async def together(self, statements: Iterable[Statement]) -> None:
+        known = list(statements)
+        for sql, row in known:
+            self._check(sql, row)
+        await self._tx.together(known)
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return self._tx.savepoint()

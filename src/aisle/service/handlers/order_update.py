@@ -41,8 +41,8 @@ async def update_customer_order(ctx: Context, call: Call) -> bytes:
     logs = LogWriter(ledger)
     left = await _change(ledger, logs, order, body, list(zip(lines, said, strict=True)))
     for line in order.lines:
-        await line.save(ctx, ledger.store)
-    await order.save(ctx, ledger.store)
+        await line.save(ctx, ledger.store, last=True)
+    await order.save(ctx, ledger.store, last=True)
     await ledger.finish()
     await logs.store_all()
     return dumps({"success": True, "message": " ".join(map(_told, left)), "left": left}) if left else DONE

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from aisle.service.sql import products
 from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Book
+from aisle.service.storage import Statement
 
 if TYPE_CHECKING:
     from aisle.service.stock.line import OrderLine
@@ -59,7 +60,7 @@ class Ledger:
         self._legs: list[tuple[object, ...]] = []
         self._anchors: dict[str, dict[tuple[str, int], str]] = {}
         """When each place and pool of a product was counted last."""
-        self._counts: list[tuple[str, str, int, str]] = []
+        self._counts: dict[tuple[str, str, int], str] = {}
         self._touched: dict[str, None] = {}
         self._net: defaultdict[tuple[str, int], int] = defaultdict(int)
 
@@ -123,9 +124,10 @@ class Ledger:
 
     def note_count(self, product: str, place: str, pool: int) -> None:
         """Free stock was counted there when the entry happened: what comes late from before is absorbed from now on."""
-        self._counts.append((product, place, pool, self.occurred_on))
+        spot = (product, place, pool)
+        self._counts[spot] = max(self._counts.get(spot, ""), self.occurred_on)
         if product in self._anchors:
-            self._anchor(*self._counts[-1])
+            self._anchor(*spot, self.occurred_on)
 
     async def settle(self) -> None:
         """Close an entry of the operation: what a count of the whole store has seen already is absorbed."""
@@ -135,48 +137,38 @@ class Ledger:
         self._net.clear()
 
     async def finish(self) -> None:
-        """Close the operation: write it down, and note on each product that its stock changed."""
+        """Close the operation: what it did is written with the last of it, and on each product that stock changed."""
         await self.settle()
-        await self.write_down()
+        for statement, row in self._undone():
+            self.ctx.later(statement, [row])
         rows = [(self.store, product, self.ctx.now) for product in self._touched]
-        if rows:
-            await self.ctx.tx.many(products.STORE_PRODUCT_STOCK_CHANGED, rows)
+        self.ctx.later(products.STORE_PRODUCT_STOCK_CHANGED, rows)
         for product in self._touched:
             self.ctx.changed(self.store, "product", product)
         self._touched.clear()
 
     async def write_down(self) -> None:
         """Store what was done so far. Whoever sums legs or balances in the database asks for it first."""
-        tx = self.ctx.tx
-        if self._legs:
-            await tx.many(sql.LEG_ADD, self._legs)
-            added, emptied = self._changes()
-            if added:
-                await tx.many(sql.BALANCE_ADD, added)
-            if emptied:
-                await tx.many(sql.BALANCE_DROP_EMPTY, emptied)
-        if self._counts:
-            await tx.many(sql.ANCHOR_SET, [(self.store, *count) for count in self._counts])
-        self._legs, self._counts = [], []
-        self._stored.clear()
+        if statements := self._undone():
+            await self.ctx.tx.together(statements)
 
     def take_flag(self) -> bool:
         """Whether a balance fell below none since this was asked last."""
         flag, self.negative = self.negative, False
         return flag
 
-    def _changes(self) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
-        """The rows of balances to be added to, and those that are empty then and go. A free one stays, though empty."""
-        added: list[tuple[object, ...]] = []
-        emptied: list[tuple[object, ...]] = []
+    def _undone(self) -> list[Statement]:
+        """What is to be written, and counts as written from now on. Of balances, an empty free one stays."""
+        statements: list[Statement] = [(sql.LEG_ADD, leg) for leg in self._legs]
         for (product, spot), was in self._stored.items():
             now = self._stock[(product, spot.order, spot.line)].get(spot)
-            change = (now or 0) - (was or 0)
-            if change or (was is None and now is not None):
-                added.append((self.store, product, *spot, change))
             if now is None and was is not None:
-                emptied.append((self.store, product, *spot))
-        return added, emptied
+                statements.append((sql.BALANCE_DROP, (self.store, product, *spot, was)))
+            elif now is not None and now != was:
+                statements.append((sql.BALANCE_ADD, (self.store, product, *spot, now - (was or 0))))
+        statements += [(sql.ANCHOR_SET, (self.store, *spot, when)) for spot, when in self._counts.items()]
+        self._legs, self._counts, self._stored = [], {}, {}
+        return statements
 
     async def _of(self, product: str, owner: tuple[str, int]) -> Stock:
         key = (product, *owner)
@@ -212,9 +204,9 @@ class Ledger:
         self._anchors |= {number: {} for number in wanted}
         for row in await self.ctx.tx.all(sql.ANCHORS_OF_PRODUCTS, self.store, wanted):
             self._anchor(*row)
-        for count in self._counts:
-            if count[0] in wanted:
-                self._anchor(*count)
+        for spot, counted_on in self._counts.items():
+            if spot[0] in wanted:
+                self._anchor(*spot, counted_on)
 
     def _anchor(self, product: str, place: str, pool: int, counted_on: str) -> None:
         anchors = self._anchors[product]

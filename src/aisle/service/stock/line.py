@@ -109,8 +109,11 @@ class OrderLine:
             **({"is_rejected": True} if self.is_rejected else {}),
         }
 
-    async def save(self, ctx: Context, store_number: str) -> None:
-        """Store what has changed of it. Raises Refusal (409) for a way between states that is none."""
+    async def save(self, ctx: Context, store_number: str, *, last: bool = False) -> None:
+        """Store what has changed of it; when it is the `last` word on it, with the operation's end.
+
+        Raises Refusal (409) for a way between states that is none.
+        """
         if self.was:
             check_move("line", f"Line {self.line_number}", self.was, self.state, line=self.as_answer())
         self.was = self.state
@@ -118,8 +121,11 @@ class OrderLine:
             self.item = {name: value for name, value in self.item.items() if name not in REASONS}
         row = self._row()
         if row != self.stored:
-            await ctx.tx.run(sql.LINE_SET, store_number, *self.key, *row)
             self.stored = row
+            if last:
+                ctx.later(sql.LINE_SET, [(store_number, *self.key, *row)])
+            else:
+                await ctx.tx.run(sql.LINE_SET, store_number, *self.key, *row)
 
     def _row(self) -> tuple[object, ...]:
         """What can change of it, in the order of `LINE_SET`."""

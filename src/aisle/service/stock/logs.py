@@ -65,12 +65,12 @@ class LogWriter:
         )
 
     async def store_all(self) -> list[int]:
-        """Number and store the entries; their ids, in order."""
+        """Number the entries, which are stored when the operation ends; their ids, in order."""
         if not self._rows:
             return []
         seq = await self.ctx.take(self.store.number, "log", len(self._rows))
         rows = [(self.store.number, seq + n, self.store.ordinal, *row) for n, row in enumerate(self._rows)]
-        await self.ctx.tx.many(sql.LOG_ADD, rows)
+        self.ctx.later(sql.LOG_ADD, rows)
         self._rows.clear()
         return [self.store.wire_id(seq + n) for n in range(len(rows))]
 

@@ -74,8 +74,8 @@ class Order:
             self.status_id = STATUS_ID[state]
             self.fulfilment = state
 
-    async def save(self, ctx: Context, store_number: str) -> None:
-        """Derive the state, store the head (lines store themselves) and tell followers."""
+    async def save(self, ctx: Context, store_number: str, *, last: bool = False) -> None:
+        """Derive the state, store the head (lines store themselves; `last` as with them) and tell followers."""
         was_open = self.fulfilment not in CLOSED
         self.derive()
         is_open = self.fulfilment not in CLOSED
@@ -85,8 +85,7 @@ class Order:
         self.item = {name: value for name, value in self.item.items() if name != "pickup_date"}
         if pickup:
             self.item["pickup_date"] = pickup
-        await ctx.tx.run(
-            sql.ORDER_SET,
+        row = (
             store_number,
             self.number,
             int(self.is_active),
@@ -100,6 +99,10 @@ class Order:
             sum(line.quantity for line in self.lines),
             sum(line.delivered for line in self.lines),
         )
+        if last:
+            ctx.later(sql.ORDER_SET, [row])
+        else:
+            await ctx.tx.run(sql.ORDER_SET, *row)
         ctx.changed(store_number, "order", self.number)
 
 

@@ -4,7 +4,7 @@ On SQLite a coroutine never really waits: the storage's thread drives it to its 
 with a network between runs the same coroutine on the event loop.
 """
 
-from aisle.service.storage.base import Busy, Duplicate, Lost, Row, Storage, Tx, Unfit, Work
+from aisle.service.storage.base import Busy, Duplicate, Lost, Row, Statement, Storage, Tx, Unfit, Work
 from aisle.service.storage.engine import named_database, open_storage
 from aisle.service.storage.sqlite import SQLITE_FLOOR, SqliteStorage
 
@@ -15,6 +15,7 @@ __all__ = [
     "Lost",
     "Row",
     "SqliteStorage",
+    "Statement",
     "Storage",
     "Tx",
     "Unfit",

@@ -13,6 +13,16 @@ log = logging.getLogger("aisle.service")
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
+Statement = tuple[str, Sequence[object]]
+"""A statement and its parameters."""
+
+
+def grouped(statements: Iterable[Statement]) -> dict[str, list[Sequence[object]]]:
+    """The parameters of each statement, in the order in which they came."""
+    groups: dict[str, list[Sequence[object]]] = {}
+    for sql, row in statements:
+        groups.setdefault(sql, []).append(row)
+    return groups
 
 
 class Busy(StorageError):
@@ -54,6 +64,13 @@ class Tx(Protocol):
 
     async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """The same statement for each row of parameters."""
+        ...
+
+    async def together(self, statements: Iterable[Statement]) -> None:
+        """Statements without answers, in one way to the database and back where it is far.
+
+        Each changes rows that no other one of them changes or reads; in which order they happen is not said.
+        """
         ...
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.storage.base import Duplicate, Row
+from aisle.service.storage.base import Duplicate, Row, Statement, grouped
 
 T = TypeVar("T")
 
@@ -104,6 +104,10 @@ class SqliteTx:
             self.connection.executemany(_sqlite_text(sql), cast("Iterable[Sequence[apsw.SQLiteValue]]", rows))
         except apsw.ConstraintError as problem:
             raise Duplicate(str(problem)) from problem
+
+    async def together(self, statements: Iterable[Statement]) -> None:
+        for sql, rows in grouped(statements).items():
+            await self.many(sql, rows)
 
     def _execute(self, sql: str, args: Sequence[object]) -> list[Row]:
         try:

@@ -45,6 +45,7 @@ _SETTINGS = {
     "tcp_keepalives_interval": "10",
     "tcp_keepalives_count": "3",
 }
+_CITUS = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')"
 # What a server that is split by store (Citus) needs to change the chain's tables after it looked at those of stores.
 _OF_WRITERS = {"citus.multi_shard_modify_mode": "sequential"}
 
@@ -62,6 +63,7 @@ class PostgresStorage:
         self._queues: dict[str, _Queue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
+        self._is_split = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="aisle-postgres", daemon=True)
         self._thread.start()
@@ -103,6 +105,7 @@ class PostgresStorage:
         connection = await asyncpg.connect(self._dsn, server_settings=settings, timeout=_CONNECT_SECONDS)
         try:
             await migrate(connection)
+            self._is_split = bool(await connection.fetchval(_CITUS))
         finally:
             await connection.close(timeout=self._patience)
         return await self._pool(readers, settings), await self._pool(writers, settings | _OF_WRITERS)
@@ -186,7 +189,7 @@ class PostgresStorage:
                     begun = begun or answer.set_running_or_notify_cancel()
                     if not begun:
                         return
-                    result = await _transaction(connection, begin, work)
+                    result = await _transaction(connection, begin, work, is_split=self._is_split)
                 finally:
                     await _give_back(pool, connection)
             except Exception as problem:
@@ -216,11 +219,11 @@ async def _answered(job: Coroutine[Any, Any, None], answer: Future[Any]) -> None
             raise
 
 
-async def _transaction(connection: Any, begin: str, work: Work[T]) -> T:
+async def _transaction(connection: Any, begin: str, work: Work[T], *, is_split: bool) -> T:
     """`work` from begin to commit. Raises Lost when nobody can say whether it was committed."""
     try:
         await connection.execute(begin)
-        result = await work(PostgresTx(connection))
+        result = await work(PostgresTx(connection, is_split=is_split))
     except Exception as problem:
         if connection.is_closed():
             raise ConnectionResetError("The connection to the database ended.") from problem

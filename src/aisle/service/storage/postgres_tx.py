@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
+from functools import lru_cache, partial
 
 import asyncpg
 
-from aisle.service.storage.base import Busy, Duplicate, Row, Unfit, failed
+from aisle.service.storage.base import Busy, Duplicate, Row, Statement, Unfit, failed, grouped
 
+# More parts are sent statement by statement; few combinations of few parts are met, and they are kept prepared.
+_MOST_WOVEN = 16
+_PARAMETER = re.compile(r"\$(\d+)")
 # The server is gone, or goes; what was not committed has not happened.
 _GONE = (
     OSError,
@@ -64,11 +69,31 @@ def outside(problem: BaseException) -> BaseException:
     return problem
 
 
+@lru_cache(maxsize=1000)
+def woven(texts: tuple[str, ...]) -> str:
+    """Statements as one, which the server carries out in one go; each has its own parameters, one after the other's.
+
+    All of it is text of the catalogue: values are parameters here, too.
+    """
+    parts, before = [], 0
+    for n, text in enumerate(texts):
+        numbers = [int(number) for number in _PARAMETER.findall(text)]
+        parts.append(f"w{n} AS ({_PARAMETER.sub(partial(_later, before), text)})")
+        before += max(numbers, default=0)
+    return f"WITH {', '.join(parts)} SELECT 1"
+
+
+def _later(by: int, match: re.Match[str]) -> str:
+    return f"${int(match[1]) + by}"
+
+
 class PostgresTx:
     """`Tx` over one connection; used by one task."""
 
-    def __init__(self, connection: asyncpg.Connection) -> None:
+    def __init__(self, connection: asyncpg.Connection, *, is_split: bool = False) -> None:
+        """`is_split`: the database is split by store (Citus), and takes each statement by itself."""
         self.connection = connection
+        self._is_split = is_split
         self._depth = 0
 
     async def all(self, sql: str, *args: object) -> list[Row]:
@@ -89,6 +114,14 @@ class PostgresTx:
             await self.connection.executemany(sql, rows)
         except asyncpg.PostgresError as problem:
             raise _told(problem) from problem
+
+    async def together(self, statements: Iterable[Statement]) -> None:
+        parts = list(statements)
+        if 1 < len(parts) <= _MOST_WOVEN and not self._is_split:
+            await self.run(woven(tuple(sql for sql, _ in parts)), *(value for _, row in parts for value in row))
+            return
+        for sql, rows in grouped(parts).items():
+            await self.many(sql, rows)
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
