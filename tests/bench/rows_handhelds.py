@@ -2,20 +2,25 @@
 
 They are on four hosts, each with its outbox, courier and token, as many on one as fit there; all of it on this machine.
 What people do there would have processors of its own, so it yields to couriers, service and database.
+
+`python -m tests.bench.rows_handhelds sqlite|postgres [--minutes 10]` runs one of them and says what came of it: what
+was lost or doubled, errors, and whether the books are right. Exit status 0 when all is well.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
+import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.local.home import Home
 from aisle.local.outbox_state import DONE
@@ -70,7 +75,48 @@ def handhelds(bench: Bench) -> Sequence[Pair]:
         server.end()
 
 
+class Load(NamedTuple):
+    """What came of a load."""
+
+    people: list[soak.Watched]
+    requests: list[dict[str, Any]]
+    largest_mb: float
+    operations: int
+    unsettled: int
+    """Operations that were not carried out."""
+    lost: int
+    """Pieces that people saw picked and the service does not know of."""
+    doubled: int
+    """Pieces that the service has as picked and nobody picked."""
+    books: str
+    """What is wrong with them; '' when nothing is."""
+
+    @property
+    def refused(self) -> Counter[int]:
+        """How often which status answered that was no good one."""
+        return Counter(each["status"] for each in self.requests if each["status"] >= 400)
+
+    @property
+    def failures(self) -> int:
+        """Requests that were refused and inputs that could not be kept."""
+        return self.refused.total() + sum(len(person.ended.errors) for person in self.people)
+
+    @property
+    def is_good(self) -> bool:
+        """Nothing is lost or doubled, nothing failed, and the books are right."""
+        return not (self.unsettled or self.lost or self.doubled or self.failures or self.books)
+
+
 def _worked(bench: Bench, name: str, address: str) -> list[Pair]:
+    load = _load(bench, name, address)
+    assert not load.unsettled, f"{load.unsettled} operations were not carried out"
+    assert not load.lost, f"{load.lost} pieces are lost"
+    assert not load.doubled, f"{load.doubled} pieces are doubled"
+    assert not load.books, load.books
+    return _figures(load)
+
+
+def _load(bench: Bench, name: str, address: str) -> Load:
     plan = soak.Plan(bench.times(HANDHELDS, 3), bench.seconds, (0.1, 0.4) if bench.short else (2.0, 4.0), 12, 200)
     folder = bench.scratch / f"handhelds-{name}"
     roots = [folder / f"home-{number}" for number in range(bench.times(HOSTS, 1))]
@@ -86,30 +132,79 @@ def _worked(bench: Bench, name: str, address: str) -> list[Pair]:
         requests.write_bytes(b"")  # what the sync asked is not the load
         people = [soak.watched(lines) for lines in _told(hosts, plan)]
         desks = [opened.enter_context(closing(soak.Desk(home))) for home, _ in hosts]
-        soak.until(lambda: all(desk.drained() for desk in desks), DRAIN_S)
+        _comes(lambda: all(desk.drained() for desk in desks), DRAIN_S)
         largest = _largest_mb(at.served.pid)
         taken = soak.picked([said for person in people for said in person.said])
-        soak.until(lambda: soak.holds(lambda: soak.check_books(books, taken, *desks)), BOOKS_S)
+        _comes(lambda: soak.holds(lambda: soak.check_books(books, taken, *desks)), BOOKS_S)
         operations = [each for desk in desks for each in desk.operations() if not each.superseded_by]
-    lost = sum(each.state != DONE for each in operations)
-    assert not lost, f"{lost} operations were not carried out"
-    return _figures(people, [json.loads(line) for line in requests.read_text().splitlines()], largest, len(operations))
+        booked = soak.booked(books)
+        return Load(
+            people,
+            [json.loads(line) for line in requests.read_text().splitlines()],
+            largest,
+            len(operations),
+            sum(each.state != DONE for each in operations),
+            (taken - booked).total(),
+            (booked - taken).total(),
+            _wrong(lambda: soak.check_books(books, taken, *desks)),
+        )
 
 
-def _figures(
-    people: Sequence[soak.Watched], asked: Sequence[dict[str, Any]], largest: float, operations: int
-) -> list[Pair]:
-    frames = [said.took_ms for person in people for said in person.said]
-    failed = Counter(each["status"] for each in asked if each["status"] >= 400)
-    errors = sum(len(person.ended.errors) for person in people)
-    took = [float(each["ms"]) for each in asked]
-    told = f", answers {dict(failed)}" if failed else ""
+def _comes(condition: Callable[[], object], within_s: float) -> None:
+    """Waits for it; whether it came shows in what is counted afterwards."""
+    with contextlib.suppress(AssertionError):
+        soak.until(condition, within_s)
+
+
+def _wrong(check: Callable[[], None]) -> str:
+    try:
+        check()
+    except AssertionError as error:
+        return str(error) or "the books are not what people saw"
+    return ""
+
+
+def _figures(load: Load) -> list[Pair]:
+    told = f", answers {dict(load.refused)}" if load.refused else ""
+    frames = [said.took_ms for person in load.people for said in person.said]
+    took = [float(each["ms"]) for each in load.requests]
     return [
-        Pair(float(errors + failed.total()), None, f"{operations:,} operations{told}"),
+        Pair(float(load.failures), None, f"{load.operations:,} operations{told}"),
         Pair(p99(frames), None, f"{len(frames):,} inputs, p50 {soak.percentile(frames, 0.5):.1f} ms"),
         Pair(p99(took), None, f"{len(took):,} requests, p50 {soak.percentile(took, 0.5):.1f} ms"),
-        Pair(largest, None),
+        Pair(load.largest_mb, None),
     ]
+
+
+def _said(load: Load) -> Iterator[str]:
+    """What came of it, line by line."""
+    yield f"lost: {load.unsettled} of {load.operations:,} operations, {load.lost} pieces"
+    yield f"doubled: {load.doubled} pieces"
+    errors = [why for person in load.people for why in person.ended.errors]
+    yield f"errors: {load.failures} ({len(errors)} inputs not kept, answers {dict(load.refused)})"
+    yield from sorted(set(errors))
+    yield f"books: {load.books or 'right'}"
+    for (figure, unit), pair in zip(FIGURES, _figures(load)[1:], strict=True):
+        yield f"{figure}: {pair.figure:,.1f} {unit}" + (f" ({pair.note})" if pair.note else "")
+    yield f"verdict: {'good' if load.is_good else 'NOT GOOD'}"
+
+
+def main() -> int:
+    """One engine under load; prints what came of it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.rows_handhelds", description=main.__doc__)
+    parser.add_argument("engine", choices=("sqlite", "postgres"))
+    parser.add_argument("--minutes", type=float, default=10, metavar="N")
+    asked = parser.parse_args()
+    with Bench(minutes=asked.minutes) as bench, ExitStack() as opened:
+        address = ""
+        if asked.engine == "postgres":
+            server = postgres.started()
+            opened.callback(server.end)
+            address = server.fresh()
+        print(f"{HANDHELDS} handhelds, {asked.minutes:g} minutes, {asked.engine}", flush=True)
+        load = _load(bench, asked.engine, address)
+    print("\n".join(_said(load)))
+    return 0 if load.is_good else 1
 
 
 def _host(root: Path, at: soak.At, books: Path | str) -> tuple[Home, list[str]]:
@@ -163,3 +258,7 @@ def _alone(folder: Path) -> Iterator[None]:
         left_over(folder)
         os.environ.clear()
         os.environ |= before
+
+
+if __name__ == "__main__":
+    sys.exit(main())

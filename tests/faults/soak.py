@@ -465,6 +465,12 @@ def check_books(database: Path | str, taken: Counter[tuple[str, str]], *desks: D
         assert service.storage.read_now(_picked) == taken
 
 
+def booked(database: Path | str) -> Counter[tuple[str, str]]:
+    """How many pieces of which product are picked for which order, as the service has it."""
+    with closing(open_service(database)) as service:
+        return Counter(service.storage.read_now(_picked))
+
+
 async def _picked(tx: Tx) -> dict[tuple[str, str], int]:
     sql = "SELECT order_number, product_number, sum(picked) FROM order_line WHERE picked > 0 GROUP BY 1, 2"
     return {(row[0], row[1]): row[2] // 1000 for row in await tx.all(sql)}
