@@ -242,6 +242,10 @@ class Ended(NamedTuple):
     session: str
     commits_ms: list[float]
     errors: list[str]
+    looks: int
+    """How often the screen was looked after between two inputs."""
+    cpu_s: float
+    """Processor time of the process, from the first input on."""
 
 
 class Somebody:
@@ -260,6 +264,9 @@ class Somebody:
         rooms = Rooms(Reads(home, outbox), self.journal, Outbox(outbox), self.bell)
         terms = Terms(STORE, f"t{person:03d}", self.name, Policy())
         self.session = Session(rooms, terms, call_courier=lambda: spawn_courier(courier))
+        self.looks = 0
+        self.due = time.monotonic() + LOOK_S
+        """When the screen is looked after, rung or not."""
         self.frame: Frame = self.session.start()
 
     @property
@@ -269,14 +276,15 @@ class Somebody:
 
     def work(self) -> None:
         """Picks, counts and moves, and goes home."""
-        until = time.monotonic() + self.plan.seconds
+        until, began_s = time.monotonic() + self.plan.seconds, time.process_time()
         self.wait(self.random.uniform(0, self.plan.pause[1]))
         while time.monotonic() < until:
             job = self.random.choice((self.pick, self.pick, self.count, self.move))
             job(until)
         self.go_home()
         self.session.close()
-        ended = Ended(self.session._id, self.journal.took_ms, self.journal.errors)
+        used_s = time.process_time() - began_s
+        ended = Ended(self.session._id, self.journal.took_ms, self.journal.errors, self.looks, used_s)
         self.tell(json.dumps({"ended": ended._asdict()}))
 
     def pick(self, until: float) -> None:
@@ -347,11 +355,20 @@ class Somebody:
         self.wait(self.random.uniform(*self.plan.pause))
 
     def wait(self, seconds: float) -> None:
-        """Looks whenever the doorbell rings, and every few seconds."""
+        """Looks whenever the doorbell rings, and every few seconds, as the app does."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
-            rung, _, _ = select.select([self.bell.fileno()], [], [], min(left, LOOK_S))
-            self.frame = self.session.poll(rung=bool(rung)) or self.frame
+        while (now := time.monotonic()) < until:
+            rung, _, _ = select.select([self.bell.fileno()], [], [], max(0.0, min(until, self.due) - now))
+            if rung:
+                self.look(rung=True)
+            elif time.monotonic() >= self.due:
+                self.due = time.monotonic() + LOOK_S
+                self.look(rung=False)
+
+    def look(self, *, rung: bool) -> None:
+        """What came of it stands on the screen."""
+        self.looks += 1
+        self.frame = self.session.poll(rung=rung) or self.frame
 
 
 def session(
@@ -379,6 +396,12 @@ def _give_way() -> None:
 def courier_command(url: str, token_file: Path) -> list[str]:
     """The courier of the store, as sessions start it."""
     return python("-m", "aisle", "courier", f"--store={STORE}", f"--base-url={url}", f"--token-file={token_file}")
+
+
+def cpu_s(pid: int) -> float:
+    """Processor time of a process so far, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 # Afterwards
