@@ -117,7 +117,7 @@ def lost(home: Home) -> None:
 def settled(home: Home) -> None:
     """The store says of a product how much of it there is to be, and what was sold of it."""
     said = {"min": 4, "max": 10, "original_min": 4, "original_max": 10, "history_array": [3, 4, 5, 6]}
-    cache(home).put_stock([goods.stock("P1", 7, places={"A-1": 7}) | said])
+    cache(home).put_stock([goods.stock("P1", 7, places={"A-1": 7}) | said], read_began=time.time() + 9e5)
     cache(home).set_link(Sync(state="live", last_ok=time.time()))
 
 

@@ -165,7 +165,8 @@ def test_a_loss_in_the_middle_of_a_count_comes_back_to_it(home: Home) -> None:
 def test_the_log_shows_what_was_counted_a_moment_ago(home: Home) -> None:
     with at(home) as session:
         open_count(session)
-        say(session, "A-1", CODES[0], "9", "d", "4")
+        say(session, "A-1", CODES[0], "9", "d")
+        say(session, "4")
         assert told(say(session, "1"))[1] == "count.sent_differing"
         frame = say(session, "2")
         assert frame.view.name == "count_log"
@@ -182,7 +183,8 @@ def test_settings_make_counts_blind_and_thresholds_strict(home: Home) -> None:
         open_count(session)
         frame = say(session, "A-1", CODES[0], "8")
         assert told(frame) == (GOOD, "count.counted")
-        say(session, "d", "4")
+        say(session, "d")
+        say(session, "4")
         assert session._frame().view.name == "count.recount"
 
 

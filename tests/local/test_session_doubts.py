@@ -59,7 +59,9 @@ def session(home: Home) -> Iterator[Session]:
 
 
 def says(session: Session, *texts: str) -> Frame:
-    return session.take([Line(text, "cr", 1.0, 1.0, 0.1, "") for text in texts], 0.0)
+    for text in texts:
+        frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1, "")], 0.0)
+    return frame
 
 
 def states(home: Home) -> list[str]:

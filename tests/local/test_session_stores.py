@@ -104,10 +104,16 @@ def written(home: Home) -> list[tuple[Any, ...]]:
 
 
 def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session, settled: Loaded) -> None:
-    """An order is opened, the store is changed over it, and what follows in the same read is the other store's."""
+    """An order is opened, the store is changed over it, and what follows in the same read is the other store's; the
+    yes itself is none before the question was on the screen."""
     enter(session, "0001-1", EAN)
     session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
-    frame = enter(session, "0002", "1", "0002-1", EAN, EAN)
+    asked = enter(session, "0002", "1")
+    assert (asked.store, asked.view.name, asked.verdict and asked.verdict.text.id) == (
+        *("0001", "stores.change"),
+        "input.by_hand",
+    )
+    frame = enter(session, "1", "0002-1", EAN, EAN)
     assert (frame.store, frame.view.name) == ("0002", "pick.done")
     one, two = (Home(settled.root, "embedded", store) for store in ("0001", "0002"))
     assert len(written(one)) == 1
@@ -120,7 +126,8 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     assert {home.store for home in visited(settled.root, "embedded")} == {"0001", "0002"}
     enter(session, "b", "b")
     session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
-    frame = enter(session, "0001", "1")
+    enter(session, "0001")
+    frame = enter(session, "1")
     assert (frame.store, frame.view.name) == ("0001", "pick.product")
     assert frame.verdict is not None
     assert (frame.verdict.kind, frame.verdict.text.id) == (GOOD, "session.moved_waiting")
@@ -139,7 +146,8 @@ def test_a_store_that_cannot_be_opened_is_told_and_nothing_changes(
     for opens, why in ((broken, "session.not_moved"), (None, "session.one_store")):
         session.open_store = opens
         session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
-        frame = enter(session, "0002", "1")
+        enter(session, "0002")
+        frame = enter(session, "1")
         assert frame.verdict is not None
         assert (frame.store, frame.verdict.kind, frame.verdict.text.id) == ("0001", WRONG, why)
         enter(session, "b", "b", "b")
@@ -179,7 +187,8 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
     enter(session, "b", "b", "b", "b")
     assert enter(session, "0001-1").view.name == "pick.product"
     session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
-    assert enter(session, "0002", "1").store == "0002", "the next time it can be kept"
+    enter(session, "0002")
+    assert enter(session, "1").store == "0002", "the next time it can be kept"
 
 
 def test_who_may_change_the_store(settled: Loaded) -> None:
@@ -251,7 +260,8 @@ async def test_what_was_left_unsent_is_sent_by_its_own_courier(
 
     enter(session, "0001-1", EAN)
     session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
-    enter(session, "0002", "1")
+    enter(session, "0002")
+    enter(session, "1")
     for module in ("left", "outbox"):
         monkeypatch.setattr(f"aisle.local.{module}.connect", connects)
     for _ in range(2):

@@ -21,7 +21,7 @@ async def signed(status: int, body: Any) -> SignedIn | NotSignedIn:
 async def test_an_answer_says_who_that_is_or_why_nobody_knows() -> None:
     assert await signed(200, FRED) == SignedIn("fred", "Fred Harper", "supervisor", "t1")
     assert await signed(403, {"message": "PIN is wrong."}) == NotSignedIn(False, "PIN is wrong.")
-    assert await signed(422, {}) == NotSignedIn(False, "status 422")
+    assert await signed(422, {}) == NotSignedIn(False, "")
     assert await signed(429, {"message": "Wait."}) == NotSignedIn(True, "Wait.")
 
 

@@ -83,7 +83,8 @@ class CountJob:
             letters += "n"
         item = state.items[state.question] if state.phase == "recount" else state.item
         quantity = item is not None and count_view.how_many(state)
-        return Open(quantity=quantity, decimals=bool(item and item.decimal), choices=choices, letters=letters)
+        sure = not state.ways and state.phase in ("missing", "summary", "leave")
+        return Open(quantity, bool(item and item.decimal), choices, letters=letters, by_hand=sure)
 
     def prefers(self, state: Counting) -> tuple[str, ...]:
         """Places while none is open, products then."""

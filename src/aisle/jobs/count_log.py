@@ -93,7 +93,7 @@ class CountLogJob:
         """Rows are numbered; `n` and `p` turn the page, `e` shows everyone's entries or mine."""
         if state.entry is None:
             return Open(choices=window.numbered_rows(state), letters=f"e{window.letters(state)}")
-        return Open(choices=len(_choices(state)))
+        return Open(choices=len(_choices(state)), by_hand=state.asking)
 
     def prefers(self, state: Log) -> tuple[str, ...]:
         """Products filter."""

@@ -150,7 +150,7 @@ class DoubtsJob:
         """Rows and ways out are numbered; how something was settled may be said in words."""
         if state.entry is None:
             return Open(choices=window.numbered_rows(state), letters=window.letters(state))
-        return Open(choices=len(choices_of(state)), letters="np", search=state.asking == BY_HAND)
+        return Open(choices=len(choices_of(state)), letters="np", search=state.asking == BY_HAND, by_hand=True)
 
     def prefers(self, state: Doubts) -> tuple[str, ...]:
         """An order, a product or a place finds the entry that speaks of it."""

@@ -119,7 +119,7 @@ class ExceptionsJob:
     def open(self, state: Exceptions) -> Open:
         """Rows are numbered, and what can be done with one."""
         if state.asking:
-            return Open(choices=len(exceptions_view.choices(state)))
+            return Open(choices=len(exceptions_view.choices(state)), by_hand=True)
         if not state.kind:
             return Open(choices=len(state.kinds), letters="n" if len(state.kinds) < len(KINDS) else "")
         letters = {"differences": "amer" + "u" * bool(state.approved), "recounts": "x"}.get(state.kind, "")

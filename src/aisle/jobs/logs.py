@@ -134,7 +134,7 @@ class LogsJob:
             return Open(choices=window.numbered_rows(state), letters=f"feg{window.letters(state)}")
         typed = state.phase == "export" or (state.phase == "value" and state.field in TYPED)
         letters = {"losses": window.LETTERS, "entry": f"{window.LETTERS}e", "filter": "x"}.get(state.phase, "")
-        return Open(choices=len(logs_view.choices(state)), letters=letters, text=typed)
+        return Open(choices=len(logs_view.choices(state)), letters=letters, text=typed, by_hand=state.phase == "sure")
 
     def prefers(self, state: Logs) -> tuple[str, ...]:
         """Products filter, and so do people."""

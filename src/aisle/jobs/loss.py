@@ -51,7 +51,8 @@ class LossJob:
         """A quantity, or the number of a place or reason."""
         if state.phase == "quantity":
             decimals = bool(state.item and state.item.decimal)
-            return Open(True, decimals, choices=len(loss_view.ways(state)), letters="d")
+            over = state.typed is None or state.number is None
+            return Open(True, decimals, choices=len(loss_view.ways(state)), letters="d", by_hand=over)
         return Open(choices=len(loss_view.shown(state)), letters="u" if state.phase == "product" else "n")
 
     def prefers(self, state: Losing) -> tuple[str, ...]:

@@ -66,7 +66,8 @@ class MoveJob:
         """A quantity for the goods on the screen; numbers wherever a question is open."""
         part, choices = move_take.of_how_many(state), len(move_view.choices(state))
         letters = "u" if state.task else LETTERS[state.phase]
-        return Open(part is not None, bool(part and part.decimal), choices, letters=letters)
+        decimals, sure = bool(part and part.decimal), state.phase == "leave"
+        return Open(part is not None, decimals, choices, letters=letters, by_hand=sure)
 
     def prefers(self, state: Moving) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""

@@ -64,7 +64,8 @@ class ReceiveJob:
         """Rows and ways are numbered; of the product in hand the quantity is open."""
         choices = receive_view.choices(state)
         item = receive_take.of_how_many(state)
-        return Open(item is not None, bool(item and item.decimal), choices, letters=receive_view.letters(state))
+        letters, sure = receive_view.letters(state), state.phase in ("check", "leave")
+        return Open(item is not None, bool(item and item.decimal), choices, letters=letters, by_hand=sure)
 
     def prefers(self, state: Receiving) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""

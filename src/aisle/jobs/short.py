@@ -124,7 +124,7 @@ class ShortJob:
 
     def open(self, state: Shortage) -> Open:
         """The numbers of the page; letters turn it."""
-        return Open(choices=state.numbered, letters="np")
+        return Open(choices=state.numbered, letters="np", by_hand=state.phase == "why")
 
     def prefers(self, state: Shortage) -> tuple[str, ...]:
         """A place to take it from, or the product that was found after all."""

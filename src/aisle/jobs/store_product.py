@@ -95,7 +95,7 @@ class StoreProductJob:
             choices = len(store_product_view.choices(state))
             return Open(kind in NUMERIC, kind in (NUMBER, MONEY), choices, text=kind in (CODES, DAY))
         if state.phase == SURE:
-            return Open(choices=1)
+            return Open(choices=1, by_hand=True)
         if state.phase == CHART:
             return Open(letters=LETTERS)
         letters = LETTERS + ("g" if store_product_view.has_figures(state) else "") + ("d" if state.refused else "")

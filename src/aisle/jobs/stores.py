@@ -73,7 +73,7 @@ class StoresJob:
     def open(self, state: Stores) -> Open:
         """Rows are numbered, and so is what can be done; `v` shows other stores."""
         if state.asking:
-            return Open(choices=len(stores_view.answers(state)))
+            return Open(choices=len(stores_view.answers(state)), by_hand=True)
         if state.number:
             return Open(choices=len(stores_view.ways(state)), letters=window.LETTERS)
         return Open(choices=window.numbered_rows(state), letters=f"v{window.letters(state)}")

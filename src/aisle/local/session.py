@@ -40,7 +40,7 @@ from aisle.local.ids import new_id
 from aisle.local.keeper import Keeper
 from aisle.local.lookout import Lookout
 from aisle.local.news import look, shown
-from aisle.local.open_line import OpenLine, not_taken
+from aisle.local.open_line import OpenLine, meant_for, not_taken
 from aisle.local.operation import Author
 from aisle.local.stack import Outcome, Stack
 from aisle.local.taking import lose, take_one
@@ -103,6 +103,8 @@ class Session:
         """What messages say, for whoever looks for a command by its words."""
         self.has_themes = False
         """Whether the terminal has the colours of a theme."""
+        self._seen: tuple[Any, ...] = ()
+        """The page that was on the screen before the inputs that are taken now."""
         self._own: dict[str, Any] = {}
         """What the settings say of what somebody has changed on this terminal for himself."""
         self._closed = False
@@ -157,6 +159,7 @@ class Session:
         """Applies all inputs in their order, makes them durable in one transaction, and says what to show."""
         self._begin()
         self._failed, self._unkept = False, 0
+        self._seen = meant_for(self._stack.levels)
         for number, item in enumerate(items, 1):
             take_one(self, item, at)
             if self._failed:

@@ -14,10 +14,11 @@ from aisle.local.asking import NOTHING, Asking, answered, fairly, page_of, price
 from aisle.local.ear import detour
 from aisle.local.hearing import heard
 from aisle.local.house import PAGES, hidden, is_house, meant, opening, page_called, pressed
+from aisle.local.open_line import meant_for
 from aisle.local.stack import Outcome
 from aisle.local.terms import ALIASES, CURSOR
 from aisle.scan.inputs import Decoded, Key, Line, Typed
-from aisle.scan.meaning import Back, Command, Echo, Either, Move, Refused, Said, Times, Unknown
+from aisle.scan.meaning import Back, Choice, Command, Echo, Either, Move, Refused, Said, Times, Unknown
 
 if TYPE_CHECKING:
     from aisle.local.session import Session
@@ -126,6 +127,8 @@ def _understand(session: Session, text: str) -> Said:
     said = session._ear.understand(text, open_, prefers)
     if asking.multiplies(said, text):
         said = session._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
+    if open_.by_hand and isinstance(said, Choice) and meant_for(session._stack.levels) != session._seen:
+        return Refused("input.by_hand", text)  # it came with what opened the question: a scan in two pieces
     return said
 
 

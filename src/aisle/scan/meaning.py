@@ -63,7 +63,8 @@ class Open(NamedTuple):
     search: bool = False
     """What nobody knows is a search here, digits too."""
     by_hand: bool = False
-    """What is chosen here loses something: a printed command does not choose it."""
+    """What is chosen here cannot be taken back as easily: a printed command does not choose it, and nothing that came
+    before the question was on the screen."""
 
 
 class Reading(NamedTuple):
