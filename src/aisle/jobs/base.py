@@ -340,6 +340,12 @@ def passes(job: Job[Any], state: Any, said: Said) -> bool:
     return bool(tells and tells(state, said))
 
 
+def shows_written(job: Job[Any]) -> bool:
+    """Whether a page shows what was written a moment ago by what the outbox has of it, and so looks once more when that
+    is there. Most jobs know it by themselves."""
+    return bool(getattr(job, "shows_written", not job.journalled))
+
+
 def holds(job: Job[Any], state: Any) -> tuple[str, ...]:
     """The orders that a job works on, so that others can be told; those that say nothing work on none."""
     said = getattr(job, "holds", None)

@@ -83,6 +83,7 @@ class StoreProductJob:
     steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.sure", "store_product.chart")
     version = 1
     journalled = True
+    shows_written = True
 
     def begin(self) -> Page:
         """No product yet."""

@@ -24,6 +24,11 @@ def _named(topic: str, field: str) -> Told:
     return lambda args, _rows: [topic_of(topic, str(args.get(field) or ""))]
 
 
+def _written(topic: str, field: str) -> Told:
+    """The same, and what becomes of what was said of it here."""
+    return lambda args, _rows: [topic_of(topic, str(args.get(field) or "")), OUTBOX]
+
+
 def _all_of(topic: str, field: str) -> Told:
     """The things whose names this argument lists."""
     return lambda args, _rows: [topic_of(topic, str(each)) for each in args.get(field) or ()]
@@ -70,7 +75,7 @@ _OF: Mapping[str, Told] = {
     "search": _rows("product", "product_number"),
     "store": _named("store", "store_number"),
     "store_page": _named("store", "store_number"),
-    "store_product": _named("product", "product_number"),
+    "store_product": _written("product", "product_number"),
     "stores": _whole("store"),
     "surrounding": _named("surrounding", "product_number"),
     "trouble": _whole(REFUSAL),

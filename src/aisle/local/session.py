@@ -29,6 +29,7 @@ from aisle.jobs.base import (
     Tune,
     WorkIn,
     listens,
+    shows_written,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, ListWindow, Msg, Verdict, View, msg
 from aisle.local.asking import NOTHING
@@ -172,7 +173,7 @@ class Session:
 
     def _show_written(self) -> None:
         """A page that shows what a job over it, or itself, has just written asked for it before that was durable."""
-        if not self._stack.top.job.journalled:
+        if shows_written(self._stack.top.job):
             self._absorb(self._stack.tell([Changed("outbox", "")], self._context())._replace(verdict=None), "")
 
     def poll(self, *, rung: bool = False) -> Frame | None:
