@@ -8,6 +8,9 @@ import pytest
 
 from aisle.jobs.base import Job
 from aisle.jobs.browse import BrowseJob
+from aisle.jobs.count import CountJob
+from aisle.jobs.count_log import CountLogJob
+from aisle.jobs.counting import Counting
 from aisle.jobs.deliveries import DeliveriesJob
 from aisle.jobs.exceptions import KINDS, Exceptions, ExceptionsJob
 from aisle.jobs.home import HomeJob
@@ -22,7 +25,7 @@ from aisle.tui.screens.frame import paint
 UNREAD = Link("offline", unread=("headers", "lines", "locations", "deliveries", "products", "logs"))
 WORDS = {"en": "ot here yet", "nl": "Nog niet hier", "de": "Noch nicht da", "fr": "Pas encore là"}
 
-JOBS = (HomeJob, OrdersJob, DeliveriesJob, ReceiveJob, LogsJob, BrowseJob)
+JOBS = (HomeJob, OrdersJob, DeliveriesJob, ReceiveJob, LogsJob, BrowseJob, CountLogJob)
 
 
 def _drawn(view: View, link: Link, language: str = "en", size: tuple[int, int] = (80, 24)) -> str:
@@ -37,6 +40,13 @@ def test_a_list_that_was_never_read_is_not_here_yet(job: type[Job[Any]], languag
     for size in ((20, 16), (40, 8), (80, 24)):
         assert WORDS[language] in " ".join(_drawn(view, UNREAD, language, size).split())
         assert WORDS[language] not in _drawn(view, Link("live"), language, size)
+
+
+def test_a_place_to_count_is_not_said_to_be_empty_while_nobody_knows() -> None:
+    view = CountJob().view(Counting(phase="count", mode="place", place="A-1"))
+    for link, told in ((UNREAD, "The products are not here yet."), (Link("live"), "The books have nothing here.")):
+        for size in ((40, 20), (80, 24)):
+            assert told in " ".join(_drawn(view, link, size=size).split())
 
 
 def test_what_was_read_is_empty_though_another_list_is_not_here() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs.lists import LISTS
-from aisle.jobs.view import Chart, Frame, ListWindow, Msg, Row, msg
+from aisle.jobs.view import Chart, Frame, Line, ListWindow, Msg, Row, Step, msg
 
 NEEDS = {
     "home": "headers",
@@ -15,6 +15,7 @@ NEEDS = {
     "browse": "locations",
     "lookup": "products",
     "logs": "logs",
+    "count_log": "logs",
     "today": "logs",
 }
 """The list that the pages of a job are made of; those of this host alone need none."""
@@ -26,9 +27,15 @@ OURS = ("doubts",)
 """What has to be settled and is counted on this host alone."""
 
 
+NOTES = {"count.note_empty": "products"}
+"""Sentences that say of a place or a thing that nothing is known of it; it may only not be here yet."""
+
+
 def told(frame: Frame) -> Frame:
     """The frame, its list said to be not here yet where that is so."""
     view = frame.view
+    if isinstance(view, Step):
+        return frame._replace(view=view._replace(lines=tuple(_known(line, frame) for line in view.lines)))
     wanted = NEEDS.get(view.name.partition(".")[0], "")
     if wanted not in frame.link.unread or view.name in HERE:
         return frame
@@ -38,6 +45,12 @@ def told(frame: Frame) -> Frame:
     if (isinstance(view, ListWindow) and not view.rows) or (isinstance(view, Chart) and not view.series):
         return frame._replace(view=view._replace(empty=awaited(wanted)))
     return frame
+
+
+def _known(line: Line, frame: Frame) -> Line:
+    """A line of a step, as far as it can be known."""
+    wanted = NOTES.get(line.text.id, "")
+    return line._replace(text=awaited(wanted)) if wanted in frame.link.unread else line
 
 
 def _unknown(row: Row) -> Row:
