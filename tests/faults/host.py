@@ -237,8 +237,16 @@ class Host:
         return not any(op.state in (QUEUED, SENDING, DONE) for op in self.outbox.unsettled())
 
     def has_read(self) -> bool:
-        """Whether nothing is left to be asked for again that has changed and could not be read."""
-        return self.courier is not None and not self.courier.refresher._later
+        """Whether nothing is left to be asked for again that has changed and could not be read, no list either."""
+        if self.courier is None:
+            return False
+        progress = self.courier.sync.progress
+        return progress.idle and not (progress.missing or self.courier.refresher._later)
+
+    def ask_again(self) -> None:
+        """As somebody does who sees that a list is missing; by itself it would be asked for much later."""
+        if self.courier is not None and self.courier.sync.progress.missing:
+            self.courier.sync.ask_lists()
 
     async def close(self) -> None:
         """Everybody goes home."""

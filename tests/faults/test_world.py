@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from aisle.courier.refresh import AGAIN_S
 from aisle.service.storage.connection import drive
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person
@@ -168,3 +169,17 @@ async def test_a_seed_is_a_run(aisle_home: Path) -> None:
             await shop.quiet()
             runs.append((shop.host.line.faults, shop.host.line.requests, shop.time.now))
     assert runs[0] == runs[1]
+
+
+async def test_it_is_not_quiet_while_a_list_is_missing(aisle_home: Path) -> None:
+    async with world(aisle_home) as shop:
+        (host,) = shop.hosts
+        await shop.quiet()
+        assert host.courier is not None
+        host.courier.sync.lacks("locations", True)
+        assert not host.has_read()
+        began = shop.time.now
+        await shop.quiet()
+        assert host.has_read()
+        assert host.courier.sync.progress.missing == ()
+        assert shop.time.now - began < AGAIN_S, "it is asked for as somebody would"

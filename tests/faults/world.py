@@ -72,6 +72,8 @@ class World(Shop):
             host.line.still()
             await host.settle()
         await self.time.until(lambda: all(host.drained() and not host.line.stray for host in self.hosts))
+        for host in self.hosts:
+            host.ask_again()
         await self.time.pass_(10.0 + self.pace.changes)  # the next look at the service's cursor
         await self.time.until(lambda: all(host.drained() and host.has_read() for host in self.hosts))
         for host in self.hosts:
