@@ -24,6 +24,8 @@ LONGEST = 107
 _NAME = 32
 """Room for the name of a socket."""
 _DATAGRAM = 8192
+_CROWD = 8
+"""So many letters at once may have kept others out: by default a box holds ten."""
 _COURIER = "courier.sock"
 _WORK = "work"
 CONFIDE = "confide "
@@ -80,8 +82,11 @@ class Bell:
         return self._socket.fileno()
 
     def drain(self) -> set[str]:
-        """The topics that were rung for since the last time."""
-        return _drained(self._socket)
+        """The topics that were rung for since the last time; with `link`, after which all is looked at, where more of
+        them may have found no room."""
+        letters = list(_letters(self._socket))
+        missed = (LINK,) if len(letters) >= _CROWD else ()
+        return {*missed, *(topic for text, _ in letters for topic in text.split("\n"))}
 
     def courier_there(self) -> bool:
         """Whether a courier's doorbell hangs here; asks without waking it."""
@@ -149,8 +154,9 @@ class CourierSocket:
 
     def drain(self) -> set[str]:
         """What was rung for since the last time; empty for nothing. What sessions show is noted, and is no ring."""
-        said: set[str] = set()
-        for text, sender in _letters(self._socket):
+        letters = list(_letters(self._socket))
+        said = {_WORK} if len(letters) >= _CROWD else set()  # a ring may have found no room
+        for text, sender in letters:
             (first, *rest), name = text.split("\n"), os.path.basename(sender)
             if first == _WORK or WAITING in rest:
                 self._waiting.add(name)
@@ -267,10 +273,6 @@ def _hung(path: Path) -> tuple[socket.socket, tuple[int, int]]:
         made.close()
         raise
     return made, (found.st_dev, found.st_ino)
-
-
-def _drained(bell: socket.socket) -> set[str]:
-    return {topic for text, _ in _letters(bell) for topic in text.split("\n")}
 
 
 def _letters(bell: socket.socket) -> Iterator[tuple[str, str]]:
