@@ -45,7 +45,9 @@ def test_a_session_is_told_who_and_where_and_no_secret(monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AISLE_LIFELINE_FD", raising=False)
     parsed = build().parse_args(["web", "--store", "0042", "--token-file", "t", "--user", "somebody", "--port", "0"])
-    start = _start(_handed_on(parsed), {"LANG": "C.UTF-8", "AISLE_LIFELINE_FD": "77"}, Person("U 9", "-Zoë"))
+    start = _start(
+        _handed_on(parsed), {"LANG": "C.UTF-8", "AISLE_LIFELINE_FD": "77"}, Person("U 9", "-Zoë", "secret", 9.0)
+    )
     assert list(start.argv)[-5:] == [
         "--store=0042",
         f"--token-file={tmp_path / 't'}",
@@ -54,3 +56,4 @@ def test_a_session_is_told_who_and_where_and_no_secret(monkeypatch: pytest.Monke
         "--terminal=web-U 9",
     ]
     assert (start.environ, start.fds) == ({"LANG": "C.UTF-8"}, ())
+    assert (start.token, start.until) == ("secret", 9.0), "which goes by the pipe"

@@ -83,7 +83,9 @@ async def test_one_client_is_kept_for_all_and_not_on_the_loop_of_the_screens(des
     for _ in range(3):
         assert await desk.people.still() == SUPERVISORS
     desk.says(listed(*PEOPLE), reply(200, FRED), listed(*PEOPLE))
-    assert await desk.people.check("fred", "2468") == Person("fred", "Fred Harper")
+    person = await desk.people.check("fred", "2468")
+    assert isinstance(person, Person)
+    assert (person.user, person.name, person.token) == ("fred", "Fred Harper", FRED["token"])
     assert len(desk.service.sent) == 5, "one read a round"
     assert len(desk.opened) == 1
     assert desk.opened[0] != threading.get_ident()

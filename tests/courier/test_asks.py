@@ -10,11 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.courier.asks import CLEARANCE
+from aisle.courier.asks import CLEARANCE, SIGN_IN
+from aisle.courier.courier import Courier
 from aisle.jobs.base import Ask
 from aisle.local import asks
 from aisle.local.asks import ANSWERED, ASKED, BEGUN, EXPIRED, UNKNOWN
-from aisle.local.db import transaction
+from aisle.local.db import fetch, transaction
 from aisle.local.operation import Author
 from aisle.local.signals import CONFIDE
 from tests.courier.fake import OWN, Fake, answer_lost, lost_before, says
@@ -29,7 +30,7 @@ WAIT_S = 30.0
 class Clearing(Fake):
     """A service that clears; `pin` is that of U6, a supervisor."""
 
-    def __init__(self, features: str = f"{OWN}, assignments") -> None:
+    def __init__(self, features: str = f"{OWN}, sign-in, assignments") -> None:
         super().__init__(features)
         self.role = "supervisor"
         self.locked = False
@@ -62,10 +63,17 @@ def desk(aisle_home: Path) -> Any:
     host.close()
 
 
-def ask(host: Host, name: str = "a1", secret: str = "2468") -> str:
+def ask(host: Host, name: str = "a1", kind: str = "clearance", secret: str = "") -> None:
     with transaction(host.desk.db):
-        asks.add(host.desk.db, name, Ask("clearance", BODY, WAIT_S, secret=secret), WHO, host.time.clock())
-    return name
+        asks.add(host.desk.db, name, Ask(kind, BODY, WAIT_S, secret=secret), WHO, host.time.clock())
+
+
+async def prove(host: Host, courier: Courier, pin: str = "2468", name: str = "pin") -> dict[str, Any]:
+    """U6 says his PIN; what comes of it."""
+    ask(host, name, SIGN_IN, pin)
+    courier.heard({f"{CONFIDE}{name} {pin}"})
+    await host.time.until(lambda: stands(host, name)[0] == ANSWERED, WAIT_S)
+    return stands(host, name)[1]
 
 
 def stands(host: Host, name: str = "a1") -> tuple[str, dict[str, Any]]:
@@ -80,11 +88,15 @@ async def live(host: Host) -> None:
 async def test_it_is_done_with_the_token_of_the_person_and_says_what_is_new(desk: Host) -> None:
     async with desk.running(desk.courier(pace=quiet())) as courier:
         await live(desk)
-        ask(desk)
+        ask(desk, "pin", SIGN_IN, "2468")
         courier.wake()
         await desk.time.pass_(3)
-        assert stands(desk) == (ASKED, {}), "not without the PIN"
-        courier.heard({f"{CONFIDE}a1 2468"})
+        assert stands(desk, "pin") == (ASKED, {}), "not without the PIN"
+        courier.heard({f"{CONFIDE}pin 2468"})
+        await desk.time.until(lambda: stands(desk, "pin")[0] == ANSWERED, WAIT_S)
+        assert stands(desk, "pin")[1]["how"] == "done"
+        ask(desk)
+        courier.wake()
         await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
         assert stands(desk)[1] == {"how": "done", "fresh": 1}
         (row,), total = desk.reads.query("assignments", {})
@@ -92,13 +104,33 @@ async def test_it_is_done_with_the_token_of_the_person_and_says_what_is_new(desk
     fake = desk.fake
     assert isinstance(fake, Clearing)
     assert fake.cleared == [("backroom", {"category_codes": ["110"]}, "Bearer freds")]
-    assert b"2468" not in desk.home.outbox.read_bytes() + desk.home.outbox.with_name("outbox.db-wal").read_bytes()
+    written = desk.home.outbox.read_bytes() + desk.home.outbox.with_name("outbox.db-wal").read_bytes()
+    assert (b"2468" in written, b"freds" in written) == (False, False)
+
+
+async def test_without_the_token_nothing_is_cleared_and_the_pin_is_asked_for(desk: Host) -> None:
+    async with desk.running(desk.courier(pace=quiet())) as courier:
+        await live(desk)
+        ask(desk)
+        courier.wake()
+        await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
+        assert stands(desk)[1]["how"] == "pin"
+        await prove(desk, courier)
+        desk.fake.fail(CLEARANCE, says(401, body={"message": "The token has ended."}, Aisle_Features=OWN))
+        ask(desk, "a2")
+        courier.wake()
+        await desk.time.until(lambda: stands(desk, "a2")[0] == ANSWERED, WAIT_S)
+        assert stands(desk, "a2")[1]["how"] == "pin"
+        assert desk.state() == "live", "it says nothing of the host's own token"
+    fake = desk.fake
+    assert isinstance(fake, Clearing)
+    assert fake.cleared == []
 
 
 async def test_what_is_not_begun_in_time_expires_and_is_never_sent(desk: Host) -> None:
     desk.fake.down = lost_before
     async with desk.running(desk.courier(pace=quiet())) as courier:
-        ask(desk)
+        ask(desk, "a1", SIGN_IN, "2468")
         courier.heard({f"{CONFIDE}a1 2468"})
         await desk.time.pass_(WAIT_S + 2)
         assert stands(desk)[0] == EXPIRED
@@ -106,7 +138,7 @@ async def test_what_is_not_begun_in_time_expires_and_is_never_sent(desk: Host) -
         await live(desk)
         courier.heard({f"{CONFIDE}a1 2468"})
         await desk.time.pass_(60)
-    assert desk.fake.calls[CLEARANCE] == 0
+    assert desk.fake.calls["sign-in"] == 0
     assert stands(desk)[0] == EXPIRED
 
 
@@ -141,8 +173,8 @@ async def test_what_came_of_it_is_told_and_it_is_not_tried_again(desk: Host, fau
     desk.fake.fail(CLEARANCE, fault)
     async with desk.running(desk.courier(pace=quiet())) as courier:
         await live(desk)
+        await prove(desk, courier)
         ask(desk)
-        courier.heard({f"{CONFIDE}a1 2468"})
         courier.wake()
         await desk.time.until(lambda: stands(desk)[0] not in (ASKED, BEGUN), WAIT_S)
         await desk.time.pass_(120)
@@ -151,33 +183,27 @@ async def test_what_came_of_it_is_told_and_it_is_not_tried_again(desk: Host, fau
     assert desk.fake.calls[CLEARANCE] == 1
 
 
-async def test_a_wrong_pin_and_a_wrong_role_clear_nothing(desk: Host) -> None:
+async def test_a_wrong_pin_and_a_wrong_role_give_no_token(desk: Host) -> None:
     fake = desk.fake
     assert isinstance(fake, Clearing)
     async with desk.running(desk.courier(pace=quiet())) as courier:
         await live(desk)
-        ask(desk)
-        courier.heard({f"{CONFIDE}a1 1111"})
-        await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
-        assert stands(desk)[1] == {"how": "pin", "why": "Badge, name or PIN is wrong."}
+        assert await prove(desk, courier, "1111") == {"how": "pin", "why": "Badge, name or PIN is wrong."}
         fake.role = "staff"
-        ask(desk, "a2")
-        courier.heard({f"{CONFIDE}a2 2468"})
-        await desk.time.until(lambda: stands(desk, "a2")[0] == ANSWERED, WAIT_S)
-        assert stands(desk, "a2")[1]["how"] == "role"
+        assert (await prove(desk, courier, name="p2"))["how"] == "role"
         fake.locked = True
-        ask(desk, "a3")
-        courier.heard({f"{CONFIDE}a3 2468"})
-        await desk.time.until(lambda: stands(desk, "a3")[0] == ANSWERED, WAIT_S)
-        assert stands(desk, "a3")[1] == {"how": "refused", "why": "Too many wrong PINs."}, "the PIN may be right"
-    assert fake.cleared == []
+        said = await prove(desk, courier, name="p3")
+        assert said == {"how": "refused", "why": "Too many wrong PINs."}, "the PIN may be right"
+        assert courier.passes.principals == ("store",)
+    assert fetch(desk.desk.db, "SELECT * FROM pass") == []
 
 
 async def test_a_courier_that_dies_in_between_makes_it_unknown(desk: Host) -> None:
     async with desk.running(desk.courier(pace=quiet())) as courier:
         await live(desk)
+        await prove(desk, courier)
         ask(desk)
-        courier.heard({f"{CONFIDE}a1 2468"})
+        courier.wake()
         await desk.time.until(lambda: stands(desk)[0] == ANSWERED, WAIT_S)
     ask(desk, "a2")
     assert asks.begin(desk.desk.db, "a2", desk.time.now), "its process ends here"
@@ -195,9 +221,10 @@ async def test_what_is_new_is_told_though_another_round_reads_the_list_first(des
 
     async with desk.running(desk.courier(pace=quiet())) as courier:
         await live(desk)
+        await prove(desk, courier)
         desk.fake.fail(CLEARANCE, answer_late)
         ask(desk)
-        courier.heard({f"{CONFIDE}a1 2468"})
+        courier.wake()
         await desk.time.until(lambda: desk.fake.hold is not None, WAIT_S)
         assert await courier.pull.assignments.read() is not None
         assert desk.reads.query("assignments", {})[1] == 1
@@ -210,15 +237,16 @@ async def test_what_is_new_is_told_though_another_round_reads_the_list_first(des
 async def test_a_courier_that_leaves_waits_for_the_end_of_it_and_begins_none(desk: Host) -> None:
     async with desk.running(desk.courier(pace=quiet())) as courier:
         await live(desk)
+        await prove(desk, courier)
         assert courier.idle
         desk.fake.hold = asyncio.Event()
         ask(desk)
-        courier.heard({f"{CONFIDE}a1 2468"})
+        courier.wake()
         await desk.time.until(lambda: stands(desk)[0] == BEGUN, WAIT_S)
         assert not courier.idle, "somebody waits for it"
         leaving = asyncio.ensure_future(courier.settle(5))
         ask(desk, "a2")
-        courier.heard({f"{CONFIDE}a2 2468"})
+        courier.wake()
         await desk.time.pass_(2)
         assert not leaving.done()
         desk.fake.hold.set()
@@ -232,7 +260,7 @@ async def test_at_a_service_of_the_document_alone_its_token_decides_and_nothing_
     host = Host(aisle_home, Clearing(features=""))
     async with host.running(host.courier(pace=quiet())) as courier:
         await live(host)
-        ask(host, secret="")
+        ask(host)
         courier.wake()
         await host.time.until(lambda: stands(host)[0] == ANSWERED, WAIT_S)
         assert stands(host)[1] == {"how": "done", "fresh": None}

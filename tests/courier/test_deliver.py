@@ -12,6 +12,7 @@ from aisle.client import Client
 from aisle.client.retry import RetryPolicy
 from aisle.courier.deliver import AT_ONCE, Delivery, Ears
 from aisle.courier.link import OFFLINE, REFUSED, Link
+from aisle.courier.passes import Passes
 from aisle.courier.sharing import Fitted
 from aisle.local.operation import Operation
 from tests.courier.fake import (
@@ -68,6 +69,7 @@ class Rig:
             self.client,
             self.link,
             ears,
+            Passes(self.desk.db, lambda: None, clock=self.time.clock),
             clock=self.time.clock,
             sleep=self.time.sleep,
             roll=lambda: 0.0,

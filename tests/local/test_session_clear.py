@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
-from aisle.jobs.clearance_sure import TYPED_MS
+from aisle.jobs.pin import TYPED_MS
 from aisle.jobs.view import Frame
-from aisle.local import asks
+from aisle.local import asks, passes
 from aisle.local.cache import Cache, Sync, open_cache
 from aisle.local.home import Home
 from aisle.local.opening import open_session
@@ -27,9 +28,9 @@ def home(aisle_home: Path) -> Home:
     """A store whose service was heard of, with a tag and a supervisor."""
     home = Home(aisle_home, "embedded", "0001")
     cache = Cache(open_cache(home.folder, writer=True), "0001")
-    cache.put_people([goods.person("U6", "Fred", role="supervisor")])
+    cache.put_people([{**goods.person("U6", "Fred", role="supervisor"), "has_pin": True}])
     cache.put_locations([{**goods.location("BR-01", 1), "tags": [TAG]}])
-    cache.set_link(Sync(state="live", last_ok=1.0, features="people, assignments"))
+    cache.set_link(Sync(state="live", last_ok=1.0, features="people, sign-in, assignments"))
     return home
 
 
@@ -56,10 +57,10 @@ def at_the_pin(session: Session) -> Frame:
 
 def test_a_pin_is_on_no_screen_and_in_no_file(home: Home, tmp_path: Path) -> None:
     session = begun(home, str(tmp_path / "trace.jsonl"))
-    assert at_the_pin(session).view.name == "clear.pin"
+    assert at_the_pin(session).view.name == "pin"
     assert session.take([Typed(SECRET)], 1.0).typed == "*" * len(SECRET)
     frame = type_(session, SECRET)
-    assert frame.view.name == "clear.wait"
+    assert frame.view.name == "pin.wait"
     session.on_painted([1], 2.0)
     session.close()
     written = b"".join(
@@ -67,15 +68,16 @@ def test_a_pin_is_on_no_screen_and_in_no_file(home: Home, tmp_path: Path) -> Non
     )
     assert SECRET.encode() not in written
     lines = [json.loads(line) for line in (tmp_path / "trace.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert (lines[-1]["raw"], lines[-1]["step"]) == ("", "clear.wait")
+    assert (lines[-1]["raw"], lines[-1]["step"]) == ("", "pin.wait")
 
 
 def test_who_comes_back_to_the_terminal_reads_what_became_of_it(home: Home) -> None:
     session = begun(home)
     at_the_pin(session)
     type_(session, SECRET)
+    proven(home, session)
     outbox = open_outbox(home.folder)
-    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask").fetchall()
+    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask WHERE kind = 'clearance'").fetchall()
     assert asks.begin(outbox, str(name), float(str(now)))
     session.close()
     assert asks.orphaned(outbox, float(str(now)) + 1) == 1
@@ -92,22 +94,34 @@ def written(home: Home, *others: Path) -> bytes:
     return b"".join(path.read_bytes() for path in [*home.folder.iterdir(), *others] if path.is_file())
 
 
-def refuse_pin(home: Home) -> None:
-    """A courier answers that the PIN is wrong."""
+def answer(home: Home, how: str, **more: object) -> None:
+    """A courier answers what is asked."""
     outbox = open_outbox(home.folder)
     ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask WHERE state = 'asked'").fetchall()
     assert asks.begin(outbox, str(name), float(str(now)))
-    asks.end(outbox, str(name), asks.ANSWERED, {"how": "pin", "why": "Wrong."}, float(str(now)))
+    asks.end(outbox, str(name), asks.ANSWERED, {"how": how, "why": "No.", **more}, float(str(now)))
     outbox.close()
+
+
+def proven(home: Home, session: Session) -> Frame:
+    """The PIN was right: the clearance is under way."""
+    outbox = open_outbox(home.folder)
+    passes.grant(outbox, "U6", time.time() + 900)
+    outbox.close()
+    answer(home, "done", until=time.time() + 900)
+    frame = session.poll()
+    assert frame is not None
+    assert frame.view.name == "clear.wait"
+    return frame
 
 
 def test_a_pin_typed_again_while_it_waits_is_nowhere_either(home: Home, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     session = begun(home, str(trace))
     at_the_pin(session)
-    assert type_(session, "2468").view.name == "clear.wait"
+    assert type_(session, "2468").view.name == "pin.wait"
     assert session.take([Typed(SECRET)], 1.0).typed == "*" * len(SECRET)
-    assert type_(session, SECRET).view.name == "clear.wait"
+    assert type_(session, SECRET).view.name == "pin.wait"
     type_(session, "h")
     type_(session, SECRET)
     session.on_painted([1], 2.0)
@@ -121,16 +135,16 @@ def test_a_pin_is_not_told_when_the_answer_comes_while_it_is_typed(home: Home, t
     at_the_pin(session)
     type_(session, "2468")
     session.take([Typed(SECRET[:6])], 1.0)
-    refuse_pin(home)
+    answer(home, "pin")
     frame = session.poll()
     assert frame is not None
-    assert (frame.view.name, frame.typed) == ("clear.pin", "")
+    assert (frame.view.name, frame.typed) == ("pin", "")
     assert SECRET[:6] not in str(frame)
     assert "*" * 6 in str(frame.verdict)
     assert session.take([Typed(SECRET)], 1.0).typed == "", "the rest of the line is no PIN"
-    assert type_(session, SECRET).view.name == "clear.pin"
+    assert type_(session, SECRET).view.name == "pin"
     frame = type_(session, SECRET)
-    assert frame.view.name == "clear.wait", "but the next line is one"
+    assert frame.view.name == "pin.wait", "but the next line is one"
     session.on_painted([1], 2.0)
     session.close()
     assert SECRET[6:].encode() not in written(home, trace)
@@ -141,11 +155,8 @@ def test_a_pin_before_it_is_asked_for_and_after_it_is_over_is_nowhere(home: Home
     session = begun(home, str(trace))
     at_the_pin(session)
     type_(session, "2468")
-    outbox = open_outbox(home.folder)
-    ((name, now),) = outbox.execute("SELECT ask_id, asked_at FROM ask").fetchall()
-    assert asks.begin(outbox, str(name), float(str(now)))
-    asks.end(outbox, str(name), asks.ANSWERED, {"how": "refused", "why": "No."}, float(str(now)))
-    outbox.close()
+    proven(home, session)
+    answer(home, "refused")
     frame = session.poll()
     for page in ("clear.done", "clear.sure"):
         assert frame is not None

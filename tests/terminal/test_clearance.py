@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.clearance_sure import TYPED_MS
+from aisle.jobs.pin import TYPED_MS
 from aisle.service.demo import PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop, on_this_host
@@ -72,9 +72,9 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
     app.take(BACKROOM, "clear.sure", "clear.not_scanned")
     assert assigned(shop) == []
     seen = typed(app, BACKROOM)
-    assert (seen["step"], seen["verdict"]) == ("clear.pin", "clear.pin_now"), seen
+    assert (seen["step"], seen["verdict"]) == ("pin", "pin.now"), seen
     wrong = typed(app, "9999", "****")
-    assert (wrong["raw"], wrong["step"]) == ("", "clear.wait")
+    assert (wrong["raw"], wrong["step"]) == ("", "pin.wait")
     app.shows("Badge, name or PIN is wrong", "Type your PIN")
     assert assigned(shop) == []
     typed(app, PIN, "****")

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from aisle.service.demo import PIN
 from tests.terminal.document import document_service
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import Shop
+from tests.terminal.test_clearance import typed
 from tests.terminal.test_document_goods import rows
 
 pytestmark = pytest.mark.pty
@@ -35,7 +37,8 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     app.shows("2 to 6 is allowed here")
     app.take("5-12", "store_product.sure", "")
     app.shows("Minimum from 4 to 5", "Maximum from 10 to 12")
-    app.take("1", "store_product", "store_product.noted")
+    app.take("1", "pin", "pin.now")
+    typed(app, PIN, "****")
     app.terminal.wait_for(lambda glass: "Confirmed by the service" in glass.text, START_S)
     (row,) = shop.ask("list-store-products-stock", store_number=shop.store, product_number=number)["list"]
     assert (row["min"], row["max"], row["last_minmax_updatedby"]) == (5, 12, "U6")

@@ -73,6 +73,8 @@ def test_an_order_rejected_in_a_browser_is_seen_rejected_at_a_terminal(
     assert shop.order("SUP-1")["is_rejected"]
     who = on_this_host(demo_home, "SELECT DISTINCT app_user FROM operation WHERE body LIKE '%is_rejected%'")
     assert who == [("U6",)]
+    as_whom = on_this_host(demo_home, "SELECT DISTINCT principal FROM operation WHERE body LIKE '%is_rejected%'")
+    assert as_whom == [("person/U6",)], "the PIN that was said at the door is good here"
 
 
 def test_who_goes_comes_back_to_the_step_and_who_signs_out_is_out(web: Web, browser: Browser, demo_home: Path) -> None:

@@ -28,10 +28,11 @@ from aisle.jobs.base import (
     holds,
 )
 from aisle.jobs.clearance import ClearanceJob
-from aisle.jobs.clearance_sure import TYPED_MS, ClearJob, is_typed
+from aisle.jobs.clearance_sure import ClearJob
 from aisle.jobs.codec import from_text, to_text
 from aisle.jobs.move import MoveJob
 from aisle.jobs.moving import HELD_BY
+from aisle.jobs.pin import TYPED_MS, is_typed
 from aisle.jobs.tasks import TasksJob
 from aisle.jobs.view import Detail
 from aisle.local.hearing import heard
@@ -201,7 +202,7 @@ def test_a_tag_too_short_to_tell_from_a_scan_is_typed_until_it_is_long_enough(
     assert hand.feed(typed(wanted, pace_ms=0)) == "clear.not_scanned"
     assert (hand.state.phase, hand.of(Ask)) == ("sure", [])
     hand.feed(typed(wanted))
-    assert hand.state.phase == ("pin" if people else "wait")
+    assert hand.state.phase == "wait"
 
 
 @pytest.mark.parametrize(
@@ -240,36 +241,16 @@ def test_what_may_be_a_pin_is_hidden_wherever_it_is_typed() -> None:
     assert hides(hand.job, hand.state, "2025")
 
 
-@pytest.mark.parametrize("burst", [typed("96385074", pace_ms=0), typed("2468", pace_ms=0), typed("]E40000096385074")])
-def test_a_scan_is_no_try_of_a_pin(burst: Heard) -> None:
-    hand = Hand("clear", {"tag": "backroom"})
-    hand.feed(typed("backroom"))
-    assert hand.feed(burst) == "clear.pin_scanned"
-    assert (hand.state.phase, hand.of(Ask)) == ("pin", [])
-
-
 def asked(**rows: Any) -> Hand:
     """A clearance that is under way."""
     hand = Hand("clear", {"tag": "backroom", "categories": ["110"], "lines": 2}, **rows)
-    assert hand.feed(typed("backroom")) == "clear.pin_now"
-    assert hides(hand.job, hand.state)
-    assert hand.feed(typed("12a")) == "clear.no_pin"
-    assert hand.feed(typed("2468")) == "clear.asked"
+    assert hand.feed(typed("backroom")) == "clear.asked"
     (ask,) = hand.of(Ask)
-    assert (ask.kind, ask.body, ask.secret) == ("clearance", {"tag": "backroom", "categories": ["110"]}, "2468")
+    assert (ask.kind, ask.body) == ("clearance", {"tag": "backroom", "categories": ["110"]})
+    assert (ask.supervises, ask.secret) == (True, ""), "the PIN is asked for by its own page"
     assert hand.state.phase == "wait"
     assert hides(hand.job, hand.state), "who mistyped it types it again"
-    assert "2468" not in to_text(hand.state)
     return hand
-
-
-def test_what_is_replayed_without_the_pin_stands_where_it_stood() -> None:
-    """The journal has the event of the PIN without it, and then that it was asked."""
-    hand = Hand("clear", {"tag": "backroom"})
-    hand.feed(typed("backroom"))
-    for event in (Heard(), Asked("a1")):
-        hand.feed(event)
-    assert (hand.state.phase, hand.state.ask_id) == ("wait", "a1")
 
 
 @pytest.mark.parametrize(
@@ -302,12 +283,12 @@ def test_how_it_ended_is_told_and_what_was_made_is_shown(state: str, answer: Any
     assert hand.of(Close) == [Close(start=Start("tasks", {"tag": "backroom"}))]
 
 
-def test_a_wrong_pin_is_asked_for_again_and_once_more_begins_at_the_tag() -> None:
-    hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": "Wrong."}}])
-    assert hand.feed(Changed("outbox", "")) == "clear.wrong_pin"
-    assert hand.state.phase == "pin"
+def test_a_pin_that_has_ended_is_asked_for_anew_and_once_more_begins_at_the_tag() -> None:
+    hand = asked(ask=[{"state": "answered", "answer": {"how": "pin", "why": ""}}])
+    assert hand.feed(Changed("outbox", "")) == "clear.pin_gone"
+    assert hand.state.phase == "sure"
     hand.rows["ask"] = [{"state": "expired", "answer": {}}]
-    hand.feed(typed("2468"))
+    hand.feed(typed("backroom"))
     hand.feed(Changed("outbox", ""))
     hand.feed(Heard(said=Choice(2)))
     assert (hand.state.phase, hand.of(Ask)) == ("sure", [])

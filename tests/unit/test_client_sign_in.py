@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.client.errors import AnswerError, ServerError, Unauthorized
-from aisle.client.sign_in import NotSignedIn, SignedIn, sign_in
+from aisle.client.sign_in import UNSAID_S, NotSignedIn, SignedIn, sign_in
 from tests.unit.client_service import Service, reply
 
 FRED = {"user": "fred", "name": "Fred Harper", "role": "supervisor", "token": "t1", "store_number": "0001"}
@@ -23,6 +23,25 @@ async def test_an_answer_says_who_that_is_or_why_nobody_knows() -> None:
     assert await signed(403, {"message": "PIN is wrong."}) == NotSignedIn(False, "PIN is wrong.")
     assert await signed(422, {}) == NotSignedIn(False, "")
     assert await signed(429, {"message": "Wait."}) == NotSignedIn(True, "Wait.")
+
+
+@pytest.mark.parametrize(
+    ("expires_on", "seconds"),
+    [
+        ("2026-11-20T10:15:00Z", 900.0),
+        ("2026-11-20T09:00:00Z", 0.0),
+        (None, UNSAID_S),
+        ("soon", UNSAID_S),
+        (7, UNSAID_S),
+        ("2026-11-20T10:15:00", UNSAID_S),
+    ],
+)
+async def test_how_long_a_token_lasts_is_reckoned_by_the_services_own_clock(expires_on: Any, seconds: float) -> None:
+    there = reply(200, {**FRED, "expires_on": expires_on}, {"date": "Fri, 20 Nov 2026 10:00:00 GMT"})
+    async with Service(there).client() as client:
+        person = await sign_in(client, "0001", {"user": "fred"}, "2468")
+    assert isinstance(person, SignedIn)
+    assert person.seconds == seconds
 
 
 @pytest.mark.parametrize(("role", "may"), [("staff", False), ("supervisor", True), ("admin", True)])

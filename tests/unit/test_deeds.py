@@ -80,7 +80,7 @@ def test_a_claim_is_in_the_name_of_whom_it_is_for_and_this_host_remembers() -> N
     write, remark = done.writes
     assert isinstance(write, Write)
     assert write.user == "U2"
-    assert remark == Remark("claim", "O1", "U2")
+    assert remark == Remark("claim", "O1", "U2", supervises=True)
     assert done.undo == Deed(RELEASE)
     taken = row(is_claimed=True, claimed_by="U3", claimed_name="Carla")
     assert decide("O1", taken, Deed(CLAIM, "U2"), "0001").undo == Deed(CLAIM, "U3", "Carla")
@@ -125,9 +125,9 @@ def test_a_line_that_it_cannot_be_done_to(kind: str, line: int, why: str) -> Non
 
 def test_an_order_goes_first_until_it_does_not() -> None:
     done = decide("O1", row(), Deed(URGENT), "0001")
-    assert (done.writes, done.undo) == ((Remark("urgent", "O1", "1"),), Deed(CALM))
+    assert (done.writes, done.undo) == ((Remark("urgent", "O1", "1", supervises=True),), Deed(CALM))
     done = decide("O1", row(urgent=True), Deed(CALM), "0001")
-    assert (done.writes, done.undo) == ((Remark("urgent", "O1", ""),), Deed(URGENT))
+    assert (done.writes, done.undo) == ((Remark("urgent", "O1", "", supervises=True),), Deed(URGENT))
     why = [decide("O1", now, Deed(kind), "0001").why for now, kind in ((row(urgent=True), URGENT), (row(), CALM))]
     assert [each and each.id for each in why] == ["deed.already_urgent", "deed.not_urgent"]
 
@@ -138,7 +138,7 @@ def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
     write, *kept = done.writes
     assert isinstance(write, Write)
     assert (write.user, write.body["orders"]["is_claimed"]) == ("U2", True)
-    assert kept == [Remark("claim", "O1", "U2"), Remark("given", "O1", "U2")]
+    assert kept == [Remark("claim", "O1", "U2", supervises=True), Remark("given", "O1", "U2", supervises=True)]
     assert done.undo == Deed(SPLIT, "U1", "Anna")
     back = decide("O1", row(given_to="U2", given_name="Ben"), Deed(SPLIT, "U1", "Anna"), "0001")
     assert back.undo == Deed(SPLIT, "U2", "Ben")

@@ -17,7 +17,6 @@ from aisle.cli.words import in_words
 from aisle.client import Answer, Client
 from aisle.courier.care import Care
 from aisle.courier.courier import Courier
-from aisle.courier.deliver import PRINCIPAL
 from aisle.courier.progress import Progress, load
 from aisle.courier.run import keep_what_is_loaded
 from aisle.errors import AisleError
@@ -124,7 +123,7 @@ class _Desk(NamedTuple):
             read = progress.idle and not progress.full and progress.completed >= self.began
         else:
             read = link.state in ("live", "partial") and progress.idle
-        mine = [op for op in self.outbox.sendable() if op.principal == PRINCIPAL]
+        mine = self.outbox.sendable()
         return read and now - link.age >= self.began and not (mine or self.outbox.stale_sending())
 
 

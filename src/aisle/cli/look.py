@@ -17,14 +17,16 @@ from aisle.cli.options import settings_of
 from aisle.cli.words import in_words
 from aisle.errors import StorageError, UsageError
 from aisle.jobs.base import Settle
-from aisle.local import archive
+from aisle.local import archive, passes
 from aisle.local.cache_file import empty_cache, open_cache
 from aisle.local.db import fetch, transaction
 from aisle.local.doubts import OTHER_ORDER, PUT_BACK, WORDS, entry
 from aisle.local.home import Home
 from aisle.local.journal import EventRow, Journal
-from aisle.local.operation import Operation
+from aisle.local.operation import Operation, person_of
 from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.outbox_state import QUEUED
+from aisle.local.people import name_of
 from aisle.local.probes import Probes
 from aisle.local.signals import Bell
 from aisle.settings import base_url
@@ -48,10 +50,16 @@ def outbox(arguments: argparse.Namespace) -> int:
     connection = open_outbox(home.folder)
     store = Outbox(connection)
     rows = list(store.recent(LIMIT))[::-1] if arguments.all else store.unsettled()
-    heads = ("at", "state", "operation", "lanes", "tries", "id", "note")
-    _table(heads, [_operation(row) for row in rows])
+    heads = ("at", "state", "operation", "lanes", "as", "tries", "id", "note")
+    waiting_for = passes.waiting(connection, time.time())
+    with closing(_names(home)) as cache:
+        names = {each.user: name_of(cache, each.user) for each in waiting_for}
+    _table(heads, [_operation(row, names) for row in rows])
     waiting, doubtful = store.counts()
     print(f"{waiting} waiting, {doubtful} for a person to settle.", file=sys.stderr)
+    for each in waiting_for:
+        who = clean(names[each.user])
+        print(f"{each.rows} of them for the PIN of {who}, given in the app: . and then PIN.", file=sys.stderr)
     _tell_door(home, settings_of(arguments).settings.token_file)
     seen = Probes(connection).all()
     if seen:
@@ -107,7 +115,7 @@ def _names(home: Home) -> apsw.Connection:
 
 def _show(row: Mapping[str, Any]) -> None:
     """What was meant, what became of it, and what both sides say."""
-    for name in ("op_id", "word", "operation", "who", "terminal", "at", "why", "tries"):
+    for name in ("op_id", "word", "operation", "who", "principal", "terminal", "at", "why", "tries"):
         shown = in_words(row[name]) if name == "why" else clean(str(row[name]))
         print(f"{name.replace('_', ' ')}: {shown}")
     _table(("meant", "of", "from", "to"), [_meant(item) for item in row["items"]])
@@ -116,6 +124,8 @@ def _show(row: Mapping[str, Any]) -> None:
         _table(("of", "place", "before", "meant", "now"), [_side(side) for side in row["sides"]])
     if row["looks"]:
         print(_LOOKS[row["looks"]])
+    if row["pin"]:
+        print(f"waits for the PIN of {clean(str(row['pin']))}, given in the app: . and then PIN")
     ways = ", ".join(way.replace("_", "-") for way in row["ways"] if way not in (PUT_BACK, OTHER_ORDER))
     print(f"can be settled as: {ways or 'nothing, it goes on by itself'}")
 
@@ -168,16 +178,20 @@ def _home(arguments: argparse.Namespace) -> Home:
     return home
 
 
-def _operation(row: Operation) -> Sequence[str]:
+def _operation(row: Operation, waiting_for: Mapping[str, str]) -> Sequence[str]:
+    """`waiting_for`: whose PIN is missing, with their names."""
+    user = person_of(row.principal)
+    waits = user in waiting_for and row.state == QUEUED
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.created_at))
     return (
         at,
         WORDS[row.state],
         row.operation,
         " ".join(row.lanes),
+        user or row.principal,
         str(row.attempts),
         row.op_id,
-        in_words(row.last_error),
+        f"waits for the PIN of {waiting_for[user]}" if waits else in_words(row.last_error),
     )
 
 

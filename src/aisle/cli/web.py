@@ -113,10 +113,11 @@ def _handed_on(arguments: argparse.Namespace) -> list[str]:
 
 
 def _start(options: Sequence[str], environ: Mapping[str, str], person: Person) -> Any:
-    """A session of this person, on the terminal that is called after him."""
+    """A session of this person, on the terminal that is called after him; his token goes to it by its pipe alone."""
     from aisle.web.screen import Start
 
     who = (f"--user={person.user}", f"--called={person.name}", f"--terminal=web-{person.user}")
     kept = lifeline_fd()
     variables = {name: text for name, text in environ.items() if kept >= 0 or name != LIFELINE}
-    return Start(browser.command([*options, *who]), variables, () if kept < 0 else (kept,))
+    fds = () if kept < 0 else (kept,)
+    return Start(browser.command([*options, *who]), variables, fds, person.token, person.until)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -106,7 +107,9 @@ class People:
             signed = await sign_in(client, self._loaded.settings.store, named(people, who), pin)
         if isinstance(signed, NotSignedIn):
             return Told("web.later") if signed.later else Told("web.wrong", wrong=True)
-        return Person(signed.user, signed.name) if signed.is_supervisor else Told("web.not_you", wrong=True)
+        if not signed.is_supervisor:
+            return Told("web.not_you", wrong=True)
+        return Person(signed.user, signed.name, signed.token, time.time() + signed.seconds)
 
     async def _people(self) -> Sequence[Staff] | None:
         async with self._client() as client:

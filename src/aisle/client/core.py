@@ -256,8 +256,8 @@ class Core:
                 raise ContractError(f"The header {name!r} cannot be sent: it has to be printable.")
             sent[name] = value
         answer = await self._http.send(method, target, headers=sent, body=body, write=write)
-        if self._observe is not None:
-            self._observe(answer)
+        if self._observe is not None and not (token is not None and answer.status == 401):
+            self._observe(answer)  # that a person's token is not taken says nothing of the client's own
         return answer
 
     def _authorization(self, token: str | None) -> dict[str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, Protocol
 
 from aisle.client.answer import Answer
@@ -10,6 +12,8 @@ from aisle.client.errors import AnswerError, message_of, status_error
 from aisle.roles import SUPERVISORS
 
 _PATH = "/aisle/v1/sign-in"
+UNSAID_S = 900.0
+"""So long a token is used of which nobody says when it ends."""
 
 
 class SignedIn(NamedTuple):
@@ -19,6 +23,8 @@ class SignedIn(NamedTuple):
     name: str
     role: str
     token: str
+    seconds: float = UNSAID_S
+    """How long the token lasts, from now on."""
 
     @property
     def is_supervisor(self) -> bool:
@@ -59,4 +65,16 @@ async def sign_in(client: Asked, store: str, who: Mapping[str, str], pin: str) -
     fields = [said.get(name) if isinstance(said, dict) else None for name in ("user", "name", "role", "token")]
     if not all(isinstance(field, str) and field for field in fields):
         raise AnswerError("The answer to sign-in does not say who that is.")
-    return SignedIn(*map(str, fields))
+    user, name, role, token = map(str, fields)
+    return SignedIn(user, name, role, token, _seconds(said.get("expires_on"), answer))
+
+
+def _seconds(expires_on: Any, answer: Answer) -> float:
+    """How long it lasts, by the service's own clock: this host's may be another."""
+    try:
+        until = datetime.fromisoformat(expires_on)
+        date = answer.headers.get("date")
+        now = parsedate_to_datetime(date) if date else datetime.now(UTC)
+        return max(0.0, (until - now).total_seconds())
+    except (TypeError, ValueError):
+        return UNSAID_S

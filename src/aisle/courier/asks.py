@@ -19,16 +19,20 @@ from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.wire import encode_body, operation
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.link import Link
+from aisle.courier.passes import Passes
 from aisle.courier.pull_assignments import AssignmentReader
 from aisle.courier.telling import LIMIT, told_of
 from aisle.errors import ContractError, SettingsError
 from aisle.local import asks
 from aisle.local.asks import Row
+from aisle.local.operation import STORE, principal_of
 from aisle.local.told import outside, told
 
 LOOK_S = 1.0
 """How often it is looked whether the link is there for what waits."""
 CLEARANCE = "create-customer-order-clearance"
+SIGN_IN = "sign-in"
+"""Kind of what is asked with a PIN: the token of whoever is signed in."""
 
 Saying = tuple[str, dict[str, Any]]
 """State and answer."""
@@ -44,6 +48,7 @@ class Asks:
         link: Link,
         *,
         assigned: AssignmentReader,
+        passes: Passes,
         tell: Callable[[], None],
         clock: Callable[[], float],
         sleep: Sleep,
@@ -58,6 +63,7 @@ class Asks:
         self._client = client
         self._link = link
         self._assigned = assigned
+        self._passes = passes
         self._tell = tell
         self._clock = clock
         self._confided: dict[str, str] = {}
@@ -109,19 +115,21 @@ class Asks:
         state, answer = asks.UNKNOWN, {"how": "unknown", "why": ""}
         self._landed.clear()
         try:
-            state, answer = await self._clearance(row, secret)
+            if row.kind == SIGN_IN:
+                state, answer = asks.ANSWERED, await self._sign_in(row, secret)
+            else:
+                state, answer = await self._clearance(row)
         finally:
             self._landed.set()
             asks.end(self._db, row.ask_id, state, answer, self._clock())
             self._tell()
 
-    async def _clearance(self, row: Row, pin: str) -> Saying:
-        token = None
-        if row.confided:
-            signed = await self._sign_in(row, pin)
-            if not isinstance(signed, str):
-                return asks.ANSWERED, signed
-            token = signed
+    async def _clearance(self, row: Row) -> Saying:
+        """With the person's token, where the service gives one; whose is not there any more is asked for the PIN."""
+        own = principal_of(row.user) if self._link.features and self._link.features.sign_in else STORE
+        if not self._passes.may(own):
+            return asks.ANSWERED, {"how": "pin", "why": ""}
+        token = self._passes.token(own)
         known = self._assigned.known()  # before: any round may read the list while the answer is on its way
         try:
             content = encode_body(operation(CLEARANCE), _body(row.body))
@@ -132,6 +140,9 @@ class Asks:
                 self._link.failed(error)
             how = "unknown" if classify(error) is Fate.AMBIGUOUS else "not_sent"
             return (asks.UNKNOWN if how == "unknown" else asks.ANSWERED), {"how": how, "why": told_of(error)}
+        if token is not None and answer.status == 401:
+            self._passes.lose(own, token)
+            return asks.ANSWERED, {"how": "pin", "why": ""}
         return await self._judged(answer, known)
 
     async def _judged(self, answer: Answer, known: set[str]) -> Saying:
@@ -150,8 +161,8 @@ class Asks:
         except (ClientError, SettingsError):
             return None
 
-    async def _sign_in(self, row: Row, pin: str) -> str | dict[str, Any]:
-        """The person's own token for the PIN, or what is said instead: nothing was done then."""
+    async def _sign_in(self, row: Row, pin: str) -> dict[str, Any]:
+        """The person's own token for the PIN, and until when it is used; or why there is none."""
         try:
             signed = await sign_in(self._client, row.store, {"user": row.user}, pin)
         except (ClientError, SettingsError) as error:
@@ -159,7 +170,9 @@ class Asks:
         if isinstance(signed, NotSignedIn):
             why = outside(signed.said[:LIMIT]) if signed.said else told("told.no_words")
             return {"how": "refused" if signed.later else "pin", "why": why}
-        return signed.token if signed.is_supervisor else {"how": "role", "why": ""}
+        if not signed.is_supervisor:
+            return {"how": "role", "why": ""}
+        return {"how": "done", "until": self._passes.keep(row.user, signed.token, signed.seconds)}
 
 
 def _body(said: Mapping[str, Any]) -> dict[str, Any]:

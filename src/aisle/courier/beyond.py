@@ -39,8 +39,10 @@ def body_beyond(op: Operation, features: Features) -> bytes:
     return encode_json(op.body)
 
 
-async def send_beyond(client: Client, op: Operation, headers: dict[str, str], content: bytes) -> Answer:
-    """Sends it once. Raises ClientError."""
+async def send_beyond(
+    client: Client, op: Operation, headers: dict[str, str], content: bytes, token: str | None = None
+) -> Answer:
+    """Sends it once, with this token or the store's. Raises ClientError."""
     store = encode_segment(op.path["store_number"])
     path = f"/aisle/v1/stores/{store}/{_WAYS[op.operation].path}"
-    return await client.extension("POST", path, headers=headers, body=content)
+    return await client.extension("POST", path, headers=headers, body=content, token=token)

@@ -10,7 +10,7 @@ import random as chance
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing, suppress
 from typing import Any, NamedTuple, Self
 
 from aisle.client import Answer, Client
@@ -28,6 +28,7 @@ from aisle.courier.link import SYNCING, Link, Status
 from aisle.courier.looking import Looker
 from aisle.courier.notices import Notice, Notices
 from aisle.courier.parcel import ORDER, touched
+from aisle.courier.passes import Passes
 from aisle.courier.progress import Progress
 from aisle.courier.pull import Pull
 from aisle.courier.refresh import Refresher
@@ -49,7 +50,7 @@ from aisle.local.probes import OMITTED_LINES, YES, Probes
 from aisle.local.remainder import LEFT
 from aisle.local.rescue import put_back
 from aisle.local.schema_cache import VERSION
-from aisle.local.signals import ASK, CONFIDE, LINK, OUTBOX, REFUSAL, SYNC, WAITING, CourierSocket
+from aisle.local.signals import ASK, CONFIDE, LINK, OUTBOX, REFUSAL, SYNC, WAITING, CourierSocket, passes_of
 from aisle.local.told import Told
 from aisle.local.wishes import take_wishes
 
@@ -196,11 +197,13 @@ class Courier:
             self._doubted,
             self.refresher.knock,
         )
+        self.passes = Passes(self._outbox_db, self._passed, clock=world.clock)
         self.delivery = Delivery(
             self.outbox,
             client,
             self.link,
             ears,
+            self.passes,
             clock=world.clock,
             sleep=world.sleep,
             roll=world.random,
@@ -212,6 +215,7 @@ class Courier:
             client,
             self.link,
             assigned=self.pull.assignments,
+            passes=self.passes,
             tell=lambda: self.tell([ASK]),
             clock=world.clock,
             sleep=world.sleep,
@@ -286,8 +290,20 @@ class Courier:
         """What sessions said when they rang; some of it no file holds."""
         for word in words:
             name, _, secret = word.removeprefix(CONFIDE).partition(" ")
-            if word.startswith(CONFIDE) and secret:
+            if not (word.startswith(CONFIDE) and secret):
+                continue
+            if user := passes_of(name):
+                self._take_pass(user, secret)
+            else:
                 self.asks.confide(name, secret)
+
+    def _take_pass(self, user: str, said: str) -> None:
+        """A token that somebody got elsewhere on this host, at the door for browsers."""
+        until, _, token = said.partition(" ")
+        with suppress(ValueError):
+            seconds = float(until) - self._world.clock()
+            if token and seconds > 0:
+                self.passes.keep(user, token, seconds)
 
     def _ring(self) -> None:
         self.delivery.alarm.ring()
@@ -308,7 +324,8 @@ class Courier:
     def idle(self) -> bool:
         """Whether nothing is left that could be sent or has to be read back, and nobody waits for an answer."""
         waiting = self.outbox.next_at() is not None or self.outbox.next_look() is not None
-        return not (waiting or self.outbox.sendable(1) or self.delivery.in_flight or self.asks.is_busy)
+        sendable = self.outbox.sendable(1, self.passes.principals)
+        return not (waiting or sendable or self.delivery.in_flight or self.asks.is_busy)
 
     def tell(self, topics: Iterable[str]) -> None:
         """Rings at the sessions that these concern; during a full sync all show how far it has come."""
@@ -331,6 +348,11 @@ class Courier:
         if told != self._told_of:  # else it is a sign of life
             self._told_of = told
             self.tell([LINK])
+
+    def _passed(self) -> None:
+        """Somebody's token has come, and what waited for it goes; or it has gone, and he is asked."""
+        self._ring()
+        self.tell([OUTBOX, ASK])
 
     def _up(self) -> None:
         self._ring()

@@ -22,6 +22,7 @@ from aisle.courier.features import HEADER, Features
 from aisle.courier.judging import UNSAID
 from aisle.courier.link import Link
 from aisle.courier.parcel import body_of, headers_of
+from aisle.courier.passes import Passes
 from aisle.courier.sharing import Fitted, Objection, left_of
 from aisle.courier.telling import told_of
 from aisle.errors import ContractError, SettingsError
@@ -33,8 +34,6 @@ from aisle.local.told import Told, is_ours, told, words
 
 AT_ONCE = 4
 """Requests in flight: as many as the client keeps connections for writes."""
-PRINCIPAL = "store"
-"""The courier sends with the store's token; operations of another principal wait for theirs."""
 _LOOK = 50
 TRIES = 50
 """So often an operation is sent that no answer settles; then a person has to see what is the matter."""
@@ -82,6 +81,7 @@ class Delivery:
         client: Client,
         link: Link,
         ears: Ears,
+        passes: Passes,
         *,
         clock: Callable[[], float],
         sleep: Sleep,
@@ -97,6 +97,7 @@ class Delivery:
         self._client = client
         self._link = link
         self._ears = ears
+        self._passes = passes
         self._clock = clock
         self._roll = roll
         self._care = care
@@ -164,8 +165,8 @@ class Delivery:
         if self.stopping or self._held_s or not self._link.may_send or len(self._running) >= AT_ONCE:
             return
         self._looked = self._clock()
-        for op in self._outbox.sendable(_LOOK):
-            if op.op_id in self._running or op.principal != PRINCIPAL:
+        for op in self._outbox.sendable(_LOOK, self._passes.principals):
+            if op.op_id in self._running:
                 continue
             if len(self._running) >= AT_ONCE:
                 return
@@ -205,6 +206,9 @@ class Delivery:
             afresh = fit.op is not op and not features.idempotency
             frozen = None if afresh else op.frozen
             left = fit.left if frozen is None else op.evidence.get(LEFT, ())  # of the bytes that are sent
+            if not self._passes.may(op.principal):
+                return  # what was read for it took longer than the token lasts
+            token = self._passes.token(op.principal)
             content = self._outbox.begin_sending(
                 op.op_id,
                 frozen or body_of(fit.op, features, self._care.reference),
@@ -226,7 +230,11 @@ class Delivery:
             return
         if content is None:
             return
-        outcome = await self._send(op, features, content)
+        outcome = await self._send(op, features, content, token)
+        if token is not None and isinstance(outcome, Answer) and outcome.status == 401:
+            self._passes.lose(op.principal, token)  # it says nothing of the store's, and nothing was done
+            self._outbox.retry_later(op.op_id, told_of(outcome), 0, never_left=True)
+            return
         if isinstance(outcome, Answer) and outcome.status == 403:
             if await self._ears.is_let_in():
                 self._settle(op, features, outcome)
@@ -267,12 +275,14 @@ class Delivery:
         self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
         self._ears.doubted(op, why)
 
-    async def _send(self, op: Operation, features: Features, content: bytes) -> Outcome:
+    async def _send(self, op: Operation, features: Features, content: bytes, token: str | None) -> Outcome:
         headers = headers_of(op, features)
         try:
             if is_beyond(op):
-                return await send_beyond(self._client, op, headers, content)
-            return await self._client.request(op.operation, path=op.path, query=op.query, headers=headers, body=content)
+                return await send_beyond(self._client, op, headers, content, token)
+            return await self._client.request(
+                op.operation, path=op.path, query=op.query, headers=headers, body=content, token=token
+            )
         except (ClientError, ContractError, SettingsError) as error:
             return error
 

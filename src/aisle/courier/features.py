@@ -37,6 +37,8 @@ class Features(NamedTuple):
     changes: bool = False
     """The change cursor, `/aisle/v1/stores/{store}/changes`."""
     people: bool = False
+    sign_in: bool = False
+    """A person gets a token of his own for his PIN."""
     reviews: bool = False
     """Entries of the log that want to be reviewed can be."""
     recounts: bool = False
@@ -61,6 +63,7 @@ class Features(NamedTuple):
             "claims": self.claims,
             "changes": self.changes,
             "people": self.people,
+            "sign-in": self.sign_in,
             "reviews": self.reviews,
             "recounts": self.recounts,
             "assignments": self.assignments,
@@ -93,6 +96,7 @@ def parse_features(text: str) -> Features:
         claims="claims" in said,
         changes="changes" in said,
         people="people" in said,
+        sign_in="sign-in" in said,
         reviews="reviews" in said,
         recounts="recounts" in said,
         assignments="assignments" in said,

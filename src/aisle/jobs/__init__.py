@@ -10,6 +10,7 @@ from aisle.jobs.base import Job
 
 _WHERE = {
     "sign_in": "sign_in:SignInJob",
+    "pin": "pin:PinJob",
     "home": "home:HomeJob",
     "pick": "pick:PickJob",
     "walk": "gather:WalkJob",

@@ -45,6 +45,8 @@ class Write(NamedTuple):
     Merging an `update-customer-order` lays its lines over the earlier ones by `line_number`."""
     user: str = ""
     """The app user in whose name it is, where that is another one than who is signed in; it has no terminal then."""
+    supervises: bool = False
+    """Only a supervisor does that: it goes with the token of whoever is signed in, where the service knows his PIN."""
 
 
 class Wish(NamedTuple):
@@ -80,6 +82,8 @@ class Remark(NamedTuple):
     key: str
     text: str
     """Empty takes it away again."""
+    supervises: bool = False
+    """As of a write: the PIN is asked before, though the service never hears of it."""
 
 
 class Ask(NamedTuple):
@@ -90,12 +94,14 @@ class Ask(NamedTuple):
     """
 
     kind: str
-    """`clearance`."""
+    """`clearance`, or `sign-in`: the PIN of whoever is signed in."""
     body: Mapping[str, Json]
     seconds: float
     """So long it may wait to be begun; after that it never is."""
     secret: str = ""
     """What no file may hold (a PIN): it is handed to the courier by word of mouth."""
+    supervises: bool = False
+    """As of a write."""
 
 
 class Export(NamedTuple):
@@ -126,7 +132,7 @@ class Close(NamedTuple):
     verdict: Verdict | None = None
     start: Start | None = None
     """The job below is asked to open this next."""
-    said: Said | None = None
+    said: Event | None = None
     """Handed to the job below, as if it had been said there."""
     answer: Mapping[str, Json] | None = None
     """What the job below wanted to know; it comes with `Closed`."""
@@ -161,7 +167,13 @@ class Tune(NamedTuple):
     value: str
 
 
-Order = SignIn | SignOut | Quit | WorkIn | Tune
+class Proved(NamedTuple):
+    """Whoever stands here has said the PIN: until then nothing asks for it again. Seconds since 1970."""
+
+    until: float
+
+
+Order = SignIn | SignOut | Quit | WorkIn | Tune | Proved
 """What the session itself is asked to do."""
 
 Effect = Query | Ask | Export | Write | Wish | Settle | Remark | Start | Close | Order
@@ -344,6 +356,11 @@ def shows_written(job: Job[Any]) -> bool:
     """Whether a page shows what was written a moment ago by what the outbox has of it, and so looks once more when that
     is there. Most jobs know it by themselves."""
     return bool(getattr(job, "shows_written", not job.journalled))
+
+
+def is_aside(job: Job[Any]) -> bool:
+    """Whether the job below never hears that this one was open: it is told what was held back, or looks again."""
+    return bool(getattr(job, "aside", False))
 
 
 def holds(job: Job[Any], state: Any) -> tuple[str, ...]:

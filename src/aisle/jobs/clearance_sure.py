@@ -28,24 +28,17 @@ from aisle.jobs.base import (
     Turn,
     hides,
 )
+from aisle.jobs.pin import FEWEST, is_typed
 from aisle.jobs.tasks import Listed, listed_of
-from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.walk import number
 from aisle.jobs.window import leafed
-from aisle.scan.grammar import aim_of
 from aisle.scan.meaning import Back, Choice, Command, Open
 
 WAIT_S = 30.0
 """So long it may wait for the service; after that it is not done."""
-TYPED_MS = 50
-"""Between most keys that a person presses there is a pause at least as long; a scanner is faster, also one that waits
-after each character, and what a bad line cuts a scan into are few pieces."""
-FEWEST = 3
-"""So many characters it takes to tell."""
 ENOUGH = 5
 """A shorter tag than that is typed over and over, until it is so long."""
-PIN_DIGITS = range(4, 13)
 SHOWN = 50
 """Goods to be moved that the last page lists."""
 
@@ -54,7 +47,7 @@ class Clear(NamedTuple):
     """One clearance."""
 
     phase: str = "sure"
-    """`sure`, `pin`, `wait` or `done`."""
+    """`sure`, `wait` or `done`."""
     tag: str = ""
     categories: tuple[str, ...] = ()
     lines: int = 0
@@ -81,11 +74,11 @@ Result = Turn[Clear]
 
 
 class ClearJob:
-    """Type the tag, say the PIN, wait, read."""
+    """Type the tag, wait, read; the PIN is asked for in between, by the page that asks for it everywhere."""
 
     name = "clear"
-    steps: tuple[str, ...] = ("clear.sure", "clear.pin", "clear.wait", "clear.done")
-    version = 2
+    steps: tuple[str, ...] = ("clear.sure", "clear.wait", "clear.done")
+    version = 3
     journalled = True
     listens = True
 
@@ -95,7 +88,7 @@ class ClearJob:
 
     def open(self, state: Clear) -> Open:
         """Words while something has to be typed; numbers and pages at the end."""
-        if state.phase in ("sure", "pin"):
+        if state.phase == "sure":
             return Open(text=True)
         return Open(choices=len(clearance_view.choices(state)), letters="np")
 
@@ -104,8 +97,8 @@ class ClearJob:
         return ()
 
     def hides(self, state: Clear) -> bool:
-        """A PIN is nobody else's business, nor is one that is typed again while the page waits."""
-        return state.people and state.phase in ("pin", "wait")
+        """A PIN that is typed again while the page waits is nobody else's business."""
+        return state.people and state.phase == "wait"
 
     def conceals(self, state: Clear, text: str) -> bool:
         """What has digits and is not asked for may be a PIN that comes too early or too late; a choice is one digit."""
@@ -128,10 +121,11 @@ class ClearJob:
                 return _opened(args)
             case Asked(ask_id):
                 state = state._replace(phase="wait", ask_id=ask_id, begun=False, at=context.now, how="", why="")
-                return Turn(state, (), Verdict(INFO, msg("clear.asked")))
+                shows = Query("asked", "ask", {"ask_id": ask_id}, live=True)  # its answer is one to be rung for
+                return Turn(state, (shows,), Verdict(INFO, msg("clear.asked")))
             case Rows(id_, rows, total):
                 return _rows(state, id_, rows, total)
-            case Changed("outbox" | "assignment") | Resumed() | Closed():
+            case Changed("outbox" | "ask" | "assignment") | Resumed() | Closed():
                 return Turn(state, _queries(state))
             case Back():
                 return _back(state)
@@ -169,19 +163,9 @@ def asked_for(tag: str) -> str:
     return " ".join([tag] * (-(-(ENOUGH + 1) // (len(tag) + 1)))) if short else tag
 
 
-def is_typed(heard: Heard) -> bool:
-    """Whether a person typed it, as far as the bytes tell: no scanner's prefix, its ending, and a person's pace."""
-    if heard.end not in ("cr", "lf") or aim_of(heard.text).symbol or heard.dropped:
-        return False
-    return len(heard.text.strip()) >= FEWEST and heard.pace_ms >= TYPED_MS
-
-
 def _heard(state: Clear, heard: Heard) -> Result:
-    match state.phase:
-        case "sure":
-            return _sure(state, heard)
-        case "pin":
-            return _pin(state, heard)
+    if state.phase == "sure":
+        return _sure(state, heard)
     match heard.said:
         case Command("n" | "p" as letter):
             return Turn(state._replace(page=leafed(state.page, letter)))
@@ -198,23 +182,8 @@ def _sure(state: Clear, heard: Heard) -> Result:
         return Turn(state, (), Verdict(WRONG, told))
     if not is_typed(heard):
         return Turn(state, (), Verdict(WRONG, msg("clear.not_scanned", tag=wanted)))
-    if state.people:
-        return Turn(state._replace(phase="pin"), (), Verdict(ASK, msg("clear.pin_now")))
-    return Turn(state, (_ask(state, ""),))
-
-
-def _pin(state: Clear, heard: Heard) -> Result:
-    """A scan, or a burst of keys, is no try: tries are counted, and too many of them lock a person out."""
-    text = heard.text.strip()
-    if len(text) >= FEWEST and not is_typed(heard):
-        return Turn(state, (), Verdict(WRONG, msg("clear.pin_scanned")))
-    if not (text.isascii() and text.isdecimal() and len(text) in PIN_DIGITS):
-        return Turn(state, (), Verdict(WRONG, msg("clear.no_pin")))
-    return Turn(state, (_ask(state, text),))
-
-
-def _ask(state: Clear, pin: str) -> Ask:
-    return Ask("clearance", {"tag": state.tag, "categories": list(state.categories)}, WAIT_S, secret=pin)
+    body = {"tag": state.tag, "categories": list(state.categories)}
+    return Turn(state, (Ask("clearance", body, WAIT_S, supervises=True),))
 
 
 def _rows(state: Clear, id_: str, rows: tuple[Mapping[str, Any], ...], total: int) -> Result:
@@ -239,8 +208,8 @@ def _stands(state: Clear, row: Mapping[str, Any]) -> Result:
         case "expired":
             return _over(state, "expired", "", None)
         case "answered" if answer.get("how") == "pin":
-            told = Verdict(WRONG, msg("clear.wrong_pin", why=words(str(answer.get("why") or ""))))
-            return Turn(state._replace(phase="pin", ask_id=""), (), told)
+            told = Verdict(ASK, msg("clear.pin_gone"))
+            return Turn(state._replace(phase="sure", ask_id=""), (), told)
         case "answered":
             return _over(state, str(answer.get("how")), str(answer.get("why") or ""), answer.get("fresh"))
     return _over(state, "unknown", str(answer.get("why") or ""), None)

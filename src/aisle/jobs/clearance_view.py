@@ -96,12 +96,9 @@ def _step(state: Clear) -> Step:
     from aisle.jobs.clearance_sure import asked_for  # which imports this
 
     place = Line("place", msg("raw", text=state.tag))
-    match state.phase:
-        case "pin":
-            return _shown("clear.pin", msg("clear.prompt_pin"), place, Line("note", msg("clear.note_pin")))
-        case "wait":
-            note = msg("clear.note_begun") if state.begun else msg("clear.note_asked")
-            return _shown("clear.wait", msg("clear.prompt_wait"), place, Line("note", note))
+    if state.phase == "wait":
+        note = msg("clear.note_begun") if state.begun else msg("clear.note_asked")
+        return _shown("clear.wait", msg("clear.prompt_wait"), place, Line("note", note))
     known = (Line("quantity", msg("clear.lines", count=state.lines)),) if state.lines else ()
     note = msg("clear.note_sure") if state.people else msg("clear.note_token")
     lines = (place, Line("product", _scope(state)), *known, Line("note", note))

@@ -61,8 +61,13 @@ class Done(NamedTuple):
 def decide(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, *, rejects: bool = False) -> Done:
     """What a deed comes to, on an order as it is now (None: nobody here knows it); too late is said plainly.
 
-    `rejects`: the service takes rejections of lines.
+    All of it is a supervisor's. `rejects`: the service takes rejections of lines.
     """
+    done = _decided(order, row, deed, store, rejects)
+    return done._replace(writes=tuple(each._replace(supervises=True) for each in done.writes))
+
+
+def _decided(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, rejects: bool) -> Done:
     if row is None:
         return Done(why=msg("deed.gone", order=order))
     if not row.get("is_active", True):

@@ -114,6 +114,10 @@ class Doubt(NamedTuple):
     product: str = ""
     waits_for: str = ""
     """op_id of the doubtful one before it."""
+    principal: str = ""
+    """Whose token it goes with; empty for the store's."""
+    pin: str = ""
+    """Whose PIN it waits for."""
 
 
 class Doubts(NamedTuple):
@@ -139,7 +143,7 @@ class DoubtsJob:
 
     name = "doubts"
     steps: tuple[str, ...] = ("doubts", "doubts.entry", "doubts.again", "doubts.by_hand")
-    version = 2
+    version = 3
     journalled = True
 
     def begin(self) -> Doubts:
@@ -323,6 +327,8 @@ def _doubt(row: Mapping[str, Any]) -> Doubt:
         place=str(row["place"]),
         product=str(row["product"]),
         waits_for=str(row["waits_for"]),
+        principal=str(row.get("principal") or ""),
+        pin=str(row.get("pin") or ""),
     )
 
 

@@ -125,6 +125,7 @@ def _entry(state: Doubts, doubt: Doubt) -> Detail:
             msg("doubts.about"),
             (
                 (msg("doubts.head_who"), msg("raw", text=doubt.who)),
+                *(((msg("doubts.head_as"), msg("raw", text=doubt.principal)),) if doubt.principal else ()),
                 (msg("doubts.head_at"), msg("moment", at=doubt.at)),
                 (msg("doubts.number"), msg("raw", text=doubt.op_id)),
             ),
@@ -151,6 +152,8 @@ def _notes(doubt: Doubt) -> tuple[Msg, ...]:
         return (msg("doubts.note_why" if is_ours(doubt.why) else "doubts.note_refused", why=words(doubt.why)),)
     if doubt.waits_for:
         return (msg("doubts.note_first"),)
+    if doubt.pin:
+        return (msg("doubts.note_pin", name=doubt.pin),)
     if doubt.word != "unclear":
         return (msg(_NOTES[doubt.word]),)
     if not doubt.asked:

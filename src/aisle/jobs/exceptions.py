@@ -352,7 +352,7 @@ def _do(state: Exceptions, rows: tuple[Row, ...], context: Context) -> Result:
     approving = state.asking == "approve"
     effects: list[Effect] = []
     for row in rows:
-        effects.append(Remark("review", row.key, "approved" if approving else "recount"))
+        effects.append(Remark("review", row.key, "approved" if approving else "recount", supervises=True))
     say = exceptions_review.writes if approving else exceptions_review.recounts
     effects += say(state, rows, context.store)
     done = {row.key for row in rows}

@@ -31,30 +31,34 @@ def writes(state: Exceptions, rows: Sequence[Row], store: str, status: int = DON
         if "recounts" not in state.features or not numbered:
             return []
         body = {"recounts": [{"log_id": int(row.key)} for row in numbered]}
-        return [Write("write-recounts", tuple(f"log/{row.key}" for row in numbered), path, {}, body)]
+        return [Write("write-recounts", tuple(f"log/{row.key}" for row in numbered), path, {}, body, supervises=True)]
     kept = [row for row in rows if is_kept(state, row)]
     if not kept:
         return []
     reviews = {"reviews": [{"id": int(row.key), "review_status": status} for row in kept]}
-    return [Write("review-logs", tuple(f"log/{row.key}" for row in kept), path, {}, reviews)]
+    return [Write("review-logs", tuple(f"log/{row.key}" for row in kept), path, {}, reviews, supervises=True)]
 
 
 def recounts(state: Exceptions, rows: Sequence[Row], store: str) -> list[Effect]:
     """What has these counted again: the service is told of those whose entries it keeps, this host of all others."""
     said: list[Effect] = [*writes(state, rows, store)]
     others = [row for row in rows if not said or not row.key.isdecimal()]
-    return [*said, *(Remark("recount", f"{row.product}/{row.place}", row.label or row.product) for row in others)]
+    return [
+        *said,
+        *(Remark("recount", f"{row.product}/{row.place}", row.label or row.product, supervises=True) for row in others),
+    ]
 
 
 def withdrawal(row: Row, store: str) -> list[Effect]:
     """What takes a recount back where it is kept; nothing while it is on its way there and has no number yet."""
     if row.kind == "noted":
         return []
-    here = Remark("recount", f"{row.product}/{row.place}", "")
+    here = Remark("recount", f"{row.product}/{row.place}", "", supervises=True)
     if row.kind != "kept":
         return [here]
     body = {"recounts": [{"id": int(row.key), "state": "withdrawn"}]}
-    return [here, Write("write-recounts", (f"recount/{row.key}",), {"store_number": store}, {}, body)]
+    there = {"store_number": store}
+    return [here, Write("write-recounts", (f"recount/{row.key}",), there, {}, body, supervises=True)]
 
 
 def told(state: Exceptions, rows: Sequence[Row]) -> Msg:
@@ -67,4 +71,7 @@ def told(state: Exceptions, rows: Sequence[Row]) -> Msg:
 
 def taken_back(state: Exceptions, store: str) -> list[Effect]:
     """What takes back that the differences were approved which were approved last."""
-    return [*(Remark("review", row.key, "") for row in state.approved), *writes(state, state.approved, store, UNDONE)]
+    return [
+        *(Remark("review", row.key, "", supervises=True) for row in state.approved),
+        *writes(state, state.approved, store, UNDONE),
+    ]

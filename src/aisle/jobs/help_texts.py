@@ -8,6 +8,7 @@ from aisle.jobs.view import Msg
 
 TEXTS = {
     "sign_in": "help.sign_in",
+    "pin": "help.pin",
     "home": "help.home",
     "pick.wait": "help.pick_wait",
     "pick.place": "help.pick_place",

@@ -74,6 +74,7 @@ DESK: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.today"), Start("today", {})),
     (msg("home.clearance"), Start("clearance", {})),
     (msg("home.tasks"), Start("tasks", {})),
+    (msg("home.pin"), Start("pin", {})),
 )
 """Pages of the store and its chain, which a desk opens; a new one comes at the end."""
 

@@ -62,8 +62,9 @@ def why_of(code: str, words: str) -> dict[str, str]:
 
 
 def reject(order: str, code: str, words: str, store: str) -> Write:
-    """The order is not delivered, and why."""
-    return write_order(order, {"order_number": order, "is_rejected": True, **why_of(code, words)}, store)
+    """The order is not delivered, and why: a supervisor's to say, also in the middle of a round."""
+    body = {"order_number": order, "is_rejected": True, **why_of(code, words)}
+    return write_order(order, body, store)._replace(supervises=True)
 
 
 def shortage(

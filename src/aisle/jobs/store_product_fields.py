@@ -101,7 +101,7 @@ def write(product: str, store: str, changes: Mapping[str, Json], base: Mapping[s
     """Says these fields of the product anew; `base` is what they stood at, at nothing included."""
     known = {name: base.get(name, "") for name in changes}
     item = {"product_number": product, **changes, BASE: known}
-    return Write(UPDATE, (f"product/{product}",), {"store_number": store}, {}, [item])
+    return Write(UPDATE, (f"product/{product}",), {"store_number": store}, {}, [item], supervises=True)
 
 
 # What is typed

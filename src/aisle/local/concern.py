@@ -65,6 +65,7 @@ _OF: Mapping[str, Told] = {
     "orders": _whole("order"),
     "orders_by_number": _all_of("order", "orders"),
     "outcomes": _whole(OUTBOX),
+    "pass": _whole(OUTBOX),
     "people": _whole("person"),
     "place": _place,
     "places": _rows("location", "location_code"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,10 +12,12 @@ from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, DIFFERENCE, OVERAGE, Json
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch, fetch_one
 from aisle.local.instead import instead
-from aisle.local.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Operation, as_operation
+from aisle.local.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Operation, as_operation, person_of
 from aisle.local.outbox_rows import is_last
 from aisle.local.outbox_state import CLOSED, DONE, IN_DOUBT, NEEDS_PERSON, QUEUED, REJECTED, SENDING
 from aisle.local.overlay import Row, decimal
+from aisle.local.passes import awaited
+from aisle.local.people import name_of
 from aisle.local.reads_rows import Result, window
 from aisle.local.rebase import BASE, PICKED
 from aisle.local.sides import books_lack, is_count, items, looks_like, sides
@@ -70,8 +73,10 @@ def trouble(outbox: apsw.Connection) -> Result:
 
 
 def entry(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> Row:
-    """One operation as a page shows it; `waits_for` is the doubtful one that has to be settled before it can go."""
+    """One operation as a page shows it; `waits_for` is the doubtful one that has to be settled before it can go,
+    `principal` whose token it goes with (empty: the store's), and `pin` whose PIN it waits for."""
     names = _names(cache, op)
+    pin = awaited(outbox, op, time.time())
     return {
         "op_id": op.op_id,
         "word": WORDS[op.state],
@@ -79,6 +84,8 @@ def entry(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> Row
         "operation": op.operation,
         "kind": _kind(op),
         "who": op.app_user,
+        "principal": name_of(cache, person_of(op.principal)),
+        "pin": name_of(cache, pin),
         "terminal": op.terminal,
         "at": op.occurred_at,
         "why": op.last_error,
@@ -88,7 +95,7 @@ def entry(op: Operation, cache: apsw.Connection, outbox: apsw.Connection) -> Row
         "items": [_item(each, names) for each in items(op)],
         "sides": list(sides(op, cache)) if op.state in (IN_DOUBT, NEEDS_PERSON, REJECTED) else [],
         "looks": looks_like(op),
-        "ways": ways(op, last=is_last(outbox, op.n), lacking=books_lack(op, cache)),
+        "ways": [BY_HAND] if pin else ways(op, last=is_last(outbox, op.n), lacking=books_lack(op, cache)),
         "waits_for": _waits_for(op, outbox),
         "order": _order(op),
         "place": _place(op),

@@ -38,6 +38,11 @@ class Keeper:
         return bool(self._draft.writes or self._draft.remarks)
 
     @property
+    def supervises(self) -> bool:
+        """Whether something of it is what only a supervisor does."""
+        return any(write.supervises for _, write in self._draft.writes)
+
+    @property
     def secrets(self) -> dict[str, str]:
         """What has to be handed on by word of mouth as soon as this is durable, by the name of what was asked."""
         return {name: ask.secret for name, ask in self._draft.asks if ask.secret}

@@ -24,7 +24,7 @@ def mergeable(earlier: Write, later: Write) -> bool:
     return (
         bool(later.merge)
         and same
-        and earlier.user == later.user
+        and (earlier.user, earlier.supervises) == (later.user, later.supervises)
         and not (later.operation == UPDATE and _takes_elsewhere(earlier, later))
     )
 

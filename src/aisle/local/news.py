@@ -13,6 +13,7 @@ from aisle.jobs.base import Changed
 from aisle.jobs.view import WRONG, Frame, Verdict, msg
 from aisle.local.house import hidden
 from aisle.local.open_line import meant_for
+from aisle.local.rights import remind
 from aisle.local.signals import REFUSAL
 from aisle.local.stack import Level
 
@@ -66,6 +67,7 @@ def _at_all(session: Session) -> Frame:
     if retuned:
         session._retune(retuned)
     session._tell_door(session._lookout.turned())
+    remind(session)
     frame = session._frame()
     if frame.link.waiting:
         session._lookout.waits()

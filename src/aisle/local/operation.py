@@ -28,7 +28,7 @@ class Operation(NamedTuple):
     op_id: str
     store: str
     principal: str
-    """Name of the token that it is sent with; never the token."""
+    """Whose token it is sent with, never the token: `store`, or `person/<app user>`."""
     app_user: str
     operation: str
     """Name in the table of operations (aisle.contract.wire)."""
@@ -74,17 +74,39 @@ class Operation(NamedTuple):
     """Name of the terminal where it was written."""
 
 
+STORE = "store"
+"""The principal of what staff do: the token of this host."""
+_PERSON = "person/"
+
+
+def principal_of(user: str) -> str:
+    """The principal of what a person does with a token of his own."""
+    return _PERSON + user
+
+
+def person_of(principal: str) -> str:
+    """The app user whose token that is; empty for the store's."""
+    return principal.removeprefix(_PERSON) if principal.startswith(_PERSON) else ""
+
+
 class Author(NamedTuple):
     """In whose name something is written."""
 
     store: str
     app_user: str
-    principal: str = "store"
+    principal: str = STORE
     terminal: str = ""
+    own: str = ""
+    """The principal of what only supervisors do; empty for the same as of all else."""
 
 
 def author_of(write: Write, author: Author) -> Author:
-    """In whose name a write is: his who is signed in, or his whom it names, who is at no terminal then."""
+    """In whose name a write is: his who is signed in, or his whom it names, who is at no terminal then.
+
+    What only a supervisor does goes with the token of who is signed in, whomever it names.
+    """
+    if write.supervises and author.own:
+        author = author._replace(principal=author.own)
     if write.user in ("", author.app_user):
         return author
     return author._replace(app_user=write.user, terminal="")

@@ -18,7 +18,17 @@ from aisle.local.db import connect, fetch, fetch_one, migrate, transaction, usab
 from aisle.local.ids import new_id
 from aisle.local.instead import instead
 from aisle.local.merge import fold, goods, mergeable, merged
-from aisle.local.operation import FORMAT, Author, Intent, Operation, as_operation, as_write, author_of, fingerprint
+from aisle.local.operation import (
+    FORMAT,
+    STORE,
+    Author,
+    Intent,
+    Operation,
+    as_operation,
+    as_write,
+    author_of,
+    fingerprint,
+)
 from aisle.local.outbox_doubts import Doubtful
 from aisle.local.outbox_rows import is_last, kept
 from aisle.local.outbox_state import (
@@ -63,7 +73,7 @@ _ABOUT_GOODS = """
 SELECT 1 FROM op_lane l
 JOIN json_each(?) e ON l.lane = e.value
 JOIN operation o ON o.n = l.n
-WHERE l.n < ? AND o.live = 1 AND o.principal = ?
+WHERE l.n < ? AND o.live = 1 AND o.principal IN (SELECT value FROM json_each(?))
 AND (o.state = 'sending' OR EXISTS (SELECT 1 FROM ready r WHERE r.n = o.n))
 LIMIT 1
 """
@@ -170,7 +180,8 @@ class Outbox(Doubtful):
             return None
         old = as_operation(row)
         same = (old.store, old.principal, old.app_user) == (author.store, author.principal, author.app_user)
-        if not same or old.schema_version != FORMAT or not mergeable(as_write(old), write):
+        plain = write._replace(supervises=False)  # by whose token it goes is compared already
+        if not same or old.schema_version != FORMAT or not mergeable(as_write(old), plain):
             return None
         return None if self._touched_since(old) else old
 
@@ -212,24 +223,27 @@ class Outbox(Doubtful):
 
     # For the courier
 
-    def sendable(self, limit: int = 20) -> list[Operation]:
-        """Operations that may go now, oldest first.
+    def sendable(self, limit: int = 20, principals: Sequence[str] = (STORE,)) -> list[Operation]:
+        """Operations that may go now with the tokens of these principals, oldest first.
 
         What takes goods for an order lets go first what was said of these goods before it: what was brought to a shelf
         has to be there when it is taken. It waits for nothing that stands still itself.
         """
         found = self._all(
             "SELECT * FROM operation"
-            " WHERE n IN (SELECT n FROM ready WHERE not_before <= ? ORDER BY n LIMIT ?) ORDER BY n",
+            " WHERE n IN (SELECT n FROM ready WHERE not_before <= ?"
+            " AND principal IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?) ORDER BY n",
             self._clock(),
+            to_text(list(principals)),
             limit,
         )
-        return [op for op in found if not self._is_ahead_of_its_goods(op)]
+        return [op for op in found if not self._is_ahead_of_its_goods(op, principals)]
 
-    def _is_ahead_of_its_goods(self, op: Operation) -> bool:
+    def _is_ahead_of_its_goods(self, op: Operation, principals: Sequence[str]) -> bool:
         """Whether something about its goods was said before it, and is on its way or may go itself."""
         lanes = goods(as_write(op)).difference(op.lanes)
-        return bool(lanes) and fetch_one(self._db, _ABOUT_GOODS, to_text(sorted(lanes)), op.n, op.principal) is not None
+        asked = to_text(sorted(lanes)), op.n, to_text(list(principals))
+        return bool(lanes) and fetch_one(self._db, _ABOUT_GOODS, *asked) is not None
 
     def next_at(self, looked: float | None = None) -> float | None:
         """When the first queued operation may be tried whose time had not come at that look, or now; None without one.

@@ -10,8 +10,21 @@ from aisle.jobs.codec import to_text
 from aisle.local.db import fetch_one, transaction
 from aisle.local.operation import UPDATE, Operation
 from aisle.local.outbox_rows import Rows, kept
-from aisle.local.outbox_state import ASK, CLOSE, CONFIRM, DENY, DONE, DOUBT, IN_DOUBT, NEEDS_PERSON, REJECTED, RETRY
+from aisle.local.outbox_state import (
+    ASK,
+    CLOSE,
+    CONFIRM,
+    DENY,
+    DONE,
+    DOUBT,
+    IN_DOUBT,
+    NEEDS_PERSON,
+    QUEUED,
+    REJECTED,
+    RETRY,
+)
 from aisle.local.overlay import decimal
+from aisle.local.passes import awaited
 from aisle.local.rebase import BASE, PICKED, has_base
 from aisle.local.remainder import LEFT, keep_remainder
 from aisle.local.told import Told, outside
@@ -25,8 +38,10 @@ _SETTLED = {
     (NEEDS_PERSON, BY_HAND): CLOSE,
     (IN_DOUBT, BY_HAND): CLOSE,
     (REJECTED, BY_HAND): CLOSE,
+    (QUEUED, BY_HAND): CLOSE,
 }
-"""What a person may say of an operation, and what that does. Sent again is only what nobody is looking for any more."""
+"""What a person may say of an operation, and what that does. Sent again is only what nobody is looking for any more.
+Of what waits to be sent only that is given up which waits for somebody's PIN."""
 
 
 _FOLLOWED = """
@@ -144,7 +159,7 @@ class Doubtful(Rows):
         """
         op = self.get(settle.op_id)
         event = _SETTLED.get((op.state, settle.how))
-        if event is None:
+        if event is None or (op.state == QUEUED and not awaited(self._db, op, self._clock())):
             return False
         if settle.how == AGAIN:
             self._apply(op.op_id, event, closed_by=by, why=outside(settle.note), not_before=op.settles_at or 0)

@@ -37,6 +37,7 @@ TABLE: dict[tuple[str, str], str] = {
     (QUEUED, SPLIT): CLOSED,  # each of its items goes as an operation of its own
     (QUEUED, REJECT): REJECTED,  # it cannot even be encoded
     (QUEUED, ASK): NEEDS_PERSON,  # tried for too long
+    (QUEUED, CLOSE): CLOSED,  # it waits for the PIN of somebody who will not give it
     (SENDING, CONFIRM): DONE,
     (SENDING, REJECT): REJECTED,
     (SENDING, RETRY): QUEUED,  # it surely did not leave, or the service knows its key

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import apsw
 
 from aisle.local.db import fetch, fetch_one
-from aisle.roles import may_supervise
+from aisle.roles import SUPERVISORS, may_supervise
 
 
 class Standing(NamedTuple):
@@ -19,11 +19,22 @@ class Standing(NamedTuple):
     """The words by which it announces what it understands."""
     role: str
     """Empty where nobody knows it."""
+    has_pin: bool = False
 
     @property
     def people(self) -> bool:
         """It knows who people are."""
         return "people" in self.features
+
+    @property
+    def sign_in(self) -> bool:
+        """It gives a person a token of his own for his PIN."""
+        return "sign-in" in self.features
+
+    @property
+    def proves(self) -> bool:
+        """This person does what supervisors do with a token of his own."""
+        return self.sign_in and self.has_pin and self.role in SUPERVISORS
 
     @property
     def may(self) -> bool:
@@ -43,8 +54,9 @@ def announced(cache: apsw.Connection) -> tuple[str, ...] | None:
 def standing(cache: apsw.Connection, user: str) -> Standing:
     """What the service says of this person."""
     words = announced(cache)
-    row = fetch_one(cache, "SELECT raw ->> 'role' FROM person WHERE user = ?", user)
-    return Standing(words is not None, words or (), str(row[0] or "") if row else "")
+    row = fetch_one(cache, "SELECT raw ->> 'role', raw ->> 'has_pin' FROM person WHERE user = ?", user)
+    role, has_pin = row or ("", 0)
+    return Standing(words is not None, words or (), str(role or ""), bool(has_pin))
 
 
 def name_of(cache: apsw.Connection, user: str) -> str:

@@ -37,6 +37,7 @@ from aisle.scan.meaning import PRODUCT, Candidate
 
 if TYPE_CHECKING:
     from aisle.local import (
+        passes,
         reads_catalogue,
         reads_deliveries,
         reads_desk,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         reads_walks,
     )
 else:
+    passes = Late("aisle.local.passes")
     reads_catalogue = Late("aisle.local.reads_catalogue")
     reads_desk = Late("aisle.local.reads_desk")
     reads_deliveries = Late("aisle.local.reads_deliveries")
@@ -132,6 +134,7 @@ class Reads:
             "receipt_kinds": lambda _: reads_deliveries.receipt_kinds(self._cache),
             "store_product": lambda args: reads_store_product.read(self._cache, outbox, self._named["product"], args),
             "people": self._people,
+            "pass": lambda args: passes.read(self._cache, outbox, args),
             "catalogue": lambda args: reads_catalogue.catalogue(self._cache, args),
             "catalogue_page": lambda args: reads_catalogue.catalogue_page(self._cache, self._named["product"], args),
             "facets": lambda args: reads_catalogue.facets(self._cache, args),
@@ -208,6 +211,7 @@ class Reads:
         first, size): products, best first, 100 at most. `place` (location_code): one row with all `products` on it,
         their pools and what of them is `held`, and the places `before` and `after` it. `places` (search, beside, first,
         size): in the order of feet, with the number of `products` on each. `people` (search, size): user and name.
+        `pass` (user, now): see aisle.local.passes.
         `store` (store_number; without it this one). `count_log` (now, user, product_number, search, first, size): the
         day's counts, losses and corrections, youngest first. `reasons`: those that the store's logs have named.
         `homes` (product_numbers): the places of each, those that have some first, in the order of feet. `refusals`

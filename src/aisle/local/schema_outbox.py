@@ -184,4 +184,22 @@ CREATE INDEX operation_settings ON operation (body ->> '$[0].product_number', n)
 WHERE operation = 'update-store-products';
 """
 
-OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS, _SETTINGS)
+_PASSES = """
+CREATE TABLE pass (principal TEXT PRIMARY KEY, until REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX operation_own ON operation (principal, n) WHERE live = 1 AND state = 'queued' AND principal <> 'store';
+DROP VIEW ready;
+CREATE VIEW ready AS
+SELECT o.n, o.op_id, o.frozen, o.not_before, o.principal FROM operation o
+WHERE o.live = 1 AND o.state = 'queued'
+AND NOT EXISTS (
+  SELECT 1 FROM op_lane mine
+  JOIN op_lane elder ON elder.lane = mine.lane AND elder.n < mine.n
+  JOIN operation other ON other.n = elder.n
+  WHERE mine.n = o.n AND other.state IN ('queued', 'sending', 'in_doubt', 'needs_person')
+)
+AND (o.depends_on = '' OR EXISTS (
+  SELECT 1 FROM operation first WHERE first.op_id = o.depends_on AND first.state IN ('done', 'closed')
+));
+"""
+
+OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS, _SETTINGS, _PASSES)

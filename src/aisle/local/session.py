@@ -20,6 +20,7 @@ from aisle.jobs.base import (
     Export,
     Opened,
     Order,
+    Proved,
     Query,
     Quit,
     Resumed,
@@ -43,6 +44,7 @@ from aisle.local.lookout import Lookout
 from aisle.local.news import look, shown
 from aisle.local.open_line import OpenLine, meant_for, not_taken
 from aisle.local.operation import Author
+from aisle.local.rights import own_principal, pass_of
 from aisle.local.stack import Outcome, Stack
 from aisle.local.taking import lose, take_one
 from aisle.local.terms import Rooms, Terms, iso, list_rows
@@ -106,6 +108,10 @@ class Session:
         """Whether the terminal has the colours of a theme."""
         self._seen: tuple[Any, ...] = ()
         """The page that was on the screen before the inputs that are taken now."""
+        self._proved = 0.0
+        """Until when the PIN of whoever stands here is not asked for again."""
+        self._reminded = 0.0
+        """When it was told last that something waits for it."""
         self._own: dict[str, Any] = {}
         """What the settings say of what somebody has changed on this terminal for himself."""
         self._closed = False
@@ -182,6 +188,11 @@ class Session:
         self._begin()
         topics = self._rooms.bell.drain()
         return look(self, topics if rung else None)
+
+    @property
+    def has_pass(self) -> bool:
+        """Whether what needs the PIN of whoever stands here can be sent."""
+        return bool(pass_of(self)["there"])
 
     def _hand_on(self) -> None:
         """A courier that was not there yet, or did not hear it, is told again what no file holds."""
@@ -276,6 +287,9 @@ class Session:
         if isinstance(order, Tune):
             self._tune(order)
             return
+        if isinstance(order, Proved):
+            self._proved = order.until
+            return
         if isinstance(order, SignOut):
             self._untune()
         self._keeper.stay(order)
@@ -297,6 +311,7 @@ class Session:
         """Puts up the first page of this person (or of nobody), and the jobs that were left open."""
         self._who = who
         self._known = None
+        self._proved = self._reminded = 0.0
         self._stack.levels.clear()
         self._stack.push("home" if who.user else "sign_in")
         self._absorb(self._stack.feed(Opened({}), self._context()), "")
@@ -336,7 +351,8 @@ class Session:
     def _keep(self) -> None:
         """The same, and those who wait for it are told. Raises StorageError."""
         secrets = self._keeper.secrets
-        wakes = self._keeper.keep(Author(self._terms.store, self._who.user, terminal=self._terms.terminal))
+        own = own_principal(self) if self._keeper.supervises else ""
+        wakes = self._keeper.keep(Author(self._terms.store, self._who.user, terminal=self._terms.terminal, own=own))
         self._unkept = 0
         if self._trace:
             self._trace.kept()

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from errno import EADDRINUSE
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from aisle.errors import StorageError
 from aisle.local.disk import private_folder
@@ -39,6 +40,18 @@ LINK, SYNC = "link", "sync"
 OUTBOX, REFUSAL, WAITING, ASK = "outbox", "refusal", "waiting", "ask"
 """Topics beside those of the change feed: an operation has another state; one needs a person, or does not any more;
 none waits to be sent any more; something that was asked has an answer."""
+
+_OF_PERSON = "pass/"
+
+
+def passed_by(user: str) -> str:
+    """The name under which a person's own token is told."""
+    return _OF_PERSON + quote(user, safe="")
+
+
+def passes_of(name: str) -> str:
+    """Whose token it is that was told under this name; empty for what is none."""
+    return unquote(name.removeprefix(_OF_PERSON)) if name.startswith(_OF_PERSON) else ""
 
 
 def socket_folder(home: Home) -> Path:

@@ -21,6 +21,7 @@ from aisle.jobs.base import (
     Job,
     Opened,
     Order,
+    Proved,
     Query,
     Quit,
     Remark,
@@ -36,6 +37,7 @@ from aisle.jobs.base import (
     Write,
     hides,
     holds,
+    is_aside,
 )
 from aisle.jobs.view import GOOD, Verdict
 from aisle.local.concern import concern
@@ -268,7 +270,7 @@ class _Run:
                 self._open(job, args)
             case Close():
                 self._close(effect)
-            case SignIn() | SignOut() | Quit() | WorkIn() | Tune():
+            case SignIn() | SignOut() | Quit() | WorkIn() | Tune() | Proved():
                 self.orders.append(effect)
 
     def _open(self, job: str, args: Any) -> None:
@@ -283,7 +285,10 @@ class _Run:
         if level.ref:
             self.closed.append(level.ref)
         below = len(self.stack.levels) - 1
-        self.queue.append((below, Closed(level.job.name, close.answer), False))
+        if not is_aside(level.job):
+            self.queue.append((below, Closed(level.job.name, close.answer), False))
+        elif close.said is None:
+            self.queue.append((below, Resumed(), False))
         self.verdict = close.verdict or self.verdict
         if close.said:
             self.queue.append((below, close.said, False))

@@ -15,6 +15,7 @@ from aisle.local.ear import detour
 from aisle.local.hearing import heard
 from aisle.local.house import PAGES, hidden, is_house, meant, opening, page_called, pressed
 from aisle.local.open_line import meant_for
+from aisle.local.rights import minded
 from aisle.local.stack import Outcome
 from aisle.local.terms import ALIASES, CURSOR
 from aisle.scan.inputs import Decoded, Key, Line, Typed
@@ -59,7 +60,7 @@ def take_one(session: Session, item: Decoded, at: float) -> None:
                 _leave_for(session, said)
                 _hear(session, said, name)
         case Key(name) if name in CURSOR:
-            session._absorb(session._stack.feed(Move(name), session._context()), name)
+            _absorb(session, Move(name), name)
 
 
 def _take_line(session: Session, item: Line, at: float) -> None:
@@ -117,7 +118,11 @@ def _echo(session: Session, text: str) -> None:
 def _listen(session: Session, heard: Heard, raw: str) -> None:
     """A job that listens gets an input as it came, whatever it means elsewhere."""
     session._verdict = None
-    session._absorb(session._stack.feed(heard, session._context()), raw)
+    _absorb(session, heard, raw)
+
+
+def _absorb(session: Session, event: Event, raw: str) -> None:
+    session._absorb(minded(session, event, lambda: session._stack.feed(event, session._context())), raw)
 
 
 def _understand(session: Session, text: str) -> Said:
@@ -155,7 +160,11 @@ def _hear(session: Session, said: Said, raw: str) -> None:
         case Refused(why, text):
             _say(session, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
         case _:
-            _hearken(session, answered(session._stack, said, session._context(), session._rooms.reads), said, raw)
+            _hearken(session, minded(session, said, lambda: _answered(session, said)), said, raw)
+
+
+def _answered(session: Session, said: Said) -> Outcome:
+    return answered(session._stack, said, session._context(), session._rooms.reads)
 
 
 def _hearken(session: Session, outcome: Outcome, said: Said, raw: str) -> None:

@@ -71,6 +71,12 @@ class AisleApp(PaintedApp):
         if self._bell is not None:
             asyncio.get_running_loop().remove_reader(self._bell)
 
+    def passed(self, token: str, until: float) -> None:
+        """Whoever sits at the browser has said his PIN at its door; a desk that is his alone is told."""
+        told = getattr(self._desk, "passed", None)
+        if told is not None:
+            told(token, until)
+
     def _listen(self) -> None:
         """Listens to the doorbell that hangs at the desk now; it is another one in another store."""
         bell, loop = self._desk.fileno(), asyncio.get_running_loop()

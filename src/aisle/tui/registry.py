@@ -23,6 +23,7 @@ from aisle.tui.registry_logs import LOGS
 from aisle.tui.registry_moves import MOVES
 from aisle.tui.registry_note import note
 from aisle.tui.registry_picks import PICKS
+from aisle.tui.registry_pin import PINS
 from aisle.tui.registry_products import PRODUCTS
 from aisle.tui.registry_receive import DELIVERIES, RECEIVE
 from aisle.tui.registry_short import SHORT
@@ -134,6 +135,7 @@ SAMPLES = (
     *(Sample(*each) for each in DOCTOR),
     *(Sample(*each) for each in DOUBTS),
     *(Sample(*each) for each in BOARD),
+    *(Sample(*each) for each in PINS),
     Sample("lookup.list", "typing", looks.lookup_list),
     Sample("lookup.list", "nothing", looks.lookup_nothing),
     Sample("lookup.product", "all", looks.lookup_product),

@@ -94,11 +94,6 @@ def _sure_there(text: str) -> Frame:
     return _clear(text, None, people=False, categories=(), lines=0)
 
 
-def _pin(text: str) -> Frame:
-    why = text or "Badge, name or PIN is wrong."
-    return _clear(text, Verdict(WRONG, msg("clear.wrong_pin", why=why)), phase="pin", typed="***")
-
-
 def _wait(text: str) -> Frame:
     return _clear(text, Verdict(INFO, msg("clear.asked")), Link("offline", 70.0, 1), phase="wait")
 
@@ -164,7 +159,6 @@ CLEARANCE: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("clearance.categories", "nothing", _nothing_held),
     ("clear.sure", "scanned", _sure),
     ("clear.sure", "token", _sure_there),
-    ("clear.pin", "wrong", _pin),
     ("clear.wait", "offline", _wait),
     ("clear.done", "created", _done),
     ("clear.done", "refused", _refused),

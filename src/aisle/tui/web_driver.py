@@ -1,6 +1,6 @@
 """The same driver where the terminal is a browser: its bytes come and go in packets, over pipes to the web server.
 
-Whatever else a message asks for than another size or the end is for nobody.
+Whatever else a message asks for than another size or the end, or says than that a PIN was right, is for nobody.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from contextlib import suppress
+from functools import partial
 from typing import Any, TextIO
 
 from textual import events
@@ -16,6 +17,7 @@ from textual.app import App
 from textual.geometry import Size
 
 from aisle.packets import PRELUDE, NoPacket, Packets, asked_size, packet
+from aisle.tui.app import AisleApp
 from aisle.tui.driver import AisleDriver, Outlet
 
 
@@ -70,7 +72,7 @@ class WebDriver(AisleDriver):
                 self._told(content)
 
     def _told(self, content: bytes) -> None:
-        """The browser has another size, or is gone."""
+        """The browser has another size, or is gone; or whoever sits there has said his PIN."""
         try:
             said = json.loads(content)
         except ValueError:
@@ -81,6 +83,9 @@ class WebDriver(AisleDriver):
             case {"type": "resize"}:
                 if size := asked_size(said):
                     self._on_loop(lambda: self._resize_to(size))
+            case {"type": "pass", "token": str(token), "until": int(until)}:
+                if isinstance(self._app, AisleApp):
+                    self._on_loop(partial(self._app.passed, token, until))
 
     def _resize_to(self, size: tuple[int, int]) -> None:
         self._size = size

@@ -28,6 +28,9 @@ class Start(NamedTuple):
     argv: Sequence[str]
     environ: Mapping[str, str]
     fds: Sequence[int] = ()
+    token: str = ""
+    """Of the person who signed in, until that moment; told by the pipe, where no one else reads."""
+    until: float = 0.0
 
 
 class Screen(AppService):
@@ -64,6 +67,12 @@ class Screen(AppService):
         )
         self._stdin = process.stdin
         return process
+
+    async def start(self, width: int, height: int) -> None:
+        """Whose screen it is has said the PIN already, and is not asked for it again."""
+        await super().start(width, height)
+        if self._start.token:
+            await self.send_meta({"type": "pass", "token": self._start.token, "until": int(self._start.until)})
 
     async def run(self) -> None:
         """Hands on what the app writes, until it has ended."""

@@ -24,6 +24,10 @@ class Person(NamedTuple):
 
     user: str
     name: str
+    token: str = ""
+    """His own, for the PIN that he said at the door."""
+    until: float = 0.0
+    """When it ends, in seconds since 1970."""
 
 
 class Signed:

@@ -16,6 +16,7 @@ from aisle.cli.doctor.report import Finding, ago, note, ok, plural, wrong
 from aisle.cli.words import in_words
 from aisle.courier.link import BEAT_S
 from aisle.courier.progress import load as progress_of
+from aisle.local import passes
 from aisle.local.cache import Cache
 from aisle.local.cache_file import open_cache
 from aisle.local.db import connect, fetch, fetch_one, refuse_newer, version
@@ -168,6 +169,7 @@ def outbox(loaded: Loaded) -> Iterable[Finding]:
             return
         rows = Outbox(found).unsettled()
         seen = Probes(found).all()
+        pins = passes.waiting(found, time.time())
     waiting = [row for row in rows if row.state in ("queued", "sending")]
     oldest = min((row.created_at for row in waiting), default=0.0)
     late = bool(oldest) and time.time() - oldest > LATE_S
@@ -192,6 +194,9 @@ def outbox(loaded: Loaded) -> Iterable[Finding]:
         )
     if len(stuck) > SHOWN:
         yield note("outbox", f"and {len(stuck) - SHOWN} more of that kind")
+    for user, count in pins:
+        what, how = f"{count} queued for the PIN of {user}", "It is given in the app: . and then PIN."
+        yield note("outbox", what, "", how, user=user)
     if seen:
         told = ", ".join(f"{probe.name} {probe.value}" for probe in seen)
         yield ok("outbox", f"seen of the service: {told}", probes={probe.name: probe.value for probe in seen})

@@ -47,6 +47,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.about": "Dazu",
     "doubts.number": "Id",
     "doubts.note_noted": ("Wartet", "Hier notiert, und wartet aufs Senden"),
+    "doubts.note_pin": ("Wartet auf PIN", "Wartet auf die PIN von {name:~}; zu geben mit . und PIN"),
+    "doubts.head_as": ("Recht von", "Mit dem Recht von"),
     "doubts.note_first": ("Wartet auf etwas", "Wartet: davor ist etwas unklar. Das klären, oder nachzählen"),
     "doubts.note_sent": ("Unterwegs", "Unterwegs zum Dienst"),
     "doubts.note_confirmed": ("Er hat es", "Der Dienst hat es; es wird noch zurückgelesen"),

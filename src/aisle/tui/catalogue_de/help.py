@@ -28,6 +28,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ausweis scannen, oder den Namen oder einen Teil davon tippen. Was offen blieb, öffnet sich beim selben "
         "Schritt."
     ),
+    "help.pin": (
+        "Was nur die Leitung tut, braucht die eigene PIN: einmal, dann eine Weile nicht. Taste für Taste tippen; ein "
+        "Scan ist keine. Ohne Dienst wird es notiert und wartet. {b} lässt es ungetan."
+    ),
     "help.home": (
         "Hier beginnt alles. Einen Auftrag scannen, um ihn zu picken, einen Artikel, um ihn nachzuschlagen, einen "
         "Platz, um zu sehen, was dort liegt, oder eine Lieferung, um sie anzunehmen. Wörter finden Aufträge und "

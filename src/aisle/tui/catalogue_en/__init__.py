@@ -21,6 +21,7 @@ PARTS = (
     "stores",
     "products",
     "board",
+    "pin",
     "store_product",
     "web",
     "clearance",

@@ -27,6 +27,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.sign_in": (
         "Scan your badge, or type your name or a part of it. What you left open opens again on the same step."
     ),
+    "help.pin": (
+        "What only a supervisor does needs your PIN: once, then not for a while. Type it key by key; a scan is none. "
+        "Without the service it is noted, and waits. {b} leaves it undone."
+    ),
     "help.home": (
         "Everything starts here. Scan an order to pick it, a product to look it up, a place to see what lies "
         "there, or a delivery to receive it. Words find orders and products. Numbers are the jobs."

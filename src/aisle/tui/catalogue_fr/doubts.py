@@ -47,6 +47,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.about": "Infos",
     "doubts.number": "N°",
     "doubts.note_noted": ("Attend", "Noté ici, en attente d'envoi"),
+    "doubts.note_pin": ("Attend un PIN", "Attend le PIN de {name:~}, à donner par . et PIN"),
+    "doubts.head_as": ("Droit de", "Par le droit de"),
     "doubts.note_first": (
         "Attend un autre",
         "En attente : ce qui précède est incertain. Le régler, ou recompter",

@@ -25,6 +25,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.words": "des mots",
     "help.anything": "ce que la page demande",
     "help.sign_in": "Scanner le badge, ou taper le nom ou une partie. Ce qui est resté ouvert reprend à la même étape.",
+    "help.pin": (
+        "Ce qui est réservé aux responsables demande le PIN : une fois, puis plus pendant un temps. Le taper touche "
+        "par touche, pas de scan. Sans serveur c'est noté, et cela attend. {b} n'en fait rien."
+    ),
     "help.home": (
         "Tout commence ici. Scanner une commande pour la préparer, un article pour le voir, un emplacement pour "
         "voir ce qui s'y trouve, ou une livraison pour la recevoir. Les mots trouvent commandes et articles. Les "

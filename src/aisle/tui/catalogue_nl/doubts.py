@@ -47,6 +47,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.about": "Gegevens",
     "doubts.number": "Nr.",
     "doubts.note_noted": ("Wacht", "Hier genoteerd, wacht op verzenden"),
+    "doubts.note_pin": ("Wacht op pincode", "Wacht op de pincode van {name:~}; te geven met . en pincode"),
+    "doubts.head_as": ("Recht van", "Met het recht van"),
     "doubts.note_first": (
         "Wacht op iets",
         "Wacht: iets daarvoor is onzeker. Regel dat eerst, of tel opnieuw",

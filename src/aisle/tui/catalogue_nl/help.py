@@ -25,6 +25,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.words": "woorden",
     "help.anything": "wat de pagina vraagt",
     "help.sign_in": "Scan je badge, of typ je naam of een deel ervan. Wat nog openstond, gaat open bij dezelfde stap.",
+    "help.pin": (
+        "Wat alleen leiding doet, vraagt de eigen pincode: eenmaal, daarna een tijd niet. Typ die toets voor toets; "
+        "een scan is er geen. Zonder server wordt het genoteerd en wacht het. {b} laat het ongedaan."
+    ),
     "help.home": (
         "Alles begint hier. Scan een order om te picken, een artikel om het op te zoeken, een plek om te zien wat "
         "er ligt, of een levering om te ontvangen. Woorden vinden orders en artikelen. Nummers zijn het werk."

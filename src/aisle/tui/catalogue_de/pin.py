@@ -1,0 +1,31 @@
+"""What aisle says in German: the PIN of a supervisor."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "home.pin": ("PIN geben", "Eigene PIN geben"),
+    "pin.title": ("Die PIN", "Eigene PIN"),
+    "pin.prompt": ("Eigene PIN", "Eigene PIN tippen"),
+    "pin.prompt_wait": ("Warten", "Auf Antwort warten"),
+    "pin.prompt_late": ("Nummer oder b", "Nummer wählen, oder b für zurück"),
+    "pin.note": ("Einmal für alles.", "Das tut nur die Leitung. Die PIN wird einmal gefragt und nirgends gespeichert."),
+    "pin.note_waiting": ("{count} warten darauf", "{count:Aktion wartet|Aktionen warten} darauf"),
+    "pin.note_asked": ("Gefragt", "Der Dienst wird gefragt"),
+    "pin.now": ("Bitte die PIN", "Bitte die PIN: dann geschieht es"),
+    "pin.asked": ("Gefragt", "Der Dienst wird gefragt"),
+    "pin.no_pin": ("4 bis 12 Ziffern", "Eine PIN hat 4 bis 12 Ziffern"),
+    "pin.wrong": ("PIN falsch", "Nicht getan: {why:~}"),
+    "pin.locked": ("Jetzt nicht", "Nicht getan, später wieder: {why:~}"),
+    "pin.scanned": ("Tippen, kein Scan", "Ein Scan ist keine PIN: Taste für Taste tippen"),
+    "pin.wait_for_it": ("Bitte warten", "Der Dienst wird gefragt: auf die Antwort warten"),
+    "pin.role": ("Nur Leitung", "Nicht getan: laut Dienst gehörst du nicht zur Leitung"),
+    "pin.not_sent": ("Keine Antwort", "Der Dienst war nicht erreichbar: {why:~}"),
+    "pin.no_answer": ("Keine Antwort", "Der Dienst hat nicht rechtzeitig geantwortet"),
+    "pin.again": ("Noch einmal", "PIN noch einmal tippen"),
+    "pin.note_it": ("Notieren", "Jetzt notieren; geht hinaus, sobald die PIN da ist"),
+    "pin.done": ("PIN stimmt", "Die PIN stimmt, {name:~}"),
+    "pin.left": ("Keine PIN", "Keine PIN gegeben; was darauf wartet, wartet weiter"),
+    "pin.unwanted": ("Keine PIN nötig", "Nichts hier braucht deine PIN"),
+    "pin.noted": ("Wartet auf PIN", "{said}: wartet auf deine PIN"),
+    "pin.waits": ("{count} warten: .", "{count:Aktion wartet|Aktionen warten} auf deine PIN: . tippen und PIN wählen"),
+}

@@ -1,0 +1,34 @@
+"""What aisle says in English: the PIN of a supervisor."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "home.pin": ("PIN", "Give your PIN"),
+    "pin.title": ("PIN", "Your PIN"),
+    "pin.prompt": ("Your PIN", "Type your PIN"),
+    "pin.prompt_wait": ("Wait", "Wait for the answer"),
+    "pin.prompt_late": ("Number or b", "Choose a number, or b for back"),
+    "pin.note": (
+        "Asked once for all.",
+        "Only a supervisor does this. The PIN is asked once for all you do now, and kept nowhere.",
+    ),
+    "pin.note_waiting": ("{count} wait for it", "{count:action waits|actions wait} for it"),
+    "pin.note_asked": ("Asking", "Asking the service"),
+    "pin.now": ("Your PIN, please", "Your PIN, please: then it is done"),
+    "pin.asked": ("Asked", "The service is asked"),
+    "pin.no_pin": ("4 to 12 digits", "A PIN has 4 to 12 digits"),
+    "pin.wrong": ("Wrong PIN", "Not done: {why:~}"),
+    "pin.locked": ("Not now", "Not done, try later: {why:~}"),
+    "pin.scanned": ("Type it, no scan", "A scan is no PIN: type it key by key"),
+    "pin.wait_for_it": ("Wait, please", "The service is asked: wait for the answer"),
+    "pin.role": ("Supervisors only", "Not done: the service says you are no supervisor"),
+    "pin.not_sent": ("No answer", "The service was not reached: {why:~}"),
+    "pin.no_answer": ("No answer", "The service has not answered in time"),
+    "pin.again": ("Once more", "Type the PIN once more"),
+    "pin.note_it": ("Note it", "Note it now; it is sent once your PIN is given"),
+    "pin.done": ("PIN is right", "The PIN is right, {name:~}"),
+    "pin.left": ("No PIN given", "No PIN given; what waits for it goes on waiting"),
+    "pin.unwanted": ("No PIN needed", "Nothing here needs your PIN"),
+    "pin.noted": ("Waits for the PIN", "{said}: waits for your PIN"),
+    "pin.waits": ("{count} wait: . PIN", "{count:action waits|actions wait} for your PIN: type . and choose PIN"),
+}

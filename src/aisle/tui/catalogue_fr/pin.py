@@ -1,0 +1,31 @@
+"""What aisle says in French: the PIN of a supervisor."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "home.pin": ("Code PIN", "Donner son code PIN"),
+    "pin.title": ("Code PIN", "Son code PIN"),
+    "pin.prompt": ("Code PIN", "Taper son code PIN"),
+    "pin.prompt_wait": ("Patienter", "Attendre la réponse"),
+    "pin.prompt_late": ("Numéro ou b", "Choisir un numéro, ou b pour revenir"),
+    "pin.note": ("Une fois pour tout.", "Réservé aux responsables. Le PIN est demandé une fois et gardé nulle part."),
+    "pin.note_waiting": ("{count} l'attendent", "{count:action l'attend|actions l'attendent}"),
+    "pin.note_asked": ("Demande", "Le serveur est interrogé"),
+    "pin.now": ("PIN, svp", "Le PIN, svp : ensuite ce sera fait"),
+    "pin.asked": ("Demandé", "Le serveur est interrogé"),
+    "pin.no_pin": ("4 à 12 chiffres", "Un code PIN a 4 à 12 chiffres"),
+    "pin.wrong": ("PIN faux", "Pas fait : {why:~}"),
+    "pin.locked": ("Pas maintenant", "Pas fait, réessayer plus tard : {why:~}"),
+    "pin.scanned": ("Taper, pas scanner", "Un scan n'est pas un PIN : taper touche par touche"),
+    "pin.wait_for_it": ("Patienter", "Le serveur est interrogé : attendre la réponse"),
+    "pin.role": ("Responsable seul", "Pas fait : le serveur ne connaît pas ici de responsable"),
+    "pin.not_sent": ("Pas de réponse", "Le serveur n'a pas été joint : {why:~}"),
+    "pin.no_answer": ("Pas de réponse", "Le serveur n'a pas répondu à temps"),
+    "pin.again": ("Encore", "Taper encore le PIN"),
+    "pin.note_it": ("Noter", "Noter maintenant ; envoyé dès que le PIN est donné"),
+    "pin.done": ("PIN correct", "Le PIN est correct, {name:~}"),
+    "pin.left": ("Pas de PIN", "PIN non donné ; ce qui l'attend continue d'attendre"),
+    "pin.unwanted": ("PIN inutile", "Rien ici n'a besoin du PIN"),
+    "pin.noted": ("Attend le PIN", "{said} : attend le PIN"),
+    "pin.waits": ("{count} en attente : .", "{count:action attend|actions attendent} le PIN : taper . et choisir PIN"),
+}

@@ -1,0 +1,34 @@
+"""What aisle says in Dutch: the PIN of a supervisor."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "home.pin": ("Pincode", "Pincode geven"),
+    "pin.title": ("Pincode", "Eigen pincode"),
+    "pin.prompt": ("Eigen pincode", "Typ de eigen pincode"),
+    "pin.prompt_wait": ("Wachten", "Wachten op antwoord"),
+    "pin.prompt_late": ("Nummer of b", "Kies een nummer, of b voor terug"),
+    "pin.note": (
+        "Eenmaal voor alles.",
+        "Dit doet alleen leiding. De pincode wordt eenmaal gevraagd en nergens bewaard.",
+    ),
+    "pin.note_waiting": ("{count} wachten erop", "{count:actie wacht|acties wachten} erop"),
+    "pin.note_asked": ("Vragen", "De server wordt gevraagd"),
+    "pin.now": ("Pincode a.u.b.", "Pincode a.u.b.: dan gebeurt het"),
+    "pin.asked": ("Gevraagd", "De server wordt gevraagd"),
+    "pin.no_pin": ("4 tot 12 cijfers", "Een pincode heeft 4 tot 12 cijfers"),
+    "pin.wrong": ("Pincode fout", "Niet gedaan: {why:~}"),
+    "pin.locked": ("Nu niet", "Niet gedaan, later opnieuw: {why:~}"),
+    "pin.scanned": ("Typen, niet scannen", "Een scan is geen pincode: typ die toets voor toets"),
+    "pin.wait_for_it": ("Even wachten", "De server wordt gevraagd: wacht op het antwoord"),
+    "pin.role": ("Alleen leiding", "Niet gedaan: de server kent deze persoon niet als leiding"),
+    "pin.not_sent": ("Geen antwoord", "De server is niet bereikt: {why:~}"),
+    "pin.no_answer": ("Geen antwoord", "De server heeft niet op tijd geantwoord"),
+    "pin.again": ("Nog eens", "Typ de pincode nog eens"),
+    "pin.note_it": ("Noteren", "Nu noteren; gaat weg zodra de pincode er is"),
+    "pin.done": ("Pincode klopt", "De pincode klopt, {name:~}"),
+    "pin.left": ("Geen pincode", "Geen pincode gegeven; wat erop wacht blijft wachten"),
+    "pin.unwanted": ("Niet nodig", "Niets hier heeft een pincode nodig"),
+    "pin.noted": ("Wacht op pincode", "{said}: wacht op de pincode"),
+    "pin.waits": ("{count} wachten: .", "{count:actie wacht|acties wachten} op de pincode: typ . en kies pincode"),
+}

@@ -1,0 +1,288 @@
+"""A supervisor's PIN in a session: asked before the first thing that is a supervisor's, and for a while not again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.jobs.base import BY_HAND, Settle, SignIn
+from aisle.jobs.pin import TYPED_MS
+from aisle.jobs.view import Frame, Msg
+from aisle.local import asks, passes
+from aisle.local.bound import BoundSession
+from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.db import fetch, migrate, transaction
+from aisle.local.home import Home
+from aisle.local.opening import open_session
+from aisle.local.operation import Author, Intent, principal_of
+from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.remarks import remarks
+from aisle.local.schema_outbox import OUTBOX
+from aisle.local.session import Session
+from aisle.local.signals import CONFIDE, CourierSocket, passed_by
+from aisle.scan.inputs import Line, Typed
+from aisle.settings import Settings
+from tests.local import goods
+from tests.local.kit import update
+
+PIN = "753190862413"
+FEATURES = "idempotency=30d, people, sign-in"
+
+
+class Desk:
+    """A terminal of Fred, a courier's doorbell, and the courier's hands at the files."""
+
+    def __init__(self, home: Home, trace: str = "") -> None:
+        self.home = home
+        self.cache = Cache(open_cache(home.folder, writer=True), "0001")
+        self.outbox: apsw.Connection = open_outbox(home.folder)
+        self.session: Session = open_session(home, Settings(terminal="desk", user="U6", trace=trace))
+        self.session.start()
+        self.session.resize(80, 24)
+
+    def says(self, *texts: str) -> Frame:
+        """As a person types it."""
+        for text in texts:
+            frame = self.session.take([Line(text, "cr", 0.0, 1.0, 0.5, pace=2 * TYPED_MS / 1000)], 1.0)
+        return frame
+
+    def opened(self, page: str) -> Frame:
+        """From home, by its number among the others."""
+        choices = [choice.id for choice in self.says("7").view.choices]
+        if page not in choices:
+            choices = [choice.id for choice in self.says(str(len(choices))).view.choices]
+        return self.says(str(choices.index(page) + 1))
+
+    def rejects(self, order: str) -> Frame:
+        """From home to the yes and back to home; what stood on the screen after the yes."""
+        self.opened("home.orders")
+        return self.says(order, "3", "damp all over", "1")
+
+    def link(self, state: str) -> None:
+        """The link as the courier keeps it."""
+        self.cache.set_link(Sync(state=state, last_ok=time.time(), features=FEATURES))
+
+    def answers(self, how: str, until: float = 0.0) -> Frame:
+        """A courier answers; the frame that follows."""
+        ((name,),) = fetch(self.outbox, "SELECT ask_id FROM ask WHERE state = 'asked'")
+        assert asks.begin(self.outbox, str(name), time.time())
+        if how == "done":
+            passes.grant(self.outbox, "U6", until)
+        asks.end(self.outbox, str(name), asks.ANSWERED, {"how": how, "why": "Wrong.", "until": until}, time.time())
+        return self.polled()
+
+    def polled(self) -> Frame:
+        frame = self.session.poll()
+        assert frame is not None
+        return frame
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        return fetch(self.outbox, "SELECT principal, app_user, body ->> '$.orders.order_number' FROM operation")
+
+    def close(self) -> None:
+        self.session.close()
+        self.outbox.close()
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Iterator[Home]:
+    """Three orders, a supervisor with a PIN, and the link to a service that knows it."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_people([{**goods.person("U6", "Fred Harper", "supervisor"), "has_pin": True}])
+    cache.put_products([goods.product("P1", "Oat drink")])
+    cache.put_orders([goods.order(f"410{n}", goods.line(1, "P1", 3)) for n in (1, 2, 3)], True, 1.0)
+    cache.set_link(Sync(state="live", last_ok=time.time(), features=FEATURES))
+    with closing(CourierSocket(home)):
+        yield home
+
+
+@pytest.fixture
+def desk(home: Home, tmp_path: Path) -> Iterator[Desk]:
+    with closing(Desk(home, str(tmp_path / "trace.jsonl"))) as desk:
+        yield desk
+
+
+def written(desk: Desk, trace: Path) -> bytes:
+    """All that is in the files of this store, and in the trace."""
+    return b"".join(path.read_bytes() for path in [*desk.home.folder.iterdir(), trace] if path.is_file())
+
+
+def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk, tmp_path: Path) -> None:
+    frame = desk.rejects("4101")
+    assert (frame.view.name, desk.rows()) == ("pin", [])
+    assert desk.session.take([Typed(PIN)], 1.0).typed == "*" * len(PIN)
+    assert desk.says(PIN).view.name == "pin.wait"
+    frame = desk.answers("pin")
+    assert frame.verdict is not None
+    assert (frame.view.name, frame.verdict.text.id, desk.rows()) == ("pin", "pin.wrong", [])
+    desk.says(PIN)
+    frame = desk.answers("done", time.time() + 900)
+    assert frame.verdict is not None
+    assert (frame.view.name, frame.verdict.text.id) == ("order", "act.told_reject")
+    assert desk.rows() == [("person/U6", "U6", "4101")]
+    assert desk.says("b", "b").view.name == "home"
+    assert desk.rejects("4102").view.name == "order", "asked no more"
+    assert desk.rows()[1:] == [("person/U6", "U6", "4102")]
+    desk.close()
+    assert PIN.encode() not in written(desk, tmp_path / "trace.jsonl")
+
+
+def test_a_remark_alone_is_asked_for_too_and_leaving_does_nothing(desk: Desk) -> None:
+    desk.opened("home.orders")
+    frame = desk.says("4101", "4")
+    assert frame.view.name == "pin"
+    frame = desk.says("b")
+    assert frame.verdict is not None
+    assert (frame.view.name, frame.verdict.text.id) == (
+        "act.what" if frame.view.name == "act.what" else "order",
+        "session.dropped",
+    )
+    assert (desk.rows(), remarks(desk.outbox, "urgent")) == ([], {})
+
+
+@pytest.mark.parametrize("end", ["until", "courier", "sign-out"])
+def test_it_is_asked_again_when_the_token_or_the_sign_in_has_ended(desk: Desk, end: str) -> None:
+    desk.opened("home.pin")
+    desk.says(PIN)
+    frame = desk.answers("done", time.time() + (0.0 if end == "until" else 900))
+    assert frame.view.name == "home"
+    if end == "courier":
+        passes.forget(desk.outbox)
+    elif end == "sign-out":
+        desk.says("o")
+        desk.says("U6")
+    assert desk.rejects("4101").view.name == "pin"
+
+
+def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_link_is_back(desk: Desk) -> None:
+    desk.link("offline")
+    frame = desk.rejects("4101")
+    assert frame.verdict is not None
+    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.noted")
+    said = dict(frame.verdict.text.args)["said"]
+    assert isinstance(said, Msg)
+    assert said.id == "act.told_reject"
+    assert desk.rows() == [("person/U6", "U6", "4101")]
+    desk.says("b", "b")
+    told = desk.polled().verdict
+    assert told is None or told.text.id != "pin.waits", "nobody could judge it now"
+    desk.link("live")
+    frame = desk.polled()
+    assert frame.verdict is not None
+    assert (frame.verdict.text.id, dict(frame.verdict.text.args)["count"]) == ("pin.waits", 1)
+    frame = desk.opened("home.pin")
+    assert ("count", 1) in [arg for line in frame.view.lines for arg in line.text.args]  # type: ignore[union-attr]
+    desk.says(PIN)
+    frame = desk.answers("done", time.time() + 900)
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "pin.done"
+    assert passes.waiting(desk.outbox, time.time()) == ()
+
+
+def test_what_waits_is_told_with_whose_pin_and_can_be_given_up(desk: Desk) -> None:
+    desk.link("offline")
+    desk.rejects("4101")
+    ((row,), _) = desk.session._rooms.reads.query("doubts", {})
+    assert (row["principal"], row["pin"], row["ways"]) == ("Fred Harper", "Fred Harper", [BY_HAND])
+    outbox = Outbox(desk.outbox)
+    (op,) = outbox.unsettled()
+    with transaction(desk.outbox):
+        (staff,) = outbox.enqueue([Intent(update("4102", {1: 1}))], Author("0001", "U1"))
+        assert not outbox.settle(Settle(staff, BY_HAND), "U6"), "it goes by itself"
+        desk.outbox.execute("INSERT INTO pass VALUES (?, ?)", (principal_of("U6"), time.time() + 900))
+        assert not outbox.settle(Settle(op.op_id, BY_HAND), "U6"), "it can be sent"
+        desk.outbox.execute("DELETE FROM pass")
+        assert outbox.settle(Settle(op.op_id, BY_HAND), "U6")
+    assert outbox.get(op.op_id).state == "closed"
+    assert [each.op_id for each in outbox.sendable()] == [staff]
+
+
+def test_what_gets_no_answer_can_be_noted_and_loses_nothing(desk: Desk) -> None:
+    desk.rejects("4101")
+    desk.says(PIN)
+    frame = desk.answers("not_sent")
+    assert (frame.view.name, [choice.id for choice in frame.view.choices]) == ("pin.late", ["pin.again", "pin.note_it"])
+    assert desk.says("1").view.name == "pin"
+    desk.says(PIN)
+    desk.answers("not_sent")
+    frame = desk.says("2")
+    assert frame.verdict is not None
+    assert (frame.view.name, frame.verdict.text.id) == ("order", "pin.noted")
+    assert desk.rows() == [("person/U6", "U6", "4101")]
+
+
+@pytest.mark.parametrize(
+    ("features", "person"),
+    [
+        ("idempotency=30d, people", {"has_pin": True, "role": "supervisor"}),
+        ("", {"has_pin": True, "role": "supervisor"}),
+        (FEATURES, {"has_pin": False, "role": "supervisor"}),
+        (FEATURES, {"has_pin": True, "role": "staff"}),
+    ],
+)
+def test_where_nobody_gives_a_token_for_a_pin_all_goes_as_ever(
+    desk: Desk, features: str, person: dict[str, Any]
+) -> None:
+    desk.cache.put_people([{**goods.person("U6", "Fred Harper"), **person}])
+    desk.cache.set_link(Sync(state="live", last_ok=time.time(), features=features))
+    assert desk.rejects("4101").view.name == "order"
+    assert desk.rows() == [("store", "U6", "4101")]
+    desk.says("b", "b")
+    frame = desk.opened("home.pin")
+    assert frame.verdict is not None
+    assert (frame.view.name, frame.verdict.text.id) == ("home", "pin.unwanted")
+
+
+def test_the_pin_said_at_the_door_for_browsers_is_not_asked_for_again(home: Home) -> None:
+    with closing(CourierSocket(home)) as courier, closing(open_outbox(home.folder)) as outbox:
+        session = open_session(home, Settings(terminal="web"), person=SignIn("U6", "Fred Harper"))
+        assert isinstance(session, BoundSession)
+        session.start()
+        session.resize(80, 24)
+        until = time.time() + 900
+        session.passed("freds", until)
+        assert courier.drain() == {f"{CONFIDE}{passed_by('U6')} {until} freds"}
+        choices = [choice.id for choice in session.take([Line("7", "cr", 1.0, 1.0, 0.1)], 1.0).view.choices]
+        for text in (str(choices.index("home.orders") + 1), "4101", "3", "damp all over", "1"):
+            frame = session.take([Line(text, "cr", 1.0, 1.0, 0.1)], 1.0)
+        assert (frame.view.name, frame.verdict.text.id if frame.verdict else "") == ("order", "act.told_reject")
+        assert fetch(outbox, "SELECT principal FROM operation") == [("person/U6",)]
+        courier.drain()
+        session.poll()
+        assert any("freds" in word for word in courier.drain()), "until the courier has it"
+        passes.grant(outbox, "U6", until)
+        session.poll()
+        session.poll()
+        assert not any("freds" in word for word in courier.drain())
+        session.close()
+
+
+def test_a_scan_is_no_try(desk: Desk) -> None:
+    desk.rejects("4101")
+    frame = desk.session.take([Line("4006381333931", "cr", 0.0, 0.01, 0.5, pace=0.001)], 1.0)
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "pin.scanned"
+    assert fetch(desk.outbox, "SELECT 1 FROM ask") == []
+
+
+def test_rows_of_the_version_before_go_with_the_stores_token(tmp_path: Path) -> None:
+    with closing(apsw.Connection(str(tmp_path / "outbox.db"))) as old:
+        migrate(old, OUTBOX[:8])
+        with transaction(old):
+            Outbox(old).enqueue([Intent(update("A", {1: 1})._replace(supervises=True))], Author("0001", "U6"))
+        migrate(old, OUTBOX)
+        (row,) = Outbox(old).sendable()
+        assert (row.principal, row.app_user) == ("store", "U6")
+        with transaction(old):
+            later = Author("0001", "U6", own=principal_of("U6"))
+            (own,) = Outbox(old).enqueue([Intent(update("B", {1: 1})._replace(supervises=True))], later)
+        assert [each.op_id for each in Outbox(old).sendable(principals=("store", "person/U6"))] == [row.op_id, own]
+        assert Outbox(old).sendable() == [row]
+        assert passes.waiting(old, 0.0) == (("U6", 1),)

@@ -1,0 +1,78 @@
+"""A supervisor at a real terminal on the real service: his PIN is asked once, and what he does goes with his token."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aisle.local.home import Home
+from aisle.local.lock import Election
+from aisle.service.demo import PIN
+from aisle.settings import EMBEDDED
+from tests.terminal.picker import Picker
+from tests.terminal.shop import STORE, Shop, on_this_host
+from tests.terminal.test_board import numbered, until
+from tests.terminal.test_clearance import typed
+from tests.terminal.test_hands import open_job
+
+pytestmark = pytest.mark.pty
+
+
+def at_the_board(picker: Callable[..., Picker], shop: Shop, orders: int) -> Picker:
+    """Fred, and so many orders on the list before him."""
+    (product,) = shop.goods(1)
+    for number in range(1, orders + 1):
+        shop.add_order(f"PIN-{number}", [(product["product_number"], 3)])
+    app = picker(columns=80, rows=24)
+    app.sign_in("BADGE-U6")
+    app.shows("live", "PIN-1")
+    open_job(app, "Other", "home")
+    app.take(numbered(app, "Board"), "orders", "")
+    app.shows("PIN-1")
+    return app
+
+
+def reject(app: Picker, order: str, step: str, verdict: str) -> None:
+    """From the board to the yes."""
+    app.take(order, "order", "")
+    app.take(numbered(app, "Reject"), "act.why", "")
+    app.take("Customer called off", "act.sure", "")
+    app.take("1", step, verdict)
+
+
+def rejected(shop: Shop, order: str) -> bool:
+    return bool(shop.order(order)["is_rejected"])
+
+
+def test_a_supervisor_gives_his_pin_once_and_again_when_the_courier_has_died(
+    shop: Shop, picker: Callable[..., Picker], demo_home: Path
+) -> None:
+    app = at_the_board(picker, shop, 3)
+    reject(app, "PIN-1", "pin", "pin.now")
+    assert typed(app, "9999", "****")["raw"] == ""
+    app.shows("Badge, name or PIN is wrong", "Type your PIN")
+    assert not rejected(shop, "PIN-1")
+    typed(app, PIN, "****")
+    app.shows("Rejected: Customer called off", "all sent")
+    until(app, lambda: rejected(shop, "PIN-1"))
+    app.take("b", "orders", "")
+    reject(app, "PIN-2", "order", "act.told_reject")
+    until(app, lambda: rejected(shop, "PIN-2"))
+    app.take("b", "orders", "")
+    holder = Election(Home(demo_home, EMBEDDED, STORE).lock).holder()
+    assert holder is not None
+    os.kill(holder.pid, signal.SIGKILL)
+    until(app, lambda: on_this_host(demo_home, "SELECT count(*) FROM pass") == [(0,)])
+    app.shows("live")
+    reject(app, "PIN-3", "pin", "pin.now")
+    typed(app, PIN, "****")
+    app.shows("Rejected: Customer called off", "all sent")
+    until(app, lambda: rejected(shop, "PIN-3"))
+    rows = on_this_host(demo_home, "SELECT principal, app_user, state, attempts FROM operation ORDER BY n")
+    assert rows == [("person/U6", "U6", "done", 1)] * 3
+    (told,) = on_this_host(demo_home, f"SELECT count(*) FROM event WHERE raw || event || facts LIKE '%{PIN}%'")
+    assert told[0] == 0, "a PIN was written down"
