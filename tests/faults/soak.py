@@ -54,7 +54,7 @@ EACH = 10_000
 
 NOT_SAVED = "session.not_saved"
 """What a person is told when an input could not be made durable."""
-_YIELDING = 5
+_YIELDING = 10
 """How nice a session is that yields."""
 
 
