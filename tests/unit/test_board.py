@@ -96,6 +96,8 @@ class World:
                 rows = [{**dict.fromkeys(kinds, 3), "value": Decimal(9)}]
             case "features":
                 rows = [{"features": ["reviews", "recounts"]}]
+            case "short_reasons":
+                rows = [{"code": f"9{n}", "words": f"Own reason {n}"} for n in range(8)]
             case "stuck":
                 rows = self.orders[:3]
             case "differences" | "impossible" | "recounts":
@@ -326,6 +328,21 @@ def test_what_was_done_from_the_page_is_undone_from_it() -> None:
 
 def bodies(hand: Hand) -> list[dict[str, Any]]:
     return [write.body["orders"] for write in hand.of(Write)]
+
+
+def test_reasons_are_leafed_through_and_the_last_can_be_chosen() -> None:
+    hand = Hand("act", {"orders": ["O1"], "kind": "reject"})
+    seen: list[str] = []
+    while len(seen) == len(set(seen)):
+        shown = [str(dict(choice.args)["text"]) for choice in hand.job.view(hand.state).choices]
+        assert len(shown) <= 6
+        seen += shown
+        hand.does(Command("n"))
+    assert "Own reason 7" in seen
+    hand.does(Command("p"), Command("p"))
+    shown = [str(dict(choice.args)["text"]) for choice in hand.job.view(hand.state).choices]
+    hand.does(Choice(shown.index("Own reason 7") + 1), Choice(1))
+    assert bodies(hand)[0]["rejection_reason_code"] == "97"
 
 
 def test_one_order_leads_straight_back() -> None:

@@ -179,8 +179,8 @@ class ActJob:
 
 
 def _leafed(state: Acting, on: bool) -> int:
-    """Where the next page of people begins, or the one before; from the last on to the first."""
-    pages = -(-len(state.people) // MOST)
+    """Where the next page of people or reasons begins, or the one before; from the last on to the first."""
+    pages = -(-len(act_view.listed(state)) // MOST)
     return (state.top // MOST + (1 if on else -1)) % pages * MOST
 
 
@@ -222,9 +222,9 @@ def _kind(state: Acting, kind: str) -> Result:
     """What has to be asked before it is done."""
     state = state._replace(kind=kind)
     if kind in REASONED:
-        return Turn(state._replace(page=WHY))
+        return Turn(state._replace(page=WHY, top=0))
     if kind in FOR_SOMEBODY:
-        turn = _walked(state._replace(page=WHO))
+        turn = _walked(state._replace(page=WHO, top=0))
         return turn if turn.effects else turn._replace(effects=(_people(""),))
     return _sure(state, Deed(kind, line=state.line))
 
@@ -267,7 +267,8 @@ def _look(state: Acting) -> tuple[Effect, ...]:
 def _answered(state: Acting, answer: Rows, context: Context) -> Result:
     match answer:
         case Rows("reasons", rows, _):
-            return Turn(state._replace(reasons=reasons(context.policy.short_reasons, rows)[:MOST]))
+            known = reasons(context.policy.short_reasons, rows)
+            return Turn(state._replace(reasons=known, top=state.top if state.top < len(known) else 0))
         case Rows("look", rows, _):
             picked = sum((number(row.get("picked_quantity")) for row in rows), Decimal(0))
             total = sum((number(row.get("total_quantity")) for row in rows), Decimal(0))
@@ -327,7 +328,7 @@ def _chosen(state: Acting, choice: int) -> Result:
         case "what":
             return _kind(state, OF_ORDERS[choice - 1])
         case "why":
-            reason = state.reasons[choice - 1]
+            reason = state.reasons[state.top + choice - 1]
             return _sure(state, Deed(state.kind, code=reason.code, words=reason.words, line=state.line))
         case "who":
             return _claimed(state, state.people[state.top + choice - 1])

@@ -73,7 +73,7 @@ def choices(state: Acting) -> tuple[Msg, ...]:
         case "what":
             return tuple(msg(NAMES[kind]) for kind in OF_ORDERS)
         case "why":
-            return tuple(msg("raw", text=reason.words) for reason in state.reasons)
+            return tuple(msg("raw", text=reason.words) for reason in state.reasons[state.top : state.top + PAGE])
         case "who":
             return tuple(msg("raw", text=person.name) for person in state.people[state.top : state.top + PAGE])
         case "sure":
@@ -82,8 +82,13 @@ def choices(state: Acting) -> tuple[Msg, ...]:
 
 
 def has_more(state: Acting) -> bool:
-    """Whether there are more people than a page has."""
-    return state.page == "who" and len(state.people) > PAGE
+    """Whether there are more people or reasons than a page has."""
+    return len(listed(state)) > PAGE
+
+
+def listed(state: Acting) -> tuple[object, ...]:
+    """What the numbers of a page choose from, where that may be of any length."""
+    return state.people if state.page == "who" else state.reasons if state.page == "why" else ()
 
 
 def view(state: Acting) -> View:

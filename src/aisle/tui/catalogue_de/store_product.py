@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.figures": ("Grafik", "Zahlen als Bild"),
     "hint.settle": ("Klären", "Dies klären"),
-    "hint.store_product": ("Min", "Bestand", "Bestände, Preise"),
+    "hint.store_product": ("Soll", "Preis", "Bestände, Preise"),
     "chart.part": ("{label}", "{label}, {first} bis {last}"),
     "doubts.what_setting": ("{label:~}", "Bestände und Preise von {label:~}"),
     "doubts.way_setting": ("Artikel", "Zum Artikel"),

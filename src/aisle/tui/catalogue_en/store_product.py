@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.figures": ("Plots", "Figures drawn"),
     "hint.settle": ("Settle", "Settle it"),
-    "hint.store_product": ("Min", "Levels", "Levels, prices"),
+    "hint.store_product": ("Set", "Price", "Levels, prices"),
     "chart.part": ("{label}", "{label}, {first} to {last}"),
     "doubts.what_setting": ("{label:~}", "Levels and prices of {label:~}"),
     "doubts.way_setting": ("Product", "See the product"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.figures": ("Courbes", "Chiffres en dessin"),
     "hint.settle": ("Régler", "Régler ceci"),
-    "hint.store_product": ("Min", "Seuils", "Seuils, prix"),
+    "hint.store_product": ("Prix", "Seuils", "Seuils, prix"),
     "chart.part": ("{label}", "{label}, {first} à {last}"),
     "doubts.what_setting": ("{label:~}", "Seuils et prix de {label:~}"),
     "doubts.way_setting": ("Article", "Voir l'article"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.figures": ("Grafiek", "Cijfers in beeld"),
     "hint.settle": ("Oplossen", "Dit oplossen"),
-    "hint.store_product": ("Min", "Niveaus", "Niveaus, prijzen"),
+    "hint.store_product": ("Prijs", "Niveaus", "Niveaus, prijzen"),
     "chart.part": ("{label}", "{label}, {first} tot {last}"),
     "doubts.what_setting": ("{label:~}", "Niveaus en prijzen van {label:~}"),
     "doubts.way_setting": ("Artikel", "Naar het artikel"),
