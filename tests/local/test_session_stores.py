@@ -115,6 +115,7 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     )
     frame = enter(session, "1", "0002-1", EAN, EAN)
     assert (frame.store, frame.view.name) == ("0002", "pick.done")
+    assert frame.link.elsewhere == 1, "what was done in the store that was left"
     one, two = (Home(settled.root, "embedded", store) for store in ("0001", "0002"))
     assert len(written(one)) == 1
     assert len(written(two)) == 1

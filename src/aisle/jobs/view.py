@@ -215,6 +215,8 @@ class Link(NamedTuple):
     """Where the link is `partial`: the lists that do not come."""
     unread: tuple[str, ...] = ()
     """Lists of the store that were never read to their end: nobody knows what is in them."""
+    elsewhere: int = 0
+    """Operations of other stores that terminals of this host were changed to or from, not yet confirmed."""
 
 
 class Frame(NamedTuple):

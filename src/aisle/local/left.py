@@ -13,6 +13,7 @@ from aisle.errors import StorageError
 from aisle.local.db import connect, fetch
 from aisle.local.home import Home
 from aisle.local.outbox import Outbox
+from aisle.local.whereabouts import visited
 
 GLANCE_S: Final = 3.0
 """So long what was seen of a store counts in a list of many."""
@@ -48,3 +49,12 @@ class Glance:
             count = waiting(home)[0]
             self._seen[home] = now, count
         return count
+
+
+GLANCE: Final = Glance()
+"""Of all that this process shows."""
+
+
+def elsewhere(here: Home, glance: Glance = GLANCE) -> int:
+    """What is not sent of other stores that terminals of this host were changed to or from."""
+    return sum(glance.waiting(home) for home in visited(here.root, here.base_url) if home.store != here.store)

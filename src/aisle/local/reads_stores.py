@@ -15,7 +15,7 @@ from aisle.jobs.codec import to_text
 from aisle.local.db import fetch, fetch_one
 from aisle.local.fold import fold
 from aisle.local.home import Home
-from aisle.local.left import Glance, open_jobs, waiting
+from aisle.local.left import GLANCE, open_jobs, waiting
 from aisle.local.outbox import Outbox
 from aisle.local.overlay import Row
 from aisle.local.people import standing
@@ -39,8 +39,6 @@ AND CASE :show WHEN 'warehouse' THEN {_WAREHOUSE}
 """  # noqa: S608 - conditions of our own
 _ROWS = f"SELECT store_number, raw {_WHERE} ORDER BY store_number LIMIT :size OFFSET :first"
 _COUNT = f"SELECT count(*) {_WHERE}"
-
-_GLANCE = Glance()
 
 
 def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Result:
@@ -81,7 +79,7 @@ def _area(cache: apsw.Connection, store: str) -> str:
 def _listed(number: str, raw: Mapping[str, Any], home: Home, area: str, been: Mapping[str, Home]) -> Row:
     warehouse = raw.get("isWarhouse") in (True, 1, "true")
     near = warehouse or not area or str(raw.get("areaId") or "") == area
-    waits = _GLANCE.waiting(been[number]) if number in been and number != home.store else 0
+    waits = GLANCE.waiting(been[number]) if number in been and number != home.store else 0
     return {
         "store_number": number,
         "store_name": str(raw.get("storeName") or ""),

@@ -40,6 +40,7 @@ from aisle.local.hearing import surroundings
 from aisle.local.house import Words, hidden, renamed, words
 from aisle.local.ids import new_id
 from aisle.local.keeper import Keeper
+from aisle.local.left import elsewhere
 from aisle.local.lookout import Lookout
 from aisle.local.news import look, shown
 from aisle.local.open_line import OpenLine, meant_for, not_taken
@@ -401,7 +402,9 @@ class Session:
         except StorageError:
             kept = False
         waiting, doubtful = self._counts
-        return link._replace(waiting=waiting, doubtful=doubtful, state=link.state if kept else "unkept")
+        away = elsewhere(self._rooms.bell.home)
+        state = link.state if kept else "unkept"
+        return link._replace(waiting=waiting, doubtful=doubtful, elsewhere=away, state=state)
 
     def _view(self) -> View:
         top = self._stack.top

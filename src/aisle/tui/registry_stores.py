@@ -101,7 +101,7 @@ def _none_yet(text: str) -> Frame:
 
 
 def _page(text: str) -> Frame:
-    return _frame(Stores(number=text or "0043", sheet=_sheet(text)), None, Link("live", 4.0))
+    return _frame(Stores(number=text or "0043", sheet=_sheet(text)), None, Link("live", 4.0, elsewhere=2))
 
 
 def _staff(text: str) -> Frame:

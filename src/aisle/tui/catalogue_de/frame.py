@@ -29,6 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.age_never": ("leer", "keine Daten", "noch keine Daten"),
     "link.waiting": ("{count}w", "{count:wartet|warten}", "{count:wartet|warten} noch"),
     "link.sent": ("0w", "alles gesendet"),
+    "link.elsewhere": ("0w +{count}", "{count} anderswo", "hier gesendet, {count} in anderen Filialen"),
     "link.doubtful": ("{count}?", "{count} zu klären"),
     "link.part": "{percent}%",
     "link.rows": ("{count}", "{count:Zeile|Zeilen}"),

@@ -29,6 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.age_never": ("no data", "no data", "no data yet"),
     "link.waiting": ("{count}w", "{count} wait", "{count} waiting"),
     "link.sent": ("0w", "all sent"),
+    "link.elsewhere": ("0w +{count}", "{count} elsewhere", "sent here, {count} in other stores"),
     "link.doubtful": ("{count}?", "{count} to settle"),
     "link.part": "{percent}%",
     "link.rows": ("{count}", "{count:row|rows}"),

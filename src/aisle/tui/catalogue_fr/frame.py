@@ -29,6 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.age_never": ("vide", "vide", "pas de données"),
     "link.waiting": ("{count}a", "{count} att.", "{count} en attente"),
     "link.sent": ("0a", "0 att.", "tout envoyé"),
+    "link.elsewhere": ("0a +{count}", "{count} ailleurs", "ici envoyé, {count} en d'autres magasins"),
     "link.doubtful": ("{count}?", "{count} à régler"),
     "link.part": "{percent}%",
     "link.rows": ("{count}", "{count:ligne|lignes}"),

@@ -29,6 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.age_never": ("geen data", "geen data", "nog geen data"),
     "link.waiting": ("{count}w", "{count} wacht", "{count} in de wacht"),
     "link.sent": ("0w", "0 wacht", "alles verzonden"),
+    "link.elsewhere": ("0w +{count}", "{count} elders", "hier verzonden, {count} in andere winkels"),
     "link.doubtful": ("{count}?", "{count} te regelen"),
     "link.part": "{percent}%",
     "link.rows": ("{count}", "{count:rij|rijen}"),

@@ -268,6 +268,13 @@ def _said(link: Link, state: str) -> Msg:
     return msg("link.without", what=lists[0]) if lists else msg("link.partial")
 
 
+def _waiting(link: Link) -> Msg:
+    """What waits here; where nothing does, what waits in other stores of this host."""
+    if link.waiting:
+        return msg("link.waiting", count=link.waiting)
+    return msg("link.elsewhere", count=link.elsewhere) if link.elsewhere else msg("link.sent")
+
+
 def _link_parts(link: Link, state: str, level: int, separator: str, voice: Voice) -> Line:
     said, unkept = voice.say(_said(link, state), level), state == "unkept"
     state = _ROLES.get(state, state)
@@ -283,7 +290,7 @@ def _link_parts(link: Link, state: str, level: int, separator: str, voice: Voice
     parts.append((age, "link-dim"))
     if link.doubtful:
         parts.append((msg("link.doubtful", count=link.doubtful), "link-doubtful"))
-    sent = msg("link.waiting", count=link.waiting) if link.waiting else msg("link.sent")
+    sent = _waiting(link)
     if link.waiting or not unkept:
         parts.append((sent, "link-dim" if not link.waiting else f"link-{state}"))
     for part, role in parts:
