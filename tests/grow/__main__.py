@@ -23,7 +23,7 @@ from aisle.service.times import moment
 from aisle.service.tokens import create_token
 from tests.bench.shop import Product, products
 from tests.grow.chain import address_beside, copied, make_beside
-from tests.grow.lists import LISTS, Side, side, told, walked, weighed
+from tests.grow.lists import LISTS, POLLS, Side, side, told, walked, weighed
 from tests.grow.store import FIRST, filled, founded, store_number
 from tests.service.world import START, assert_books
 
@@ -70,7 +70,7 @@ async def _weigh(asked: argparse.Namespace, place: str, one: Service, chain: Ser
         async def of(service: Service, stores: Sequence[str], token: Sequence[str] | None = None) -> Side:
             return side(await stack.enter_async_context(opened(service, token)), service, stores)
 
-        over = told(await weighed(await of(one, [FIRST]), await of(chain, many), place))
+        over = told(await weighed(await of(one, [FIRST]), await of(chain, many), place, [*LISTS, *POLLS]))
         few = many[len(many) // 2 :][:3]
         print("\nby a token of a few stores")
         lists = [name for name in LISTS if "chain" in name or name == "stores"]

@@ -89,6 +89,9 @@ def test_filters_are_numbered_in_the_order_of_their_values() -> None:
         5,
         10,
     )
-    assert query.sql == "SELECT 1 FROM t WHERE c > $1 AND (a = $2 OR b = $3) AND d ORDER BY a LIMIT 5 OFFSET $4"
-    assert query.args == (3, 1, 2, 10)
+    assert query.sql == "SELECT 1 FROM t WHERE c > $1 AND (a = $2 OR b = $3) AND d ORDER BY a LIMIT $4 OFFSET $5"
+    assert query.args == (3, 1, 2, 5, 10)
+    plain = filtered("SELECT 1 FROM t", {"store": "s = $?"}, {"store": "S1"})
+    assert paged(plain, 5, 0)[:2] == ("SELECT 1 FROM t WHERE s = $1  LIMIT 5", ("S1",))
+    assert paged(plain, 5, 10)[:2] == ("SELECT 1 FROM t WHERE s = $1  LIMIT $2 OFFSET $3", ("S1", 5, 10))
     assert contains("50%_\\") == "%50\\%\\_\\\\%"

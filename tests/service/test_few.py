@@ -61,6 +61,35 @@ async def test_every_page_of_a_few_stores_is_right(world: World, path: str, quer
     await client.aclose()
 
 
+async def test_what_changed_is_found_whether_few_products_did_or_many(world: World, monkeypatch: Any) -> None:
+    await uneven(world)
+    world.now += 86400
+    day = "2026-05-29"
+    await world.post("/products", {"products": [{"product_number": "P1", "product_name": "New"}]})
+    await world.put("/stores/S3/storeproducts", [{"product_number": "P2", "min": 1}])
+    found = []
+    for few_products in (50, 0):
+        monkeypatch.setattr("aisle.service.handlers.stock._FEW_PRODUCTS", few_products)
+        rows = await world.rows("/storeproducts/stock", last_modified_date=day)
+        found.append([(row["store_number"], row["product_number"]) for row in rows])
+        assert (await world.rows("/storeproducts/stock", last_modified_date=day, store_number="S3")) == [
+            row for row in rows if row["store_number"] == "S3"
+        ]
+    assert found[0] == found[1]
+    assert sorted(found[0]) == [("S1", "P1"), ("S2", "P1"), ("S3", "P1"), ("S3", "P2")]
+
+
+async def test_goods_that_moved_are_found_by_day_and_by_moment(world: World) -> None:
+    await uneven(world)
+    world.now += 86400
+    await world.log(product_number="P2", quantity=1)
+    world.now += 60
+    await world.log(product_number="P1", quantity=1)
+    for since, count in {"2026-05-28": 3, "2026-05-29": 2, "2026-05-29T20:27:00Z": 1, "2026-05-30": 0}.items():
+        rows = await world.rows("/storeproducts/stock", last_stock_modified_datetime=since)
+        assert len([row for row in rows if row["store_number"] in MINE]) == count, since
+
+
 def _key(row: dict[str, Any]) -> tuple[str, int]:
     return row["store_number"], int(row["import_id"] if "import_id" in row else row["id"])
 

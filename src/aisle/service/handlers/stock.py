@@ -41,6 +41,8 @@ _TOLD = (
     ',"last_loss_updatedby":',
     ',"last_receipt_updatedby":',
 )
+# So many that were changed are named to the database; of more the catalogue is looked through.
+_FEW_PRODUCTS = 50
 # Where the columns of a balance begin in a row of the page, after those of the entry.
 _BALANCE = 17
 _NOTHING: Mapping[int, int] = {}
@@ -50,7 +52,7 @@ async def list_store_products_stock(ctx: Context, call: Call) -> bytes:
     """A page of stock entries by id: of one store, or of all that the token covers."""
     query, page = call.query, scrolled_page(call, (int, int))
     store = await enter(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
-    asked = _asked(ctx, query, store)
+    asked = await _asked(ctx, query, store)
     catalogue = not sql.STOCK_CATALOGUE_FILTERS.isdisjoint(asked)
     if catalogue:
         asked["catalogue"] = ()
@@ -81,7 +83,7 @@ async def list_store_products_stock(ctx: Context, call: Call) -> bytes:
     return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
 
 
-def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> dict[str, object]:
+async def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> dict[str, object]:
     asked: dict[str, object] = {name: query[name] for name in _EQUAL if name in query}
     if store:
         asked["store"] = store.number
@@ -95,7 +97,10 @@ def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> dict[str
     if "search_text" in query:
         asked["search"] = contains(folded(query["search_text"]))
     if "last_modified_date" in query:
-        asked["modified"] = parsed(query["last_modified_date"], "last_modified_date")
+        since = parsed(query["last_modified_date"], "last_modified_date")
+        products = await ctx.tx.all(product_sql.PRODUCTS_SINCE, since, _FEW_PRODUCTS + 1)
+        few = len(products) <= _FEW_PRODUCTS
+        asked |= {"modified_of_few": (since, [row[0] for row in products])} if few else {"modified": since}
     if "last_stock_modified_datetime" in query:
         field = "last_stock_modified_datetime"
         asked["stock_modified"] = parsed(query[field], field)

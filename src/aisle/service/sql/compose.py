@@ -7,12 +7,18 @@ from typing import NamedTuple
 
 from aisle.service.storage.base import Row, Tx
 
+# Conditions that a planner has one good plan for, whatever they are asked with.
+_PLAIN = frozenset({"after", "beyond", "from_id", "is_active", "known", "place", "receipt_type", "since", "stocked"})
+_PLAIN |= {"store", "to_id", "token", "until"}
+
 
 class Query(NamedTuple):
     """A statement and its parameters."""
 
     sql: str
     args: tuple[object, ...]
+    plain: bool = True
+    """Whether one plan is good for it, whatever it is asked with."""
 
     async def all(self, tx: Tx) -> list[Row]:
         """Every row."""
@@ -40,19 +46,20 @@ def filtered(head: str, conditions: Mapping[str, str], asked: Mapping[str, objec
             text += "$" + str(len(args)) + piece
         parts.append(text)
     where = " WHERE " + " AND ".join(parts) if parts else ""
-    return Query(head + where + " " + tail, tuple(args))
+    return Query(head + where + " " + tail, tuple(args), asked.keys() <= _PLAIN)
 
 
 def paged(query: Query, size: int, offset: int) -> Query:
     """The same, from `offset`, at most `size` rows.
 
-    The size is said in the text, and no offset where there is none: a planner that does not know them would plan each
-    page anew, or for a tenth of the table.
+    The first page of a plain list says its size in the text: then PostgreSQL plans it once for all. What else there is
+    it plans for the values each time, since it is not told how little is wanted.
     """
-    text = query.sql + " LIMIT " + str(int(size))
-    if not offset:
-        return Query(text, query.args)
-    return Query(text + " OFFSET $" + str(len(query.args) + 1), (*query.args, offset))
+    count = len(query.args)
+    if query.plain and not offset:
+        return query._replace(sql=query.sql + " LIMIT " + str(int(size)))
+    text = query.sql + " LIMIT $" + str(count + 1) + " OFFSET $" + str(count + 2)
+    return query._replace(sql=text, args=(*query.args, size, offset))
 
 
 def counted(query: Query, most: int) -> Query:
@@ -62,7 +69,7 @@ def counted(query: Query, most: int) -> Query:
 
 def around(page: Query, rest: str) -> Query:
     """`rest`, which reads the page's rows under the name `page`."""
-    return Query("WITH page AS (" + page.sql + ") " + rest, page.args)
+    return page._replace(sql="WITH page AS (" + page.sql + ") " + rest)
 
 
 def contains(text: str) -> str:

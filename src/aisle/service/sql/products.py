@@ -50,11 +50,13 @@ STORE_PRODUCT_SET = """
         attention_codes = excluded.attention_codes, item = excluded.item, data = excluded.data,
         modified_on = excluded.modified_on"""
 STORE_PRODUCT_STOCK_CHANGED = """
-    UPDATE store_product SET stock_modified_on = $3 WHERE store_number = $1 AND product_number = $2"""
+    UPDATE store_product SET stock_modified_on = $3, stock_modified_day = substr($3, 1, 10)
+    WHERE store_number = $1 AND product_number = $2"""
 STORE_PRODUCT_COUNTED = "UPDATE store_product SET counted_on = $3 WHERE store_number = $1 AND product_number = $2"
 STORE_PRODUCT_LOSS_BY = "UPDATE store_product SET loss_by = $3 WHERE store_number = $1 AND product_number = $2"
 STORE_PRODUCT_RECEIPT_BY = "UPDATE store_product SET receipt_by = $3 WHERE store_number = $1 AND product_number = $2"
 
+PRODUCTS_SINCE = "SELECT product_number FROM product WHERE modified_on >= $1 LIMIT $2"
 PRODUCT_ITEM = "SELECT item FROM product WHERE product_number = $1 AND deleted_on IS NULL"
 PRODUCTS_OF_CODE = "SELECT product_number FROM product_code WHERE code = $1 ORDER BY product_number LIMIT 2"
 

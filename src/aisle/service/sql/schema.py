@@ -173,6 +173,24 @@ _RECEIPTS_OF_STORES = (
     "DROP INDEX delivery_receipt",
 )
 
+# What a chain is asked for again and again: what changed since, what is to be reviewed, and why goods were lost. Of a
+# change of stock it is the day that has an index: a row that has one already is written without touching any.
+_POLLS = (
+    "ALTER TABLE store_product ADD COLUMN stock_modified_day TEXT NOT NULL DEFAULT ''",
+    """UPDATE store_product SET stock_modified_day = substr(stock_modified_on, 1, 10)
+        WHERE stock_modified_on IS NOT NULL""",
+    "CREATE INDEX store_product_stocked ON store_product (stock_modified_day, seq, ordinal, store_number)",
+    "CREATE INDEX product_modified ON product (modified_on)",
+    "CREATE INDEX stock_log_updated ON stock_log (updated_on, seq, ordinal, store_number)",
+    """CREATE INDEX stock_log_review ON stock_log (review_status, seq, ordinal, store_number)
+        WHERE review_status <> 0""",
+    """CREATE INDEX stock_log_reason ON stock_log (reason_code, seq, ordinal, store_number)
+        WHERE reason_code IS NOT NULL""",
+    "CREATE INDEX store_product_modified ON store_product (modified_on, seq, ordinal, store_number)",
+    "CREATE INDEX delivery_updated ON delivery (updated_on, seq, ordinal, store_number)",
+    "CREATE INDEX delivery_number ON delivery (order_number, seq, ordinal, store_number)",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -185,4 +203,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _LOG_AGES,
     _KINDS_OF_RECEIPTS,
     _RECEIPTS_OF_STORES,
+    _POLLS,
 )

@@ -99,7 +99,8 @@ STOCK_FILTERS = {
     "parent_category_code": "p.parent_category_code = $?",
     "search": "p.search LIKE $? ESCAPE '\\'",
     "modified": "(sp.modified_on >= $? OR p.modified_on >= $?)",
-    "stock_modified": "sp.stock_modified_on >= $?",
+    "modified_of_few": "(sp.modified_on >= $? OR sp.product_number = ANY($?))",
+    "stock_modified": "sp.stock_modified_on >= $? AND sp.stock_modified_day >= substr($?, 1, 10)",
 }
 STOCK_CATALOGUE_FILTERS = frozenset({"category_code", "parent_category_code", "search", "modified"})
 
