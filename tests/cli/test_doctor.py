@@ -30,6 +30,7 @@ from aisle.local.db import connect, transaction
 from aisle.local.home import Home
 from aisle.local.lock import Election, Holder
 from aisle.local.opening import open_session
+from aisle.local.operation import principal_of
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.rescue import put_back
 from aisle.local.schema_outbox import OUTBOX
@@ -401,6 +402,15 @@ def test_without_a_list_of_locks_the_holder_is_looked_for(home: Home, monkeypatc
     monkeypatch.setattr(store, "LOCKS", home.root / "none")
     assert store.is_held(home.lock, os.getpid())
     assert not store.is_held(home.lock, 2**22 + 1)
+
+
+def test_what_waits_for_a_pin_is_named(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    filled(home)
+    box = Outbox(open_outbox(home.folder))
+    with transaction(box._db):
+        box.enqueue(intents(update("1", {1: 1})._replace(supervises=True)), ANNA._replace(own=principal_of("U1")))
+    found = doctor(capsys)
+    assert (NOTE, "1 queued for the PIN of U1 It is given in the app: . and then PIN.") in found.of("outbox")
 
 
 def test_what_waits_and_what_a_person_has_to_settle(home: Home, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
+from aisle.local.cache import Cache, open_cache
 from aisle.local.db import transaction
 from aisle.local.home import Home
-from aisle.local.operation import Author, Intent
+from aisle.local.operation import Author, Intent, principal_of
 from aisle.local.outbox import Outbox, open_outbox
 from aisle.local.probes import MOVEMENT_READBACK, NO, Probes
 from aisle.local.told import outside
@@ -54,6 +55,29 @@ def test_the_list_speaks_in_the_five_words(ids: tuple[str, ...], capsys: pytest.
     assert [line.split()[2] for line in out.splitlines()[1:]] == ["unclear", "noted"]
     assert "1 waiting, 1 for a person to settle." in err
     assert "movement_readback no" in err
+
+
+def test_what_waits_for_a_pin_says_whose_and_how_to_give_it(
+    aisle_home: Path, ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = Home(aisle_home, EMBEDDED, DEMO_STORE)
+    Cache(open_cache(home.folder, writer=True), DEMO_STORE).put_people([{"user": "U6", "name": "Fred Harper"}])
+    with closing(open_outbox(home.folder)) as db, transaction(db):
+        reject = update("O2", {}, is_rejected=True)._replace(supervises=True)
+        own = Author(DEMO_STORE, "U6", own=principal_of("U6"))
+        (op_id,) = Outbox(db).enqueue([Intent(reject)], own)
+    _, out, err = run(capsys)
+    rows = [line.split() for line in out.splitlines()]
+    assert [row[row.index("order/O2") + 1] for row in rows if "order/O2" in row] == ["U6"]
+    assert [row[row.index("order/O1") + 1] for row in rows if "order/O1" in row] == ["store"]
+    assert out.count("waits for the PIN of Fred Harper") == 1
+    assert "1 of them for the PIN of Fred Harper, given in the app: . and then PIN." in err
+    _, out, _ = run(capsys, "show", op_id)
+    assert "principal: Fred Harper" in out
+    assert "waits for the PIN of Fred Harper" in out
+    assert run(capsys, "settle", op_id, "by-hand")[0] == 0
+    assert state(aisle_home, op_id) == "closed"
+    assert run(capsys, "settle", ids[1], "by-hand")[0] == 2, "it goes by itself"
 
 
 def test_one_is_shown_with_what_both_sides_say(ids: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:

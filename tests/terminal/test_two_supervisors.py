@@ -16,9 +16,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from aisle.service.demo import PIN
 from tests.lengths import tries
 from tests.terminal.picker import START_S, Picker, Seen
 from tests.terminal.shop import Shop, on_this_host
+from tests.terminal.test_board import numbered
+from tests.terminal.test_clearance import typed
+from tests.terminal.test_hands import open_job
 from tests.terminal.test_walks import desk
 
 pytestmark = [pytest.mark.pty, pytest.mark.full]
@@ -200,7 +204,10 @@ def test_two_supervisors_and_three_pickers_at_once(shop: Shop, demo_home: Path, 
         app.shows("live", "TWO-1")
         actors.append((app, picks(world, f"hand-{name}")))
     for number, name in enumerate(("fred", "grace"), 1):
-        actors.append((desk(picker, name, f"desk-{number}"), rules(world, name)))
+        app = desk(picker, name, f"desk-{number}")
+        if name == "fred":  # the demo store knows a PIN of him, and none of her
+            give_pin(app)
+        actors.append((app, rules(world, name)))
     world.until = time.monotonic() + SECONDS
     at_work = [Actor(*each) for each in actors]
     while not all(actor.done for actor in at_work):
@@ -212,6 +219,18 @@ def test_two_supervisors_and_three_pickers_at_once(shop: Shop, demo_home: Path, 
     for actor in at_work:
         actor.app.shows("all sent")
     check(world, shop)
+
+
+def give_pin(app: Picker) -> None:
+    """From the board home, to the PIN, and back; it is good for all that follows."""
+    app.go_home()
+    open_job(app, "Other", "home")
+    app.take(numbered(app, "Chain"), "home", "")
+    app.take(numbered(app, "PIN"), "pin", "pin.now")
+    typed(app, PIN, "****")
+    app.shows("The PIN is right")
+    open_job(app, "Other", "home")
+    app.take(numbered(app, "Board"), "orders", "")
 
 
 def check(world: World, shop: Shop) -> None:

@@ -1,0 +1,123 @@
+"""A host whose token has the rights of staff, at our own service: what a supervisor does goes by his PIN alone."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.client import Answer, Client, RetryPolicy
+from aisle.courier.asks import SIGN_IN
+from aisle.courier.courier import Courier
+from aisle.jobs.base import Ask, Write
+from aisle.jobs.deeds import CLOSE_LINE, REJECT, TAKE_BACK, Deed, decide
+from aisle.jobs.store_product_fields import write as write_product
+from aisle.local import asks, passes
+from aisle.local.db import transaction
+from aisle.local.operation import UPDATE, Author, Intent, principal_of
+from aisle.local.signals import CONFIDE
+from aisle.service.demo import PIN
+from aisle.service.times import moment
+from aisle.service.tokens import create_token
+from tests.courier.host import URL
+from tests.courier.kit import STORE
+from tests.courier.test_real_service import Shop
+
+FRED = Author(STORE, "U6", own=principal_of("U6"))
+
+
+class StaffShop(Shop):
+    """The demo store, and a host that may do what staff may."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        now = moment(self.time.clock())
+        made = create_token(self.service.storage, name="host", role="staff", store_numbers=[STORE], now=now)
+        self.token = made.secret
+
+    def client(self, observe: Callable[[Answer], None] | None = None, *, straight: bool = False) -> Client:
+        if straight:
+            return super().client(observe, straight=True)
+        retry = RetryPolicy(tries=1)
+        return Client(URL, self.token, transport=self.line, observe=observe, retry=retry, sleep=self.time.sleep)
+
+    def says(self, author: Author, *writes: Write) -> tuple[str, ...]:
+        with transaction(self.desk.db):
+            return self.desk.outbox.enqueue([Intent(write) for write in writes], author)
+
+    async def prove(self, courier: Courier, pin: str = PIN, name: str = "pin") -> str:
+        """Fred says a PIN; what comes of it."""
+        with transaction(self.desk.db):
+            asks.add(self.desk.db, name, Ask(SIGN_IN, {}, 30.0, secret=pin), FRED, self.time.clock())
+        courier.heard({f"{CONFIDE}{name} {pin}"})
+        await self.time.until(lambda: asks.state_of(self.desk.db, name) == asks.ANSWERED, 60)
+        return str(asks.read(self.desk.db, name)[0][0]["answer"]["how"])
+
+    def deed(self, order: dict[str, Any], deed: Deed) -> Write:
+        done = decide(str(order["order_number"]), order, deed, STORE, rejects=True)
+        (write,) = done.writes
+        assert isinstance(write, Write)
+        return write
+
+
+@pytest.fixture
+async def shop(aisle_home: Path) -> AsyncIterator[StaffShop]:
+    shop = StaffShop(aisle_home)
+    yield shop
+    shop.close()
+
+
+def deeds(shop: StaffShop) -> list[Write]:
+    """Of everything that only a supervisor may at the service, one."""
+    numbers = [str(row["order_number"]) for row in shop.reads.query("orders", {"size": 40})[0]]
+    orders = [shop.order(number) for number in numbers]
+    fresh = [order for order in orders if not any(line["picked_quantity"] for line in order["lines"])]
+    rejected, shortened = fresh[0], fresh[1]
+    line = shortened["lines"][0]
+    product = str(fresh[2]["lines"][0]["product_number"])
+    return [
+        shop.deed(rejected, Deed(REJECT, words="called off")),
+        shop.deed(shortened, Deed(CLOSE_LINE, code="2", words="none left", line=int(line["line_number"]))),
+        write_product(product, STORE, {"attention_codes": ["FROZEN"]}, {}),
+        Write(
+            "write-recounts",
+            (f"recount/{product}",),
+            {"store_number": STORE},
+            {},
+            {"recounts": [{"product_number": product}]},
+            supervises=True,
+        ),
+    ]
+
+
+async def test_each_deed_is_refused_to_the_host_and_done_for_the_person(shop: StaffShop) -> None:
+    async with shop.courier() as courier:
+        said = deeds(shop)
+        mine = shop.says(Author(STORE, "U6"), *said)
+        await shop.time.until(lambda: [shop.desk.state(each) for each in mine] == ["rejected"] * len(said), 120)
+        assert shop.reads.link(shop.time.now).state == "live", "the host itself is let in"
+        own = shop.says(FRED, *said)
+        await shop.time.pass_(60)
+        assert [shop.desk.state(each) for each in own] == ["queued"] * len(said)
+        assert await shop.prove(courier, "1357") == "pin"
+        assert await shop.prove(courier, name="right") == "done"
+        await shop.time.until(lambda: [shop.desk.state(each) for each in own] == ["done"] * len(said), 120)
+        await _a_changed_pin_ends_the_token(shop, courier)
+
+
+async def _a_changed_pin_ends_the_token(shop: StaffShop, courier: Courier) -> None:
+    """What is said under the old one waits, and goes under the new one."""
+    order = next(str(op.body["orders"]["order_number"]) for op in shop.desk.all() if op.operation == UPDATE)
+    async with shop.client(straight=True) as admin:
+        fred = {"badge": "BADGE-U6", "user": "U6", "name": "Fred Harper", "role": "supervisor", "pin": "97531"}
+        path = f"/aisle/v1/stores/{STORE}/people"
+        assert (await admin.extension("POST", path, body={"people": [fred]})).status == 200
+    (back,) = shop.says(FRED, shop.deed(shop.order(order), Deed(TAKE_BACK)))
+    courier.wake()
+    await shop.time.until(lambda: passes.waiting_for(shop.desk.db, "U6", shop.time.now) == 1, 60)
+    assert shop.desk.state(back) == "queued"
+    assert await shop.prove(courier, name="old") == "pin"
+    assert await shop.prove(courier, "97531", "new") == "done"
+    await shop.time.until(lambda: shop.desk.state(back) == "done", 120)
