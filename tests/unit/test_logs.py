@@ -147,6 +147,13 @@ def test_each_source_that_our_service_writes_of_a_line_can_be_chosen() -> None:
     assert {reason.SOURCE, reason.REJECTED} <= set(values_of("source", ()))
 
 
+def test_where_nobody_writes_files_that_is_said_before_a_name_is_asked_for() -> None:
+    hand = Hand()
+    hand.no = "logs.why_here"
+    assert hand.feed(Command("e")) == "logs.not_exported"
+    assert hand.job.at(hand.state) == "logs"
+
+
 def test_a_file_is_named_and_what_became_of_it_is_said() -> None:
     hand = Hand()
     hand.feed(Command("e"))
@@ -173,6 +180,7 @@ def test_a_file_is_named_and_what_became_of_it_is_said() -> None:
 def test_what_is_no_name_of_a_file_becomes_none() -> None:
     hand = Hand()
     hand.feed(Command("e"))
+    hand.named.clear()
     for text in ("g", "ab", "4", "4006381333931", "a1b2", "-"):
         assert hand.feed(Text(text)) == "logs.no_name", text
     assert hand.named == []

@@ -212,6 +212,8 @@ def _rows(state: Logs, answer: Rows, context: Context) -> Result:
             return Turn(state._replace(reasons=reasons(context.policy.reasons, rows)))
         case "losses":
             return Turn(state._replace(losses=tuple(_loss(row, state.reasons) for row in rows)))
+        case "may" if rows and rows[0].get("why") == logs_view.NO_FILES and state.phase == "export":
+            return _not_written(state, rows[0], phase="list")
         case "file" if rows:
             return _found(state, rows[0])
         case "exported" if rows:
@@ -264,7 +266,7 @@ def _list(state: Logs, event: Event, context: Context) -> Result:
         case Command("f"):
             return Turn(state._replace(phase="filter"))
         case Command("e"):
-            return Turn(state._replace(phase="export"))
+            return Turn(state._replace(phase="export"), (Query("may", "file", {"file": logs_view.file_name(state)}),))
         case Command("g"):
             asked = Query("losses", "losses", {"now": context.now}, live=True)
             return Turn(state._replace(phase="losses", page=0), (asked,))
@@ -368,11 +370,11 @@ def _exported(state: Logs, row: Mapping[str, Any]) -> Result:
     return Turn(state._replace(phase="list", file=""), (), told)
 
 
-def _not_written(state: Logs, row: Mapping[str, Any]) -> Result:
-    """Another name can be typed at once."""
+def _not_written(state: Logs, row: Mapping[str, Any], phase: str = "export") -> Result:
+    """Another name can be typed at once; where nobody writes files that is said before one is asked for."""
     why = msg(str(row["why"]), count=int(number(row.get("count"))))
     told = Verdict(WRONG, msg("logs.not_exported", file=str(row["file"]), why=why))
-    return Turn(state._replace(phase="export", file=""), (), told)
+    return Turn(state._replace(phase=phase, file=""), (), told)
 
 
 # One entry, and the losses

@@ -57,6 +57,9 @@ MADE_UP = re.compile(rf"(?s){UNDO}.*|[A-Z2-7]{{26}}|(?i:[0-9a-f]{{8}}(?:-?[0-9a-
 
 BACK = Hint("b", msg("hint.back"))
 
+NO_FILES = "logs.why_here"
+"""What the session says of every file where none is written: in a browser, and in a kiosk."""
+
 
 def view(state: Logs) -> View:
     """The page that is open."""

@@ -59,7 +59,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.no_name": ("Kein Dateiname", "{text:~} ist kein Dateiname; etwa woche.csv eingeben"),
     "logs.exported": ("{count} Zeilen", "{count:Eintrag|Einträge} in {file:~}"),
     "logs.not_exported": ("Nein: {why:~}", "{file:~} wurde nicht geschrieben: {why}"),
-    "logs.why_here": ("nicht hier", "an diesem Terminal werden keine Dateien geschrieben"),
+    "logs.why_here": ("nicht hier", "Browser und Kiosk schreiben keine Dateien; an anderem Terminal exportieren"),
     "logs.why_many": ("{count} Zeilen", "{count} Zeilen sind mehr, als eine Datei fasst; filtern"),
     "logs.why_there": ("gibt es", "es gibt schon etwas mit diesem Namen; anderen wählen"),
     "logs.why_folder": ("Ordner?", "den Ordner gibt es nicht"),

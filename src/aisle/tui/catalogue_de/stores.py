@@ -117,5 +117,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{told}. {count} nicht gesendet gehen noch an {left}",
     ),
     "session.not_moved": ("{why:~~}", "Nicht in {store}: {why:~~}"),
-    "session.one_store": ("Nicht hier", "Die Filiale lässt sich hier nicht wechseln"),
+    "session.one_store": ("Nicht hier", "Ein Browser ist nur für diese Filiale angemeldet; am Terminal wechseln"),
 }

@@ -59,7 +59,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.no_name": ("No file name", "{text:~} is no name of a file; type such as week.csv"),
     "logs.exported": ("{count} written", "{count:entry|entries} in {file:~}"),
     "logs.not_exported": ("No file: {why:~}", "{file:~} was not written: {why}"),
-    "logs.why_here": ("not here", "no files are written at this terminal"),
+    "logs.why_here": ("not here", "a browser or kiosk writes no files; export at another terminal"),
     "logs.why_many": ("{count} rows", "{count} rows are more than a file takes; filter them"),
     "logs.why_there": ("it exists", "there is something of this name; choose another"),
     "logs.why_folder": ("no folder", "there is no such folder"),

@@ -116,5 +116,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{told}. {count} not sent yet still go to {left}",
     ),
     "session.not_moved": ("{why:~~}", "Not in {store}: {why:~~}"),
-    "session.one_store": ("Not from here", "The store cannot be changed from here"),
+    "session.one_store": ("Not from here", "A browser is signed in for this store alone; change it at a terminal"),
 }

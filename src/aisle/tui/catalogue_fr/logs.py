@@ -59,7 +59,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.no_name": ("Nom invalide", "{text:~} n'est pas un nom de fichier ; taper par exemple semaine.csv"),
     "logs.exported": ("{count} écrites", "{count:entrée|entrées} dans {file:~}"),
     "logs.not_exported": ("Échec : {why:~}", "{file:~} n'a pas été écrit : {why}"),
-    "logs.why_here": ("pas ici", "aucun fichier ne s'écrit sur ce poste"),
+    "logs.why_here": ("pas ici", "un navigateur ou une borne n'écrit pas de fichier ; exporter sur un autre poste"),
     "logs.why_many": ("{count} lignes", "{count} lignes sont trop pour un fichier ; les filtrer"),
     "logs.why_there": ("existe", "ce nom existe déjà ; en choisir un autre"),
     "logs.why_folder": ("sans dossier", "ce dossier n'existe pas"),

@@ -116,5 +116,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{told}. {count} non envoyés iront encore à {left}",
     ),
     "session.not_moved": ("{why:~~}", "Pas dans {store} : {why:~~}"),
-    "session.one_store": ("Pas d'ici", "On ne change pas de magasin d'ici"),
+    "session.one_store": ("Pas d'ici", "Un navigateur n'est connecté qu'à ce magasin ; en changer sur un poste"),
 }

@@ -59,7 +59,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.no_name": ("Geen naam", "{text:~} is geen bestandsnaam; typ zoiets als week.csv"),
     "logs.exported": ("{count} bewaard", "{count:boeking|boekingen} in {file:~}"),
     "logs.not_exported": ("Mislukt: {why:~}", "{file:~} is niet geschreven: {why}"),
-    "logs.why_here": ("niet hier", "op dit scherm worden geen bestanden geschreven"),
+    "logs.why_here": ("niet hier", "een browser of kiosk schrijft geen bestanden; exporteer op een andere terminal"),
     "logs.why_many": ("{count} rijen", "{count} rijen zijn te veel voor een bestand; filter ze"),
     "logs.why_there": ("bestaat al", "er is al iets met deze naam; kies een andere"),
     "logs.why_folder": ("geen map", "die map bestaat niet"),

@@ -116,5 +116,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{told}. {count} niet verzonden gaan nog naar {left}",
     ),
     "session.not_moved": ("{why:~~}", "Niet in {store}: {why:~~}"),
-    "session.one_store": ("Niet hier", "Hier kan de winkel niet gewisseld worden"),
+    "session.one_store": ("Niet hier", "Een browser is alleen voor deze winkel aangemeld; wissel op een terminal"),
 }
