@@ -127,6 +127,9 @@ def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk
     assert frame.verdict is not None
     assert (frame.view.name, frame.verdict.text.id) == ("order", "act.told_reject")
     assert desk.rows() == [("person/U6", "U6", "4101")]
+    told = desk.says(PIN).verdict
+    assert told is not None
+    assert told.text.id == "pin.twice", "who did not see the page go types it once more"
     assert desk.says("b", "b").view.name == "home"
     assert desk.rejects("4102").view.name == "order", "asked no more"
     assert desk.rows()[1:] == [("person/U6", "U6", "4102")]

@@ -15,6 +15,7 @@ from aisle.jobs.base import Event, Start
 from aisle.jobs.view import ASK, Verdict, msg
 from aisle.local.operation import principal_of
 from aisle.local.stack import Outcome
+from aisle.scan.meaning import Text, Unknown
 
 if TYPE_CHECKING:
     from aisle.local.session import Session
@@ -24,6 +25,9 @@ NAME = "pin"
 UP = ("live", "partial", "syncing")
 TELL_AGAIN = 60.0
 """Seconds after which it is told again that something waits for a PIN: a scan may have hidden it."""
+
+TWICE_S = 10.0
+"""So long after a PIN was right it may be typed once more, by whoever did not see the page go."""
 
 
 def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcome:
@@ -49,6 +53,13 @@ def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcom
         return outcome
     told = outcome.verdict._replace(text=msg("pin.noted", said=outcome.verdict.text))
     return outcome._replace(verdict=told)
+
+
+def is_said_twice(session: Session, text: str, said: Event) -> bool:
+    """Whether that may be a PIN which was right a moment ago: digits that mean nothing to the page that came."""
+    digits = text.strip()
+    late = 0 <= session._at - session._proved_at < TWICE_S
+    return late and isinstance(said, Unknown | Text) and digits.isdecimal() and 4 <= len(digits) <= 12
 
 
 def pass_of(session: Session) -> Mapping[str, Any]:

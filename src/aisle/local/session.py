@@ -111,6 +111,8 @@ class Session:
         """The page that was on the screen before the inputs that are taken now."""
         self._proved = 0.0
         """Until when the PIN of whoever stands here is not asked for again."""
+        self._proved_at = 0.0
+        """When it was said last, and was right."""
         self._reminded = 0.0
         """When it was told last that something waits for it."""
         self._own: dict[str, Any] = {}
@@ -289,7 +291,7 @@ class Session:
             self._tune(order)
             return
         if isinstance(order, Proved):
-            self._proved = order.until
+            self._proved, self._proved_at = order.until, self._at
             return
         if isinstance(order, SignOut):
             self._untune()

@@ -15,7 +15,7 @@ from aisle.local.ear import detour
 from aisle.local.hearing import heard
 from aisle.local.house import PAGES, hidden, is_house, meant, opening, page_called, pressed
 from aisle.local.open_line import meant_for
-from aisle.local.rights import minded
+from aisle.local.rights import is_said_twice, minded
 from aisle.local.stack import Outcome
 from aisle.local.terms import ALIASES, CURSOR
 from aisle.scan.inputs import Decoded, Key, Line, Typed
@@ -73,7 +73,10 @@ def _take_line(session: Session, item: Line, at: float) -> None:
     else:
         if _leave_for(session, said):
             said = _understand(session, item.text)
-        if listens(session._stack.top.job) and not isinstance(said, Back):
+        if is_said_twice(session, item.text, said):
+            secret = True
+            session._tell(Verdict(INFO, msg("pin.twice")))
+        elif listens(session._stack.top.job) and not isinstance(said, Back):
             _listen(session, heard(item, said), "" if secret else item.text)
         else:
             _hear(session, said, "" if secret and not isinstance(said, Back) else item.text)

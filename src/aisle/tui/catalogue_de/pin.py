@@ -24,6 +24,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.again": ("Noch einmal", "PIN noch einmal tippen"),
     "pin.note_it": ("Notieren", "Jetzt notieren; geht hinaus, sobald die PIN da ist"),
     "pin.done": ("PIN stimmt", "Die PIN stimmt, {name:~}"),
+    "pin.twice": ("PIN stimmte schon", "Die PIN stimmte schon: damit ist nichts getan"),
     "pin.left": ("Keine PIN", "Keine PIN gegeben; was darauf wartet, wartet weiter"),
     "pin.unwanted": ("Keine PIN nötig", "Nichts hier braucht deine PIN"),
     "pin.noted": ("Wartet auf PIN", "{said}: wartet auf deine PIN"),

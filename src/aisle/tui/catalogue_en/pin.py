@@ -27,6 +27,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.again": ("Once more", "Type the PIN once more"),
     "pin.note_it": ("Note it", "Note it now; it is sent once your PIN is given"),
     "pin.done": ("PIN is right", "The PIN is right, {name:~}"),
+    "pin.twice": ("The PIN was right", "The PIN was right before: nothing was made of this"),
     "pin.left": ("No PIN given", "No PIN given; what waits for it goes on waiting"),
     "pin.unwanted": ("No PIN needed", "Nothing here needs your PIN"),
     "pin.noted": ("Waits for the PIN", "{said}: waits for your PIN"),

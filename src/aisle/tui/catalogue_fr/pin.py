@@ -24,6 +24,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.again": ("Encore", "Taper encore le PIN"),
     "pin.note_it": ("Noter", "Noter maintenant ; envoyé dès que le PIN est donné"),
     "pin.done": ("PIN correct", "Le PIN est correct, {name:~}"),
+    "pin.twice": ("PIN déjà correct", "Le PIN était déjà correct : rien n'a été fait de ceci"),
     "pin.left": ("Pas de PIN", "PIN non donné ; ce qui l'attend continue d'attendre"),
     "pin.unwanted": ("PIN inutile", "Rien ici n'a besoin du PIN"),
     "pin.noted": ("Attend le PIN", "{said} : attend le PIN"),

@@ -27,6 +27,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.again": ("Nog eens", "Typ de pincode nog eens"),
     "pin.note_it": ("Noteren", "Nu noteren; gaat weg zodra de pincode er is"),
     "pin.done": ("Pincode klopt", "De pincode klopt, {name:~}"),
+    "pin.twice": ("Pincode klopte al", "De pincode klopte al: hiermee is niets gedaan"),
     "pin.left": ("Geen pincode", "Geen pincode gegeven; wat erop wacht blijft wachten"),
     "pin.unwanted": ("Niet nodig", "Niets hier heeft een pincode nodig"),
     "pin.noted": ("Wacht op pincode", "{said}: wacht op de pincode"),
