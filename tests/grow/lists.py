@@ -43,7 +43,6 @@ POLLS = {
     "logs to review": "/products/stock/storeproductlogs?review_status=1",
     "logs with a reason": "/products/stock/storeproductlogs?reason_code=77",
     "deliveries changed since tomorrow": "/orders/deliveries?last_modified_date=2027-01-01",
-    "a delivery": "/orders/deliveries?order_number=D000003",
 }
 """What a chain is asked for again and again. Most find nothing: who looks through a list looks through all of it."""
 _BY_ID = ("stock", "logs", "receipts")
