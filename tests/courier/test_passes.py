@@ -151,3 +151,16 @@ async def test_a_supervisors_write_is_never_one_with_work_of_staff(desk: Host) -
     again = desk.desk.write(update("O1", {1: 2}))
     rows = fetch(desk.desk.db, "SELECT op_id, principal FROM operation ORDER BY n")
     assert rows == [(ids[0], "store"), (ids[1], "person/U6"), (again[0], "store")]
+
+
+async def test_an_order_claimed_for_somebody_is_his_and_goes_with_the_token_of_who_said_so(desk: Host) -> None:
+    claim = update("O1", {}, is_claimed=True)._replace(user="U2", supervises=True)
+    (mine,) = says_fred(desk, claim)
+    row = desk.desk.outbox.get(mine)
+    assert (row.principal, row.app_user, row.terminal) == ("person/U6", "U2", "")
+    async with desk.running(desk.courier(pace=quiet())) as courier:
+        await live(desk)
+        await prove(desk, courier)
+        await settled(desk, 1)
+    (request,) = [request for request in desk.fake.requests if request.method == "PUT"]
+    assert (request.headers["authorization"], request.headers["aisle-app-user"]) == ("Bearer freds", "U2")
