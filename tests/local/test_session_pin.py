@@ -162,6 +162,7 @@ def test_it_is_asked_again_when_the_token_or_the_sign_in_has_ended(desk: Desk, e
         desk.says("o")
         desk.says("U6")
     assert desk.rejects("4101").view.name == "pin"
+    assert desk.says(PIN).view.name == "pin.wait", "though one was right a moment ago"
 
 
 def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_link_is_back(desk: Desk) -> None:

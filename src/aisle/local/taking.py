@@ -73,7 +73,7 @@ def _take_line(session: Session, item: Line, at: float) -> None:
     else:
         if _leave_for(session, said):
             said = _understand(session, item.text)
-        if is_said_twice(session, item.text, said):
+        if not secret and is_said_twice(session, item.text, said):
             secret = True
             session._tell(Verdict(INFO, msg("pin.twice")))
         elif listens(session._stack.top.job) and not isinstance(said, Back):
