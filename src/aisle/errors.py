@@ -26,7 +26,7 @@ class SettingsError(AisleError):
 class StorageError(AisleError):
     """A database of this host cannot be opened, is of another version, or lies where it must not.
 
-    `trouble` says which of the troubles it is that a session tells its people of (see aisle.local.troubles); the text
+    `trouble` says which of the troubles it is that a session tells its people of (see local.host.troubles); the text
     is for operators.
     """
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.outbox import open_outbox
-from aisle.local.reads import Reads
-from aisle.local.schema_cache import VERSION
+from aisle.local.cache.schema import VERSION
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import open_outbox
+from aisle.local.reads.reads import Reads
 from tests.bench import shop
 from tests.bench.rows_sync import catalogue_entry, stock_entry
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import apsw
 
-from aisle.local.home import Home
-from aisle.local.reads import Reads
-from aisle.local.reads_goods import MOST
+from aisle.local.host.home import Home
+from aisle.local.reads.goods import MOST
+from aisle.local.reads.reads import Reads
 from tests.bench.bench import Bench
 from tests.bench.grown import grow, reading
 from tests.bench.table import Pair, Row, measures, median, p99

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from aisle.local.home import Home
+from aisle.local.host.home import Home
 from tests.bench import grown, shop
 from tests.bench.bench import Bench
 from tests.bench.grown import grow, reading

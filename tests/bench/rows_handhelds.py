@@ -22,8 +22,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aisle.local.home import Home
-from aisle.local.outbox_state import DONE
+from aisle.local.host.home import Home
+from aisle.local.outbox.state import DONE
 from aisle.service.storage import open_storage
 from aisle.service.times import moment
 from aisle.service.tokens import create_token

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.signals import socket_folder
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.host.signals import socket_folder
 from tests.bench import shop
 from tests.bench.bench import Bench
 from tests.bench.prepare import environment

@@ -14,13 +14,13 @@ from typing import Any
 
 from aisle import text
 from aisle.jobs.base import Policy
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
-from aisle.local.session import Session
-from aisle.local.signals import Bell
-from aisle.local.terms import Rooms, Terms
+from aisle.local.host.home import Home
+from aisle.local.host.signals import Bell
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
+from aisle.local.session.session import Session
+from aisle.local.session.terms import Rooms, Terms
 from aisle.scan.inputs import Line
 from aisle.service import request as wire
 from aisle.service.factory import Service, open_service

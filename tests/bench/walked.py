@@ -15,14 +15,14 @@ from aisle.tui import prepare_environment
 prepare_environment(False)
 
 from aisle.cli import main  # noqa: E402
-from aisle.local import session as sessions  # noqa: E402
-from aisle.local import taking  # noqa: E402
-from aisle.local.ear import Ear  # noqa: E402
-from aisle.local.journal import Journal  # noqa: E402
-from aisle.local.keeper import Keeper  # noqa: E402
-from aisle.local.reads import Reads  # noqa: E402
-from aisle.local.signals import Bell  # noqa: E402
-from aisle.local.stack import Stack  # noqa: E402
+from aisle.local.host.signals import Bell  # noqa: E402
+from aisle.local.outbox.journal import Journal  # noqa: E402
+from aisle.local.reads.reads import Reads  # noqa: E402
+from aisle.local.session import session as sessions  # noqa: E402
+from aisle.local.session import taking  # noqa: E402
+from aisle.local.session.ear import Ear  # noqa: E402
+from aisle.local.session.keeper import Keeper  # noqa: E402
+from aisle.local.session.stack import Stack  # noqa: E402
 from aisle.scan.decoder import Decoder  # noqa: E402
 from aisle.tui import board  # noqa: E402
 from aisle.tui.driver import AisleDriver, Outlet  # noqa: E402

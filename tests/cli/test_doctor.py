@@ -21,19 +21,19 @@ from aisle.cli.doctor import host, store, terminal
 from aisle.cli.doctor.report import NOTE, OK, WRONG
 from aisle.cli.doctor.service import Asked, _judged, clock, level
 from aisle.client import Answer
-from aisle.courier import progress
 from aisle.courier.features import Features, parse_features
+from aisle.courier.pull import progress
 from aisle.errors import StorageError
-from aisle.local import disk
-from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import connect, transaction
-from aisle.local.home import Home
-from aisle.local.lock import Election, Holder
-from aisle.local.opening import open_session
-from aisle.local.operation import principal_of
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.rescue import put_back
-from aisle.local.schema_outbox import OUTBOX
+from aisle.local.host import disk
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.rescue import put_back
+from aisle.local.outbox.operation import principal_of
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.schema import OUTBOX
+from aisle.local.session.opening import open_session
 from aisle.local.told import outside
 from aisle.scan.inputs import Line
 from aisle.settings import EMBEDDED, Loaded, Settings
@@ -507,7 +507,7 @@ def test_the_colours_of_a_terminal(environ: dict[str, str], known: tuple[int, ..
     asked = [
         sys.executable,
         "-c",
-        "import sys, ast, aisle.local.hearing as it; print(it.colours(ast.literal_eval(sys.argv[1])))",
+        "import sys, ast, aisle.local.session.hearing as it; print(it.colours(ast.literal_eval(sys.argv[1])))",
     ]
     found = subprocess.run([*asked, repr(environ)], capture_output=True, text=True, check=True, timeout=60)
     assert int(found.stdout) in known

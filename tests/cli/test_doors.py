@@ -17,11 +17,11 @@ from aisle.cli import api as api_door
 from aisle.cli import main
 from aisle.cli.serve import _print
 from aisle.contract.wire import OPERATIONS
-from aisle.local import archive
-from aisle.local.home import Home
-from aisle.local.journal import Batch, Entry, Journal
-from aisle.local.operation import Author
-from aisle.local.outbox import open_outbox
+from aisle.local.host.home import Home
+from aisle.local.outbox import archive
+from aisle.local.outbox.journal import Batch, Entry, Journal
+from aisle.local.outbox.operation import Author
+from aisle.local.outbox.outbox import open_outbox
 from aisle.service.tokens import TokenInfo
 from aisle.settings import DEMO_STORE, EMBEDDED
 

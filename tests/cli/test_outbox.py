@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.local.cache import Cache, open_cache
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.operation import Author, Intent, principal_of
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.probes import MOVEMENT_READBACK, NO, Probes
+from aisle.local.host.home import Home
+from aisle.local.outbox.operation import Author, Intent, principal_of
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.probes import MOVEMENT_READBACK, NO, Probes
 from aisle.local.told import outside
 from aisle.settings import DEMO_STORE, EMBEDDED
 from tests.courier.kit import movement, update

@@ -12,7 +12,7 @@ import pytest
 
 from aisle.cli import main, people
 from aisle.client import Answer
-from aisle.local.home import Home
+from aisle.local.host.home import Home
 from aisle.service.factory import open_service
 from aisle.service.storage import Tx
 from aisle.settings import DEMO_STORE, EMBEDDED, data_root

@@ -13,10 +13,10 @@ import pytest
 
 from aisle.cli import main
 from aisle.cli.courier import _summary
-from aisle.courier import progress
-from aisle.courier.progress import Progress
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
+from aisle.courier.pull import progress
+from aisle.courier.pull.progress import Progress
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
 from aisle.settings import EMBEDDED
 from tests.courier.kit import Desk, update
 from tests.terminal.lifeline import Lifeline

@@ -8,9 +8,9 @@ from typing import Any
 
 from aisle.client import Answer, Client, RetryPolicy
 from aisle.courier.courier import Courier, World
-from aisle.courier.schedule import Pace
-from aisle.local.home import Home
-from aisle.local.reads import Reads
+from aisle.courier.pull.schedule import Pace
+from aisle.local.host.home import Home
+from aisle.local.reads.reads import Reads
 from tests.courier.fake import Fake
 from tests.courier.kit import STORE, Desk, Time
 

@@ -13,8 +13,8 @@ import apsw
 
 from aisle.jobs.base import Write
 from aisle.local.db import transaction
-from aisle.local.operation import Author, Intent, Operation
-from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.outbox.operation import Author, Intent, Operation
+from aisle.local.outbox.outbox import Outbox, open_outbox
 
 STORE = "0001"
 ANNA = Author(STORE, "U1")

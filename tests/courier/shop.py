@@ -9,10 +9,10 @@ from typing import Any
 from aisle.courier.care import Care
 from aisle.courier.courier import Courier
 from aisle.jobs.base import Settle, Write
-from aisle.jobs.counting import logs
+from aisle.jobs.count.counting import logs
 from aisle.local.db import transaction
-from aisle.local.operation import Operation
-from aisle.local.probes import LOG_READBACK, MOVEMENT_READBACK, Probes
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.probes import LOG_READBACK, MOVEMENT_READBACK, Probes
 from tests.courier.host import Host
 from tests.courier.host import quiet as quiet_pace
 from tests.courier.kit import STORE, movement

@@ -10,14 +10,14 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.courier.asks import CLEARANCE, SIGN_IN
 from aisle.courier.courier import Courier
+from aisle.courier.send.asks import CLEARANCE, SIGN_IN
 from aisle.jobs.base import Ask
-from aisle.local import asks
-from aisle.local.asks import ANSWERED, ASKED, BEGUN, EXPIRED, UNKNOWN
 from aisle.local.db import fetch, transaction
-from aisle.local.operation import Author
-from aisle.local.signals import CONFIDE
+from aisle.local.host.signals import CONFIDE
+from aisle.local.outbox import asks
+from aisle.local.outbox.asks import ANSWERED, ASKED, BEGUN, EXPIRED, UNKNOWN
+from aisle.local.outbox.operation import Author
 from tests.courier.fake import OWN, Fake, answer_lost, lost_before, says
 from tests.courier.host import Host, quiet
 from tests.courier.kit import STORE

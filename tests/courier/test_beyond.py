@@ -10,7 +10,7 @@ import pytest
 
 from aisle.cli.words import in_words
 from aisle.jobs.base import Write
-from aisle.jobs.deeds import CLOSE_LINE, OPEN_LINE, Deed, decide
+from aisle.jobs.desk.deeds import CLOSE_LINE, OPEN_LINE, Deed, decide
 from tests.courier.fake import OWN, Fake
 from tests.courier.test_deliver import Rig
 from tests.courier.test_real_service import Shop

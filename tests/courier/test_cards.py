@@ -20,11 +20,11 @@ from aisle.cli.words import in_words
 from aisle.client import Answer, Client, RetryPolicy, asgi_transport
 from aisle.courier.courier import Courier
 from aisle.jobs.base import Context, Effect, Event, Query, Rows, Settle, Start, Wish, Write
-from aisle.jobs.counting import logs
-from aisle.jobs.doubts import DoubtsJob, ways_of
+from aisle.jobs.count.counting import logs
+from aisle.jobs.desk.doubts import DoubtsJob, ways_of
 from aisle.jobs.view import Detail, Frame, Link
 from aisle.local.db import transaction
-from aisle.local.operation import Operation
+from aisle.local.outbox.operation import Operation
 from aisle.scan.meaning import Choice
 from aisle.service.factory import open_service
 from aisle.tui.screens.frame import paint

@@ -13,8 +13,8 @@ import pytest
 
 from aisle.cli.words import in_words
 from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND
-from aisle.local.operation import Operation
-from aisle.local.probes import (
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.probes import (
     CONTAINS,
     EXACT,
     HISTORY,
@@ -26,7 +26,7 @@ from aisle.local.probes import (
     SETTLE_S,
     YES,
 )
-from aisle.local.sides import items
+from aisle.local.outbox.sides import items
 from tests.courier.fake import Fake, Fault, answer_lost, name_of, not_applied, says
 from tests.courier.host import quiet as quiet_pace
 from tests.courier.kit import movement, update

@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.courier.schedule import Pace
-from aisle.local.reads import Reads
-from aisle.local.signals import Bell, CourierSocket
-from aisle.local.wishes import wish
+from aisle.courier.pull.schedule import Pace
+from aisle.local.host.signals import Bell, CourierSocket
+from aisle.local.outbox.wishes import wish
+from aisle.local.reads.reads import Reads
 from tests.courier.fake import Fault, answer_lost, lost_before, name_of, not_applied, says
 from tests.courier.host import Host
 from tests.courier.kit import movement, update

@@ -10,11 +10,11 @@ import pytest
 from aisle.cli.words import in_words
 from aisle.client import Client
 from aisle.client.retry import RetryPolicy
-from aisle.courier.deliver import AT_ONCE, Delivery, Ears
 from aisle.courier.link import OFFLINE, REFUSED, Link
-from aisle.courier.passes import Passes
-from aisle.courier.sharing import Fitted
-from aisle.local.operation import Operation
+from aisle.courier.send.deliver import AT_ONCE, Delivery, Ears
+from aisle.courier.send.passes import Passes
+from aisle.courier.send.sharing import Fitted
+from aisle.local.outbox.operation import Operation
 from tests.courier.fake import (
     OWN,
     Fake,

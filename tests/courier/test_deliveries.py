@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Context, Write
-from aisle.jobs.receiving import Entry, Receiving, write
-from aisle.local.wishes import wish
+from aisle.jobs.receive.receiving import Entry, Receiving, write
+from aisle.local.outbox.wishes import wish
 from aisle.scan.codes import lookup_keys
 from tests.courier.fake import Fake, says
 from tests.courier.host import Host

@@ -15,11 +15,11 @@ from aisle.courier.grounds import NEWER_PROGRAM
 from aisle.courier.office import Office
 from aisle.courier.run import Term, run
 from aisle.jobs.view import Step
-from aisle.local.home import Home
-from aisle.local.lock import Election, Holder
-from aisle.local.opening import open_session
-from aisle.local.reads import Reads
-from aisle.local.rescue import copies
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.rescue import copies
+from aisle.local.reads.reads import Reads
+from aisle.local.session.opening import open_session
 from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from tests.courier.fake import lost_before

@@ -12,7 +12,7 @@ import pytest
 
 from aisle.courier import heir
 from aisle.courier.heir import SHORT_TERMS, Seat
-from aisle.local.lock import Election, Holder
+from aisle.local.host.lock import Election, Holder
 from tests.local.children import Child, running
 
 

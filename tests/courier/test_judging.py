@@ -11,7 +11,7 @@ import pytest
 
 from aisle.contract.wire import OPERATIONS
 from aisle.courier.features import Features
-from aisle.courier.judging import (
+from aisle.courier.send.judging import (
     ABSENT,
     BY_LOG,
     BY_NUMBER,
@@ -30,11 +30,11 @@ from aisle.courier.judging import (
     state_of,
     way_of,
 )
-from aisle.courier.marks import OFF, REFERENCE, SOURCE, marks
-from aisle.courier.parcel import body_of
+from aisle.courier.send.marks import OFF, REFERENCE, SOURCE, marks
+from aisle.courier.send.parcel import body_of
 from aisle.jobs.base import Write
-from aisle.jobs.counting import logs
-from aisle.local.operation import Operation
+from aisle.jobs.count.counting import logs
+from aisle.local.outbox.operation import Operation
 from tests.courier.kit import STORE, Desk, movement, update
 
 PLAIN = Features()

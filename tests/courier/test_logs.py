@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.counting import logs
-from aisle.local.wishes import wish
+from aisle.jobs.count.counting import logs
+from aisle.local.outbox.wishes import wish
 from tests.courier.kit import STORE
 from tests.courier.test_real_service import Shop
 

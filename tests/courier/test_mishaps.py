@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.courier.refresh import AGAIN_S
-from aisle.courier.schedule import Pace
+from aisle.courier.pull.refresh import AGAIN_S
+from aisle.courier.pull.schedule import Pace
 from aisle.errors import StorageError
 from aisle.local.db import fetch
-from aisle.local.wishes import EVERYTHING, wish
+from aisle.local.outbox.wishes import EVERYTHING, wish
 from tests.courier.fake import Fake, Fault, broken_answer, name_of, says
 from tests.courier.host import Host
 from tests.courier.kit import update

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from aisle.local.opening import open_session
-from aisle.local.session import Session
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from tests.courier.kit import STORE

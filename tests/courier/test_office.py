@@ -20,10 +20,10 @@ from aisle.courier.office import Office, is_newer
 from aisle.courier.run import Term, run, work_here
 from aisle.errors import StorageError
 from aisle.lifeline import LIFELINE, lifeline_fd
-from aisle.local import spawn
-from aisle.local.lock import Election, Holder
-from aisle.local.signals import Bell, socket_folder
-from aisle.local.spawn import spawn_courier
+from aisle.local.host import spawn
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.signals import Bell, socket_folder
+from aisle.local.host.spawn import spawn_courier
 from tests.courier.fake import lost_before
 from tests.courier.host import Host
 from tests.courier.kit import update

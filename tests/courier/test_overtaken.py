@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.local.wishes import wish
+from aisle.local.outbox.wishes import wish
 from tests.courier.fake import says
 from tests.courier.host import Host, quiet
 from tests.courier.kit import movement

@@ -9,12 +9,12 @@ import pytest
 from aisle.courier.alarm import Alarm
 from aisle.courier.backoff import backoff
 from aisle.courier.features import Features, parse_features, read_features
-from aisle.courier.freshness import Freshness
-from aisle.courier.marks import OFF
-from aisle.courier.parcel import Topic, body_of, touched
-from aisle.courier.readback import ReadBacks
-from aisle.courier.schedule import Pace, Timetable
-from aisle.local.operation import LOGS
+from aisle.courier.pull.freshness import Freshness
+from aisle.courier.pull.readback import ReadBacks
+from aisle.courier.pull.schedule import Pace, Timetable
+from aisle.courier.send.marks import OFF
+from aisle.courier.send.parcel import Topic, body_of, touched
+from aisle.local.outbox.operation import LOGS
 from tests.courier.host import Host
 from tests.courier.kit import Time, movement, update
 

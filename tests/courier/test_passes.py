@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Write
-from aisle.local import passes
 from aisle.local.db import fetch, transaction
-from aisle.local.operation import Author, Intent, principal_of
-from aisle.local.signals import CONFIDE, passed_by, passes_of
+from aisle.local.host.signals import CONFIDE, passed_by, passes_of
+from aisle.local.outbox import passes
+from aisle.local.outbox.operation import Author, Intent, principal_of
 from tests.courier.fake import OWN, Fake, answer_lost, says
 from tests.courier.host import Host, quiet
 from tests.courier.kit import STORE, update

@@ -13,8 +13,8 @@ import pytest
 from aisle.client import Answer, Client, RetryPolicy, asgi_transport
 from aisle.courier.courier import Courier, World
 from aisle.jobs.base import Write
-from aisle.local.home import Home
-from aisle.local.reads import Reads
+from aisle.local.host.home import Home
+from aisle.local.reads.reads import Reads
 from aisle.service.factory import Service, open_service
 from tests.courier.host import URL
 from tests.courier.kit import STORE, Desk, Time

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from aisle.courier.ringing import NAMED_S, WHOLE_S, Ringer, places_of, topics_of
-from aisle.local.home import Home
-from aisle.local.schema_cache import MANY
-from aisle.local.signals import Bell, CourierSocket
+from aisle.local.cache.schema import MANY
+from aisle.local.host.home import Home
+from aisle.local.host.signals import Bell, CourierSocket
 from tests.courier.kit import STORE, Time
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from aisle.cli.words import in_words
 from aisle.client import Answer, Client, RetryPolicy
-from aisle.courier.judging import ABSENT, CHANGED, FOUND, STANDS, UNREADABLE, Seen, judge
+from aisle.courier.send.judging import ABSENT, CHANGED, FOUND, STANDS, UNREADABLE, Seen, judge
 from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, Json, Write
-from aisle.jobs.store_product_fields import UPDATE, values_of, write
-from aisle.local.operation import Operation
+from aisle.jobs.chain.store_product_fields import UPDATE, values_of, write
+from aisle.local.outbox.operation import Operation
 from tests.courier.fake import answer_lost, not_applied, says
 from tests.courier.host import URL, Host
 from tests.courier.kit import STORE, Desk

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from aisle.jobs.base import AGAIN
-from aisle.local.remainder import LEFT
+from aisle.local.outbox.remainder import LEFT
 from tests.courier.fake import Fake, answer_lost
 from tests.courier.host import Host
 from tests.courier.shop import PUT, Shop

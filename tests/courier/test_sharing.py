@@ -17,11 +17,11 @@ from aisle.cli.words import in_words
 from aisle.client import Answer, Client, RetryPolicy, asgi_transport
 from aisle.courier.courier import Courier
 from aisle.courier.features import Features
-from aisle.courier.parcel import body_of, headers_of
-from aisle.courier.sharing import fitted, is_fitted, left_of
+from aisle.courier.send.parcel import body_of, headers_of
+from aisle.courier.send.sharing import fitted, is_fitted, left_of
 from aisle.jobs.base import BY_HAND, Settle, Write
 from aisle.local.db import transaction
-from aisle.local.operation import Operation
+from aisle.local.outbox.operation import Operation
 from aisle.service.factory import Service, open_service
 from tests.courier.fake import Fake
 from tests.courier.host import URL, Host

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from aisle.client import Answer, Client, RetryPolicy
-from aisle.courier.asks import SIGN_IN
 from aisle.courier.courier import Courier
+from aisle.courier.send.asks import SIGN_IN
 from aisle.jobs.base import Ask, Write
-from aisle.jobs.deeds import CLOSE_LINE, REJECT, TAKE_BACK, Deed, decide
-from aisle.jobs.store_product_fields import write as write_product
-from aisle.local import asks, passes
+from aisle.jobs.chain.store_product_fields import write as write_product
+from aisle.jobs.desk.deeds import CLOSE_LINE, REJECT, TAKE_BACK, Deed, decide
 from aisle.local.db import transaction
-from aisle.local.operation import UPDATE, Author, Intent, principal_of
-from aisle.local.signals import CONFIDE
+from aisle.local.host.signals import CONFIDE
+from aisle.local.outbox import asks, passes
+from aisle.local.outbox.operation import UPDATE, Author, Intent, principal_of
 from aisle.service.demo import PIN
 from aisle.service.times import moment
 from aisle.service.tokens import create_token

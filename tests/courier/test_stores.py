@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.local.wishes import wish
+from aisle.local.outbox.wishes import wish
 from tests.courier.fake import Fake
 from tests.courier.host import Host
 from tests.courier.kit import STORE

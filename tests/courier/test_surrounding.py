@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aisle.local.wishes import wish
+from aisle.local.outbox.wishes import wish
 from tests.courier.fake import Fake, says
 from tests.courier.host import Host
 

@@ -11,8 +11,8 @@ import pytest
 
 from aisle.client.errors import AnswerError, NotSent
 from aisle.courier.courier import Courier
-from aisle.courier.progress import Progress
-from aisle.courier.stages import paged
+from aisle.courier.pull.progress import Progress
+from aisle.courier.pull.stages import paged
 from aisle.errors import StorageError
 from aisle.local.db import fetch, transaction
 from tests.courier.fake import OWN, Fake, Fault, lost_before, name_of, says
@@ -68,7 +68,7 @@ async def test_progress_counts_to_its_end(host: Host) -> None:
 @pytest.mark.parametrize("commit", range(1, 34, 2))
 async def test_a_commit_that_fails_costs_no_page(host: Host, commit: int, monkeypatch: Any) -> None:
     await once(host)
-    monkeypatch.setattr("aisle.courier.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
     left = commit
 
     @contextmanager
@@ -83,7 +83,7 @@ async def test_a_commit_that_fails_costs_no_page(host: Host, commit: int, monkey
     async with host.courier() as courier:
         await courier.pull.knock()
         courier.sync.ask_all()
-        monkeypatch.setattr("aisle.local.cache.transaction", failing)
+        monkeypatch.setattr("aisle.local.cache.writer.transaction", failing)
         with pytest.raises(StorageError):
             await courier.sync.finish()
         await courier.sync.finish()
@@ -94,7 +94,7 @@ async def test_a_commit_that_fails_costs_no_page(host: Host, commit: int, monkey
 
 @pytest.mark.parametrize("page", range(1, 15))
 async def test_a_crash_between_any_two_pages_costs_no_page(host: Host, page: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr("aisle.courier.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
     host.fake.down = after_pages(page)
     with pytest.raises(NotSent):
         await once(host)
@@ -133,7 +133,7 @@ def small_pages(stage: str, store: str) -> Any:
 
 async def test_memory_holds_one_page(host: Host, monkeypatch: Any) -> None:
     host.fake.add_products(f"Q{n}" for n in range(60))
-    monkeypatch.setattr("aisle.courier.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
     async with host.courier() as courier:
         most = 0
         put = courier.cache.put_stock
@@ -175,7 +175,7 @@ async def test_an_order_that_a_list_left_out_is_asked_for_before_it_is_dropped(h
 
 
 async def test_a_list_that_shrinks_on_the_way_is_walked_again(host: Host, monkeypatch: Any) -> None:
-    monkeypatch.setattr("aisle.courier.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
     real = host.fake._list_customer_orders
     shrunk: list[str] = []
 
@@ -203,7 +203,7 @@ async def test_a_bad_row_costs_itself_alone(host: Host) -> None:
 
 
 async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatch: Any) -> None:
-    monkeypatch.setattr("aisle.courier.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
     real = host.fake.answer
 
     def broken(request: httpx.Request) -> httpx.Response:
@@ -235,7 +235,7 @@ async def test_a_list_that_is_not_to_be_had_is_done_without(host: Host) -> None:
 
 
 async def test_stock_without_ids_is_read_by_page(host: Host, monkeypatch: Any) -> None:
-    monkeypatch.setattr("aisle.courier.sync.paged", small_pages)
+    monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
     for row in host.fake.stock.values():
         row["id"] = 5
     courier = await once(host)

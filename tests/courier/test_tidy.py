@@ -2,9 +2,9 @@
 
 from contextlib import closing
 
-from aisle.local import archive
 from aisle.local.db import fetch
-from aisle.local.journal import Batch, Entry, Journal, NewJob
+from aisle.local.outbox import archive
+from aisle.local.outbox.journal import Batch, Entry, Journal, NewJob
 from tests.courier.host import Host, quiet
 from tests.courier.kit import ANNA, update
 

@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from aisle.cli.words import in_words
-from aisle.courier.judging import WORDLESS, is_believed_wordless
+from aisle.courier.send.judging import WORDLESS, is_believed_wordless
 from aisle.jobs.base import Write
-from aisle.local.operation import LOGS, MOVEMENT, UPDATE
-from aisle.local.split import split
+from aisle.local.outbox.operation import LOGS, MOVEMENT, UPDATE
+from aisle.local.outbox.split import split
 from tests.courier.fake import Fake, Fault, answer_lost, not_applied
 from tests.courier.kit import movement, update
 from tests.courier.shop import LOG, MOVE, Shop, loss

@@ -16,8 +16,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.local.db import fetch
-from aisle.local.operation import Operation
-from aisle.local.outbox_state import CLOSED, DONE, NEEDS_PERSON, REJECTED
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.state import CLOSED, DONE, NEEDS_PERSON, REJECTED
 from aisle.service.storage import Tx
 from tests.service.world import assert_books
 

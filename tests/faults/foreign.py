@@ -22,9 +22,9 @@ import httpx
 from aisle.courier.care import Care
 from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, Settle
 from aisle.local.db import fetch, transaction
-from aisle.local.operation import UPDATE, Operation, parts_of
-from aisle.local.outbox_state import CLOSED, DONE, IN_DOUBT, NEEDS_PERSON, QUEUED, REJECTED, SENDING
-from aisle.local.sides import items
+from aisle.local.outbox.operation import UPDATE, Operation, parts_of
+from aisle.local.outbox.sides import items
+from aisle.local.outbox.state import CLOSED, DONE, IN_DOUBT, NEEDS_PERSON, QUEUED, REJECTED, SENDING
 from tests.faults.checker import journalled, untroubled
 from tests.faults.document import COPY, OP, PARTS, Document, Ways, chosen
 from tests.faults.goods import CODES, GOODS, PICK_UP, SHELVES, STOCK

@@ -9,10 +9,10 @@ from unittest.mock import patch
 
 from aisle.client import paging
 from aisle.client.errors import AnswerError
-from aisle.courier.checking import Checker
-from aisle.courier.deliver import Delivery
-from aisle.courier.judging import FOUND, STANDS, Judgement, judge
-from aisle.local.operation import Operation
+from aisle.courier.send.checking import Checker
+from aisle.courier.send.deliver import Delivery
+from aisle.courier.send.judging import FOUND, STANDS, Judgement, judge
+from aisle.local.outbox.operation import Operation
 from aisle.local.told import outside
 
 
@@ -57,7 +57,7 @@ def as_it_was_is_found() -> Iterator[None]:
         judgement = judge(*args)
         return Judgement(FOUND) if judgement.verdict == STANDS else judgement
 
-    with patch("aisle.courier.checking.judge", mutant):
+    with patch("aisle.courier.send.checking.judge", mutant):
         yield
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from aisle.local.operation import LOGS, MOVEMENT, UPDATE, Operation
-from aisle.local.outbox_state import CLOSED, REJECTED
+from aisle.local.outbox.operation import LOGS, MOVEMENT, UPDATE, Operation
+from aisle.local.outbox.state import CLOSED, REJECTED
 from tests.faults import line
 from tests.faults.document import Document, Ways
 from tests.faults.foreign import Foreign, foreign, live_operations, quantity_of

@@ -14,15 +14,15 @@ from aisle.courier.notices import Notice
 from aisle.jobs.base import Policy, Write
 from aisle.jobs.view import Frame
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.operation import Author, Intent, Operation
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.outbox_state import DONE, QUEUED, SENDING
-from aisle.local.reads import Reads
-from aisle.local.session import Session
-from aisle.local.signals import Bell
-from aisle.local.terms import Rooms, Terms, iso
+from aisle.local.host.home import Home
+from aisle.local.host.signals import Bell
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.operation import Author, Intent, Operation
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.state import DONE, QUEUED, SENDING
+from aisle.local.reads.reads import Reads
+from aisle.local.session.session import Session
+from aisle.local.session.terms import Rooms, Terms, iso
 from aisle.scan.inputs import Line as Said
 from tests.courier.host import URL
 from tests.courier.kit import STORE

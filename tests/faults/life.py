@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from aisle.local.db import fetch
-from aisle.local.outbox_state import NEEDS_PERSON, REJECTED
+from aisle.local.outbox.state import NEEDS_PERSON, REJECTED
 from tests.faults.host import Host
 from tests.faults.line import CRASH
 from tests.faults.shop import Shop

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from aisle.courier.changes import ChangeFeed
 from aisle.courier.features import Features
-from aisle.courier.parcel import headers_of
-from aisle.local import outbox
+from aisle.courier.pull.changes import ChangeFeed
+from aisle.courier.send.parcel import headers_of
 from aisle.local.db import transaction
-from aisle.local.operation import Operation
-from aisle.local.outbox import Outbox
-from aisle.local.outbox_rows import Rows
+from aisle.local.outbox import outbox
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.rows import Rows
 from aisle.service import gate
 from aisle.service.gate import Gate
 from aisle.service.sql import core
@@ -34,7 +34,7 @@ def resent_without_key() -> Iterator[None]:
             headers.pop("Idempotency-Key", None)
         return headers
 
-    with patch("aisle.courier.deliver.headers_of", mutant):
+    with patch("aisle.courier.send.deliver.headers_of", mutant):
         yield
 
 
@@ -135,7 +135,7 @@ def two_couriers() -> Iterator[None]:
 @contextmanager
 def confirmed_is_enough() -> Iterator[None]:
     """A confirmed operation leaves the overlay at once, before the cache has its effect."""
-    with patch("aisle.local.overlay.is_in", lambda operation, began: operation.confirmed_at is not None):
+    with patch("aisle.local.reads.overlay.is_in", lambda operation, began: operation.confirmed_at is not None):
         yield
 
 

@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 from random import Random
 
-from aisle.courier.schedule import Pace
-from aisle.local.operation import Operation
-from aisle.local.outbox_state import REJECTED
+from aisle.courier.pull.schedule import Pace
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.state import REJECTED
 from aisle.service.storage import Tx
 from tests.courier.kit import STORE
 from tests.faults.goods import CODES, GOODS, SHELVES

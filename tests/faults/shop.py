@@ -10,7 +10,7 @@ from random import Random
 
 import httpx
 
-from aisle.courier.schedule import Pace
+from aisle.courier.pull.schedule import Pace
 from tests.courier.kit import Time
 from tests.faults.host import Host
 from tests.faults.line import Line

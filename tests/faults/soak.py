@@ -24,15 +24,15 @@ from aisle.errors import StorageError
 from aisle.jobs.base import Policy, Write
 from aisle.jobs.view import GOOD, Frame
 from aisle.local.db import fetch, transaction
-from aisle.local.home import Home
-from aisle.local.journal import Batch, Committed, Journal
-from aisle.local.operation import Author, Intent, Operation
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
-from aisle.local.session import Session
-from aisle.local.signals import Bell
-from aisle.local.spawn import spawn_courier
-from aisle.local.terms import Rooms, Terms, iso
+from aisle.local.host.home import Home
+from aisle.local.host.signals import Bell
+from aisle.local.host.spawn import spawn_courier
+from aisle.local.outbox.journal import Batch, Committed, Journal
+from aisle.local.outbox.operation import Author, Intent, Operation
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
+from aisle.local.session.session import Session
+from aisle.local.session.terms import Rooms, Terms, iso
 from aisle.scan.codes import check_digit
 from aisle.scan.inputs import Line
 from aisle.service.factory import Service, open_service

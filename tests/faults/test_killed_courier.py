@@ -17,12 +17,12 @@ from random import Random
 import pytest
 
 from aisle.jobs.base import Write
-from aisle.local.home import Home
-from aisle.local.lock import Election
-from aisle.local.outbox_state import DONE
-from aisle.local.pulse import END_S
-from aisle.local.signals import Bell
-from aisle.local.spawn import spawn_courier
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election
+from aisle.local.host.pulse import END_S
+from aisle.local.host.signals import Bell
+from aisle.local.host.spawn import spawn_courier
+from aisle.local.outbox.state import DONE
 from tests.courier.kit import STORE, movement
 from tests.faults import soak
 from tests.terminal.served import read_book

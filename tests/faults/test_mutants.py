@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from aisle.errors import StorageError
-from aisle.local.journal import Batch, Entry, Journal
-from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.outbox.journal import Batch, Entry, Journal
+from aisle.local.outbox.outbox import Outbox, open_outbox
 from tests.faults import line, mutants
 from tests.faults.goods import CODES
 from tests.faults.line import CANCEL_AFTER, CANCEL_BEFORE, CRASH, LOST_BEFORE, UNREACHED, Fault

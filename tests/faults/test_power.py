@@ -15,9 +15,9 @@ import apsw
 import pytest
 
 from aisle.local.db import checkpoint, fetch
-from aisle.local.journal import Batch, Entry, Journal
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.outbox_state import DONE, QUEUED, SENDING
+from aisle.local.outbox.journal import Batch, Entry, Journal
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.state import DONE, QUEUED, SENDING
 from tests.faults.power import Disk, disk_under
 from tests.local.kit import ANNA, movement, update
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.local.home import Home
-from aisle.local.lock import Election
-from aisle.local.outbox_state import DONE
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election
+from aisle.local.outbox.state import DONE
 from tests.faults import soak
 from tests.local.children import Child, running
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.outbox import open_outbox
-from aisle.local.reads import Reads
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import open_outbox
+from aisle.local.reads.reads import Reads
 from tests.local.kit import STORE
 
 

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from aisle.jobs import JOBS
 from aisle.jobs.base import Start
 from aisle.jobs.view import Detail, View
-from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.operation import Author, Intent
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.session import Session
+from aisle.local.host.home import Home
+from aisle.local.outbox.operation import Author, Intent
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.session import Session
 from aisle.local.told import outside
 from tests.local import goods
 from tests.local.kit import movement, update

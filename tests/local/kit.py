@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Write
-from aisle.local.operation import Author, Intent
+from aisle.local.outbox.operation import Author, Intent
 
 STORE = "0001"
 ANNA = Author(STORE, "U1")

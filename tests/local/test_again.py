@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import Frame
-from aisle.local import process
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.lock import Election, Holder
-from aisle.local.opening import open_session
-from aisle.local.session import Session
-from aisle.local.signals import Bell, CourierSocket
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host import process
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.signals import Bell, CourierSocket
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from tests.local import goods

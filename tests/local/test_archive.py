@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from aisle.local import archive
-from aisle.local.archive import DAY_S
 from aisle.local.db import fetch, fetch_one, transaction
-from aisle.local.journal import Batch, Entry, Journal, NewJob
-from aisle.local.operation import Author, Intent
-from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.outbox import archive
+from aisle.local.outbox.archive import DAY_S
+from aisle.local.outbox.journal import Batch, Entry, Journal, NewJob
+from aisle.local.outbox.operation import Author, Intent
+from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.told import outside
 from tests.local.kit import Clock, movement
 

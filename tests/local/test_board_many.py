@@ -16,11 +16,11 @@ import apsw
 import pytest
 
 from aisle.jobs.view import Frame, ListWindow, msg
-from aisle.local.cache import Cache, open_cache
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import fetch
-from aisle.local.home import Home
-from aisle.local.opening import open_session
-from aisle.local.session import Session
+from aisle.local.host.home import Home
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Key
 from aisle.settings import Settings
 from tests.local import goods

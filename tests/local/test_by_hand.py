@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import WRONG
-from aisle.local.home import Home
+from aisle.local.host.home import Home
 from tests.local.detours import WAYS, stand, step_of
 from tests.local.test_detour import begin, headers_only, way
 from tests.local.test_session import home, say, told

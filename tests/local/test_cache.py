@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.errors import StorageError
-from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.cache.schema import CACHE, FEED, MANY, TOPICS, VERSION
+from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import fetch, reset, version
 from aisle.local.fold import fold, natural
-from aisle.local.home import Home
-from aisle.local.reads import EVERYTHING, Reads
-from aisle.local.schema_cache import CACHE, FEED, MANY, TOPICS, VERSION
+from aisle.local.host.home import Home
+from aisle.local.reads.reads import EVERYTHING, Reads
 from aisle.scan.codes import lookup_keys
 from tests.lengths import tries
 from tests.local.goods import line, location, order, person, product, stock, store

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import aisle.jobs
-from aisle.local.concern import concern
-from aisle.local.reads import Reads
-from aisle.local.reads_desk import Desk
-from aisle.local.signals import ANYTHING
+from aisle.local.host.signals import ANYTHING
+from aisle.local.reads.desk import Desk
+from aisle.local.reads.reads import Reads
+from aisle.local.session.concern import concern
 
 ASKED = re.compile(r"\bQuery\(\s*[^,()]+(?:\([^()]*\))?, \"(?P<name>[a-z_]+)\"")
 WIDE = {"assignments", "board", "clearing", "differences", "exceptions", "history", "tagged", "tags"} | {

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from aisle.local.db import checkpoint, fetch
-from aisle.local.home import Home
-from aisle.local.journal import Batch, Entry, Journal, NewJob
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.outbox_state import DONE
+from aisle.local.host.home import Home
+from aisle.local.outbox.journal import Batch, Entry, Journal, NewJob
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.state import DONE
 from aisle.local.told import outside
 from tests.local.children import Child, running
 from tests.local.kit import ANNA, movement, update

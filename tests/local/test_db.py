@@ -9,10 +9,11 @@ import apsw
 import pytest
 
 from aisle.errors import StorageError
-from aisle.local import db, disk
+from aisle.local import db
 from aisle.local.db import checkpoint, connect, fetch, fetch_one, migrate, reset, transaction, version
-from aisle.local.disk import filesystem, is_locked, refuse_bad_disk
-from aisle.local.home import Home
+from aisle.local.host import disk
+from aisle.local.host.disk import filesystem, is_locked, refuse_bad_disk
+from aisle.local.host.home import Home
 
 ROOT = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
 MOUNTS = (

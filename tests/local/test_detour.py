@@ -10,10 +10,10 @@ import pytest
 from aisle.jobs import JOBS
 from aisle.jobs.base import listens
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, ListWindow
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.outbox import open_outbox
-from aisle.local.session import Session
+from aisle.local.host.home import Home
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import open_outbox
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Key, Typed
 from tests.local import goods
 from tests.local.detours import ELSEWHERE, LOOKS, WAYS, lasts, stand, step_of

@@ -11,16 +11,16 @@ import pytest
 
 from aisle.errors import SettingsError
 from aisle.jobs import JOBS
-from aisle.jobs.help_texts import TEXTS, text_of
+from aisle.jobs.house.help_texts import TEXTS, text_of
 from aisle.jobs.view import GOOD, INFO, WRONG, Detail, Frame, ListWindow, Msg
-from aisle.local.home import Home
-from aisle.local.session import Session
+from aisle.local.host.home import Home
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Key, Typed
 from aisle.settings import LANGUAGES, load
 from aisle.settings.keys import LETTERS, NAMES, fitting_keys
 from aisle.tui.catalogue import Voice
 from aisle.tui.catalogue_parts import messages
-from aisle.tui.registry import SAMPLES
+from aisle.tui.samples.registry import SAMPLES
 from tests.local.test_session import BARCODES, at, home, say, sent, told
 
 __all__ = ["home"]
@@ -156,7 +156,7 @@ def test_themes_are_for_terminals_that_have_the_colours(home: Home) -> None:
 
 
 def test_every_page_of_home_is_among_the_commands(home: Home) -> None:
-    from aisle.jobs.home import DESK, MENU, MORE
+    from aisle.jobs.house.home import DESK, MENU, MORE
 
     with at(home, user="U1") as session:
         session.resize(200, 50)
@@ -183,8 +183,9 @@ print(*sys.modules)
 def test_a_start_pays_for_none_of_it(home: Home) -> None:
     command = [sys.executable, "-c", START, str(home.root)]
     loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    assert {"aisle.local.session", "aisle.jobs.home"} <= loaded
-    assert not {"aisle.jobs.help", "aisle.jobs.help_texts", "aisle.jobs.commands", "aisle.settings.keys"} & loaded
+    assert {"aisle.local.session.session", "aisle.jobs.house.home"} <= loaded
+    late = {"aisle.jobs.house.help", "aisle.jobs.house.help_texts", "aisle.jobs.house.commands", "aisle.settings.keys"}
+    assert not late & loaded
 
 
 # Keys

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from aisle.jobs.view import Frame, Step
-from aisle.local.cache import Cache, open_cache
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import fetch
-from aisle.local.home import Home
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.opening import open_session
 from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from tests.local import goods

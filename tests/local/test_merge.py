@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.jobs.base import Write
-from aisle.local.merge import fold, mergeable, merged
+from aisle.local.outbox.merge import fold, mergeable, merged
 from tests.local.kit import movement, picked, update
 
 WRITES = st.lists(

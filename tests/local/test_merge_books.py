@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs.base import Write
-from aisle.local.merge import fold
+from aisle.local.outbox.merge import fold
 from tests.lengths import tries
 from tests.service.world import World
 

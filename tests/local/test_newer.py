@@ -9,9 +9,9 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.jobs.view import GOOD
-from aisle.local.home import Home
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.schema_outbox import OUTBOX
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.schema import OUTBOX
 from tests.local.test_session_walk import CODES, at, home, say, sent, told
 
 __all__ = ["home"]

@@ -9,8 +9,8 @@ import pytest
 
 from aisle.jobs.view import WRONG, Frame, Link, Msg, Verdict, msg
 from aisle.local.db import checkpoint
-from aisle.local.home import Home
-from aisle.local.outbox import open_outbox
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import open_outbox
 from aisle.tui.screens.frame import paint
 from tests.local.test_session import BARCODES, at, home, say, told
 

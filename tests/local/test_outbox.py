@@ -12,11 +12,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from aisle.errors import StorageError
 from aisle.jobs.base import BY_HAND, Settle
 from aisle.local.db import fetch, migrate, transaction
-from aisle.local.ids import ALPHABET, new_id
-from aisle.local.operation import Author, Intent, Operation, fingerprint
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.outbox_state import UNFINISHED, IllegalTransition
-from aisle.local.schema_outbox import OUTBOX
+from aisle.local.host.ids import ALPHABET, new_id
+from aisle.local.outbox.operation import Author, Intent, Operation, fingerprint
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.schema import OUTBOX
+from aisle.local.outbox.state import UNFINISHED, IllegalTransition
 from aisle.local.told import outside
 from tests.lengths import tries
 from tests.local.kit import ANNA, BEN, Clock, intents, movement, picked, seeded, update

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from aisle.local.outbox_state import (
+from aisle.local.outbox.state import (
     CLOSED,
     DENY,
     DONE,

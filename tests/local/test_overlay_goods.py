@@ -9,11 +9,11 @@ import apsw
 import pytest
 
 from aisle.jobs.base import Write
-from aisle.local.cache import Cache
+from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
-from aisle.local.outbox import Outbox
-from aisle.local.outbox_state import SEND
-from aisle.local.reads import Reads
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.state import SEND
+from aisle.local.reads.reads import Reads
 from aisle.local.told import outside
 from tests.local.goods import line, location, order, product, stock
 from tests.local.kit import ANNA, STORE, Clock, intents

@@ -4,8 +4,8 @@ from typing import Any
 
 import apsw
 
-from aisle.local.outbox import Outbox
-from aisle.local.overlay import Overlay
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.reads.overlay import Overlay
 
 
 def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:

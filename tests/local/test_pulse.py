@@ -10,14 +10,14 @@ from contextlib import closing
 import pytest
 
 from aisle.jobs.view import Link
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.lock import Election, Holder
-from aisle.local.lookout import Lookout
-from aisle.local.outbox import open_outbox
-from aisle.local.pulse import END_S, GAP_S, HUNG_S, Pulse, beat
-from aisle.local.reads import Reads
-from aisle.local.signals import Bell, CourierSocket
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.pulse import END_S, GAP_S, HUNG_S, Pulse, beat
+from aisle.local.host.signals import Bell, CourierSocket
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import open_outbox
+from aisle.local.reads.reads import Reads
+from aisle.local.session.lookout import Lookout
 from tests.local.children import Child, running
 from tests.local.kit import Clock
 

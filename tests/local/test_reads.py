@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from aisle.jobs.base import Write
 from aisle.jobs.codec import from_text, to_text
-from aisle.local.cache import Cache
+from aisle.local.cache.writer import Cache
 from aisle.local.db import fetch, transaction
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
 from aisle.local.told import outside
 from tests.lengths import tries
 from tests.local.goods import line, location, order, person, product, stock, store

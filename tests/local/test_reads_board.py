@@ -11,17 +11,17 @@ import apsw
 import pytest
 
 from aisle.jobs.base import Remark, Write
-from aisle.jobs.counting import UNDO
-from aisle.jobs.orders_filter import view_key
-from aisle.local.cache import Cache
+from aisle.jobs.count.counting import UNDO
+from aisle.jobs.desk.orders_filter import view_key
+from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
-from aisle.local.operation import Author, Intent, author_of
-from aisle.local.outbox import Outbox
-from aisle.local.reads import Reads
-from aisle.local.reads_board import Filter, Listed
-from aisle.local.reads_exceptions import differences
-from aisle.local.reads_recounts import recounts
-from aisle.local.remarks import keep_remark
+from aisle.local.outbox.operation import Author, Intent, author_of
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.remarks import keep_remark
+from aisle.local.reads.board import Filter, Listed
+from aisle.local.reads.exceptions import differences
+from aisle.local.reads.reads import Reads
+from aisle.local.reads.recounts import recounts
 from aisle.local.told import outside
 from tests.lengths import tries
 from tests.local import goods

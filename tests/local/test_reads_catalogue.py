@@ -10,11 +10,11 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.local import reads_catalogue
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.outbox import open_outbox
-from aisle.local.reads import Reads
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import open_outbox
+from aisle.local.reads import catalogue as reads_catalogue
+from aisle.local.reads.reads import Reads
 from tests.local import goods
 from tests.local.kit import STORE
 

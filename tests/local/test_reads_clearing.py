@@ -12,15 +12,15 @@ import apsw
 import pytest
 
 from aisle.jobs.base import Write
-from aisle.jobs.moving import HELD_BY
-from aisle.local.cache import Cache, Sync, open_cache
-from aisle.local.cache_assignments import CURSOR
+from aisle.jobs.move.moving import HELD_BY
+from aisle.local.cache.assignments import CURSOR
+from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.journal import Batch, Journal, NewJob
-from aisle.local.operation import Author
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
+from aisle.local.host.home import Home
+from aisle.local.outbox.journal import Batch, Journal, NewJob
+from aisle.local.outbox.operation import Author
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
 from aisle.local.told import outside
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock, intents

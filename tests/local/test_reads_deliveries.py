@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Context
-from aisle.jobs.receiving import Entry, Receiving, write
-from aisle.local.cache import Cache, open_cache
+from aisle.jobs.receive.receiving import Entry, Receiving, write
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.operation import Intent
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
+from aisle.local.host.home import Home
+from aisle.local.outbox.operation import Intent
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
 from aisle.scan.codes import lookup_keys
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock

@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Export, Query
-from aisle.jobs.logs import COLUMNS
-from aisle.jobs.logs_filter import Filter, arguments, bounds
-from aisle.local import cache_logs, export
-from aisle.local.cache import Cache, open_cache
-from aisle.local.export import MOST, WHY, exported, named
-from aisle.local.home import Home
-from aisle.local.outbox import open_outbox
-from aisle.local.reads import Reads
-from aisle.local.reads_logbook import WEEKS
+from aisle.jobs.desk.logs import COLUMNS
+from aisle.jobs.desk.logs_filter import Filter, arguments, bounds
+from aisle.local.cache import logs as cache_logs
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import open_outbox
+from aisle.local.reads.logbook import WEEKS
+from aisle.local.reads.reads import Reads
+from aisle.local.session import export
+from aisle.local.session.export import MOST, WHY, exported, named
 from aisle.tui.catalogue_parts import messages
 from tests.local import goods
 from tests.local.kit import STORE

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs import doubts_view
 from aisle.jobs.base import Write
-from aisle.jobs.counting import logs
-from aisle.local.cache import Cache, open_cache
+from aisle.jobs.count.counting import logs
+from aisle.jobs.desk import doubts_view
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
-from aisle.local.doubts import WORDS
-from aisle.local.home import Home
-from aisle.local.operation import Intent
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.outbox_state import STATES
-from aisle.local.reads import Reads
+from aisle.local.host.home import Home
+from aisle.local.outbox.doubts import WORDS
+from aisle.local.outbox.operation import Intent
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.state import STATES
+from aisle.local.reads.reads import Reads
 from aisle.local.told import outside
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock

@@ -7,10 +7,10 @@ import pytest
 
 from aisle.jobs.codec import from_text, to_text
 from aisle.jobs.sheet import sheet
-from aisle.local.cache import Cache
+from aisle.local.cache.writer import Cache
 from aisle.local.db import fetch, transaction
-from aisle.local.outbox import Outbox
-from aisle.local.reads import Reads
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.reads.reads import Reads
 from tests.local.goods import line, order, product, stock
 from tests.local.kit import ANNA, Clock, intents, update
 
@@ -59,7 +59,7 @@ def test_nothing_is_known_of_the_stores_around_before_they_were_asked(cache: Cac
 def test_surroundings_are_kept_for_the_products_asked_for_last(
     cache: Cache, cache_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aisle.local.cache_products.SURROUNDINGS", 3)
+    monkeypatch.setattr("aisle.local.cache.products.SURROUNDINGS", 3)
     for number in range(6):
         cache.put_surrounding(f"P{number}", (), float(number))
     assert fetch(cache_db, "SELECT product_number FROM surrounding ORDER BY 1") == [("P3",), ("P4",), ("P5",)]

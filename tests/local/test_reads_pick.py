@@ -7,9 +7,9 @@ from decimal import Decimal
 import apsw
 import pytest
 
-from aisle.local.cache import Cache
-from aisle.local.outbox import Outbox
-from aisle.local.reads import Reads
+from aisle.local.cache.writer import Cache
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.reads.reads import Reads
 from tests.local import goods
 from tests.local.kit import ANNA, intents, movement
 

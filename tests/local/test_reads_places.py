@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from aisle.jobs.codec import from_text, to_text
-from aisle.local.cache import Cache
-from aisle.local.reads import Reads
-from aisle.local.reads_places import aisle_of
+from aisle.local.cache.writer import Cache
+from aisle.local.reads.places import aisle_of
+from aisle.local.reads.reads import Reads
 from tests.local.goods import line, location, order, product, stock
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from aisle.jobs.base import Write
 from aisle.jobs.codec import from_text, to_text
-from aisle.local.cache import Cache, Sync
+from aisle.local.cache.writer import Cache, Sync
 from aisle.local.db import transaction
-from aisle.local.outbox import Outbox
-from aisle.local.outbox_state import CONFIRM, SEND
-from aisle.local.reads import Reads
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.state import CONFIRM, SEND
+from aisle.local.reads.reads import Reads
 from tests.local.goods import line, location, order, product, stock
 from tests.local.kit import ANNA, STORE, intents
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aisle.jobs.store_product_fields import write
-from aisle.local.cache import Cache, open_cache
+from aisle.jobs.chain.store_product_fields import write
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.operation import Intent
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
+from aisle.local.host.home import Home
+from aisle.local.outbox.operation import Intent
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock
 

@@ -12,14 +12,14 @@ import apsw
 import pytest
 
 from aisle.jobs.base import Write
-from aisle.local import reads_today
-from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.journal import Batch, Journal, NewJob
-from aisle.local.operation import Author
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
+from aisle.local.host.home import Home
+from aisle.local.outbox.journal import Batch, Journal, NewJob
+from aisle.local.outbox.operation import Author
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads import today as reads_today
+from aisle.local.reads.reads import Reads
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock, intents, update
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from aisle.courier.progress import At, Progress, save
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.outbox import open_outbox
-from aisle.local.reads import Reads
-from aisle.local.reads_unread import LISTS
+from aisle.courier.pull.progress import At, Progress, save
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import open_outbox
+from aisle.local.reads.reads import Reads
+from aisle.local.reads.unread import LISTS
 from tests.local.kit import STORE
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.jobs.base import Write
-from aisle.local.merge import fold
-from aisle.local.operation import Operation
-from aisle.local.overlay import lay_over
-from aisle.local.rebase import Now, is_picked, laid_over, rebased
+from aisle.local.outbox.merge import fold
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.rebase import Now, is_picked, laid_over, rebased
+from aisle.local.reads.overlay import lay_over
 from tests.local.kit import update
 
 

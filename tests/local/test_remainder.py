@@ -12,9 +12,9 @@ import pytest
 from aisle.cli.words import in_words
 from aisle.jobs.base import ARRIVED, BY_HAND, Settle
 from aisle.local.db import transaction
-from aisle.local.operation import Operation
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.remainder import LEFT, told
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.remainder import LEFT, told
 from aisle.local.told import outside
 from tests.local.kit import ANNA, Clock, intents, seeded, update
 

@@ -12,12 +12,12 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, msg
-from aisle.local import rescue
 from aisle.local.db import Gone, fetch, transaction
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.session import Session
+from aisle.local.host import rescue
+from aisle.local.host.home import Home
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.session import Session
 from aisle.local.told import outside
 from tests.local.kit import ANNA, intents, update
 from tests.local.test_session import BARCODES, at, home, say, sent, told

@@ -11,16 +11,16 @@ from typing import Any
 import apsw
 import pytest
 
-from aisle.courier import progress
+from aisle.courier.pull import progress
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.keeper import REPLAY
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.session import Session
-from aisle.local.signals import CourierSocket
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.host.signals import CourierSocket
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.keeper import REPLAY
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Decoded, Key, Line, Typed
 from aisle.settings import Settings
 from tests.local import goods

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from aisle.jobs.view import Detail, Frame, ListWindow
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.remarks import remarks
-from aisle.local.session import Session
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.remarks import remarks
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Key, Line
 from aisle.settings import Settings
 from tests.local import goods

@@ -8,22 +8,22 @@ from decimal import Decimal
 import apsw
 import pytest
 
-from aisle.courier import progress
+from aisle.courier.pull import progress
 from aisle.errors import StorageError
 from aisle.jobs.base import Start
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
-from aisle.local.cache import Sync
+from aisle.local.cache.writer import Sync
 from aisle.local.db import fetch_one
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.lookout import HEARTBEAT, STALE, TELL_AGAIN
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.pulse import beat
-from aisle.local.session import Session
-from aisle.local.signals import CourierSocket
-from aisle.local.terms import list_rows
-from aisle.local.wishes import take_wishes
+from aisle.local.host.home import Home
+from aisle.local.host.pulse import beat
+from aisle.local.host.signals import CourierSocket
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.wishes import take_wishes
+from aisle.local.session.lookout import HEARTBEAT, STALE, TELL_AGAIN
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
+from aisle.local.session.terms import list_rows
 from aisle.scan.inputs import Key, Typed
 from aisle.settings import Settings
 from tests.local import goods
@@ -66,7 +66,7 @@ def test_a_session_that_was_killed_holds_no_terminal(home: Home, monkeypatch: py
     with at(home) as session:
         say(session, "BADGE-U1", "4101", BARCODES[0])
         before = session._frame().view
-        monkeypatch.setattr("aisle.local.journal.runs", lambda _pid, _birth: False)
+        monkeypatch.setattr("aisle.local.outbox.journal.runs", lambda _pid, _birth: False)
         with at(home) as resumed:
             assert (resumed._frame().view, resumed._frame().user) == (before, "Anna Kovac")
 
@@ -207,7 +207,7 @@ def test_fields_of_any_name_are_resumed(home: Home) -> None:
 def test_a_job_of_another_version_is_not_resumed_and_says_so(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", BARCODES[0])
-    monkeypatch.setattr("aisle.jobs.pick.PickJob.version", 99)
+    monkeypatch.setattr("aisle.jobs.pick.job.PickJob.version", 99)
     with at(home, user="U1") as session:
         assert told(session._frame()) == (WRONG, "session.other_version")
         assert told(say(session, "4101")) == (GOOD, "pick.opened")
@@ -220,7 +220,7 @@ def test_whatever_a_job_makes_of_its_journal_the_program_starts(home: Home, monk
     def breaks(*_: object) -> None:
         raise RuntimeError("a program that is not as it was")
 
-    monkeypatch.setattr("aisle.jobs.pick.PickJob.view", breaks)
+    monkeypatch.setattr("aisle.jobs.pick.job.PickJob.view", breaks)
     with at(home, user="U1") as session:
         assert told(session._frame()) == (WRONG, "session.not_resumed")
 

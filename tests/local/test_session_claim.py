@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from aisle.jobs.view import ASK, GOOD, INFO, ListWindow, Step
-from aisle.local import journal
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
-from aisle.local.session import Session
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox import journal
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.settings import Settings
 from tests.local import goods
 from tests.local.test_session import BARCODES, ORDER, home, say, told

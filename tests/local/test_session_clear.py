@@ -10,12 +10,12 @@ import pytest
 
 from aisle.jobs.pin import TYPED_MS
 from aisle.jobs.view import Frame
-from aisle.local import asks, passes
-from aisle.local.cache import Cache, Sync, open_cache
-from aisle.local.home import Home
-from aisle.local.opening import open_session
-from aisle.local.outbox import open_outbox
-from aisle.local.session import Session
+from aisle.local.cache.writer import Cache, Sync, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox import asks, passes
+from aisle.local.outbox.outbox import open_outbox
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Line, Typed
 from aisle.settings import Settings
 from tests.local import goods

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import GOOD, INFO, Detail, Frame
-from aisle.local.cache import Cache, open_cache
-from aisle.local.hearing import surroundings
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.session import Session
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.hearing import surroundings
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Decoded, Key, Line, Typed
 from aisle.settings import Settings
 from tests.local import goods

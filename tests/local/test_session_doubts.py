@@ -9,14 +9,14 @@ import pytest
 
 from aisle.jobs.base import AGAIN, Settle
 from aisle.jobs.view import Detail, Frame, ListWindow
-from aisle.local.cache import Cache, open_cache
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.opening import open_session
-from aisle.local.operation import Author, Intent
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.session import Session
+from aisle.local.host.home import Home
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.operation import Author, Intent
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.local.told import outside
 from aisle.scan.inputs import Line
 from aisle.settings import Settings

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Step
-from aisle.local.cache import Cache, open_cache
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.opening import open_session
-from aisle.local.operation import Operation
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.outbox_state import SEND
-from aisle.local.session import Session
+from aisle.local.host.home import Home
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.state import SEND
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from tests.local import goods

@@ -8,14 +8,14 @@ from contextlib import closing, contextmanager
 import pytest
 
 from aisle.jobs.view import GOOD, Frame
-from aisle.local.cache import Sync
-from aisle.local.home import Home
-from aisle.local.lock import Election, Holder
-from aisle.local.lookout import LOOK_S
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.session import Session
-from aisle.local.signals import CourierSocket, concerning
+from aisle.local.cache.writer import Sync
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.signals import CourierSocket, concerning
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.lookout import LOOK_S
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.settings import Settings
 from tests.local import goods
 from tests.local.kit import Clock

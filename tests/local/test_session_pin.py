@@ -14,18 +14,18 @@ import pytest
 from aisle.jobs.base import BY_HAND, Settle, SignIn
 from aisle.jobs.pin import TYPED_MS
 from aisle.jobs.view import Frame, Msg
-from aisle.local import asks, passes
-from aisle.local.bound import BoundSession
-from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import fetch, migrate, transaction
-from aisle.local.home import Home
-from aisle.local.opening import open_session
-from aisle.local.operation import Author, Intent, principal_of
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.remarks import remarks
-from aisle.local.schema_outbox import OUTBOX
-from aisle.local.session import Session
-from aisle.local.signals import CONFIDE, CourierSocket, passed_by
+from aisle.local.host.home import Home
+from aisle.local.host.signals import CONFIDE, CourierSocket, passed_by
+from aisle.local.outbox import asks, passes
+from aisle.local.outbox.operation import Author, Intent, principal_of
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.remarks import remarks
+from aisle.local.outbox.schema import OUTBOX
+from aisle.local.session.bound import BoundSession
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Line, Typed
 from aisle.settings import Settings
 from tests.local import goods

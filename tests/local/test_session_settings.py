@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from aisle.courier import progress
+from aisle.courier.pull import progress
 from aisle.errors import SettingsError
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
-from aisle.local.cache import Cache, open_cache
-from aisle.local.home import Home
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.session import Session
-from aisle.local.watch import Watch, terms_of
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
+from aisle.local.session.watch import Watch, terms_of
 from aisle.scan.codes import check_digit
 from aisle.scan.inputs import Line
 from aisle.settings import LANGUAGES, REASONS, SHORT_REASONS, Loaded, Settings, load

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from aisle.jobs.view import ASK, GOOD, INFO, Detail, Frame, Msg
-from aisle.local.cache import Cache, Sync, open_cache
-from aisle.local.home import Home
-from aisle.local.opening import open_session
-from aisle.local.operation import Operation
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.session import Session
+from aisle.local.cache.writer import Cache, Sync, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Line
 from aisle.settings import Settings
 from tests.local import goods

@@ -13,20 +13,20 @@ from typing import Any
 import pytest
 
 from aisle.cli.elsewhere import call_for_left, opener, where_it_works
-from aisle.courier import progress
+from aisle.courier.pull import progress
 from aisle.errors import StorageError
 from aisle.jobs.base import SignOut, Start
 from aisle.jobs.view import GOOD, WRONG
-from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import connect
-from aisle.local.home import TERMINALS, Home
-from aisle.local.journal import Journal
-from aisle.local.left import GLANCE_S, Glance
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
-from aisle.local.session import Session
-from aisle.local.whereabouts import Whereabouts, remember, visited, whereabouts
+from aisle.local.host.home import TERMINALS, Home
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
+from aisle.local.session.left import GLANCE_S, Glance
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
+from aisle.local.session.whereabouts import Whereabouts, remember, visited, whereabouts
 from aisle.scan.inputs import Line
 from aisle.settings import Loaded, load
 from tests.local import goods

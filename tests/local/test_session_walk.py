@@ -10,20 +10,20 @@ from typing import Any
 
 import pytest
 
-from aisle.courier import progress
+from aisle.courier.pull import progress
 from aisle.jobs.base import Remark
-from aisle.jobs.picking import Picking
+from aisle.jobs.pick.picking import Picking
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
-from aisle.local.cache import Cache, open_cache
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
-from aisle.local.home import Home
-from aisle.local.keeper import REPLAY
-from aisle.local.opening import open_session
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.reads import Reads
-from aisle.local.reads_walks import with_wishes
-from aisle.local.remarks import RELEASED, URGENT, keep_remark
-from aisle.local.session import Session
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.remarks import RELEASED, URGENT, keep_remark
+from aisle.local.reads.reads import Reads
+from aisle.local.reads.walks import with_wishes
+from aisle.local.session.keeper import REPLAY
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
 from aisle.scan.inputs import Line, Typed
 from aisle.settings import Settings
 from tests.local import goods

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from aisle.errors import StorageError
-from aisle.local.home import Home
-from aisle.local.lock import Election, Holder
-from aisle.local.signals import Bell, CourierSocket, ask_to_leave, concerning, socket_folder
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.signals import Bell, CourierSocket, ask_to_leave, concerning, socket_folder
 
 ME = Holder(os.getpid(), "1", 0.0)
 
@@ -184,7 +184,7 @@ def test_a_folder_that_others_can_use_is_refused(home: Home) -> None:
 def test_one_wins_and_the_lock_of_a_killed_holder_is_free_at_once(home: Home) -> None:
     program = (
         "import sys, pathlib\n"
-        "from aisle.local.lock import Election, Holder\n"
+        "from aisle.local.host.lock import Election, Holder\n"
         "import os, time\n"
         "election = Election(pathlib.Path(sys.argv[1]))\n"
         "assert election.try_win(Holder(os.getpid(), '1', 0.0))\n"

@@ -9,7 +9,7 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.jobs.view import GOOD
-from aisle.local.home import Home
+from aisle.local.host.home import Home
 from tests.local.test_session_walk import CODES, at, home, say, told
 
 __all__ = ["home"]

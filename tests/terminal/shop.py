@@ -17,7 +17,7 @@ import apsw
 
 from aisle.client import Answer, Client, Fate, asgi_transport, classify
 from aisle.contract.wire import OPERATIONS
-from aisle.local.home import Home
+from aisle.local.host.home import Home
 from aisle.service.factory import open_service
 from aisle.settings import EMBEDDED
 from tests.service.world import assert_books

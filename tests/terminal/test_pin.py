@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from aisle.local.home import Home
-from aisle.local.lock import Election
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election
 from aisle.service.demo import PIN
 from aisle.settings import EMBEDDED
 from tests.terminal.picker import Picker

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.local.home import Home
-from aisle.local.lock import Election
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election
 from tests.bench.shop import ean13
 from tests.terminal.harness import python
 from tests.terminal.lifeline import processes_under

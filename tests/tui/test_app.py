@@ -19,7 +19,7 @@ from textual.app import App
 
 from aisle.jobs.view import Frame
 from aisle.tui.app import AisleApp
-from aisle.tui.registry import SAMPLES
+from aisle.tui.samples.registry import SAMPLES
 from aisle.tui.screens.frame import paint
 from aisle.tui.screens.painted import plain
 from tests.terminal.harness import Terminal

@@ -15,7 +15,7 @@ from aisle.jobs.view import Msg, msg
 from aisle.text import width
 from aisle.tui.catalogue import Piece, Voice, age, levels, pieces, sentences
 from aisle.tui.catalogue_parts import messages
-from aisle.tui.registry import SCREENS
+from aisle.tui.samples.registry import SCREENS
 
 SOURCE = Path(aisle.__file__).parent
 SPEAKERS = ("jobs", "local", "courier", "scan", "tui", "web", "cli/web.py", "cli/web_people.py")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aisle.text import clean
 from aisle.tui.changes import Change, changes
-from aisle.tui.registry import SAMPLES
+from aisle.tui.samples.registry import SAMPLES
 from aisle.tui.screens.frame import paint
 from aisle.tui.screens.painted import Line, Painted, clipped, line_width, plain
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import Decoded, Line
 from aisle.tui.app import AisleApp
-from aisle.tui.registry import SAMPLES
+from aisle.tui.samples.registry import SAMPLES
 from aisle.tui.screens.frame import paint
 from aisle.tui.screens.painted import plain
 

@@ -13,8 +13,8 @@ from textual.app import App
 from textual.dom import DOMNode
 
 from aisle.jobs import base
-from aisle.local.export import exported
-from aisle.local.watch import terms_of
+from aisle.local.session.export import exported
+from aisle.local.session.watch import terms_of
 from aisle.settings import Settings
 from aisle.tui.app import AisleApp
 from tests.tui.test_headless import Desk, open_app

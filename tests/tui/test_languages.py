@@ -16,7 +16,7 @@ from aisle.text import width
 from aisle.tui import catalogue
 from aisle.tui.catalogue import Voice, pieces, sentences
 from aisle.tui.catalogue_parts import messages
-from aisle.tui.registry import SAMPLES, Sample
+from aisle.tui.samples.registry import SAMPLES, Sample
 from aisle.tui.screens.frame import paint
 from aisle.tui.tongues import TONGUES
 

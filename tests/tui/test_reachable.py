@@ -14,23 +14,23 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aisle.courier import progress
+from aisle.courier.pull import progress
 from aisle.jobs import JOBS
 from aisle.jobs.base import SignIn
 from aisle.jobs.view import Chart, Detail, Frame, ListWindow, View
-from aisle.local.asking import Asking
-from aisle.local.cache import Cache, open_cache
-from aisle.local.draft import Draft
-from aisle.local.home import Home
-from aisle.local.open_line import OpenLine
-from aisle.local.opening import open_session
-from aisle.local.session import Session
-from aisle.local.stack import Level
-from aisle.local.terms import list_rows
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.session.asking import Asking
+from aisle.local.session.draft import Draft
+from aisle.local.session.open_line import OpenLine
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
+from aisle.local.session.stack import Level
+from aisle.local.session.terms import list_rows
 from aisle.scan.inputs import Line, Typed
 from aisle.settings import Settings
 from aisle.tui.catalogue import Voice
-from aisle.tui.registry import SAMPLES, Sample
+from aisle.tui.samples.registry import SAMPLES, Sample
 from aisle.tui.screens.detail import PAGING
 from aisle.tui.screens.frame import paint
 from aisle.tui.screens.painted import plain

@@ -13,7 +13,7 @@ from aisle.jobs import JOBS
 from aisle.jobs.view import Frame, ListWindow, Row, Step, msg
 from aisle.text import width
 from aisle.tui.catalogue import Voice
-from aisle.tui.registry import SAMPLES, SCREENS, Sample
+from aisle.tui.samples.registry import SAMPLES, SCREENS, Sample
 from aisle.tui.screens.frame import paint
 from aisle.tui.screens.painted import ROLES, Painted, line_width, plain
 from tests.lengths import tries

@@ -18,14 +18,14 @@ import pytest
 
 import aisle
 from aisle.courier.link import Link
-from aisle.courier.sharing import Objection
-from aisle.courier.telling import told_of
+from aisle.courier.send.sharing import Objection
+from aisle.courier.send.telling import told_of
 from aisle.jobs.told import told as kept
 from aisle.jobs.told import words
 from aisle.jobs.view import Msg, msg
-from aisle.local.outbox import Outbox
-from aisle.local.remainder import told as told_left
-from aisle.local.rescue import Rescued
+from aisle.local.host.rescue import Rescued
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.remainder import told as told_left
 from aisle.tui.catalogue import Voice, pieces, sentences
 from aisle.tui.catalogue_parts import messages
 from tests.tui.test_languages import ALIKE, ANYWHERE

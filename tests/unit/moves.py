@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Context, Event, Opened, Query, Rows, Write
-from aisle.jobs.move import MoveJob
-from aisle.jobs.moving import Moving
+from aisle.jobs.move.job import MoveJob
+from aisle.jobs.move.moving import Moving
 from aisle.jobs.view import Step, Verdict
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Choice, Command, Meaning, Quantity, Thing
 
@@ -39,7 +39,7 @@ class Store:
         self.decimals = {"P3"}
 
     def answer(self, query: Query) -> Rows:
-        """As aisle.local.reads would."""
+        """As aisle.local.reads.reads would."""
         rows = getattr(self, query.name)(query.args)
         return Rows(query.id, tuple(rows), len(rows))
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Context, Event, Opened, Policy, Query, Rows, Write
-from aisle.jobs.pick import PickJob
-from aisle.jobs.picking import Picking
+from aisle.jobs.pick.job import PickJob
+from aisle.jobs.pick.picking import Picking
 from aisle.jobs.view import Step, Verdict
 from aisle.scan.meaning import PRODUCT, Meaning, Thing
 from aisle.tui.catalogue import Voice

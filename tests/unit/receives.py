@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Context, Event, Opened, Policy, Query, Rows, Write
-from aisle.jobs.receive import ReceiveJob
-from aisle.jobs.receiving import Receiving
+from aisle.jobs.receive.job import ReceiveJob
+from aisle.jobs.receive.receiving import Receiving
 from aisle.jobs.view import Verdict
 from aisle.scan.meaning import DELIVERY, LOCATION, PRODUCT, Choice, Command, Meaning, Quantity, Thing
 
@@ -57,7 +57,7 @@ class Store:
         """By delivery, product and place."""
 
     def answer(self, query: Query) -> Rows:
-        """As aisle.local.reads would."""
+        """As aisle.local.reads.reads would."""
         rows = getattr(self, query.name)(query.args)
         first, size = int(query.args.get("first") or 0), int(query.args.get("size") or 99)
         return Rows(query.id, tuple(rows[first : first + size]), len(rows))

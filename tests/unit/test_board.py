@@ -25,7 +25,7 @@ from aisle.jobs.base import (
     Start,
     Write,
 )
-from aisle.jobs.orders_filter import BUILT_IN, FIELDS, Filter, args_of, changed, filter_of, options
+from aisle.jobs.desk.orders_filter import BUILT_IN, FIELDS, Filter, args_of, changed, filter_of, options
 from aisle.jobs.view import WRONG, Detail, ListWindow, Step, Verdict, msg
 from aisle.scan.grammar import readings
 from aisle.scan.meaning import (

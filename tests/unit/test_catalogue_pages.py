@@ -6,11 +6,11 @@ from typing import Any
 
 from aisle.contract.models.products import Product
 from aisle.jobs.base import Changed, Close, Context, Event, Opened, Query, Resumed, Rows, Start, Wish
-from aisle.jobs.catalogue import SHOWS, CatalogueJob
-from aisle.jobs.catalogue_sheet import _ELSEWHERE, FIELDS, page_of
+from aisle.jobs.chain.catalogue import SHOWS, CatalogueJob
+from aisle.jobs.chain.catalogue_sheet import _ELSEWHERE, FIELDS, page_of
 from aisle.jobs.view import Detail, ListWindow
 from aisle.scan.meaning import LOCATION, PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Text, Thing
-from aisle.tui.registry_products import BOX, ROW
+from aisle.tui.samples.products import BOX, ROW
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", rows=5)
 

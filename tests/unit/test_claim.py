@@ -7,7 +7,7 @@ import pytest
 
 from aisle.jobs.base import Changed, Close, Context, Opened, Query, Rows, Settle
 from aisle.jobs.claim import Claim, claim_of, is_later
-from aisle.jobs.pick_claim import LEFT_OVER
+from aisle.jobs.pick.claim import LEFT_OVER
 from aisle.scan.meaning import Back, Choice, Command
 from tests.unit.picks import CONTEXT, Hand, line, order
 

@@ -27,15 +27,15 @@ from aisle.jobs.base import (
     hides,
     holds,
 )
-from aisle.jobs.clearance import ClearanceJob
-from aisle.jobs.clearance_sure import ClearJob
 from aisle.jobs.codec import from_text, to_text
-from aisle.jobs.move import MoveJob
-from aisle.jobs.moving import HELD_BY
+from aisle.jobs.desk.clearance import ClearanceJob
+from aisle.jobs.desk.clearance_sure import ClearJob
+from aisle.jobs.desk.tasks import TasksJob
+from aisle.jobs.move.job import MoveJob
+from aisle.jobs.move.moving import HELD_BY
 from aisle.jobs.pin import TYPED_MS, is_typed
-from aisle.jobs.tasks import TasksJob
 from aisle.jobs.view import Detail
-from aisle.local.hearing import heard
+from aisle.local.session.hearing import heard
 from aisle.scan.decoder import Decoder
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs import codec, counting
+from aisle.jobs import codec
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -25,8 +25,9 @@ from aisle.jobs.base import (
     Write,
     priced,
 )
-from aisle.jobs.count import CountJob
-from aisle.jobs.counting import Counting
+from aisle.jobs.count import counting
+from aisle.jobs.count.counting import Counting
+from aisle.jobs.count.job import CountJob
 from aisle.jobs.view import ListWindow, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,

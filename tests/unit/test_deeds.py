@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Remark, Write
-from aisle.jobs.deeds import (
+from aisle.jobs.desk.deeds import (
     CALM,
     CLAIM,
     CLOSE_LINE,

@@ -22,8 +22,8 @@ from aisle.jobs.base import (
     Start,
     Wish,
 )
-from aisle.jobs.doubts import Doubts, DoubtsJob
-from aisle.jobs.doubts_view import HOW
+from aisle.jobs.desk.doubts import Doubts, DoubtsJob
+from aisle.jobs.desk.doubts_view import HOW
 from aisle.jobs.view import ASK, GOOD, INFO, Detail, ListWindow, Step, Verdict
 from aisle.scan.meaning import ORDER, PRODUCT, Back, Choice, Meaning, Text, Thing
 from aisle.tui.catalogue import Voice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs.base import Changed, Closed, Context, Query, Rows, Start
-from aisle.jobs.home import Home, HomeJob
+from aisle.jobs.house.home import Home, HomeJob
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Verdict, msg
 from aisle.scan.meaning import Choice, Text
 

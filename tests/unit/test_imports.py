@@ -40,8 +40,8 @@ def loaded(*modules: str) -> set[str]:
         "aisle.scan.decoder",
         "aisle.scan.resolve",
         "aisle.jobs",
-        "aisle.local.session",
-        "aisle.local.bound",
+        "aisle.local.session.session",
+        "aisle.local.session.bound",
         "aisle.tui.app",
         "aisle.cli.app",
         "aisle.cli.browser",
@@ -51,7 +51,7 @@ def test_a_session_has_no_network_and_no_models(module: str) -> None:
     assert not loaded(module) & set(NETWORK) - ({"ssl"} if module in ("aisle.tui.app", "aisle.cli.app") else set())
 
 
-@pytest.mark.parametrize("module", ["aisle.jobs", "aisle.local.session", "aisle.service.factory"])
+@pytest.mark.parametrize("module", ["aisle.jobs", "aisle.local.session.session", "aisle.service.factory"])
 def test_only_the_screen_knows_textual_and_rich(module: str) -> None:
     assert not loaded(module) & {"textual", "rich"}
 
@@ -62,7 +62,7 @@ def test_the_network_side_knows_no_screen(module: str) -> None:
 
 
 def test_a_session_does_not_read_gs1_codes_before_it_meets_one() -> None:
-    assert "biip" not in loaded("aisle.local.session", "aisle.tui.app")
+    assert "biip" not in loaded("aisle.local.session.session", "aisle.tui.app")
 
 
 def test_a_courier_without_the_embedded_service_leaves_fastapi_and_the_models_alone() -> None:
@@ -74,7 +74,7 @@ LEAN = """
 from aisle.tui.lean import leave_out_tls, no_palette
 leave_out_tls()
 with no_palette():
-    import aisle.local.opening, aisle.tui.app
+    import aisle.local.session.opening, aisle.tui.app
 import sys
 print(sorted({"ssl", "_ssl", "textual.command", "textual.widgets._option_list"} & set(sys.modules)))
 import asyncio, ssl, textual.command

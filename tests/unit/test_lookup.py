@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.jobs import browse, codec, lookup
+from aisle.jobs import codec
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -31,8 +31,9 @@ from aisle.jobs.base import (
     Wish,
     Write,
 )
-from aisle.jobs.browse import Browse, BrowseJob, Held, Lying, Place
-from aisle.jobs.lookup import LookupJob
+from aisle.jobs.look import browse, lookup
+from aisle.jobs.look.browse import Browse, BrowseJob, Held, Lying, Place
+from aisle.jobs.look.lookup import LookupJob
 from aisle.jobs.sheet import UNKNOWN, age_of, around, due, sheet
 from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Msg, Verdict
 from aisle.jobs.window import typing, windowed

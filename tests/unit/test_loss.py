@@ -9,8 +9,8 @@ from typing import Any
 
 from aisle.jobs import codec
 from aisle.jobs.base import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
-from aisle.jobs.losing import Losing, Reason, reasons
-from aisle.jobs.loss import LossJob
+from aisle.jobs.count.losing import Losing, Reason, reasons
+from aisle.jobs.count.loss import LossJob
 from aisle.jobs.view import ListWindow, Verdict
 from aisle.scan.meaning import (
     LOCATION,

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Changed, Close, Opened, Resumed, Rows, Start
-from aisle.jobs.moving import holdings, nowhere_of
+from aisle.jobs.move.moving import holdings, nowhere_of
 from aisle.jobs.view import ASK, GOOD, WRONG
 from aisle.scan.meaning import PERSON, Back, Choice, Quantity, Unknown
 from tests.unit.moves import BAG, Hand, Store, small_store

@@ -11,7 +11,7 @@ import pytest
 
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Event, Resumed, Rows
-from aisle.jobs.moving import Moving
+from aisle.jobs.move.moving import Moving
 from aisle.jobs.view import Msg
 from aisle.scan.meaning import (
     LOCATION,
@@ -225,10 +225,10 @@ def test_each_step_and_verdict_was_reached_often(reached: Counter[str]) -> None:
     from pathlib import Path
     from re import findall
 
-    import aisle.jobs.move
+    import aisle.jobs.move.job
 
-    folder = Path(aisle.jobs.move.__file__).parent
-    text = "".join((folder / f"{name}.py").read_text() for name in ("move", "move_take", "move_put"))
+    folder = Path(aisle.jobs.move.job.__file__).parent
+    text = "".join((folder / f"{name}.py").read_text() for name in ("job", "take", "put"))
     told = set(findall(r'told\([^"]*"(move\.\w+)"', text)) | set(findall(r'id_ = "(move\.\w+)"', text))
-    wanted = told | {"move.not_here", *aisle.jobs.move.MoveJob.steps}
+    wanted = told | {"move.not_here", *aisle.jobs.move.job.MoveJob.steps}
     assert {id_: reached[id_] for id_ in wanted if reached[id_] < REACHED} == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs.base import Close, Context
-from aisle.jobs.note import NoteJob
+from aisle.jobs.house.note import NoteJob
 from aisle.jobs.view import WRONG, Verdict, msg
 from aisle.scan.meaning import ORDER, PRODUCT, Back, Meaning, Thing
 

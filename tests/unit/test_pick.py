@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aisle.jobs import JOBS, codec
 from aisle.jobs.base import Changed, Close, Event, Query, Rows, Start, Write
-from aisle.jobs.picking import Picking
+from aisle.jobs.pick.picking import Picking
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.scan.meaning import (
     LOCATION,

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Changed, Close, Closed, Query, Rows, Write
-from aisle.jobs.picking import MOST
+from aisle.jobs.pick.picking import MOST
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Meaning, Quantity, Thing, Unknown
 from aisle.tui.catalogue import Voice

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import codec
 from aisle.jobs.base import Closed, Start, Write
-from aisle.jobs.picking import Picking
+from aisle.jobs.pick.picking import Picking
 from aisle.scan.meaning import LOCATION, Back, Choice, Command, Unknown
 from aisle.tui.catalogue import Voice
 from tests.unit.picks import Hand, line

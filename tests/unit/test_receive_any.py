@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-import aisle.jobs.receive
+import aisle.jobs.receive.job
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Event, Resumed, Rows
-from aisle.jobs.receiving import Receiving
+from aisle.jobs.receive.receiving import Receiving
 from aisle.jobs.view import ListWindow
 from aisle.scan.meaning import (
     PERSON,
@@ -207,10 +207,10 @@ def test_no_walk_raises_loses_a_unit_or_stands_without_a_way(reached: Counter[st
 
 
 def test_each_step_and_verdict_was_reached_often(reached: Counter[str]) -> None:
-    folder = Path(aisle.jobs.receive.__file__).parent
-    text = "".join((folder / f"{name}.py").read_text() for name in ("receive", "receive_which", "receive_take"))
+    folder = Path(aisle.jobs.receive.job.__file__).parent
+    text = "".join((folder / f"{name}.py").read_text() for name in ("job", "which", "take"))
     told = set(findall(r'told\([^"]*"(receive\.\w+)"', text)) | set(findall(r'"(receive\.\w+)" (?:if|else)', text))
     told |= set(findall(r'else "(receive\.\w+)"', text))
-    wanted = told | set(aisle.jobs.receive.ReceiveJob.steps)
+    wanted = told | set(aisle.jobs.receive.job.ReceiveJob.steps)
     assert len(wanted) > 35
     assert {id_: reached[id_] for id_ in wanted if reached[id_] < REACHED} == {}

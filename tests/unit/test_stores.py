@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.jobs.base import Changed, Close, Context, Event, Opened, Query, Resumed, Rows, Wish, WorkIn
-from aisle.jobs.store_sheet import sheet_of
-from aisle.jobs.stores import SHOWS, Stores, StoresJob
+from aisle.jobs.chain.store_sheet import sheet_of
+from aisle.jobs.chain.stores import SHOWS, Stores, StoresJob
 from aisle.jobs.view import Detail, ListWindow, Step, msg
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Text, Thing
-from aisle.tui.registry_stores import STORE
+from aisle.tui.samples.stores import STORE
 
 CONTEXT = Context(store="0001", user="fred", now="2026-11-20T10:00:00Z", terminal="dock", rows=5)
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Changed, Close, Context, Event, Opened, Query, Rows, Wish
-from aisle.jobs.today import WISH_S, Today, TodayJob, aisle_of, aisles_of
+from aisle.jobs.desk.today import WISH_S, Today, TodayJob, aisle_of, aisles_of
 from aisle.jobs.view import Chart, Detail, ListWindow
 from aisle.scan.meaning import Back, Choice, Command, Unknown
-from aisle.tui.registry_today import PULSE
+from aisle.tui.samples.today import PULSE
 
 CONTEXT = Context(store="0001", user="U6", now="2026-11-20T15:30:00+00:00")
 

@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Job
-from aisle.jobs.browse import BrowseJob
-from aisle.jobs.count import CountJob
-from aisle.jobs.count_log import CountLogJob
-from aisle.jobs.counting import Counting
-from aisle.jobs.deliveries import DeliveriesJob
-from aisle.jobs.exceptions import KINDS, Exceptions, ExceptionsJob
-from aisle.jobs.home import HomeJob
-from aisle.jobs.logs import LogsJob
-from aisle.jobs.orders import OrdersJob
-from aisle.jobs.receive import ReceiveJob
-from aisle.jobs.today import Today, TodayJob
+from aisle.jobs.count.counting import Counting
+from aisle.jobs.count.job import CountJob
+from aisle.jobs.count.log import CountLogJob
+from aisle.jobs.desk.exceptions import KINDS, Exceptions, ExceptionsJob
+from aisle.jobs.desk.logs import LogsJob
+from aisle.jobs.desk.orders import OrdersJob
+from aisle.jobs.desk.today import Today, TodayJob
+from aisle.jobs.house.home import HomeJob
+from aisle.jobs.look.browse import BrowseJob
+from aisle.jobs.receive.deliveries import DeliveriesJob
+from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.view import Frame, Link, View
-from aisle.tui.registry_today import PULSE
+from aisle.tui.samples.today import PULSE
 from aisle.tui.screens.frame import paint
 
 UNREAD = Link("offline", unread=("headers", "lines", "locations", "deliveries", "products", "logs"))

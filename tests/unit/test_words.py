@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.today import Today, TodayJob
+from aisle.jobs.desk.today import Today, TodayJob
 from aisle.jobs.view import Frame, Link
 from aisle.tui.catalogue import sentences
-from aisle.tui.registry_today import NOW, PULSE
+from aisle.tui.samples.today import NOW, PULSE
 from aisle.tui.screens.frame import paint
 
 WORDS = {

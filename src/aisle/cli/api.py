@@ -128,7 +128,7 @@ def _line(row: object) -> str:
 async def _send(op: Operation, call: Call, loaded: Loaded, key: str | None) -> int:
     headers = dict(call.headers)
     if op.write:
-        from aisle.local.ids import new_id
+        from aisle.local.host.ids import new_id
 
         headers["Idempotency-Key"] = f'"{key or new_id()}"'
     async with service_client(loaded) as client:

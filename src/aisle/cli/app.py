@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from aisle.errors import UsageError
-from aisle.local.home import TERMINALS, VISITED, Home
+from aisle.local.host.home import TERMINALS, VISITED, Home
 from aisle.settings import Loaded, base_url, load
 
 if TYPE_CHECKING:
     from aisle.jobs.base import SignIn
     from aisle.jobs.view import Msg
-    from aisle.local.changing import Elsewhere, OpenStore
+    from aisle.local.session.changing import Elsewhere, OpenStore
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -52,7 +52,7 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
     if not loaded.settings.in_process:
         leave_out_tls()
     with no_palette():
-        from aisle.local.opening import open_session
+        from aisle.local.session.opening import open_session
         from aisle.tui.app import run_app
 
     session = open_session(home, loaded.settings, _courier(loaded), loaded, browser.person if browser else None)
@@ -129,7 +129,7 @@ def _courier(loaded: Loaded) -> Callable[[], None]:
         return inside
 
     def outside() -> None:
-        from aisle.local.spawn import spawn_courier
+        from aisle.local.host.spawn import spawn_courier
 
         if "AISLE_HOME" in os.environ:
             os.environ["AISLE_HOME"] = str(loaded.root)  # the courier stands in another folder

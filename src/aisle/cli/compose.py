@@ -10,7 +10,7 @@ from aisle.client import Answer, Client, asgi_transport
 from aisle.client.errors import AnswerError, status_error
 from aisle.contract.wire import encode_segment
 from aisle.courier.features import read_features
-from aisle.local.home import Home
+from aisle.local.host.home import Home
 from aisle.settings import EMBEDDED, Loaded, base_url, read_token
 
 INSIDE = "http://localhost"

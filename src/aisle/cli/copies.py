@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from aisle.errors import UsageError
-from aisle.local.home import Home
+from aisle.local.host.home import Home
 from aisle.service.storage import named_database
 from aisle.service.storage.copies import Copied, back_up, restore
 from aisle.settings import EMBEDDED, data_root

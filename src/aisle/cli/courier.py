@@ -17,19 +17,19 @@ from aisle.cli.words import in_words
 from aisle.client import Answer, Client
 from aisle.courier.care import Care
 from aisle.courier.courier import Courier
-from aisle.courier.progress import Progress, load
+from aisle.courier.pull.progress import Progress, load
 from aisle.courier.run import keep_what_is_loaded
 from aisle.errors import AisleError
 from aisle.jobs.view import Link
-from aisle.local.cache import Cache
-from aisle.local.cache_file import open_cache
-from aisle.local.home import Home
-from aisle.local.lock import Election, Holder
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.program import PROGRAM
-from aisle.local.reads import Reads
-from aisle.local.signals import Bell
-from aisle.local.wishes import EVERYTHING, LISTS, wish
+from aisle.local.cache.file import open_cache
+from aisle.local.cache.writer import Cache
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.program import PROGRAM
+from aisle.local.host.signals import Bell
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.wishes import EVERYTHING, LISTS, wish
+from aisle.local.reads.reads import Reads
 from aisle.settings import Loaded, language_of
 from aisle.settings import load as load_settings
 from aisle.text import clean

@@ -8,12 +8,12 @@ from contextlib import suppress
 from threading import Thread
 
 from aisle.errors import AisleError
-from aisle.local.changing import Elsewhere, OpenStore
-from aisle.local.home import Home
-from aisle.local.left import waiting
-from aisle.local.opening import open_rooms
-from aisle.local.watch import Watch, terms_of
-from aisle.local.whereabouts import visited, whereabouts
+from aisle.local.host.home import Home
+from aisle.local.session.changing import Elsewhere, OpenStore
+from aisle.local.session.left import waiting
+from aisle.local.session.opening import open_rooms
+from aisle.local.session.watch import Watch, terms_of
+from aisle.local.session.whereabouts import visited, whereabouts
 from aisle.settings import Loaded, base_url, load, terminal_name
 
 COMMAND_LINE = "the command line"

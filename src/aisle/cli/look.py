@@ -17,18 +17,18 @@ from aisle.cli.options import settings_of
 from aisle.cli.words import in_words
 from aisle.errors import StorageError, UsageError
 from aisle.jobs.base import Settle
-from aisle.local import archive, passes
-from aisle.local.cache_file import empty_cache, open_cache
+from aisle.local.cache.file import empty_cache, open_cache
 from aisle.local.db import fetch, transaction
-from aisle.local.doubts import OTHER_ORDER, PUT_BACK, WORDS, entry
-from aisle.local.home import Home
-from aisle.local.journal import EventRow, Journal
-from aisle.local.operation import Operation, person_of
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.outbox_state import QUEUED
-from aisle.local.people import name_of
-from aisle.local.probes import Probes
-from aisle.local.signals import Bell
+from aisle.local.host.home import Home
+from aisle.local.host.signals import Bell
+from aisle.local.outbox import archive, passes
+from aisle.local.outbox.doubts import OTHER_ORDER, PUT_BACK, WORDS, entry
+from aisle.local.outbox.journal import EventRow, Journal
+from aisle.local.outbox.operation import Operation, person_of
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.probes import Probes
+from aisle.local.outbox.state import QUEUED
+from aisle.local.session.people import name_of
 from aisle.settings import base_url
 from aisle.text import clean, fit, width
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from aisle.errors import UsageError
-from aisle.local.home import Home
+from aisle.local.host.home import Home
 from aisle.service.factory import open_service
 from aisle.service.logs import line
 from aisle.service.serve import serve as run_server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from aisle.courier.marks import REFERENCE
+from aisle.courier.send.marks import REFERENCE
 
 
 class Care(NamedTuple):
@@ -13,4 +13,4 @@ class Care(NamedTuple):
     settle_s: float = 120.0
     """Seconds in which a request that nobody answered may still arrive: longer than any hop on the way keeps one."""
     reference: str = REFERENCE
-    """Where an operation's name goes on a service that keeps no keys: see aisle.courier.marks."""
+    """Where an operation's name goes on a service that keeps no keys: see aisle.courier.send.marks."""

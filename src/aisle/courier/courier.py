@@ -16,43 +16,51 @@ from typing import Any, NamedTuple, Self
 from aisle.client import Answer, Client
 from aisle.client.errors import AnswerError, NotFound, Refused
 from aisle.courier.alarm import Sleep
-from aisle.courier.asks import Asks
 from aisle.courier.backoff import Roll
 from aisle.courier.care import Care
-from aisle.courier.checking import Checker, Heard
-from aisle.courier.deliver import KEY_RESERVE_S, Delivery, Ears
 from aisle.courier.features import Features, parse_features
-from aisle.courier.freshness import Freshness
 from aisle.courier.grounds import Ground
 from aisle.courier.link import SYNCING, Link, Status
-from aisle.courier.looking import Looker
 from aisle.courier.notices import Notice, Notices
-from aisle.courier.parcel import ORDER, touched
-from aisle.courier.passes import Passes
-from aisle.courier.progress import Progress
-from aisle.courier.pull import Pull
-from aisle.courier.refresh import Refresher
+from aisle.courier.pull.freshness import Freshness
+from aisle.courier.pull.progress import Progress
+from aisle.courier.pull.refresh import Refresher
+from aisle.courier.pull.schedule import Pace
+from aisle.courier.pull.single import Pull
+from aisle.courier.pull.sync import FullSync
+from aisle.courier.pull.thrift import give_back
 from aisle.courier.ringing import Ringer
-from aisle.courier.schedule import Pace
-from aisle.courier.sharing import Fitted, fitted, is_fitted, lines_of, object_to, object_to_settings, with_all_lines
+from aisle.courier.send.asks import Asks
+from aisle.courier.send.checking import Checker, Heard
+from aisle.courier.send.deliver import KEY_RESERVE_S, Delivery, Ears
+from aisle.courier.send.looking import Looker
+from aisle.courier.send.parcel import ORDER, touched
+from aisle.courier.send.passes import Passes
+from aisle.courier.send.sharing import (
+    Fitted,
+    fitted,
+    is_fitted,
+    lines_of,
+    object_to,
+    object_to_settings,
+    with_all_lines,
+)
 from aisle.courier.steps import reconcile
-from aisle.courier.sync import FullSync
-from aisle.courier.thrift import give_back
 from aisle.errors import StorageError
-from aisle.local import archive
-from aisle.local.cache import Cache, Sync, open_cache
+from aisle.local.cache.schema import VERSION
+from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import checkpoint, connect, fetch_one, is_gone, refuse_newer
-from aisle.local.home import Home
-from aisle.local.operation import SETTINGS, UPDATE, Operation
-from aisle.local.outbox import Outbox, open_outbox
-from aisle.local.outbox_state import DONE
-from aisle.local.probes import OMITTED_LINES, YES, Probes
-from aisle.local.remainder import LEFT
-from aisle.local.rescue import put_back
-from aisle.local.schema_cache import VERSION
-from aisle.local.signals import ASK, CONFIDE, LINK, OUTBOX, REFUSAL, SYNC, WAITING, CourierSocket, passes_of
+from aisle.local.host.home import Home
+from aisle.local.host.rescue import put_back
+from aisle.local.host.signals import ASK, CONFIDE, LINK, OUTBOX, REFUSAL, SYNC, WAITING, CourierSocket, passes_of
+from aisle.local.outbox import archive
+from aisle.local.outbox.operation import SETTINGS, UPDATE, Operation
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.probes import OMITTED_LINES, YES, Probes
+from aisle.local.outbox.remainder import LEFT
+from aisle.local.outbox.state import DONE
+from aisle.local.outbox.wishes import take_wishes
 from aisle.local.told import Told
-from aisle.local.wishes import take_wishes
 
 Connect = Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]
 """Makes the client; it shows every answer to the function it is given."""

@@ -11,7 +11,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.local.db import is_gone, version
-from aisle.local.disk import file_id
+from aisle.local.host.disk import file_id
 
 FILES_GONE = "its files are gone"
 """Ends a term that goes on at once, with new ones."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from aisle.errors import StorageError
-from aisle.local.lock import Election, Holder
+from aisle.local.host.lock import Election, Holder
 
 SHORT_S = 5.0
 """A term that was over sooner ended for a reason that may end the next one as well."""

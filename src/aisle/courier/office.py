@@ -12,10 +12,10 @@ from aisle.courier.courier import BEAT_S, Courier
 from aisle.courier.grounds import FILES_GONE, lost
 from aisle.courier.steps import is_off
 from aisle.errors import StorageError
-from aisle.local.home import Home
-from aisle.local.lock import Election, Holder
-from aisle.local.pulse import beat
-from aisle.local.signals import LEAVE, CourierSocket, ask_to_leave
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.pulse import beat
+from aisle.local.host.signals import LEAVE, CourierSocket, ask_to_leave
 
 ALONE_S = 600.0
 """So long without a session, and with nothing to send, it stays."""

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from aisle.courier.alarm import Alarm, Sleep
-from aisle.courier.parcel import LOCATION
-from aisle.local.schema_cache import MANY
-from aisle.local.signals import WAITING, CourierSocket, concerning, topic_of
+from aisle.courier.send.parcel import LOCATION
+from aisle.local.cache.schema import MANY
+from aisle.local.host.signals import WAITING, CourierSocket, concerning, topic_of
 
 NAMED_S = 0.1
 """Between two rings at one session for what it shows by its name."""
@@ -41,7 +41,7 @@ class Ringer:
         self._held: dict[str, _Held] = {}
 
     def tell(self, topics: Iterable[str]) -> None:
-        """These have changed (see `aisle.local.signals`): rings where it is time, and keeps the rest until it is."""
+        """These have changed (see `local.host.signals`): rings where it is time, and keeps the rest until it is."""
         if self._socket is None:
             return
         told, now, shown = set(topics), self._clock(), self._socket.shown()

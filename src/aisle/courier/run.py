@@ -17,13 +17,13 @@ from aisle.courier.courier import Connect, Courier, World
 from aisle.courier.heir import Seat
 from aisle.courier.notices import Notice
 from aisle.courier.office import GOES_ON, Office, win
-from aisle.courier.schedule import Pace
+from aisle.courier.pull.schedule import Pace
 from aisle.courier.steps import steadied
 from aisle.lifeline import lifeline_fd
-from aisle.local.home import Home
-from aisle.local.lock import Election, Holder
-from aisle.local.program import PROGRAM
-from aisle.local.signals import CourierSocket
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.program import PROGRAM
+from aisle.local.host.signals import CourierSocket
 from aisle.text import clean
 
 LOG_BYTES = 1 << 20

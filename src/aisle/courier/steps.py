@@ -14,7 +14,7 @@ from pathlib import Path
 
 import apsw
 
-from aisle.local.cache import Cache
+from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
 
 STEP_S = 2.0

@@ -23,7 +23,7 @@ class Query(NamedTuple):
 
     id: str
     name: str
-    """A named read of aisle.local.reads: `orders`, `order`, `people`, …"""
+    """A named read of aisle.local.reads.reads: `orders`, `order`, `people`, …"""
     args: Mapping[str, Json]
     live: bool = False
     """Its answer is a window on data that anyone may change: asked again on resume, never part of the journal. What
@@ -90,7 +90,7 @@ class Ask(NamedTuple):
     """Something that a person waits for and that must be answered by the service: answered or expired, never sent late.
 
     It gets a name, which comes as `Asked`; what became of it is read by the query `ask` (ask_id) whenever the outbox
-    has changed: one row with `state` (see aisle.local.asks) and `answer`.
+    has changed: one row with `state` (see aisle.local.outbox.asks) and `answer`.
     """
 
     kind: str
@@ -113,7 +113,7 @@ class Export(NamedTuple):
     file: str
     """As a person named it."""
     name: str
-    """A named read of aisle.local.reads."""
+    """A named read of aisle.local.reads.reads."""
     args: Mapping[str, Json]
     columns: tuple[str, ...]
     """Fields of its rows, which are the heads of the columns too."""

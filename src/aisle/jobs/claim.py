@@ -1,7 +1,7 @@
 """Who works on an order: what a row of it says, read for whoever asks. Plain values in, plain values out.
 
 The interface has `is_claimed` and no more. Our own service says whose claim it is; elsewhere the reads say what this
-host knows of it (`aisle.local.reads_claims`).
+host knows of it (`aisle.local.reads.claims`).
 """
 
 from __future__ import annotations

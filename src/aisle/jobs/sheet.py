@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs.base import Json, whole
+from aisle.jobs.pick.walk import number
 from aisle.jobs.view import Msg, msg
-from aisle.jobs.walk import number
 
 UNKNOWN = Decimal(-1)
 """An age that nobody knows."""

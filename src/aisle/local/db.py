@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from aisle.errors import StorageError
-from aisle.local.disk import FileId, alone_in, file_id, is_locked, private_folder, refuse_bad_disk
+from aisle.local.host.disk import FileId, alone_in, file_id, is_locked, private_folder, refuse_bad_disk
 
 FLOOR = (3, 51, 3)
 """The first SQLite without the WAL-reset race."""
@@ -42,7 +42,7 @@ _UNUSABLE = (
 
 class Gone(StorageError):
     """What is at the place of a precious database is not the file that was opened: nobody would read what is written
-    to that one now. See aisle.local.rescue."""
+    to that one now. See aisle.local.host.rescue."""
 
 
 class Precious(apsw.Connection):

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from aisle.jobs.told import DETAIL, NOTHING, Told, is_ours, outside, told, words
 from aisle.jobs.view import Msg
-from aisle.local.operation import Operation
-from aisle.local.outbox_state import CLOSED, DONE
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.state import CLOSED, DONE
 
 __all__ = [
     "DETAIL",
@@ -47,7 +47,7 @@ def why_of_row(op: Operation) -> str:
 
 def changed(field: str, product: str, now: str, seen: str) -> Told:
     """That somebody else has changed what the store says of a product; values as `settings_of` has them."""
-    from aisle.jobs.store_product_view import label, shown
+    from aisle.jobs.chain.store_product_view import label, shown
 
     args: dict[str, str | Msg] = {"field": label(field), "now": shown(field, now), "seen": shown(field, seen)}
     return told("told.setting_changed", product=product, **args)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from aisle.cli.doctor.report import Finding, ok, plural, wrong
 from aisle.errors import SettingsError
-from aisle.local.watch import terms_of
+from aisle.local.session.watch import terms_of
 from aisle.settings import EMBEDDED, Loaded, base_url, read_token
 from aisle.settings.files import read
 

@@ -14,7 +14,7 @@ from aisle import __version__
 from aisle.cli.compose import home_of
 from aisle.cli.doctor.report import Finding, note, ok, size, wrong
 from aisle.errors import StorageError
-from aisle.local import disk as disks
+from aisle.local.host import disk as disks
 from aisle.settings import Loaded
 
 OLDEST = (3, 11)

@@ -15,20 +15,20 @@ from aisle.cli.compose import home_of
 from aisle.cli.doctor.report import Finding, ago, note, ok, plural, wrong
 from aisle.cli.words import in_words
 from aisle.courier.link import BEAT_S
-from aisle.courier.progress import load as progress_of
-from aisle.local import passes
-from aisle.local.cache import Cache
-from aisle.local.cache_file import open_cache
+from aisle.courier.pull.progress import load as progress_of
+from aisle.local.cache.file import open_cache
+from aisle.local.cache.schema import VERSION
+from aisle.local.cache.writer import Cache
 from aisle.local.db import connect, fetch, fetch_one, refuse_newer, version
-from aisle.local.home import Home
-from aisle.local.journal import Journal
-from aisle.local.lock import Election
-from aisle.local.outbox import Outbox
-from aisle.local.outbox_state import IN_DOUBT, NEEDS_PERSON, REJECTED
-from aisle.local.probes import Probes
-from aisle.local.rescue import copies
-from aisle.local.schema_cache import VERSION
-from aisle.local.schema_outbox import OUTBOX
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election
+from aisle.local.host.rescue import copies
+from aisle.local.outbox import passes
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.probes import Probes
+from aisle.local.outbox.schema import OUTBOX
+from aisle.local.outbox.state import IN_DOUBT, NEEDS_PERSON, REJECTED
 from aisle.settings import Loaded
 
 LOCKS = Path("/proc/locks")

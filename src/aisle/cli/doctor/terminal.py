@@ -11,7 +11,7 @@ from typing import Any
 
 from aisle.cli.doctor.report import Finding, note, ok, wrong
 from aisle.jobs.view import msg
-from aisle.local.hearing import colours
+from aisle.local.session.hearing import colours
 from aisle.settings import Loaded, terminal_name
 from aisle.text import speaks_utf8
 

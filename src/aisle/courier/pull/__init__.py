@@ -1,0 +1,1 @@
+"""From the service into the cache: full syncs, changes, single reads."""

@@ -1,0 +1,399 @@
+"""Keeps the cache fresh between full syncs: what sessions wish for, what changed, what was written.
+
+Our own service says what changed, by its cursor. One that only implements the interface is asked again and again:
+headers of all orders, lines of those somebody works on, stock by the moment of its last change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerError, TransportError, Unauthorized
+from aisle.courier.alarm import Alarm, Sleep
+from aisle.courier.backoff import backoff
+from aisle.courier.link import TROUBLE, Link
+from aisle.courier.notices import Notices
+from aisle.courier.pull.changes import BULK, ChangeFeed, News
+from aisle.courier.pull.counting import counted
+from aisle.courier.pull.readback import ReadBacks
+from aisle.courier.pull.schedule import Pace, Timetable
+from aisle.courier.pull.single import Overtaken, Pull, Row
+from aisle.courier.pull.stages import DELIVERIES, HEADERS, LINES, LOCATIONS, PRODUCTS, RECEIPTS, STOCK, STORES
+from aisle.courier.pull.sync import FullSync
+from aisle.courier.send.parcel import ASSIGNMENT, DELIVERY, LOCATION, LOG, ORDER, PRODUCT, STORE, SURROUNDING, Topic
+from aisle.errors import StorageError
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.wishes import EVERYTHING, LISTS
+
+AT_ONCE = 4
+FULL_S = 86400.0
+"""After so long everything is read anew, whatever the service announced meanwhile."""
+AGAIN_S = 900.0
+"""After so long a part that could not be read is tried again, and so seldom in the end what can never be read."""
+WALKED_S = 1800.0
+"""So long an order that a session asked for counts as worked on."""
+WATCHED_S = 60.0
+"""So long after somebody asked for the log it is read with whatever changes: he may be looking at the day's figures."""
+_TRIES = 3
+_UNREAD_S = 60.0
+"""After so long what could not be read is asked for again, and then less and less often; where something waits to be
+read back by it, each time."""
+_KNOCK_S = 1.0
+"""The least time between two knocks, however often sessions ring."""
+_OVERLAP = timedelta(minutes=2)
+"""Stock is asked for from a little before the last look on, because clocks differ."""
+_FAR_BACK_S = 26 * 3600.0
+"""In the slow round stock is asked for from a day back: where the service's clock is behind, or its zone is not the one
+that it says, or it looks at days alone, the usual look sees nothing."""
+_SINCE = "stock_since"
+CHANGES = "changes"
+"""What is missing where the change feed cannot be read."""
+_STAGES_OF = {
+    ORDER: (HEADERS, LINES),
+    PRODUCT: (STOCK, PRODUCTS),
+    LOCATION: (LOCATIONS,),
+    STORE: (STORES,),
+    DELIVERY: (DELIVERIES, RECEIPTS),
+}
+
+
+class Refresher:
+    """The watching half of the reading."""
+
+    def __init__(
+        self,
+        pull: Pull,
+        sync: FullSync,
+        link: Link,
+        notices: Notices,
+        *,
+        retire: Callable[[Sequence[str]], None],
+        wishes: Callable[[], Iterable[tuple[str, str]]],
+        restored: Callable[[], None],
+        read_back: Callable[[str, Sequence[Row], frozenset[str]], None],
+        sleep: Sleep,
+        pace: Pace,
+    ) -> None:
+        self.alarm = Alarm(sleep)
+        self._pull = pull
+        self._sync = sync
+        self._link = link
+        self._notices = notices
+        self._read_backs = ReadBacks(retire)
+        self._wishes = wishes
+        self._restored = restored
+        self._read_back = read_back
+        """Is shown an order that was read after these were confirmed; `forget` is called where one is not there."""
+        self._table = Timetable(pace)
+        self._feed = ChangeFeed(pull)
+        self._news: News | None = None
+        self._wants: dict[Topic, None] = {}
+        self._failed: Counter[Topic] = Counter()
+        self._later: dict[Topic, float] = {}
+        """What could not be read, and when it is asked for again."""
+        self._walked: dict[str, float] = {}
+        self._bare: dict[str, float] = {}
+        """Orders in the list whose lines are not here, and when they were last asked for."""
+        self._watched = 0.0
+        """When a session last asked for the store's log."""
+        self._knocked = 0.0
+        self._tried_again = pull.now()
+        sync.changed_orders = self._headers_changed
+        sync.headers_read = self._headers_read
+
+    # What is wanted
+
+    def want(self, topics: Iterable[Topic]) -> None:
+        """These are to be read soon."""
+        self._wants.update(dict.fromkeys(topics))
+        self.alarm.ring()
+
+    def confirmed(self, op: Operation) -> None:
+        """The service has just confirmed this: what it touched is read again, and then it leaves the overlay."""
+        self.want(self._read_backs.confirmed(op))
+        if op.operation == "create-store-product-logs" and self._pull.now() - self._watched < WALKED_S:
+            self.want([Topic(LOG, "")])
+        self._table.hurry("changes")
+
+    def forget(self, op: Operation) -> None:
+        """It is not confirmed any more: no read can speak for it."""
+        self._read_backs.forget(op.op_id)
+
+    def _headers_changed(self, numbers: Iterable[str]) -> None:
+        features = self._link.features
+        if LINES not in self._sync.progress.todo and not (features and features.changes):
+            self.want(Topic(ORDER, number) for number in numbers)
+
+    def _headers_read(self) -> None:
+        """The list of orders was read. An order that came with it, and whose lines never came, is no work for anybody:
+        its header may never change again, and the service may say no more of it."""
+        if LINES in self._sync.progress.todo:
+            return
+        bare = self._pull.cache.orders_without_lines()
+        now = self._pull.now()
+        due = [number for number in bare if now - self._bare.get(number, -AGAIN_S) >= AGAIN_S]
+        self._bare = {number: self._bare.get(number, now) for number in bare} | dict.fromkeys(due, now)
+        if len(due) > BULK:
+            self._sync.ask([LINES])
+        else:
+            self.want(Topic(ORDER, number) for number in due)
+
+    def _take_wishes(self) -> bool:
+        wishes = list(self._wishes())
+        for topic, key in wishes:
+            if topic in (ORDER, PRODUCT, LOCATION, SURROUNDING, DELIVERY) and key:
+                self.want([Topic(topic, key)])
+                if topic == ORDER:
+                    self._walked[key] = self._pull.now()
+            elif topic == "orders":
+                if key == EVERYTHING:
+                    self._sync.ask_all()
+                elif key == LISTS:
+                    self._sync.ask_lists()
+                self._table.hurry("changes")
+                self._table.hurry("headers")
+            elif topic == "deliveries":
+                self._table.hurry("changes")
+                if not (self._link.features and self._link.features.changes):
+                    self._sync.ask([DELIVERIES, RECEIPTS])
+            elif topic == STORE and key:
+                self._pull.chain.wanted.add(key)
+                self.want([Topic(STORE, key)])
+            elif topic == "people":
+                self._table.hurry("people")
+            elif topic == "assignments":
+                self.want([Topic(ASSIGNMENT, "")])
+            elif topic == "logs":
+                self._watched = self._pull.now()
+                self.want([Topic(LOG, key)])
+        return bool(wishes)
+
+    # The loop
+
+    async def run(self) -> None:
+        """Looks for ever."""
+        while True:
+            await self.round()
+            await self.alarm.wait(self._until_next())
+
+    async def round(self) -> None:
+        """One look at everything that is due; reaches out first when the link is down."""
+        wished = self._take_wishes()
+        if self._link.held_s or not (self._link.is_up or await self._reach()):
+            return
+        try:
+            await self._prepare()
+            for name in self._table.take(self._pull.now()):
+                await self._look(name)
+        except TROUBLE as error:
+            self._trouble(error)
+        await self._read_wants()
+        if wished:
+            self._link.beat(now=True)
+
+    async def knock(self) -> bool:
+        """Whether the service lets us in."""
+        self._knocked = self._pull.now()
+        try:
+            await self._pull.knock()
+        except TROUBLE as error:
+            self._link.failed(error)
+        return self._link.is_up
+
+    async def _reach(self) -> bool:
+        return self._pull.now() - self._knocked >= _KNOCK_S and await self.knock()
+
+    def _until_next(self) -> float | None:
+        if self._link.held_s or not self._link.is_up:
+            return self._link.held_s or self._link.probe_wait()
+        if self._wants or self._pull.overtaken:
+            return _KNOCK_S
+        moments = [at for at in (self._table.next_at(), *self._later.values()) if at is not None]
+        return max(0.0, min(moments) - self._pull.now()) if moments else None
+
+    def _trouble(self, error: Exception) -> None:
+        """A list could not be read: the link is down, or the list is not to be had."""
+        if isinstance(error, TransportError | ServerError | Unauthorized | RateLimited) or not isinstance(
+            error, ClientError
+        ):
+            self._link.failed(error)
+        else:
+            self._notices.add(str(error))
+
+    async def _prepare(self) -> None:
+        """What a service that has just shown what it can makes possible."""
+        features = self._link.features
+        assert features is not None
+        self._pull.catalogue_by_number = features.changes
+        self._pull.chain.told = features.changes
+        self._pull.assignments.listed = features.assignments
+        self._table.follow(features.changes, self._pull.now())
+        if not features.changes:
+            self._sync.lacks(CHANGES, False)
+        begins = features.changes and not self._feed.primed and await self._fed(self._feed.prime())
+        if begins or (self._sync.progress.idle and self._pull.now() - self._sync.progress.completed > FULL_S):
+            self._sync.ask_all()
+        elif self._sync.progress.idle and self._pull.now() - self._tried_again >= AGAIN_S:
+            self._tried_again = self._pull.now()
+            self._sync.ask(self._sync.progress.missing)
+
+    async def _look(self, name: str) -> None:
+        now = self._pull.now()
+        if name == "changes":
+            await self._follow()
+        elif name == "people":
+            await self._people()
+        elif name == "walked":
+            self._walked = {key: at for key, at in self._walked.items() if now - at < WALKED_S}
+            self.want(Topic(ORDER, key) for key in self._walked)
+        elif name == "stock":
+            await self._stock()
+        elif name == "headers":
+            self._sync.ask([HEADERS])
+        elif name == "slow":
+            await self._stock(_FAR_BACK_S)
+            self._sync.ask([STORES, LINES, LOCATIONS, DELIVERIES, RECEIPTS, PRODUCTS])
+
+    # Our own service
+
+    async def _fed(self, asking: Coroutine[Any, Any, Any]) -> Any:
+        """What the change feed says; None where it makes no sense, and then screens and `aisle sync` say so."""
+        try:
+            found = await asking
+        except AnswerError as error:
+            self._notices.add(str(error))
+            self._sync.lacks(CHANGES, True)
+            return None
+        self._sync.lacks(CHANGES, False)
+        return found
+
+    async def _follow(self) -> None:
+        news = await self._fed(self._feed.look()) if self._feed.primed else None
+        if news is None:
+            return
+        if news.restored:
+            self._restored()
+        self.want(news.single)
+        if (news.single or news.bulk) and self._pull.now() - self._watched < WATCHED_S:
+            self.want([Topic(LOG, "")])
+        for topic in news.bulk:
+            self._sync.ask(_STAGES_OF.get(topic, ()))
+        self._news = news
+
+    async def _people(self) -> None:
+        if self._link.features and self._link.features.people:
+            await self._pull.people()
+        await self._pull.assignments.read()
+
+    # A service that implements the document alone
+
+    async def _stock(self, back_s: float = 0.0) -> None:
+        """What the service says has moved since the last look, or so many seconds back from now."""
+        since, began = self._pull.cache.cursor(_SINCE), self._pull.now()
+        if since is None:
+            self._pull.cache.set_cursor(_SINCE, _moment(began))
+            return
+        if back_s:
+            since = min(since, _moment(began - back_s))
+        query: dict[str, Any] = {"store_number": self._pull.store, "include_locations": True, "page_size": 500}
+        told = _moment(began)
+        query["last_stock_modified_datetime"] = since
+        pages = counted(self._pull.client, "list-store-products-stock", query=query)
+        async with aclosing(pages):
+            while True:
+                page_began = self._pull.now()
+                with self._pull.fresh.reading() as ticket:
+                    page = await anext(pages, None)
+                    if page is None:
+                        break
+                    rows, envelope = page
+                    self._pull.put_stock(rows, ticket, page_began)
+                    told = _earlier(told, envelope.get("server_time"))
+        self._pull.cache.set_cursor(_SINCE, told)
+
+    # Single reads
+
+    async def _read_wants(self) -> None:
+        """Reads what is wanted, some at once; what fails for want of a link stays wanted."""
+        self._wants.update(dict.fromkeys([*self._pull.take_overtaken(), *self._take_later()]))
+        if self._wants:
+            readers = [self._read_some() for _ in range(min(AT_ONCE, len(self._wants)))]
+            ends = await asyncio.gather(*readers, return_exceptions=True)
+            self._read_backs.leave()
+            for ended in ends:
+                if isinstance(ended, BaseException):
+                    raise ended
+        if self._news is not None and not (self._wants or self._later or self._pull.overtaken):
+            self._feed.keep(self._news)
+            self._news = None
+
+    def _take_later(self) -> list[Topic]:
+        due = [topic for topic, at in self._later.items() if at <= self._pull.now()]
+        for topic in due:
+            del self._later[topic]
+        return due
+
+    async def _read_some(self) -> None:
+        while self._wants and self._link.is_up and not self._link.held_s:
+            topic = next(iter(self._wants))
+            del self._wants[topic]
+            await self._read(topic)
+
+    async def _read(self, topic: Topic) -> None:
+        spoken_for = self._read_backs.begins(topic)
+        try:
+            rows = await self._pull.topic(topic)
+        except Overtaken:
+            return
+        except StorageError:
+            self._wants[topic] = None
+            raise
+        except TROUBLE as error:
+            if not await self._is_to_blame(topic, error):
+                self._wants[topic] = None
+            elif isinstance(error, AnswerError | ServerError):  # there is something to be shown, and it was not seen
+                rounds = 1 if spoken_for else self._failed[topic] // _TRIES
+                self._later[topic] = self._pull.now() + backoff(rounds, 1.0, _UNREAD_S, AGAIN_S)
+            else:
+                del self._failed[topic]
+                self._read_backs.ends(topic, spoken_for)
+            return
+        del self._failed[topic]
+        self._later.pop(topic, None)
+        if spoken_for and topic.topic == ORDER:
+            self._read_back(topic.key, rows, spoken_for)
+        self._read_backs.ends(topic, spoken_for)
+
+    async def _is_to_blame(self, topic: Topic, error: Exception) -> bool:
+        """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
+        if isinstance(error, TransportError | Unauthorized | RateLimited) or not isinstance(error, ClientError):
+            self._link.failed(error)
+            return False
+        if isinstance(error, ServerError) and not await self.knock():
+            return False
+        self._failed[topic] += 1
+        if self._failed[topic] % _TRIES:
+            return False
+        if topic.topic == SURROUNDING:
+            self._pull.cache.put_surrounding(topic.key, (), self._pull.now(), str(error))
+        self._notices.add(f"{topic.topic} {topic.key} cannot be read: {error}")
+        return True
+
+
+def _moment(seconds: float) -> str:
+    return (datetime.fromtimestamp(seconds, UTC) - _OVERLAP).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _earlier(ours: str, theirs: object) -> str:
+    """The earlier of our moment and the service's own, which may be behind."""
+    try:
+        when = datetime.fromisoformat(str(theirs))
+        when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+        return min(ours, _moment(when.timestamp()))
+    except (ValueError, OverflowError):
+        return ours

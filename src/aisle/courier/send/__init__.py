@@ -1,0 +1,1 @@
+"""From the outbox to the service: sending, looking for what may have arrived, judging it."""

@@ -1,0 +1,377 @@
+"""Delivers the outbox: what may go goes, some at once, each lane in its order, nothing twice.
+
+An operation is `sending`, durably, before its first byte leaves. What happens then is judged by `client.fate`: a doubt
+is settled by sending the same bytes under the same key, where the service keeps keys, and by nobody else than a person
+where it does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+from aisle.client import Answer, Client, Fate, classify
+from aisle.client.errors import AnswerError, ClientError, StatusError
+from aisle.client.retry import read_retry_after
+from aisle.courier.alarm import Alarm, Sleep
+from aisle.courier.backoff import Roll, backoff
+from aisle.courier.care import Care
+from aisle.courier.features import HEADER, Features
+from aisle.courier.link import Link
+from aisle.courier.send.beyond import is_beyond, send_beyond
+from aisle.courier.send.judging import UNSAID
+from aisle.courier.send.parcel import body_of, headers_of
+from aisle.courier.send.passes import Passes
+from aisle.courier.send.sharing import Fitted, Objection, left_of
+from aisle.courier.send.telling import told_of
+from aisle.errors import ContractError, SettingsError
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.remainder import LEFT
+from aisle.local.outbox.split import is_splittable
+from aisle.local.told import Told, is_ours, told, words
+
+AT_ONCE = 4
+"""Requests in flight: as many as the client keeps connections for writes."""
+_LOOK = 50
+TRIES = 50
+"""So often an operation is sent that no answer settles; then a person has to see what is the matter."""
+TRIED_S, _TRIED = 86400.0, 10
+"""A day of trying is enough too, if it was tried so often in it: a service may have been away for most of it."""
+PLAIN_TRIES = 8
+"""So often what a service without features refuses in plain text is tried: it may have been somebody on the way."""
+_ENDS_AT_ONCE = 3
+"""So often an operation is sent until one that a courier's end cut short is not taken up at once any more."""
+LOOK_S = 2.0
+"""A doubt is looked into after so many seconds."""
+KEY_RESERVE_S = 86400.0
+"""So long before the service may forget a key, nobody relies on it any more."""
+_ANSWER_LIMIT = 2000
+_PLAIN = "told.plain"
+_OF_THE_WAY = (401, 407, 408, 425, 429)
+"""Refusals that are not final, and that anybody between here and the service may say."""
+
+
+class Ears(NamedTuple):
+    """Who has a word before an operation goes, who wants to hear what became of it, and who tries the door."""
+
+    before: Callable[[Operation], Awaitable[Mapping[str, Any] | None]]
+    """What was read before it goes, to be kept with it; None for nothing. May raise ClientError: then it is not sent
+    now."""
+    fit: Callable[[Operation, Features], Fitted]
+    """The operation as this service has to be told it; the operation itself where nothing has to be fitted."""
+    unsaid: Callable[[Operation], bool]
+    """It was confirmed in no words: whether it is looked for before that is believed."""
+    confirmed: Callable[[Operation], None]
+    refused: Callable[[Operation, Told], None]
+    doubted: Callable[[Operation, Told], None]
+    is_let_in: Callable[[], Awaitable[bool]]
+
+
+Outcome = Answer | ClientError | ContractError | SettingsError
+
+
+class Delivery:
+    """The sending half of the courier."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        client: Client,
+        link: Link,
+        ears: Ears,
+        passes: Passes,
+        *,
+        clock: Callable[[], float],
+        sleep: Sleep,
+        roll: Roll,
+        care: Care = Care(),  # noqa: B008 - a tuple
+        settle_s: Callable[[], float] | None = None,
+    ) -> None:
+        """`settle_s`: after how many seconds absence is believed, where that was learnt; else as `care` says."""
+        self.stopping = False
+        """Nothing new is sent."""
+        self.alarm = Alarm(sleep)
+        self._outbox = outbox
+        self._client = client
+        self._link = link
+        self._ears = ears
+        self._passes = passes
+        self._clock = clock
+        self._roll = roll
+        self._care = care
+        self._settle_s = settle_s or (lambda: care.settle_s)
+        self._looked = 0.0
+        """When it was last looked what may go."""
+        self._held_s = 0.0
+        """The patience of which it was not looked then: asked for twice, it may end in between."""
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._postponed: dict[str, int] = {}
+        """How often what had to be read before an operation could not be."""
+
+    @property
+    def in_flight(self) -> tuple[str, ...]:
+        """The operations whose requests are under way."""
+        return tuple(self._running)
+
+    def recover(self) -> None:
+        """Takes up what was left in `sending`: what went under a key goes again under it, all else is in doubt."""
+        for op in self._outbox.stale_sending():
+            if op.op_id in self._running:
+                continue
+            if op.keyed:
+                self._outbox.retry_later(op.op_id, told("told.courier_ended"), self._after_an_end(op))
+            else:
+                self._doubt(op, told("told.courier_ended"))
+
+    def _after_an_end(self, op: Operation) -> float:
+        """At once; later and later where couriers end again and again, or all tries would be used up in a moment."""
+        return 0 if op.attempts < _ENDS_AT_ONCE else self._clock() + backoff(op.attempts, self._roll())
+
+    async def run(self) -> None:
+        """Delivers for ever; cancelled, it lets go of what is in flight. Raises StorageError."""
+        self.recover()
+        try:
+            while True:
+                self.start()
+                await self.alarm.wait(self._until_next())
+        except asyncio.CancelledError:
+            await self._let_go()
+            raise
+        except Exception:
+            await self.landed()  # what is wrong with one is no reason to lose sight of the others
+            self._running.clear()
+            raise
+
+    async def drain(self) -> None:
+        """Delivers until nothing may go any more; what waits for its time or for the link stays."""
+        try:
+            self.start()
+            while self._running:
+                await self.alarm.wait(None)
+                self.start()
+        finally:
+            await self._let_go()
+
+    async def landed(self) -> None:
+        """Returns when nothing is in flight any more; starts nothing."""
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    def start(self) -> None:
+        """Puts in flight what may go, as far as there is room. Raises what ended a flight that should not have."""
+        self._reap()
+        self._held_s = self._link.held_s
+        if self.stopping or self._held_s or not self._link.may_send or len(self._running) >= AT_ONCE:
+            return
+        self._looked = self._clock()
+        for op in self._outbox.sendable(_LOOK, self._passes.principals):
+            if op.op_id in self._running:
+                continue
+            if len(self._running) >= AT_ONCE:
+                return
+            flight = asyncio.create_task(self._deliver(op), name=f"deliver {op.op_id}")
+            self._running[op.op_id] = flight
+            flight.add_done_callback(lambda _: self.alarm.ring())
+
+    def _reap(self) -> None:
+        for op_id, flight in list(self._running.items()):
+            if flight.done():
+                del self._running[op_id]
+                flight.result()
+
+    async def _let_go(self) -> None:
+        flights = list(self._running.values())
+        for flight in flights:
+            flight.cancel()
+        await asyncio.gather(*flights, return_exceptions=True)
+        self._running.clear()
+
+    def _until_next(self) -> float | None:
+        """Seconds until something may go that waits for its time; None when only a ring can change anything."""
+        if self._held_s:
+            return self._held_s
+        due = self._outbox.next_at(self._looked) if self._link.may_send and len(self._running) < AT_ONCE else None
+        return None if due is None else due - self._clock()
+
+    async def _deliver(self, op: Operation) -> None:
+        features = self._link.features
+        if features is None or self._is_for_a_person(op, features):
+            return
+        if not features.idempotency and is_splittable(op) and self._outbox.split(op.op_id):
+            return  # its items go in its place
+        try:
+            evidence = await self._ears.before(op)
+            fit = self._ears.fit(op, features)
+            afresh = fit.op is not op and not features.idempotency
+            frozen = None if afresh else op.frozen
+            left = fit.left if frozen is None else op.evidence.get(LEFT, ())  # of the bytes that are sent
+            if not self._passes.may(op.principal):
+                return  # what was read for it took longer than the token lasts
+            token = self._passes.token(op.principal)
+            content = self._outbox.begin_sending(
+                op.op_id,
+                frozen or body_of(fit.op, features, self._care.reference),
+                keyed=features.idempotency,
+                evidence={**(evidence or {}), LEFT: left} if left else evidence,
+                afresh=afresh,
+            )
+        except AnswerError as error:
+            self._postpone(op, told_of(error))
+            return
+        except (ClientError, SettingsError) as error:
+            self._link.failed(error)
+            return
+        except ContractError as error:
+            if isinstance(error, Objection):
+                self._refuse(op, error.why, error.evidence)
+            else:
+                self._refuse(op, told_of(error))
+            return
+        if content is None:
+            return
+        outcome = await self._send(op, features, content, token)
+        if token is not None and isinstance(outcome, Answer) and outcome.status == 401:
+            self._passes.lose(op.principal, token)  # it says nothing of the store's, and nothing was done
+            self._outbox.retry_later(op.op_id, told_of(outcome), 0, never_left=True)
+            return
+        if isinstance(outcome, Answer) and outcome.status == 403:
+            if await self._ears.is_let_in():
+                self._settle(op, features, outcome)
+            else:
+                self._shut_out(op, outcome)
+            return
+        self._settle(op, features, outcome)
+        if _is_a_strangers(outcome, features):
+            await self._ears.is_let_in()
+
+    def _is_for_a_person(self, op: Operation, features: Features) -> bool:
+        """What may have arrived is sent again by a machine only as long as the service is sure to keep its key."""
+        if op.first_sent_at is None:
+            return False
+        tried_s = self._clock() - op.first_sent_at
+        if op.attempts >= TRIES or (tried_s >= TRIED_S and op.attempts >= _TRIED):
+            why = told("told.tried", count=op.attempts, why=words(op.last_error))
+        elif op.keyed and not features.idempotency:
+            why = told("told.key_gone")
+        elif op.keyed and tried_s >= features.keys_kept_s - KEY_RESERVE_S:
+            why = told("told.key_old")
+        elif not features.idempotency and op.attempts >= PLAIN_TRIES and is_ours(op.last_error, _PLAIN):
+            why = told("told.refused_often", count=op.attempts, why=words(op.last_error))
+        else:
+            return False
+        self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
+        self._ears.doubted(op, why)
+        return True
+
+    def _postpone(self, op: Operation, why: Told) -> None:
+        """What has to be read before it goes makes no sense: later, and in the end it is for a person."""
+        tries = self._postponed[op.op_id] = self._postponed.get(op.op_id, 0) + 1
+        if tries < PLAIN_TRIES:
+            self._outbox.postpone(op.op_id, why, self._clock() + backoff(tries, self._roll()))
+            return
+        del self._postponed[op.op_id]
+        why = told("told.unread_before", count=tries, why=words(why))
+        self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
+        self._ears.doubted(op, why)
+
+    async def _send(self, op: Operation, features: Features, content: bytes, token: str | None) -> Outcome:
+        headers = headers_of(op, features)
+        try:
+            if is_beyond(op):
+                return await send_beyond(self._client, op, headers, content, token)
+            return await self._client.request(
+                op.operation, path=op.path, query=op.query, headers=headers, body=content, token=token
+            )
+        except (ClientError, ContractError, SettingsError) as error:
+            return error
+
+    def _shut_out(self, op: Operation, answer: Answer) -> None:
+        """The token lost the store: that is no judgement of the operation, and a day's work must not be lost to it."""
+        self._link.refused(told_of(answer))
+        self._outbox.retry_later(op.op_id, told_of(answer), self._clock() + backoff(op.attempts + 1, self._roll()))
+
+    def _settle(self, op: Operation, features: Features, outcome: Outcome) -> None:
+        """Writes down what became of it; nothing is awaited between the answer and this."""
+        why = told_of(outcome)
+        if isinstance(outcome, SettingsError):
+            self._link.refused(why)
+            self._outbox.retry_later(op.op_id, why, 0)
+            return
+        fate = classify(outcome)
+        if fate in (Fate.ACCEPTED, Fate.REFUSED) and _says_nothing(outcome, features):
+            fate = Fate.AMBIGUOUS
+        if isinstance(outcome, Answer) and _is_a_strangers(outcome, features):
+            why = told(_PLAIN, status=outcome.status, why=words(why))
+        match Fate.WAIT if fate is Fate.REFUSED and _is_a_strangers(outcome, features) else fate:
+            case Fate.ACCEPTED if _is_wordless(outcome, features) and self._ears.unsaid(op):
+                evidence = {**self._outbox.get(op.op_id).evidence, UNSAID: True}
+                self._outbox.doubt(op.op_id, told("told.unsaid"), settle_s=self._settle_s(), evidence=evidence)
+            case Fate.ACCEPTED:
+                assert isinstance(outcome, Answer)
+                text = outcome.content[:_ANSWER_LIMIT].decode("utf-8", "replace")
+                self._outbox.confirm(op.op_id, text, left=left_of(outcome) if features.pick_base else ())
+                self._ears.confirmed(op)
+            case Fate.REFUSED:
+                status = {"status": outcome.status} if isinstance(outcome, Answer) else {}
+                self._refuse(op, why, {**self._outbox.get(op.op_id).evidence, **status})
+            case Fate.NOT_SENT:
+                self._outbox.retry_later(op.op_id, why, 0, never_left=True)
+                self._mark(outcome)
+            case Fate.WAIT:
+                self._outbox.retry_later(op.op_id, why, self._clock() + self._patience(op, outcome))
+                self._mark(outcome)
+            case Fate.AMBIGUOUS:
+                self._ambiguous(op, features, outcome, why)
+
+    def _ambiguous(self, op: Operation, features: Features, outcome: Outcome, why: Told) -> None:
+        if features.idempotency:
+            self._outbox.retry_later(op.op_id, why, self._clock() + backoff(op.attempts + 1, self._roll()))
+        else:
+            self._doubt(op, why)
+        self._mark(outcome)
+
+    def _refuse(self, op: Operation, why: Told, evidence: Mapping[str, Any] | None = None) -> None:
+        self._outbox.reject(op.op_id, why, evidence)
+        self._ears.refused(op, why)
+
+    def _doubt(self, op: Operation, why: Told) -> None:
+        self._outbox.doubt(op.op_id, why, settle_s=self._settle_s(), look_s=LOOK_S)
+        self._ears.doubted(op, why)
+
+    def _patience(self, op: Operation, outcome: Outcome) -> float:
+        """Seconds: what the service asks for, else as after any failure."""
+        asked = None
+        if isinstance(outcome, Answer):
+            asked = read_retry_after(outcome.headers.get("retry-after"), self._clock())
+        if isinstance(outcome, Answer) and outcome.status == 429:
+            self._link.hold(asked)
+        return backoff(op.attempts + 1, self._roll()) if asked is None else asked
+
+    def _mark(self, outcome: Outcome) -> None:
+        """Tells the link of an error; answers it has heard itself."""
+        if isinstance(outcome, ClientError) and not isinstance(outcome, StatusError):
+            self._link.failed(outcome)
+
+
+def _is_a_strangers(outcome: Outcome, features: Features) -> bool:
+    """Whether a no came from somebody on the way: without words, or without what our own service says each time."""
+    if not isinstance(outcome, Answer) or outcome.status < 400 or outcome.status in _OF_THE_WAY:
+        return False
+    if outcome.status >= 500 and classify(outcome.status) is not Fate.REFUSED:
+        return False
+    return not outcome.is_worded or (features != Features() and HEADER not in outcome.headers)
+
+
+def _says_nothing(outcome: Outcome, features: Features) -> bool:
+    """Whether a 2xx lacks what a service that keeps keys says each time: then the same key is asked again."""
+    if not features.idempotency or not isinstance(outcome, Answer) or not outcome.is_success:
+        return False
+    return HEADER not in outcome.headers or not (outcome.status == 204 or outcome.json())
+
+
+def _is_wordless(outcome: Outcome, features: Features) -> bool:
+    """Whether a 2xx of a service that keeps no keys says nothing of what was done: empty, or an object of nothing."""
+    if features.idempotency or not isinstance(outcome, Answer):
+        return False
+    return outcome.status == 204 or all(value is None for value in outcome.json().values())

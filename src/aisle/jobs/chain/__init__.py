@@ -1,0 +1,1 @@
+"""The stores of the chain, its catalogue, and a product as this store keeps it."""

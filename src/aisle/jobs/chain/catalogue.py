@@ -1,0 +1,259 @@
+"""The chain's catalogue: found by words, by category, supplier and what few products are; one with all that it has.
+
+Interface: Products. Only pages to look at, so nothing of it is journalled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from aisle.jobs import window
+from aisle.jobs.base import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    Wish,
+)
+from aisle.jobs.chain import catalogue_view
+from aisle.jobs.chain.catalogue_sheet import Facet, Hit, Page, facet_of, hit_of, page_of
+from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
+from aisle.jobs.window import leafed, room
+from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Text, Thing, Unknown
+
+SHOWS = ("all", "promotion", "set", "by_hand", "ended")
+"""What the list shows, one after the other."""
+
+KINDS = {"c": "category", "s": "supplier"}
+"""The letters of what products are gathered by."""
+
+
+class Catalogue(NamedTuple):
+    """The list with its filter, and over it the categories or suppliers, or the page of one product."""
+
+    show: str = "all"
+    category: str = ""
+    category_name: str = ""
+    supplier: str = ""
+    supplier_name: str = ""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Any, ...] = ()
+    """Products, or what they are gathered by while that is chosen."""
+    total: int = 0
+    kind: str = ""
+    """`category` or `supplier` while one of them is chosen."""
+    number: str = ""
+    """The product whose page is open."""
+    trail: tuple[str, ...] = ()
+    """The products whose pages lie below it."""
+    among: tuple[str, ...] = ()
+    """The list has these alone: parts and variants of the last of `trail`. The filter is that of the list below."""
+    sheet: Page | None = None
+    page: int = 0
+    opening: bool = False
+    """A search was ended with Enter: a single hit opens at once."""
+
+    def bare(self, **fields: Any) -> Catalogue:
+        """The list with this filter, at its beginning, and nothing over it."""
+        kept = (self.show, self.category, self.category_name, self.supplier, self.supplier_name, self.search)
+        return Catalogue(*kept)._replace(**fields)
+
+
+Result = Turn[Catalogue]
+
+
+class CatalogueJob:
+    """The products of the chain."""
+
+    name = "products"
+    steps: tuple[str, ...] = ("products", "products.filter", "products.page")
+    version = 1
+    journalled = False
+
+    def begin(self) -> Catalogue:
+        """All of them."""
+        return Catalogue()
+
+    def open(self, state: Catalogue) -> Open:
+        """Rows and ways are numbered; letters filter."""
+        if state.number:
+            return Open(choices=len(catalogue_view.ways(state)), letters=window.LETTERS)
+        letters = f"{_filters(state)}{window.letters(state)}"
+        return Open(choices=window.numbered_rows(state), letters=letters)
+
+    def prefers(self, state: Catalogue) -> tuple[str, ...]:
+        """Products are what it is for."""
+        return (PRODUCT,)
+
+    def at(self, state: Catalogue) -> str:
+        """One of `steps`."""
+        return "products.page" if state.number else "products.filter" if state.kind else "products"
+
+    def view(self, state: Catalogue) -> View:
+        """The list, what it can be filtered by, or the page."""
+        if state.number:
+            return catalogue_view.page(state)
+        return catalogue_view.facets(state) if state.kind else catalogue_view.listed(state)
+
+    def step(self, state: Catalogue, event: Event, context: Context) -> Result:
+        """A scan opens, words find, numbers choose."""
+        match event:
+            case Opened(args):
+                number = str(args.get("product_number") or "")
+                return _show(state, number, context) if number else Turn(state, (_query(state, context),))
+            case Rows(id_, rows, _):
+                return _rows(state, event, id_, rows, context)
+            case Resumed() | Closed() | Changed("product" | "outbox"):
+                return Turn(state, _refresh(state, context))
+            case Thing(meanings):
+                return _thing(state, meanings[0], context)
+            case Back():
+                return _back(state, context)
+        if state.number:
+            return _paged(state, event, context)
+        return _listed(state, event, context)
+
+
+def _filters(state: Catalogue) -> str:
+    """The letters that filter."""
+    return "" if state.kind or state.among else "vcs"
+
+
+def _refresh(state: Catalogue, context: Context) -> tuple[Effect, ...]:
+    return (_one(state.number),) if state.number else (_query(state, context),)
+
+
+def _query(state: Catalogue, context: Context) -> Query:
+    args: dict[str, Any] = {"search": state.typed or state.search, "first": state.first, "size": room(context)}
+    if state.kind:
+        return Query("facets", "facets", {**args, "kind": state.kind}, live=True)
+    filter_: dict[str, Any] = {"show": state.show, "category": state.category, "supplier": state.supplier}
+    if state.among:
+        filter_, args["search"] = {"among": list(state.among)}, state.typed
+    return Query("list", "catalogue", {**args, **filter_}, live=True)
+
+
+def _one(number: str) -> Query:
+    return Query("one", "catalogue_page", {"product_number": number}, live=True)
+
+
+def _rows(state: Catalogue, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    if id_ == ("facets" if state.kind else "list"):
+        fresh = window.arrived(state, tuple((facet_of if state.kind else hit_of)(row) for row in rows), answer.total)
+        if window.is_behind(state, answer):
+            return Turn(fresh, (_query(fresh, context),))
+        opens = state.opening and answer.total == 1 and fresh.rows
+        fresh = fresh._replace(opening=False)
+        return _chosen(fresh, fresh.rows[0], context) if opens else Turn(fresh)
+    if id_ == "one" and rows:
+        return Turn(state._replace(sheet=page_of(rows[0], context.now)))
+    if id_ == "one":
+        return Turn(state._replace(sheet=None))
+    return Turn(state)
+
+
+def _show(state: Catalogue, number: str, context: Context) -> Result:
+    """The page of a product; what the cache has of it is there at once, the rest follows."""
+    trail = (*state.trail, state.number) if state.number and state.number != number else state.trail
+    state = state._replace(number=number, trail=trail, sheet=None, page=0, typed="")
+    return Turn(state, (_one(number), Wish("product", number)))
+
+
+def _thing(state: Catalogue, meaning: Meaning, context: Context) -> Result:
+    label = meaning.label or meaning.key
+    if meaning.kind != PRODUCT:
+        return Turn(state, (), Verdict(WRONG, msg("products.not_this", what=label)))
+    return _show(state, meaning.key, context)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
+
+
+def _paged(state: Catalogue, event: Event, context: Context) -> Result:
+    match event:
+        case Choice(choice):
+            ways = catalogue_view.ways(state)
+            if choice > len(ways):
+                return Turn(state)
+            way = ways[choice - 1]
+            if way.job:
+                args = {"product_number": state.number, "label": state.sheet.name if state.sheet else ""}
+                return Turn(state, (Start(way.job, args),))
+            kin = state.bare(among=catalogue_view.kin_of(state), trail=(*state.trail, state.number))
+            return Turn(kin, (_query(kin, context),))
+        case Command("n" | "p" as key) | Move(key):
+            return Turn(state._replace(page=leafed(state.page, key)))
+        case Text(text) | Unknown(text):
+            found = state.bare(search=text, opening=True)
+            return Turn(found, (_query(found, context),))
+    return Turn(state)
+
+
+def _listed(state: Catalogue, event: Event, context: Context) -> Result:
+    match event:
+        case Echo(text):
+            listed = window.typing(state, text, _filters(state))
+            if listed is None:
+                return Turn(state)
+            state = listed
+        case Text(text) | Unknown(text):
+            state = state.bare(search=text, opening=True, kind=state.kind)
+        case Command("v") if _filters(state):
+            state = state.bare(show=SHOWS[(SHOWS.index(state.show) + 1) % len(SHOWS)])
+            return Turn(state, (_query(state, context),), Verdict(INFO, catalogue_view.title_of(state)))
+        case Command("c" | "s" as letter) if _filters(state):
+            return _gathered(state, KINDS[letter], context)
+        case Command("n" | "p" as letter):
+            state = window.paged(state, letter, room(context))
+        case Choice(choice):
+            row = window.chosen(state, choice)
+            return _chosen(state, row, context) if row else Turn(state)
+        case Move("enter"):
+            row = window.at_cursor(state)
+            return _chosen(state, row, context) if row else Turn(state)
+        case Move(key):
+            state = window.moved(state, key, room(context))
+        case _:
+            return Turn(state)
+    return Turn(state, (_query(state, context),))
+
+
+def _gathered(state: Catalogue, kind: str, context: Context) -> Result:
+    """What products can be gathered by; where they are, that is let go instead."""
+    if getattr(state, kind):
+        state = state.bare(**{kind: "", f"{kind}_name": ""})
+        return Turn(state, (_query(state, context),), Verdict(INFO, catalogue_view.title_of(state)))
+    state = state.bare(kind=kind, search="")
+    return Turn(state, (_query(state, context),))
+
+
+def _chosen(state: Catalogue, row: Hit | Facet, context: Context) -> Result:
+    if isinstance(row, Hit):
+        return _show(state, row.number, context)
+    state = state.bare(search="", **{state.kind: row.code, f"{state.kind}_name": row.name})
+    return Turn(state, (_query(state, context),), Verdict(INFO, catalogue_view.title_of(state)))
+
+
+def _back(state: Catalogue, context: Context) -> Result:
+    """From the page to the one below it, to the list, to all of it, to where it was opened."""
+    if state.trail:
+        below = state.bare(number=state.trail[-1], trail=state.trail[:-1])
+        return Turn(below, (_one(below.number),))
+    if state.number:
+        shut = state._replace(number="", sheet=None)
+        return Turn(shut, (_query(shut, context),))
+    if state.kind or state.typed or state.search:
+        shut = state.bare(search="")
+        return Turn(shut, (_query(shut, context),))
+    if state != Catalogue(rows=state.rows, total=state.total, first=state.first, cursor=state.cursor):
+        return Turn(Catalogue(), (_query(Catalogue(), context),))
+    return Turn(state, (Close(),))

@@ -1,0 +1,1 @@
+"""Counting places and products, the day's log, losses and finds."""

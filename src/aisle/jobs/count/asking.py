@@ -1,0 +1,190 @@
+"""The end of a count: what is missing, what differs much, what is sent, and what is counted next."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish, priced
+from aisle.jobs.count import counting
+from aisle.jobs.count import send as count_send
+from aisle.jobs.count.counting import Counting, Gone, Item, Next, Sent
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.scan.meaning import Meaning
+
+Result = Turn[Counting]
+
+
+def told(state: Counting, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
+    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
+
+
+def fresh(state: Counting) -> Counting:
+    """Nothing in hand; what holds for the whole job stays."""
+    return Counting(
+        pools=state.pools,
+        once=state.once,
+        blind=state.blind,
+        sent=state.sent,
+        todo=state.todo,
+        gone=state.gone,
+        asked=state.asked,
+    )
+
+
+def begin(state: Counting, what: Next) -> Result:
+    todo = tuple(each for each in state.todo if (each.kind, each.key) != (what.kind, what.key))
+    state = fresh(state)._replace(phase="count", mode=what.kind, todo=todo)
+    if what.kind == "place":
+        query = Query("open", "place", {"location_code": what.key})
+        return Turn(state._replace(place=what.key), (query, Wish("location", what.key)))
+    query = Query("tour", "product", {"product_number": what.key})
+    return Turn(state._replace(product=what.key, label=what.label), (query, Wish("product", what.key)))
+
+
+def stop(state: Counting, index: int) -> Counting:
+    """Stand at this stop of the tour."""
+    return state._replace(phase="count", at=index, place=state.items[index].place, ways=())
+
+
+def back_to_work(state: Counting) -> Counting:
+    """Back from a question to counting; what was called done is not any more."""
+    if state.phase == "count":
+        return state
+    items = tuple(item._replace(again=False) for item in state.items)
+    at = max(0, state.question if state.phase == "missing" else 0)
+    state = state._replace(phase="count", items=items, at=-1, second=None, then=None, first=0)
+    if state.only:
+        return state._replace(at=at)
+    return stop(state, at) if state.mode == "product" else state
+
+
+def over(state: Counting, verdict: Verdict) -> Result:
+    """Nothing of this count is left to be done; who opened it for this alone learns what was sent."""
+    if state.once:
+        gone = state.gone if state.sent else None
+        answer = {"what": gone.what, "changes": [each._asdict() for each in gone.changes]} if gone else None
+        return Turn(state, (Close(verdict, answer=answer),), verdict)
+    return Turn(fresh(state)._replace(sent=None, phase="list" if state.todo else "start"), (), verdict)
+
+
+def put_off(state: Counting) -> Counting:
+    """What is not counted after all is on the list again, where there is one."""
+    if not state.todo or not (state.place or state.product):
+        return state
+    mine = Next("product", state.product, state.label) if state.mode == "product" else Next("place", state.place)
+    return state._replace(todo=(mine._replace(label=mine.label or mine.key), *state.todo))
+
+
+def done(state: Counting, context: Context) -> Result:
+    return advance(state._replace(at=-1, second=None, first=0), context)
+
+
+def advance(state: Counting, context: Context) -> Result:
+    """To the next question; when none is left, to what differs, or out at once where nothing does."""
+    if any(item.missing for item in state.items):
+        state = state._replace(phase="missing")
+        return _missing(state, state.items[state.question])
+    policy = context.policy
+    items = tuple(
+        item._replace(again=item.again or (not item.checked and counting.passes(item, policy))) for item in state.items
+    )
+    state = state._replace(items=items)
+    if any(item.again for item in items):
+        state = state._replace(phase="recount")
+        return told(state, ASK, "count.again", label=state.items[state.question].label)
+    return summary(state) if state.differing else send(state, context)
+
+
+def _missing(state: Counting, item: Item) -> Result:
+    """What is not there: a product at the place, or, over the places of a product, one of these."""
+    if state.mode != "product":
+        return told(state, ASK, "count.missing", label=item.label)
+    id_ = "count.missing_at" if item.place else "count.missing_nowhere"
+    return told(state, ASK, id_, label=item.label, place=item.place)
+
+
+def summary(state: Counting) -> Result:
+    state = state._replace(phase="summary")
+    units = sum((item.difference for item in state.differing), Decimal(0))
+    value = sum((item.value for item in state.differing), Decimal(0))
+    id_ = "count.differ_value" if value else "count.differ"
+    return told(state, ASK, id_, count=len(state.differing), units=units, value=priced(round(value, 2)))
+
+
+def answered(state: Counting, number: int, context: Context) -> Result:
+    index = state.question
+    item = state.items[index]
+    if number == 1:
+        return advance(counting.put(state, index, Decimal(0), context.now)._replace(at=-1), context)
+    if number == 2:
+        return advance(counting.replaced(state, index, item._replace(left=True)), context)
+    if number == 4:
+        items = tuple(each._replace(left=each.left or each.missing) for each in state.items)
+        return advance(state._replace(items=items), context)
+    state = back_to_work(state)
+    state = stop(state, index) if state.mode == "product" else state._replace(at=index)
+    return told(state, INFO, "count.count_it", label=item.label, place=item.place)
+
+
+def count_again(state: Counting, meaning: Meaning, context: Context) -> Result:
+    """Units of the product that is counted a second time; another product ends that."""
+    item = state.items[state.question]
+    if meaning.key == item.product:
+        if meaning.quantity % 1 and not item.decimal:
+            return told(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
+        second = (state.second or Decimal(0)) + meaning.quantity
+        return told(state._replace(second=second), GOOD, "count.counted", label=item.label, counted=second)
+    return told(state, WRONG, "count.second_first", label=item.label, what=meaning.label or meaning.key)
+
+
+def checked(state: Counting, counted: Decimal, context: Context) -> Result:
+    index = state.question
+    state = counting.put(state, index, counted, context.now)
+    checked = state.items[index]._replace(checked=True)
+    return advance(counting.replaced(state, index, checked)._replace(at=-1, second=None), context)
+
+
+def decided(state: Counting, number: int, context: Context) -> Result:
+    if number == 1:
+        return send(state, context)
+    if number == 3:
+        return told(back_to_work(state), INFO, "count.go_on")
+    items = tuple(item._replace(again=bool(item.difference), checked=False) for item in state.items)
+    return advance(state._replace(items=items), context)
+
+
+def scrolled(state: Counting, key: str, context: Context) -> Counting:
+    """Another window on the rows of a list."""
+    rows = max(1, context.rows - 2)
+    jump = {"up": -1, "down": 1, "pageup": -rows, "pagedown": rows, "home": -10_000, "end": 10_000}.get(key, 0)
+    first = state.first + jump
+    total = len({"summary": state.differing, "list": state.todo}.get(state.phase, state.pools))
+    return state._replace(first=0 if key == "pagedown" and first >= total else max(0, min(first, total - 1)))
+
+
+def send(state: Counting, context: Context) -> Result:
+    """Out with it, and on to what was scanned for the next count."""
+    what = state.label if state.mode == "product" else state.place or state.label
+    then = state.then or (state.todo[0] if state.todo else None)
+    if not state.counted:
+        turn = over(state, Verdict(INFO, msg("count.nothing", what=what)))
+        return turn if then is None else begin(fresh(state), then)
+    effects = count_send.writes(state, context)
+    sent = Sent(what or state.counted[0].label, len(state.counted), len(state.differing))
+    id_ = "count.sent_differing" if sent.differing else "count.sent"
+    verdict = Verdict(GOOD, msg(id_, what=sent.what, count=sent.items, differing=sent.differing))
+    gone = Gone(sent.what, count_send.changes(state))
+    state = state._replace(sent=sent, gone=gone)
+    turn = over(state, verdict) if then is None else begin(fresh(state), then)
+    return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
+
+
+def taken_back(state: Counting, context: Context) -> Result:
+    """The count that was sent last is undone: what it changed is changed back."""
+    gone, state = state.gone, state._replace(gone=None)
+    if gone is None:
+        return told(state, WRONG, "count.nothing_to_undo")
+    if not gone.changes:
+        return told(state, INFO, "count.none_to_take_back", what=gone.what)
+    effects = count_send.opposites(gone, context)
+    return told(state, GOOD, "count.taken_back", *effects, what=gone.what, count=len(gone.changes))

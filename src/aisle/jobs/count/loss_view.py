@@ -1,0 +1,111 @@
+"""What losses and finds show at each step."""
+
+from __future__ import annotations
+
+from aisle.jobs import numbers
+from aisle.jobs.count.counting import Item
+from aisle.jobs.count.losing import Losing, Reason
+from aisle.jobs.view import Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.scan.meaning import LOCATION
+
+HEADS = {
+    "place": (msg("head.place"), msg("head.expected")),
+    "reason": (msg("head.reason"), msg("head.stock")),
+}
+"""The column heads of each question."""
+
+PROMPTS = {
+    "product": "loss.prompt_product",
+    "place": "loss.prompt_place",
+    "quantity": "loss.prompt_quantity",
+    "reason": "loss.prompt_reason",
+}
+"""What each phase asks for."""
+
+
+def view(state: Losing) -> View:
+    """What is asked now."""
+    if state.phase in ("place", "reason"):
+        return _question(state)
+    item = state.item
+    place = item.place if item else state.place
+    lines = [Line("place", msg("count.place", place=place) if place else msg("count.nowhere"))]
+    if item is None:
+        hints = (Hint("u", msg("hint.undo")),) if state.sent else ()
+        lines = [*lines[: bool(place)], Line("note", msg("loss.note"))]
+    else:
+        hints = (Hint("d", msg("hint.reason")),)
+        lines.append(Line("product", msg("raw", text=item.label)))
+        lines.append(Line("quantity", msg("loss.quantity", quantity=state.quantity)))
+    return Step(
+        name=f"loss.{state.phase}",
+        title=msg("loss.title"),
+        prompt=numbers.prompt(len(ways(state))) if ways(state) else msg(PROMPTS[state.phase]),
+        lines=tuple(lines),
+        facts=(Fact(msg("fact.product_number"), msg("raw", text=item.product)),) if item else (),
+        choices=ways(state),
+        hints=(*hints, Hint("b", msg("hint.back"))),
+    )
+
+
+def too_many(state: Losing) -> tuple[tuple[str, Msg], ...]:
+    """The ways on when more is lost than the books have, by their kinds."""
+    if state.item is None or state.chosen is None:
+        return ()
+    books, quantity = state.item.expected, state.quantity
+    fit = (("fit", msg("loss.way_fit", quantity=books)),) if books > 0 else ()
+    where = msg("count.place", place=state.item.place) if state.item.place else msg("count.nowhere")
+    return (*fit, ("over", msg("loss.way_over", quantity=quantity)), ("count", msg("loss.way_count", place=where)))
+
+
+def ways(state: Losing) -> tuple[Msg, ...]:
+    """What digits may mean, or how many were lost, while that is asked."""
+    if state.number is None or state.typed is None:
+        return tuple(text for _, text in too_many(state))
+    label = state.number.label or state.number.key
+    place = state.number.kind == LOCATION
+    other = msg("count.way_place", label=label) if place else msg("count.way_product", label=label)
+    return msg("count.way_quantity", quantity=state.typed), other
+
+
+def _question(state: Losing) -> ListWindow:
+    """Where it was, or why: numbered rows."""
+    assert state.item is not None
+    total = len(state.spots if state.phase == "place" else state.reasons)
+    more = (Hint("n", msg("hint.page_on")),) if total > state.size else ()
+    return ListWindow(
+        name=f"loss.{state.phase}",
+        title=msg("loss.title_of", label=state.item.label, quantity=state.quantity),
+        prompt=msg(PROMPTS[state.phase]),
+        heads=HEADS[state.phase],
+        rows=shown(state),
+        first=state.first,
+        total=total,
+        numbered=len(shown(state)),
+        hints=(*more, Hint("b", msg("hint.back"))),
+    )
+
+
+def shown(state: Losing) -> tuple[Row, ...]:
+    """The rows of the question on the screen."""
+    if state.phase == "place":
+        rows = tuple(_spot(spot) for spot in state.spots)
+    elif state.phase == "reason":
+        rows = tuple(_why(reason) for reason in state.reasons)
+    else:
+        return ()
+    return rows[state.first : state.first + state.size]
+
+
+def _spot(spot: Item) -> Row:
+    place = msg("count.place", place=spot.place) if spot.place else msg("count.nowhere")
+    return Row(f"{spot.place}/{spot.pool}", (place, msg("estimate", value=spot.expected)))
+
+
+def _why(reason: Reason) -> Row:
+    return Row(str(reason.code), (msg("raw", text=reason.words), msg("loss.adds" if reason.sign > 0 else "loss.takes")))
+
+
+def next_page(state: Losing) -> int:
+    first = state.first + state.size
+    return first if first < len(state.spots if state.phase == "place" else state.reasons) else 0

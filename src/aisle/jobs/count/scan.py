@@ -1,0 +1,188 @@
+"""What a scan or a quantity does to a count: more of a product, the next place, another product."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import numbers
+from aisle.jobs.base import Context, Query, Turn
+from aisle.jobs.count import asking, counting
+from aisle.jobs.count.counting import Counting, Next
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
+from aisle.scan.meaning import LOCATION, PRODUCT, Meaning
+
+Result = Turn[Counting]
+
+ANSWERING = ("missing", "recount", "summary", "pool", "leave")
+"""Phases in which a question is open."""
+
+KINDS = (LOCATION, PRODUCT)
+"""What digits may be the number of."""
+
+
+# Scans
+
+
+def thing(state: Counting, meanings: tuple[Meaning, ...], context: Context) -> Result:
+    """What is counted next, or one more of what is here."""
+    meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION)), None)
+    if meaning is None:
+        first = meanings[0]
+        return asking.told(state, WRONG, "count.not_this", what=first.label or first.key)
+    if state.phase == "start":
+        turn = asking.begin(state, next_of(meaning))
+        return turn if meaning.kind == LOCATION else turn._replace(state=turn.state._replace(pending=meaning))
+    if state.phase in ("pool", "leave") or (state.phase in ANSWERING and meaning.kind == LOCATION):
+        return asking.told(state, WRONG, "count.answer_first", what=meaning.label or meaning.key)
+    if state.phase == "recount":
+        return asking.count_again(state, meaning, context)
+    state = asking.back_to_work(state._replace(ways=()))
+    if state.only and meaning.key != state.only:
+        return asking.told(state, WRONG, "count.this_first", label=state.label, what=meaning.label or meaning.key)
+    if state.mode == "product":
+        return _tour_thing(state, meaning, context)
+    return _place(state, meaning, context) if meaning.kind == LOCATION else product(state, meaning, context)
+
+
+def next_of(meaning: Meaning) -> Next:
+    """A place, or a product over its places, to be counted."""
+    return Next("place" if meaning.kind == LOCATION else "product", meaning.key, meaning.label or meaning.key)
+
+
+def _place(state: Counting, meaning: Meaning, context: Context) -> Result:
+    if meaning.key.casefold() == state.place.casefold():
+        return asking.told(state, INFO, "count.this_place", place=state.place)
+    if not state.counted:
+        return asking.begin(state._replace(sent=None), next_of(meaning))
+    return asking.done(state._replace(then=next_of(meaning)), context)
+
+
+def product(state: Counting, meaning: Meaning, context: Context) -> Result:
+    """More of a product at the place that is open."""
+    index = counting.find(state, meaning.key)
+    if index < 0:
+        query = Query("scanned", "product", {"product_number": meaning.key})
+        return Turn(state._replace(pending=meaning), (query,))
+    return _add(state, index, meaning, context)
+
+
+def looked_up(state: Counting, row: Mapping[str, Any] | None, context: Context) -> Result:
+    """A product of which the books had nothing here."""
+    meaning = state.pending
+    state = state._replace(pending=None)
+    if meaning is None:
+        return Turn(state)
+    known = counting.product_items(row) if row else ()
+    if not state.place and any(item.place for item in known):
+        text = Verdict(ASK, msg("count.has_places", label=meaning.label or meaning.key))
+        return Turn(state._replace(ways=(next_of(meaning),)), (), text)
+    if not state.place:
+        mine = {counting.key(item) for item in state.items}
+        state = state._replace(items=(*state.items, *(item for item in known if counting.key(item) not in mine)))
+    index = counting.find(state, meaning.key)
+    if index < 0:
+        new = counting.new_item(state, meaning.key, meaning.label or meaning.key)
+        if known:
+            new = new._replace(decimal=known[0].decimal, unit=known[0].unit, price=known[0].price)
+        index = len(state.items)
+        state = state._replace(items=(*state.items, new))
+    return _add(state, index, meaning, context)
+
+
+def _add(state: Counting, index: int, meaning: Meaning, context: Context) -> Result:
+    item = state.items[index]
+    if meaning.quantity % 1 and not item.decimal:
+        return asking.told(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
+    return _put(state, index, (item.counted or Decimal(0)) + meaning.quantity, context)
+
+
+def _put(state: Counting, index: int, counted: Decimal, context: Context) -> Result:
+    state = counting.put(state, index, counted, context.now)
+    item = state.items[index]
+    told = "count.counted" if state.blind or not item.expected else "count.counted_of"
+    return asking.told(state, GOOD, told, label=item.label, counted=counted, expected=item.expected)
+
+
+def _tour_thing(state: Counting, meaning: Meaning, context: Context) -> Result:
+    if meaning.kind == PRODUCT and meaning.key == state.product:
+        return _add(state, state.at, meaning, context)
+    if meaning.kind == PRODUCT:
+        text = msg("count.other_product", label=meaning.label or meaning.key, mine=state.label)
+        return Turn(state._replace(ways=(next_of(meaning),)), (), Verdict(ASK, text))
+    code = meaning.key.casefold()
+    for index, item in enumerate(state.items):
+        if item.place.casefold() == code:
+            return asking.told(asking.stop(state, index), GOOD, "count.at_stop", place=item.place, label=item.label)
+    pool = state.pool or state.items[0].pool
+    new = state.items[0]._replace(place=meaning.key, pool=pool, expected=Decimal(0), held=Decimal(0))
+    new = new._replace(counted=None, at="", again=False, checked=False, left=False)
+    state = asking.stop(state._replace(items=(*state.items, new)), len(state.items))
+    return asking.told(state, INFO, "count.new_stop", place=meaning.key, label=state.label)
+
+
+# Quantities
+
+
+def quantity(state: Counting, value: Decimal, code: str, context: Context) -> Result:
+    """How many, unless the digits are the number of something."""
+    if state.phase != "recount" and (state.phase != "count" or state.item is None):
+        return Turn(state)
+    query = numbers.asked(value, code)
+    return Turn(state._replace(typed=value), (query,)) if query else _so_many(state, value, context)
+
+
+def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """Digits that nothing has for a number are a quantity; else it is asked."""
+    value, state = state.typed, state._replace(typed=None)
+    if value is None:
+        return Turn(state)
+    found = numbers.meant(rows, value, KINDS)
+    if found is None:
+        return _so_many(state, value, context)
+    if value > numbers.LIKELY:
+        return thing(state, (found,), context)
+    way = next_of(found)
+    state = state._replace(ways=(Next("quantity", f"{value:f}"), way))
+    id_ = "count.number_of_place" if way.kind == "place" else "count.number_of_product"
+    return asking.told(state, ASK, id_, value=value, what=way.label)
+
+
+def chosen(state: Counting, number: int, context: Context) -> Result:
+    """One of the numbered ways on: what digits mean, or what is counted when this is sent."""
+    way, is_number = state.ways[number - 1], state.ways[0].kind == "quantity"
+    state = state._replace(ways=())
+    if way.kind == "quantity":
+        return _so_many(state, Decimal(way.key), context)
+    if is_number:
+        kind = LOCATION if way.kind == "place" else PRODUCT
+        return thing(state, (Meaning(kind, way.key, way.label, code=way.key),), context)
+    return asking.done(state._replace(then=way), context)
+
+
+def _so_many(state: Counting, value: Decimal, context: Context) -> Result:
+    if state.phase == "recount":
+        return asking.checked(state, value, context)
+    turn = _put(state._replace(ways=()), state.at, value, context)
+    if state.only:
+        return _all_said(turn.state, context)
+    if state.mode != "product":
+        return turn
+    on = next_stop(turn.state)
+    if on == state.at:
+        return turn._replace(verdict=Verdict(GOOD, msg("count.all_stops", label=state.label, counted=value)))
+    return turn._replace(state=asking.stop(turn.state, on))
+
+
+def _all_said(state: Counting, context: Context) -> Result:
+    """The one product of a place is counted; that none is there was seen before, and is not counted again."""
+    item = state.items[state.at]
+    return asking.done(counting.replaced(state, state.at, item._replace(checked=not item.counted)), context)
+
+
+def next_stop(state: Counting) -> int:
+    """Index of the next stop that is not counted, round the end; the same when there is none."""
+    count = len(state.items)
+    order = [(state.at + step) % count for step in range(1, count)]
+    return next((index for index in order if state.items[index].counted is None), state.at)

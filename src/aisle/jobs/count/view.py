@@ -1,0 +1,309 @@
+"""What the count job shows at each of its steps. A blind count keeps the figures of the books to itself until done."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs import numbers
+from aisle.jobs.base import priced
+from aisle.jobs.count.counting import Counting, Item, Next
+from aisle.jobs.view import Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg
+
+COMING = 12
+"""Items to come that a view carries."""
+
+BACK = Hint("b", msg("hint.back"))
+
+
+def step(state: Counting) -> str:
+    """The name of the step."""
+    if state.phase == "count":
+        return "count.stop" if state.mode == "product" else "count.product"
+    return f"count.{state.phase}"
+
+
+def view(state: Counting) -> View:
+    """The view of the step that the state stands at."""
+    match state.phase:
+        case "start":
+            return _start(state)
+        case "list":
+            return _list(state)
+        case "count":
+            return _count(state)
+        case "missing":
+            return _missing(state, state.items[state.question])
+        case "recount":
+            return _recount(state, state.items[state.question])
+        case "summary":
+            return _summary(state)
+        case "pool":
+            return _pools(state)
+    return _leave(state)
+
+
+def choices(state: Counting) -> tuple[Msg, ...]:
+    """The numbered ways on; none while quantities are open."""
+    if state.ways:
+        return tuple(_way(way, state.ways[0].kind == "quantity") for way in state.ways)
+    match state.phase:
+        case "start":
+            listed = msg("count.to_list_of", count=len(state.todo)) if state.todo else msg("count.to_list")
+            asked = (msg("count.to_recounts", count=state.asked),) if state.asked else ()
+            return (msg("count.to_loss"), msg("count.to_log"), listed, *asked)
+        case "missing":
+            rest = sum(item.missing for item in state.items)
+            ways = (msg("count.not_there"), msg("count.leave_it"), msg("count.count_now"))
+            return (*ways, msg("count.leave_all", count=rest)) if rest > 1 else ways
+        case "summary":
+            return (msg("count.send"), msg("count.recount"), msg("count.back"))
+        case "leave":
+            return (msg("count.finish"), msg("count.throw_away", count=len(state.counted)), msg("count.back"))
+    return ()
+
+
+def how_many(state: Counting) -> bool:
+    """Whether a number says how many, as far as it is none of the choices: also where it is asked what digits mean."""
+    if state.ways:
+        return state.ways[0].kind == "quantity"
+    return state.phase != "pool" and not choices(state)
+
+
+def _way(way: Next, is_number: bool) -> Msg:
+    """What digits mean, or what is counted when this is sent."""
+    if way.kind == "quantity":
+        return msg("count.way_quantity", quantity=Decimal(way.key))
+    label = way.label or way.key
+    if not is_number:
+        return msg("count.way_on", label=label)
+    return msg("count.way_place", label=label) if way.kind == "place" else msg("count.way_product", label=label)
+
+
+def _title(state: Counting) -> Msg:
+    if state.mode == "product":
+        return msg("count.title_product", label=state.label)
+    if state.place:
+        return msg("count.title_place", place=state.place)
+    return msg("count.title") if state.phase in ("start", "list") else msg("count.title_store")
+
+
+def _start(state: Counting) -> Step:
+    return Step(
+        step(state),
+        _title(state),
+        msg("count.prompt_start"),
+        lines=(Line("note", msg("count.note_start")),),
+        choices=choices(state),
+        hints=(Hint("u", msg("hint.undo")), BACK) if state.gone else (BACK,),
+    )
+
+
+def _list(state: Counting) -> ListWindow:
+    """What is to be counted one after the other, in the order of feet."""
+    rows = tuple(Row(f"{each.kind}/{each.key}", (msg("raw", text=each.label or each.key),)) for each in state.todo)
+    hints = [Hint("d", msg("hint.start"))] if rows else []
+    if any(each.key == state.place for each in state.todo):
+        hints.append(Hint("w", msg("hint.aisle")))
+    hints += [Hint("u", msg("hint.undo")), BACK] if rows else [BACK]
+    return ListWindow(
+        name=step(state),
+        title=msg("count.title_list", count=len(rows)),
+        prompt=msg("count.prompt_list"),
+        heads=(msg("head.to_count"),),
+        rows=rows[state.first :],
+        first=state.first,
+        total=len(rows),
+        empty=msg("count.list_note"),
+        hints=(*hints, Hint("n", msg("hint.page_on"))) if len(rows) > 1 else tuple(hints),
+    )
+
+
+def _count(state: Counting) -> Step:
+    item = state.item
+    lines = [Line("place", _place(state, item))]
+    if item:
+        lines += [Line("product", msg("raw", text=item.label)), Line("quantity", _quantity(state, item))]
+    elif not state.items:
+        lines.append(Line("note", msg("count.note_empty")))
+    elif state.blind:
+        lines.append(Line("note", msg("count.note_blind")))
+    return Step(
+        name=step(state),
+        title=_title(state),
+        prompt=_prompt(state, item),
+        lines=tuple(lines),
+        facts=_facts(state, item) if item else (),
+        coming=_coming(state),
+        ahead=msg("count.ahead"),
+        choices=choices(state),
+        hints=_hints(state),
+        done=Decimal(len(state.counted)),
+        total=Decimal(sum(item.counted is not None or bool(item.expected) for item in state.items)),
+    )
+
+
+def _place(state: Counting, item: Item | None) -> Msg:
+    place = item.place if item and state.mode == "product" else state.place
+    return msg("count.place", place=place) if place else msg("count.nowhere")
+
+
+def _quantity(state: Counting, item: Item) -> Msg:
+    """Counted, and what is expected where that may be seen."""
+    if item.counted is None:
+        return msg("count.none_yet") if state.blind else msg("count.expected", expected=item.expected)
+    if state.blind or not item.expected:
+        return msg("count.so_far", counted=item.counted)
+    return msg("count.so_far_of", counted=item.counted, expected=item.expected)
+
+
+def _prompt(state: Counting, item: Item | None) -> Msg:
+    if state.ways:
+        return numbers.prompt(len(state.ways)) if how_many(state) else msg("count.prompt_choice")
+    if state.mode == "product":
+        return msg("count.prompt_stop")
+    if item is None:
+        return msg("count.prompt_product")
+    if state.only:
+        return msg("count.prompt_only")
+    return msg("count.prompt_quantity")
+
+
+def _facts(state: Counting, item: Item) -> tuple[Fact, ...]:
+    facts = [Fact(msg("fact.product_number"), msg("raw", text=item.product))]
+    if item.held and not state.blind:
+        facts.append(Fact(msg("fact.held"), msg("number", value=item.held)))
+    if item.pool and len(state.pools) > 1:
+        facts.append(Fact(msg("fact.pool"), _pool(state, item.pool)))
+    if item.unit:
+        facts.append(Fact(msg("fact.unit"), msg("raw", text=item.unit)))
+    if item.price:
+        facts.append(Fact(msg("fact.price"), priced(item.price)))
+    return tuple(facts)
+
+
+def _pool(state: Counting, number: int) -> Msg:
+    name = next((pool.name for pool in state.pools if pool.number == number), "")
+    return msg("count.pool_of", number=number, name=name) if name else msg("number", value=number)
+
+
+def _coming(state: Counting) -> tuple[Stop, ...]:
+    """What is left to be counted; a blind count does not say how much of it."""
+    if state.blind:
+        return ()
+    left = [item for index, item in enumerate(state.items) if index != state.at and item.missing][:COMING]
+    if state.mode == "product":
+        return tuple(Stop(item.place, "" if item.place else item.label, item.expected) for item in left)
+    return tuple(Stop("", item.label, item.expected) for item in left)
+
+
+def _hints(state: Counting) -> tuple[Hint, ...]:
+    hints = [Hint("d", msg("hint.done"))]
+    if state.mode == "product" or state.todo:
+        hints.append(Hint("n", msg("hint.page_on")))
+    if state.history or state.gone:
+        hints.append(Hint("u", msg("hint.undo")))
+    hints.append(BACK)
+    if len(state.pools) > 1 and not state.only:
+        hints.append(Hint("k", msg("hint.pool")))
+    return (*hints, Hint("l", msg("hint.loss")))
+
+
+def _missing(state: Counting, item: Item) -> Step:
+    lines = [Line("place", _place(state, item)), Line("product", msg("raw", text=item.label))]
+    if not state.blind:
+        lines.append(Line("quantity", msg("count.expected", expected=item.expected)))
+    return Step(
+        name=step(state),
+        title=_title(state),
+        prompt=msg("count.prompt_missing"),
+        lines=tuple(lines),
+        facts=_facts(state, item),
+        choices=choices(state),
+        hints=(BACK,),
+    )
+
+
+def _recount(state: Counting, item: Item) -> Step:
+    lines = [Line("place", _place(state, item)), Line("product", msg("raw", text=item.label))]
+    if state.second is None:
+        lines.append(Line("quantity", msg("count.first_time", counted=item.counted or Decimal(0))))
+    else:
+        lines.append(Line("quantity", msg("count.so_far", counted=state.second)))
+    return Step(
+        name=step(state),
+        title=_title(state),
+        prompt=_prompt(state, item) if state.ways else msg("count.prompt_recount"),
+        lines=tuple(lines),
+        facts=_facts(state, item),
+        choices=choices(state),
+        hints=(Hint("d", msg("hint.keep") if state.second is None else msg("hint.done")), BACK),
+    )
+
+
+def _summary(state: Counting) -> ListWindow:
+    """All that differs; the dearest first."""
+    rows = tuple(_row(state, index, item) for index, item in enumerate(state.differing))
+    return ListWindow(
+        name=step(state),
+        title=_title(state),
+        prompt=msg("count.prompt_summary"),
+        heads=(
+            msg("head.place" if state.mode == "product" else "head.product"),
+            msg("head.difference"),
+            msg("head.counted"),
+            msg("head.value"),
+        ),
+        rows=rows[state.first :],
+        first=state.first,
+        total=len(rows),
+        choices=choices(state),
+        hints=(Hint("n", msg("hint.page_on")), BACK) if len(rows) > 1 else (BACK,),
+    )
+
+
+def _row(state: Counting, index: int, item: Item) -> Row:
+    where = state.mode == "product"
+    name = msg("raw", text=item.place) if where and item.place else msg("raw", text=item.label)
+    if where and not item.place:
+        name = msg("count.nowhere")
+    value = (
+        msg("count.signed", sign=_sign(item.value), value=priced(round(abs(item.value), 2)))
+        if item.price
+        else msg("raw", text="")
+    )
+    counted = msg("count.of_expected", counted=item.counted or Decimal(0), expected=item.expected)
+    difference = msg("count.signed", sign=_sign(item.difference), value=abs(item.difference))
+    return Row(f"{index}", (name, difference, counted, value))
+
+
+def _sign(value: Decimal) -> str:
+    return "+" if value > 0 else "-" if value < 0 else ""
+
+
+def _pools(state: Counting) -> ListWindow:
+    """The pools of the store by their own numbers, which are what is typed."""
+    rows = tuple(
+        Row(str(pool.number), (msg("number", value=pool.number), msg("raw", text=pool.name))) for pool in state.pools
+    )
+    return ListWindow(
+        name=step(state),
+        title=_title(state),
+        prompt=msg("count.prompt_pool"),
+        heads=(msg("head.number"), msg("fact.pool")),
+        rows=rows[state.first :],
+        first=state.first,
+        total=len(rows),
+        hints=(*((Hint("n", msg("hint.page_on")),) if len(rows) > 3 else ()), BACK),
+    )
+
+
+def _leave(state: Counting) -> Step:
+    """Whether to leave what was counted."""
+    return Step(
+        name=step(state),
+        title=_title(state),
+        prompt=msg("count.prompt_number"),
+        lines=(Line("note", msg("count.note_leave", count=len(state.counted))),),
+        choices=choices(state),
+        hints=(BACK,),
+    )

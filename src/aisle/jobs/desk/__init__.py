@@ -1,0 +1,1 @@
+"""The supervisor's pages: orders, exceptions, doubts, logs, today, clearance."""

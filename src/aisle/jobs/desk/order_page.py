@@ -1,0 +1,285 @@
+"""One order to a supervisor: customer, lines, who picked them, where they lie, what happened; and what can be done.
+
+An order that this host does not know is asked for at the service: it may have been finished long ago.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from aisle.jobs.base import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    Wish,
+)
+from aisle.jobs.desk import order_page_view, outdone
+from aisle.jobs.desk.deeds import CALM, CLAIM, CLOSE_LINE, FINISH, OPEN_LINE, REJECT, RELEASE, SPLIT, TAKE_BACK, URGENT
+from aisle.jobs.desk.orders_rows import Listed, listed
+from aisle.jobs.pick.walk import number
+from aisle.jobs.view import INFO, WRONG, Detail, Verdict, msg
+from aisle.jobs.window import LETTERS, leafed, unheard
+from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Back, Choice, Command, Move, Open, Thing
+
+PICK = "pick"
+"""The one thing on the page that is another job."""
+
+HISTORY = 60
+"""Events that the page shows."""
+
+
+class Line(NamedTuple):
+    """One line."""
+
+    number: int
+    product: str
+    label: str
+    of: Decimal
+    picked: Decimal
+    moved: Decimal
+    closed: bool
+    by: str = ""
+    """Who picked it last."""
+    places: tuple[str, ...] = ()
+    """Where free goods of it lie, in the order of feet."""
+    kept: tuple[tuple[str, Decimal], ...] = ()
+    """Where its picked goods lie."""
+    why: str = ""
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing of it is missing."""
+        return self.picked >= self.of
+
+
+class Happened(NamedTuple):
+    """One thing that happened to it."""
+
+    at: str
+    who: str
+    what: str
+    label: str = ""
+    quantity: Decimal = Decimal(0)
+    place: str = ""
+    """Where, as far as anybody said."""
+    why: str = ""
+    word: str = ""
+    """What became of it, where this host has said it."""
+
+
+class Page(NamedTuple):
+    """The order as far as it is here."""
+
+    number: str = ""
+    order: Listed | None = None
+    customer: tuple[tuple[str, str], ...] = ()
+    """What the interface says beside the figures: field and value."""
+    lines: tuple[Line, ...] = ()
+    lines_known: bool = True
+    past: tuple[Happened, ...] = ()
+    word: str = "confirmed"
+    """What becomes of what was said of it last."""
+    why: str = ""
+    choosing: bool = False
+    """Numbers choose a line."""
+    page: int = 0
+    undo: tuple[Mapping[str, Any], ...] = ()
+    """What would undo the last thing that was done from here."""
+    given: tuple[outdone.Given, ...] = ()
+    """Whose it was made from here."""
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """What can be done to the order, in the order of its numbers; a claim that comes or goes moves none of them."""
+        if self.order is None or self.order.status == "finished":
+            return ()
+        if self.order.status == "rejected":
+            return (TAKE_BACK,)
+        open_ = self.order.status in ("open", "partial")
+        pick = (PICK,) if open_ else ()
+        walk = (CALM if self.order.urgent else URGENT, SPLIT) if open_ else ()
+        release = (RELEASE,) if self.order.claimed else ()
+        finish = (FINISH,) if self.order.picked > 0 or self.order.status == "picked" else ()
+        return (*pick, CLAIM, REJECT, *walk, *finish, *release)
+
+
+Result = Turn[Page]
+
+CUSTOMER = (
+    "customer_name", "reference", "description", "comment", "order_type_description", "sales_order_id",
+    "stores_allowed",
+)  # fmt: skip
+"""The fields of an order that are shown as they are. interface: Customer order (list item)."""
+
+
+class OrderPageJob:
+    """From an order's number to all that is known of it."""
+
+    name = "order"
+    steps: tuple[str, ...] = ("order", "order.lines")
+    version = 1
+    journalled = False
+
+    def begin(self) -> Page:
+        """No order yet."""
+        return Page()
+
+    def open(self, state: Page) -> Open:
+        """Ways on are numbered; a letter makes the lines so."""
+        if state.choosing:
+            return Open(choices=len(state.lines), letters=LETTERS)
+        lines = "l" if state.lines and state.order and state.order.status not in ("rejected", "finished") else ""
+        return Open(choices=len(state.ways), letters=LETTERS + lines + ("u" if state.undo else ""))
+
+    def prefers(self, state: Page) -> tuple[str, ...]:
+        """Another order, or a product of this one."""
+        return (ORDER, REFERENCE, PRODUCT, LOCATION, PERSON)
+
+    def at(self, state: Page) -> str:
+        """One of `steps`."""
+        return "order.lines" if state.choosing else "order"
+
+    def view(self, state: Page) -> Detail:
+        """The page."""
+        return order_page_view.view(state)
+
+    def step(self, state: Page, event: Event, context: Context) -> Result:
+        """What is new is read; numbers do, letters turn the page."""
+        match event:
+            case Opened(args):
+                return _show(str(args["order_number"]))
+            case Rows("given"):
+                left, told = outdone.news(state.given, event)
+                return Turn(state._replace(given=left), (), told)
+            case Rows():
+                return _answered(state, event, context)
+            case Changed() | Resumed():
+                return Turn(state, (*_look(state.number), *outdone.look(state.given)))
+            case Closed("act", answer):
+                undo = tuple((answer or {}).get("undo") or ()) or state.undo
+                state = state._replace(given=outdone.kept(state.given, answer))
+                choosing, page = (False, 0) if answer else (state.choosing, state.page)
+                return Turn(state._replace(undo=undo, choosing=choosing, page=page), _look(state.number))
+            case Closed():
+                return Turn(state, _look(state.number))
+            case Back() if state.choosing:
+                return Turn(state._replace(choosing=False, page=0))
+            case Back():
+                return Turn(state, (Close(),))
+        return _said(state, event)
+
+
+def _show(order: str) -> Result:
+    return Turn(Page(order), (*_look(order), Wish("order", order), Wish("logs")))
+
+
+def _look(order: str) -> tuple[Effect, ...]:
+    args = {"order_number": order}
+    return (
+        Query("state", "orders_by_number", {"orders": [order]}, live=True),
+        Query("order", "order", args, live=True),
+        Query("past", "history", {**args, "size": HISTORY}, live=True),
+        Query("outcome", "outcomes", {"orders": [order]}, live=True),
+    )
+
+
+def _answered(state: Page, answer: Rows, context: Context) -> Result:
+    match answer:
+        case Rows("state", rows, _):
+            return Turn(state._replace(order=listed(rows[0], context) if rows else None))
+        case Rows("order", rows, _):
+            return Turn(_with_order(state, rows[0]) if rows else state._replace(lines=(), customer=()))
+        case Rows("past", rows, _):
+            return Turn(state._replace(past=tuple(_happened(row) for row in rows)))
+        case Rows("outcome", rows, _) if rows:
+            return Turn(state._replace(word=str(rows[0]["word"]), why=str(rows[0]["why"])))
+    return Turn(state)
+
+
+def _with_order(state: Page, row: Mapping[str, Any]) -> Page:
+    customer = tuple((name, str(row[name])) for name in CUSTOMER if row.get(name))
+    lines = tuple(_line(line) for line in row.get("lines") or ())
+    choosing = state.choosing and bool(lines)
+    return state._replace(customer=customer, lines=lines, lines_known=bool(row.get("lines_known")), choosing=choosing)
+
+
+def _line(row: Mapping[str, Any]) -> Line:
+    return Line(
+        number=int(row["line_number"]),
+        product=str(row.get("product_number") or ""),
+        label=str(row.get("description") or row.get("product_number") or ""),
+        of=number(row.get("quantity")),
+        picked=number(row.get("picked_quantity")),
+        moved=number(row.get("moved_quantity")),
+        closed=bool(row.get("is_picked")),
+        by=str(row.get("picked_name") or row.get("picked_username") or ""),
+        places=tuple(str(place["location_code"]) for place in row.get("places") or ()),
+        kept=tuple((str(place["location_code"]), number(place["quantity"])) for place in row.get("kept") or ()),
+        why=str(row.get("rejection_reason_code_description") or ""),
+    )
+
+
+def _happened(row: Mapping[str, Any]) -> Happened:
+    return Happened(
+        at=str(row["at"]),
+        who=str(row["who"]),
+        what=str(row["what"]),
+        label=str(row["label"]),
+        quantity=number(row["quantity"]),
+        place=str(row.get("place") or ""),
+        why=str(row["why"]),
+        word=str(row["word"]),
+    )
+
+
+def _said(state: Page, event: Event) -> Result:
+    match event:
+        case Choice(choice) if state.choosing and choice <= len(state.lines):
+            return _of_line(state, state.lines[choice - 1])
+        case Choice(choice) if not state.choosing and choice <= len(state.ways):
+            return _way(state, state.ways[choice - 1])
+        case Command("l") if state.lines:
+            return Turn(state._replace(choosing=True, page=0))
+        case Command("u") if state.undo:
+            return Turn(state._replace(undo=()), (Start("act", {"undo": list(state.undo)}),))
+        case Command("n" | "p" as key) | Move(key):
+            return Turn(state._replace(page=leafed(state.page, key)))
+        case Thing(meanings):
+            return _thing(state, meanings[0].kind, meanings[0].key, meanings[0].label or meanings[0].key)
+    return unheard(state, event)
+
+
+def _way(state: Page, way: str) -> Result:
+    if way == PICK:
+        return Turn(state, (Start("pick", {"order_number": state.number, "looks": True}),))
+    return Turn(state, (Start("act", {"orders": [state.number], "kind": way}),))
+
+
+def _of_line(state: Page, line: Line) -> Result:
+    """A full line is looked up; any other is closed with what is picked of it, or opened again."""
+    if line.full:
+        return Turn(state, (Start("lookup", {"product_number": line.product, "label": line.label}),))
+    kind = OPEN_LINE if line.closed else CLOSE_LINE
+    args = {"orders": [state.number], "kind": kind, "line": line.number, "label": line.label}
+    return Turn(state, (Start("act", args),))
+
+
+def _thing(state: Page, kind: str, key: str, label: str) -> Result:
+    if kind in (ORDER, REFERENCE):
+        return _show(key) if key != state.number else Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
+    if kind == PRODUCT:
+        return Turn(state, (Start("lookup", {"product_number": key, "label": label}),))
+    if kind == LOCATION:
+        return Turn(state, (Start("browse", {"location_code": key}),))
+    return Turn(state, (), Verdict(WRONG, msg("orders.person", name=label)))

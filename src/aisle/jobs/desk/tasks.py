@@ -1,0 +1,227 @@
+"""Goods that a clearance wants moved: the list of them, each carried out by the move job.
+
+Several people may have the list open: what somebody works at on this host is marked, and is asked about before it is
+taken twice; what was moved leaves the list at once, here before the service has heard of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from aisle.jobs import refused, window
+from aisle.jobs.base import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    Wish,
+)
+from aisle.jobs.move.moving import Task
+from aisle.jobs.pick.walk import number
+from aisle.jobs.view import ASK, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.window import room
+from aisle.scan.meaning import LOCATION, PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Text, Thing, Unknown
+
+
+class Listed(NamedTuple):
+    """One row: what is to be moved, and who is at it."""
+
+    task: Task
+    since: str = ""
+    tag: str = ""
+    taken_user: str = ""
+    taken_by: str = ""
+
+
+class Tasks(NamedTuple):
+    """A window on the list; of one tag, where it was opened for one."""
+
+    tag: str = ""
+    listed: bool = True
+    """The service lists them."""
+    heard: bool = True
+    """It was heard of at all."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Listed, ...] = ()
+    total: int = 0
+    sure: str = ""
+    """The assignment of somebody else that was chosen: chosen again, it is taken."""
+    since: str = ""
+    """When the list was opened."""
+    told: tuple[str, ...] = ()
+    """What was refused since, as far as it was told."""
+
+
+Result = Turn[Tasks]
+
+
+class TasksJob:
+    """The list."""
+
+    name = "tasks"
+    steps: tuple[str, ...] = ("tasks",)
+    version = 1
+    journalled = False
+
+    def begin(self) -> Tasks:
+        """All of them."""
+        return Tasks()
+
+    def open(self, state: Tasks) -> Open:
+        """Rows are numbered."""
+        return Open(choices=window.numbered_rows(state), letters=window.letters(state))
+
+    def prefers(self, state: Tasks) -> tuple[str, ...]:
+        """The place where somebody stands, or the goods in his hand."""
+        return (LOCATION, PRODUCT)
+
+    def at(self, state: Tasks) -> str:
+        """There is one page."""
+        return self.name
+
+    def step(self, state: Tasks, event: Event, context: Context) -> Result:
+        """A number, or a scan of a place or of goods, opens what is to be moved from there."""
+        match event:
+            case Opened(args):
+                state = state._replace(tag=str(args.get("tag") or ""), since=context.now)
+                return Turn(state, (*_refresh(state, context), Wish("assignments")))
+            case Rows("clearing", (row, *_), _):
+                return Turn(state._replace(listed=bool(row["listed"]), heard=bool(row["heard"])))
+            case Rows("tasks", rows, total):
+                fresh = window.arrived(state, tuple(listed_of(row) for row in rows), total)
+                return Turn(fresh, (_query(fresh, context),) if window.is_behind(state, event) else ())
+            case Rows("refused" | "refused_before"):
+                known, said = refused.news(state.told, event, context.user)
+                return Turn(state._replace(told=known), (), said)
+            case Resumed() | Closed() | Changed("assignment" | "outbox" | "order"):
+                moved = isinstance(event, Closed) and event.job == "move"
+                effects = (*_refresh(state, context), refused.refusals(state.since, heard=moved))
+                return Turn(state._replace(sure=""), effects)
+            case Back():
+                return Turn(state, (Close(),))
+            case Choice(choice):
+                return _take(state, window.chosen(state, choice), context)
+            case Move("enter"):
+                return _take(state, window.at_cursor(state), context)
+            case Move(key):
+                return _asked(window.moved(state, key, room(context)), context)
+            case Command("n" | "p" as letter):
+                return _asked(window.paged(state, letter, room(context)), context)
+            case Thing(meanings):
+                return _thing(state, meanings, context)
+            case Text(text) | Unknown(text):
+                return Turn(state, (), Verdict(WRONG, msg("tasks.unknown", text=text)))
+            case Echo():
+                return Turn(state)
+        return Turn(state)
+
+    def view(self, state: Tasks) -> ListWindow:
+        """Places in the order of feet."""
+        return ListWindow(
+            name=self.name,
+            title=msg("tasks.title_of", tag=state.tag) if state.tag else msg("tasks.title"),
+            prompt=msg("tasks.prompt"),
+            heads=(
+                msg("head.place"),
+                msg("head.product"),
+                msg("tasks.head_quantity"),
+                msg("head.order"),
+                msg("tasks.head_who"),
+            ),
+            rows=tuple(Row(each.task.id, _cells(each)) for each in state.rows),
+            first=state.first,
+            total=state.total,
+            cursor=state.cursor,
+            numbered=window.numbered_rows(state),
+            empty=_empty(state),
+            hints=(*window.page_hints(state), Hint("b", msg("hint.back"))),
+        )
+
+
+def listed_of(row: Mapping[str, Any]) -> Listed:
+    """A row of the read `assignments`."""
+    task = Task(
+        id=str(row["id"]),
+        product=str(row["product_number"]),
+        label=str(row.get("label") or row["product_number"]),
+        place=str(row["location_code"]),
+        order=str(row["order_number"]),
+        line=int(number(row.get("line_number"))),
+        quantity=number(row.get("quantity")),
+        decimal=bool(row.get("allow_decimal")),
+        unit=str(row.get("unit") or ""),
+    )
+    taken = str(row.get("taken_user") or ""), str(row.get("taken_by") or "")
+    return Listed(task, str(row.get("since") or ""), str(row.get("tag") or ""), *taken)
+
+
+def _refresh(state: Tasks, context: Context) -> tuple[Effect, ...]:
+    return (Query("clearing", "clearing", {"user": context.user}, live=True), _query(state, context))
+
+
+def _query(state: Tasks, context: Context) -> Query:
+    return Query("tasks", "assignments", {"tag": state.tag, "first": state.first, "size": room(context)}, live=True)
+
+
+def _asked(state: Tasks, context: Context) -> Result:
+    return Turn(state._replace(sure=""), (_query(state, context),))
+
+
+def _thing(state: Tasks, meanings: tuple[Meaning, ...], context: Context) -> Result:
+    for meaning in meanings:
+        for each in state.rows:
+            if (meaning.kind, meaning.key) in ((LOCATION, each.task.place), (PRODUCT, each.task.product)):
+                return _take(state, each, context)
+    return Turn(state, (), Verdict(WRONG, msg("tasks.not_here", what=meanings[0].label or meanings[0].key)))
+
+
+def _take(state: Tasks, each: Listed | None, context: Context) -> Result:
+    """Somebody else's is asked about first; who asks again, knows."""
+    if each is None:
+        return Turn(state)
+    other = each.taken_by and each.taken_user != context.user
+    if other and state.sure != each.task.id:
+        told = Verdict(ASK, msg("tasks.taken", who=each.taken_by, label=each.task.label))
+        return Turn(state._replace(sure=each.task.id), (), told)
+    told = Verdict(INFO, msg("tasks.begun", place=each.task.place))
+    return Turn(state._replace(sure=""), (Start("move", {"task": as_args(each.task)}),), told)
+
+
+def as_args(task: Task) -> dict[str, Any]:
+    """What opens the move job for it."""
+    return {**task._asdict()}
+
+
+def _cells(each: Listed) -> tuple[Msg, ...]:
+    task = each.task
+    return (
+        msg("raw", text=task.place),
+        msg("raw", text=task.label),
+        quantity_of(task.quantity, task.unit if task.decimal else ""),
+        msg("raw", text=task.order),
+        msg("raw", text=each.taken_by),
+    )
+
+
+def quantity_of(quantity: Decimal, unit: str) -> Msg:
+    """So many pieces, or so much of a unit."""
+    return msg("tasks.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
+
+
+def _empty(state: Tasks) -> Msg:
+    if not state.heard:
+        return msg("tasks.unheard")
+    return msg("tasks.empty") if state.listed else msg("tasks.unlisted")

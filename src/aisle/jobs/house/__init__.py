@@ -1,0 +1,1 @@
+"""Signing in, home, help, the list of commands, the scanner's doctor."""

@@ -1,0 +1,372 @@
+"""Home: one scan box, the open orders by pickup date, numbered commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from aisle.jobs import refused, window
+from aisle.jobs.base import (
+    Changed,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Quit,
+    Resumed,
+    Rows,
+    SignIn,
+    SignOut,
+    Start,
+    Turn,
+)
+from aisle.jobs.claim import claim_of
+from aisle.jobs.pick.walk import number
+from aisle.jobs.sheet import due
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.scan.meaning import (
+    DELIVERY,
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    Echo,
+    Meaning,
+    Move,
+    Open,
+    Text,
+    Thing,
+    Unknown,
+)
+
+MENU = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "home.walk", "home.more")
+"""The numbered commands; the last turns over to those of `MORE`."""
+
+JOBS = {2: "lookup", 3: "browse", 4: "count", 5: "move", 6: "walk"}
+"""The jobs of the menu by their number; 1 picks the order at the cursor, or the first."""
+
+MORE: tuple[tuple[Msg, Effect], ...] = (
+    (msg("home.doubts"), Start("doubts", {})),
+    (msg("home.receive"), Start("receive", {})),
+    (msg("home.orders"), Start("orders", {})),
+    (msg("home.exceptions"), Start("exceptions", {})),
+    (msg("home.logs"), Start("logs", {})),
+    (msg("home.doctor"), Start("doctor", {})),
+    (msg("home.sign_out"), SignOut()),
+    (msg("home.quit"), Quit()),
+)
+"""What is not needed every hour; behind its last entry are those of `DESK`."""
+
+TURN = msg("home.desk")
+"""The entry that turns `MORE` over."""
+
+DESK: tuple[tuple[Msg, Effect], ...] = (
+    (msg("home.stores"), Start("stores", {})),
+    (msg("home.products"), Start("products", {})),
+    (msg("home.change_store"), Start("stores", {"change": True})),
+    (msg("home.today"), Start("today", {})),
+    (msg("home.clearance"), Start("clearance", {})),
+    (msg("home.tasks"), Start("tasks", {})),
+    (msg("home.pin"), Start("pin", {})),
+)
+"""Pages of the store and its chain, which a desk opens; a new one comes at the end."""
+
+PAGES: tuple[tuple[Msg, ...], ...] = (
+    tuple(msg(id_) for id_ in MENU),
+    (*(text for text, _ in MORE), TURN),
+    tuple(text for text, _ in DESK),
+)
+"""What the numbers say on each page of them."""
+
+
+class Listed(NamedTuple):
+    """One open order as home shows it."""
+
+    number: str
+    who: str
+    due: Msg
+    lines: int
+    of: Decimal
+    picked: Decimal
+    taken: bool = False
+    """Somebody else picks it."""
+    by: str = ""
+    """Who, if anybody says."""
+    urgent: bool = False
+    given: str = ""
+    """Who has given it to the person at this screen."""
+
+
+class Home(NamedTuple):
+    """The window on the open orders; `typed` filters while it is typed, `search` stays."""
+
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Listed, ...] = ()
+    total: int = 0
+    page: int = 0
+    """Which of `PAGES` the numbers are."""
+    opening: bool = False
+    """A search was ended with Enter: a single hit opens at once."""
+    doubts: int = 0
+    """Operations that somebody has to look at."""
+    given: tuple[str, ...] = ()
+    """Orders that were given to whoever stands here, as far as he was told."""
+    lost: str = ""
+    """The order that was rejected under the hands of whoever came back here last."""
+    since: str = ""
+    """When whoever stands here came."""
+    refused: tuple[str, ...] = ()
+    """Movements of his that were refused since, as far as he was told."""
+
+
+Result = Turn[Home]
+
+
+class HomeJob:
+    """The page that everything starts from."""
+
+    name = "home"
+    steps: tuple[str, ...] = ("home",)
+    version = 1
+    journalled = False
+
+    def begin(self) -> Home:
+        """All open orders, nothing marked."""
+        return Home()
+
+    def open(self, state: Home) -> Open:
+        """Numbered commands; what is neither of them nor a code finds orders."""
+        return Open(choices=len(PAGES[state.page]), letters="dnopq", search=True)
+
+    def prefers(self, state: Home) -> tuple[str, ...]:
+        """Orders first: they are what home is for."""
+        return (ORDER, REFERENCE, PERSON, PRODUCT, LOCATION, DELIVERY)
+
+    def step(self, state: Home, event: Event, context: Context) -> Result:
+        """A scan opens, words search, the cursor marks."""
+        match event:
+            case Thing(meanings) if meanings[0].kind == DELIVERY:
+                return Turn(_anew(state), (receives(meanings),))
+            case Thing(meanings):
+                return self._thing(state, meanings[0], context)
+            case Rows("orders", rows, total):
+                return self._rows(state, rows, total, context)
+            case Rows("products", _, total):
+                return self._products(state, total, context)
+            case Rows("given", rows, _):
+                return _given(state, rows)
+            case Rows("trouble", _, total):
+                return Turn(state._replace(doubts=total))
+            case Rows("unread", rows, _):
+                awaited = any(row["list"] == "headers" for row in rows)
+                return Turn(state, (), Verdict(WRONG, msg("home.awaited" if awaited else "home.nothing")))
+            case Closed("pick", {"rejected": str(order)}):
+                return self._shown(state._replace(lost=order), context)
+            case Rows("lost", rows, _):
+                return _lost(state, rows)
+            case Rows("refused" | "refused_before"):
+                known, said = refused.news(state.refused, event, context.user)
+                return Turn(state._replace(refused=known), (), said)
+            case Changed("refusal"):
+                return Turn(state, (refused.refusals(state.since or context.now),))
+            case Opened() | Closed() | Changed("order" | "outbox") | Resumed():
+                state = state._replace(since=state.since or context.now)
+                return self._shown(state, context, moved=isinstance(event, Closed) and event.job in ("move", "tasks"))
+            case Echo(text):
+                listed = window.typing(state, text, "doq", len(PAGES[state.page]))
+                return Turn(state) if listed is None else self._look(listed, context)
+            case Text(text) | Unknown(text):
+                return self._look(_anew(state)._replace(search=text, opening=True, doubts=state.doubts), context)
+            case Back():
+                return self._look(_anew(state)._replace(doubts=state.doubts), context)
+            case Move(key):
+                return self._move(state, key, context)
+            case Command("n" | "p" as letter):
+                return self._look(window.paged(state, letter, context.rows), context)
+            case Choice(number):
+                return self._chosen(state, number)
+            case Command("d"):
+                return _does(state, Start("doubts", {}))
+            case Command("o"):
+                return _does(state, SignOut())
+            case Command("q"):
+                return _does(state, Quit())
+        return Turn(state)
+
+    def _shown(self, state: Home, context: Context, *, moved: bool = False) -> Result:
+        """What is listed, what is unsettled, and what was said to whoever stands here, as it is now."""
+        told = refused.refusals(state.since, heard=moved)
+        given = Query("given", "given", {"user": context.user}, live=True)
+        lost = (Query("lost", "order", {"order_number": state.lost}, live=True),) if state.lost else ()
+        return Turn(state, (_query(state, context), Query("trouble", "trouble", {}, live=True), given, told, *lost))
+
+    def _thing(self, state: Home, meaning: Meaning, context: Context) -> Result:
+        if meaning.kind in (ORDER, REFERENCE):
+            return Turn(_anew(state), (Start("pick", {"order_number": meaning.key}),))
+        if meaning.kind == PERSON:
+            name = meaning.label or meaning.key
+            return Turn(_anew(state), (SignIn(meaning.key, name),), Verdict(GOOD, msg("sign_in.done", name=name)))
+        if meaning.kind == PRODUCT:
+            return Turn(_anew(state), (Start("lookup", {"product_number": meaning.key, "label": meaning.label}),))
+        return Turn(_anew(state), (Start("browse", {"location_code": meaning.key}),))
+
+    def _look(self, state: Home, context: Context) -> Result:
+        return Turn(state, (_query(state, context),))
+
+    def _rows(self, state: Home, rows: tuple[Mapping[str, Any], ...], total: int, context: Context) -> Result:
+        listed = tuple(_listed(row, context) for row in rows)
+        asked, state = state, window.arrived(state, listed, total)
+        if window.is_behind(asked, Rows("orders", rows, total)):
+            return self._look(state, context)
+        if not state.opening:
+            return Turn(state)
+        state = state._replace(opening=False)
+        if total == 1 and listed:
+            return Turn(_anew(state), (Start("pick", {"order_number": listed[0].number}),))
+        if total:
+            return Turn(state, (), Verdict(ASK, msg("home.found", text=state.search, count=total)))
+        return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, live=True),))
+
+    def _products(self, state: Home, total: int, context: Context) -> Result:
+        """What is no order may be a product."""
+        if not total:
+            told = Verdict(WRONG, msg("home.not_found", text=state.search))
+            # The open orders are on the screen again: the first number picks the next of them.
+            return self._look(_anew(state)._replace(doubts=state.doubts), context)._replace(verdict=told)
+        return Turn(_anew(state), (Start("lookup", {"search": state.search}),))
+
+    def _move(self, state: Home, key: str, context: Context) -> Result:
+        if key == "enter":
+            listed = window.at_cursor(state)
+            return _start(state, listed) if listed else Turn(state)
+        return self._look(window.moved(state, key, context.rows), context) if state.total else Turn(state)
+
+    def _chosen(self, state: Home, number: int) -> Result:
+        if state.page:
+            entries = DESK if state.page == len(PAGES) - 1 else MORE
+            return _does(state, entries[number - 1][1]) if number <= len(entries) else _turned(state)
+        if number == len(MENU):
+            return _turned(state)
+        return _does(state, Start(JOBS[number], {})) if number in JOBS else self._pick_next(state)
+
+    def _pick_next(self, state: Home) -> Result:
+        if not state.rows:
+            return Turn(state, (Query("unread", "unread", {}, live=True),))
+        free = [listed for listed in state.rows if not listed.taken]
+        return _start(state, window.at_cursor(state) or (free or state.rows)[0])
+
+    def at(self, state: Home) -> str:
+        """There is one page."""
+        return self.name
+
+    def view(self, state: Home) -> ListWindow:
+        """The orders, and what can be done."""
+        return ListWindow(
+            name=self.name,
+            title=msg("home.title"),
+            prompt=msg("home.prompt"),
+            heads=(msg("head.order"), msg("head.pickup"), msg("head.customer"), msg("head.progress")),
+            rows=tuple(_row(listed) for listed in state.rows),
+            first=state.first,
+            total=state.total,
+            cursor=state.cursor,
+            empty=msg("home.no_match", text=state.typed or state.search)
+            if state.typed or state.search
+            else msg("home.empty"),
+            choices=PAGES[state.page],
+            hints=_hints(state),
+        )
+
+
+def receives(meanings: tuple[Meaning, ...]) -> Start:
+    """A delivery was scanned, or a container, which may belong to several."""
+    keys = [each.key for each in meanings if each.kind == DELIVERY]
+    return Start("receive", {"deliveries": keys, "code": meanings[0].code or keys[0]})
+
+
+def _turned(state: Home) -> Result:
+    return Turn(state._replace(page=state.page + 1))
+
+
+def _anew(state: Home) -> Home:
+    """All open orders again; what was told once is not told again."""
+    return Home(given=state.given, since=state.since, refused=state.refused)
+
+
+def _given(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """Orders of somebody's walk that are this person's now are told once each; they are the first of the list."""
+    orders = tuple(str(row["order_number"]) for row in rows)
+    fresh = [row for row in rows if str(row["order_number"]) not in state.given]
+    state = state._replace(given=orders)
+    if not fresh:
+        return Turn(state)
+    order, who = str(fresh[0]["order_number"]), str(fresh[0]["by"])
+    if len(fresh) > 1:
+        return Turn(state, (), Verdict(ASK, msg("home.given_many", count=len(fresh), who=who)))
+    return Turn(state, (), Verdict(ASK, msg("home.given", order=order, who=who)))
+
+
+def _lost(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """An order that was rejected while it was picked is open again."""
+    row = rows[0] if rows else {}
+    if not row or row.get("is_rejected") or not row.get("is_active", True):
+        return Turn(state)
+    return Turn(state._replace(lost=""), (), Verdict(INFO, msg("home.open_again", order=state.lost)))
+
+
+def _does(state: Home, effect: Effect) -> Result:
+    return Turn(state if isinstance(effect, Quit) else _anew(state), (effect,))
+
+
+def _hints(state: Home) -> tuple[Hint, ...]:
+    """Letters beside the menu: those that lead through a long list, and back."""
+    back = (Hint("b", msg("hint.back")),) if state.search or state.page else ()
+    doubts = (Hint("d", msg("home.doubts")),) if state.doubts else ()
+    return (*window.page_hints(state), *doubts, Hint("h", msg("hint.help")), *back)
+
+
+def _query(state: Home, context: Context) -> Query:
+    args = {"search": state.typed or state.search, "first": state.first, "size": context.rows, "user": context.user}
+    return Query("orders", "orders", args, live=True)
+
+
+def _start(state: Home, listed: Listed) -> Result:
+    return Turn(_anew(state), (Start("pick", {"order_number": listed.number}),))
+
+
+def _listed(row: Mapping[str, Any], context: Context) -> Listed:
+    claim = claim_of(row, context)
+    return Listed(
+        number=str(row["order_number"]),
+        who=str(row.get("customer_name") or row.get("reference") or ""),
+        due=due(str(row.get("pickup_date") or ""), context.now),
+        lines=int(number(row.get("total_lines"))),
+        of=number(row.get("total_quantity")),
+        picked=number(row.get("picked_quantity")),
+        taken=claim is not None,
+        by=claim.who if claim else "",
+        urgent=bool(row.get("urgent")),
+        given=str(row.get("given_by") or "") if row.get("given_to") and row.get("given_to") == context.user else "",
+    )
+
+
+def _row(listed: Listed) -> Row:
+    share = listed.picked / listed.of if listed.of > 0 else Decimal(0)
+    progress = msg("progress.of", done=listed.picked, total=listed.of)
+    when = msg("home.urgent", due=listed.due) if listed.urgent else listed.due
+    if listed.given:
+        when = msg("home.yours", who=listed.given)
+    if listed.taken:
+        when = msg("home.taken_by", who=listed.by) if listed.by else msg("home.taken")
+    cells = (msg("raw", text=listed.number), when, msg("raw", text=listed.who), progress)
+    return Row(listed.number, cells, min(Decimal(1), share))

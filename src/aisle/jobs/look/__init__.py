@@ -1,0 +1,1 @@
+"""Looks in the middle of anything: a product, a place."""

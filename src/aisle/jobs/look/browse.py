@@ -1,0 +1,408 @@
+"""Browse the places: a list in the order of feet, one place with everything on it, and on to the next and the previous.
+
+Opens from home, and on top of any job as a detour. What it shows are windows on the store's data; only which place is
+looked at is part of the journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from aisle.jobs import at_work, window
+from aisle.jobs.base import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    Wish,
+)
+from aisle.jobs.look import browse_view
+from aisle.jobs.pick.walk import number
+from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Verdict, msg
+from aisle.jobs.window import leafed, room
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    Echo,
+    Meaning,
+    Move,
+    Open,
+    Text,
+    Thing,
+    Unknown,
+)
+
+AISLE = 120
+"""Places that the map of an aisle shows at most."""
+
+
+class Listed(NamedTuple):
+    """One place of the list."""
+
+    code: str
+    products: int
+    quantity: Decimal
+    tags: str
+
+
+class Held(NamedTuple):
+    """Goods on a place that are kept for a line of an order."""
+
+    order: str
+    line: int
+    quantity: Decimal
+
+
+class Lying(NamedTuple):
+    """One product on a place; `quantity` is all of it, held goods included. Pieces go without a unit."""
+
+    product: str
+    label: str
+    quantity: Decimal
+    unit: str
+    pools: tuple[tuple[str, Decimal], ...]
+    held: tuple[Held, ...]
+
+
+class Place(NamedTuple):
+    """One place, with its neighbours in the order of feet."""
+
+    code: str
+    pool: int
+    tags: tuple[str, ...]
+    lying: tuple[Lying, ...]
+    before: str
+    after: str
+
+
+class Way(NamedTuple):
+    """One numbered way on: `product` to be looked up, `order` to be handed to the job below."""
+
+    kind: str
+    key: str
+
+
+class Browse(NamedTuple):
+    """The list of places, and the page of one over it."""
+
+    code: str = ""
+    """The place whose page is open; empty for the list."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Listed, ...] = ()
+    total: int = 0
+    place: Place | None = None
+    names: tuple[tuple[str, str], ...] = ()
+    """The pools of the store, by number."""
+    aisle: tuple[Listed, ...] = ()
+    page: int = 0
+    asked: Way | None = None
+    """What was scanned and is offered as a choice."""
+    sought: str = ""
+    """Words whose answer is on its way."""
+    over_list: bool = False
+    """The page was opened from the list: back leads there."""
+
+    @property
+    def listing(self) -> bool:
+        """True while the list is on the screen."""
+        return bool(self.typed) or not self.code
+
+    @property
+    def numbered(self) -> int:
+        """So many rows of what is on the screen are choices."""
+        if self.asked:
+            return 0
+        if self.listing:
+            return window.numbered_rows(self)
+        return min(window.NUMBERED, len(self.place.lying)) if self.place else 0
+
+
+Result = Turn[Browse]
+
+
+class BrowseJob:
+    """From place to place, on the screen."""
+
+    name = "browse"
+    steps: tuple[str, ...] = ("browse.list", "browse.place")
+    version = 2
+    journalled = True
+
+    def begin(self) -> Browse:
+        """All places."""
+        return Browse()
+
+    def open(self, state: Browse) -> Open:
+        """Rows are numbered; letters lead to the neighbours and turn the page."""
+        letters = window.letters(state) if state.listing else "npr" + at_work.LETTERS
+        return Open(choices=1 if state.asked else state.numbered, letters=letters)
+
+    def prefers(self, state: Browse) -> tuple[str, ...]:
+        """Places are what it is for."""
+        return (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
+
+    def at(self, state: Browse) -> str:
+        """One of `steps`."""
+        return "browse.list" if state.listing else "browse.place"
+
+    def view(self, state: Browse) -> ListWindow | Detail:
+        """The list or the page."""
+        return browse_view.listed(state) if state.listing else browse_view.page(state)
+
+    def step(self, state: Browse, event: Event, context: Context) -> Result:
+        """A scan jumps, words search, numbers choose, n and p go on and back."""
+        match event:
+            case Opened(args):
+                return _opened(state, args, context)
+            case Rows():
+                return _answered(state, event, context)
+            case Changed() | Closed():
+                return Turn(state, _refresh(state, context))
+            case Resumed():
+                wishes = (Wish("location", state.code),) if state.code else ()
+                return Turn(state, (*_refresh(state, context), *wishes))
+            case Thing(meanings):
+                return _thing(state, meanings[0])
+            case Text(text) | Unknown(text):
+                return _seek(state, text, context)
+            case Echo(text):
+                return _typed(state, text, context)
+            case Choice(choice):
+                return _choose(state, choice)
+            case Command("c" | "t" as letter) if not state.listing:
+                return Turn(state, (at_work.start(letter, place=state.code),))
+            case Command(letter) if not state.listing:
+                return _command(state, letter)
+            case Command(key) | Move(key):
+                return (
+                    _moved(state, key, context) if state.listing else Turn(state._replace(page=leafed(state.page, key)))
+                )
+            case Back():
+                return _back(state, context)
+        return Turn(state)
+
+
+_NAMES = Query("store", "store", {}, live=True)
+"""What the store calls its pools."""
+
+
+def _opened(state: Browse, args: Mapping[str, Any], context: Context) -> Result:
+    """With a place its page, with words what they find, with nothing all places."""
+    if args.get("location_code"):
+        shown = _show(state, str(args["location_code"]))
+        return shown._replace(effects=(_NAMES, *shown.effects))
+    state = state._replace(over_list=True)
+    if args.get("search"):
+        sought = _seek(state, str(args["search"]), context)
+        return sought._replace(effects=(_NAMES, *sought.effects))
+    return Turn(state, _refresh(state, context))
+
+
+def _show(state: Browse, code: str) -> Result:
+    """Puts up the page of a place."""
+    if code != state.code:
+        state = state._replace(place=None)
+    state = state._replace(code=code, typed="", page=0, asked=None)
+    return Turn(state, (*_queries(code), Wish("location", code)))
+
+
+def _queries(code: str) -> tuple[Query, ...]:
+    return (
+        Query("place", "place", {"location_code": code}, live=True),
+        Query("aisle", "places", {"beside": code, "size": AISLE}, live=True),
+    )
+
+
+def _search(id_: str, text: str, first: int, context: Context) -> Query:
+    return window.search(id_, "places", {"search": text}, first, room(context))
+
+
+def _seek(state: Browse, text: str, context: Context) -> Result:
+    return Turn(state._replace(sought=text, typed="", asked=None), (_search("found", text, 0, context),))
+
+
+def _refresh(state: Browse, context: Context) -> tuple[Effect, ...]:
+    if not state.listing:
+        return (_NAMES, *_queries(state.code))
+    return (_NAMES, _search("places", state.typed or state.search, state.first, context))
+
+
+# Answers
+
+
+def _answered(state: Browse, answer: Rows, context: Context) -> Result:
+    match answer:
+        case Rows("places", rows, total):
+            fresh = window.arrived(state, tuple(_listed(row) for row in rows), total)
+            return Turn(fresh, _refresh(fresh, context) if window.is_behind(state, answer) else ())
+        case Rows("found", rows, total):
+            return _found(state, tuple(_listed(row) for row in rows), total, context)
+        case Rows("chosen", rows, _) if rows:
+            return _show(state, str(rows[0]["location_code"]))
+        case Rows("place", rows, _):
+            return Turn(state._replace(place=_place(rows[0]) if rows else None))
+        case Rows("offered", rows, _):
+            return _offered(state, rows)
+        case Rows("aisle", rows, _):
+            return Turn(state._replace(aisle=tuple(_listed(row) for row in rows)))
+        case Rows("store", rows, _) if rows:
+            names = rows[0].get("pools") or {}
+            return Turn(state._replace(names=tuple((str(pool), str(name)) for pool, name in names.items())))
+    return Turn(state)
+
+
+def _listed(row: Mapping[str, Any]) -> Listed:
+    tags = ", ".join(str(tag) for tag in row.get("tags") or ())
+    return Listed(str(row["location_code"]), int(row["products"]), number(row["quantity"]), tags)
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    return Place(
+        code=str(row["location_code"]),
+        pool=int(number(row.get("default_stock_pool"))),
+        tags=tuple(str(tag) for tag in row.get("tags") or ()),
+        lying=tuple(_lying(one) for one in row["products"]),
+        before=str(row.get("before") or ""),
+        after=str(row.get("after") or ""),
+    )
+
+
+def _lying(row: Mapping[str, Any]) -> Lying:
+    held = tuple(
+        Held(str(one["order_number"]), int(one["line_number"]), number(one["quantity"])) for one in row["held"]
+    )
+    pools = tuple((str(pool), number(quantity)) for pool, quantity in row["pools"].items())
+    label = str(row["description"] or row["product_number"])
+    unit = str(row["unit"] or "") if row["allow_decimal"] else ""
+    return Lying(str(row["product_number"]), label, number(row["quantity"]), unit, pools, held)
+
+
+def _found(state: Browse, rows: tuple[Listed, ...], total: int, context: Context) -> Result:
+    """The answer to words that were ended with Enter: one place opens at once, several are listed."""
+    text, state = state.sought, state._replace(sought="")
+    if not total:
+        effects = _refresh(state, context) if state.listing else ()
+        return Turn(state, effects, Verdict(WRONG, msg("browse.not_found", text=text)))
+    if total == 1:
+        return _show(state, rows[0].code)
+    listed = state._replace(code="", search=text, rows=rows, total=total, first=0, cursor=-1, over_list=True)
+    return Turn(listed, (), Verdict(INFO, msg("browse.found", text=text, count=total)))
+
+
+# What is said
+
+
+def _thing(state: Browse, meaning: Meaning) -> Result:
+    state = state._replace(typed="", asked=None)
+    label = meaning.label or meaning.key
+    if meaning.kind == LOCATION:
+        return _show(state, meaning.key)._replace(verdict=Verdict(INFO, msg("browse.shown", place=meaning.key)))
+    if meaning.kind == PRODUCT:
+        return _product(state, meaning.key, label)
+    if meaning.kind in (ORDER, REFERENCE):
+        way = Way("order", meaning.key)
+        asked = Turn(state._replace(asked=way), (), Verdict(ASK, msg("lookup.is_order", order=meaning.key, who=label)))
+        return asked._replace(effects=(Query("offered", "order", {"order_number": meaning.key}),))
+    return Turn(state, (), Verdict(INFO, msg("browse.is_person", name=label)))
+
+
+def _offered(state: Browse, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """An order that nobody picks any more is not offered."""
+    row = rows[0] if rows else {}
+    gone = row.get("is_rejected") or row.get("is_active") is False
+    if not gone or state.asked is None:
+        return Turn(state)
+    id_ = "walk.rejected" if row.get("is_rejected") else "walk.finished"
+    told = Verdict(WRONG, msg(id_, order=state.asked.key))
+    return Turn(state._replace(asked=None), (), told)
+
+
+def _product(state: Browse, product: str, label: str) -> Result:
+    """Whether it lies on the place on the screen; more of it is one digit away."""
+    if state.listing:
+        return Turn(state, (Start("lookup", {"product_number": product, "label": label}),))
+    asked = state._replace(asked=Way("product", product))
+    here = next((one for one in state.place.lying if one.product == product), None) if state.place else None
+    if here is None:
+        return Turn(asked, (), Verdict(ASK, msg("browse.not_here", label=label, place=state.code)))
+    told = msg("browse.here", label=label, place=state.code, quantity=here.quantity)
+    return Turn(asked, (), Verdict(ASK, told))
+
+
+def _typed(state: Browse, text: str, context: Context) -> Result:
+    listed = window.typing(state, text, "r", state.numbered)
+    if listed is None:
+        return Turn(state)
+    return Turn(listed, (_search("places", listed.typed or state.search, 0, context),))
+
+
+def _choose(state: Browse, choice: int) -> Result:
+    if state.asked:
+        way, state = state.asked, state._replace(asked=None)
+        if way.kind == "order":
+            return Turn(state, (window.handed(way.key),))
+        return Turn(state, (Start("lookup", {"product_number": way.key}),))
+    if choice > state.numbered:
+        return Turn(state)
+    if state.listing:
+        row = window.chosen(state, choice)
+        return Turn(state, (_chosen(row.code),) if row else ())
+    lying = state.place.lying[choice - 1] if state.place else None
+    return Turn(state, (Start("lookup", {"product_number": lying.product, "label": lying.label}),) if lying else ())
+
+
+def _chosen(code: str) -> Query:
+    """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
+    return Query("chosen", "place", {"location_code": code})
+
+
+def _command(state: Browse, letter: str) -> Result:
+    """On to the next place in the order of feet, back to the previous one, or to the next page of this one."""
+    state = state._replace(asked=None)
+    if letter == "r":
+        return Turn(state._replace(page=state.page + 1))
+    if state.place is None:
+        return Turn(state)
+    code = state.place.after if letter == "n" else state.place.before
+    if not code:
+        return Turn(state, (), Verdict(INFO, msg("browse.last" if letter == "n" else "browse.first")))
+    return Turn(state, (_chosen(code),))
+
+
+def _moved(state: Browse, key: str, context: Context) -> Result:
+    """Pages and cursor of the list; the window follows."""
+    if key == "enter":
+        row = window.at_cursor(state)
+        return Turn(state, (_chosen(row.code),) if row else ())
+    turn = window.paged if key in window.LETTERS else window.moved
+    after = turn(state, key, room(context))
+    return Turn(after, _refresh(after, context)) if state.total else Turn(state)
+
+
+def _back(state: Browse, context: Context) -> Result:
+    """From the page to the list, where it was found in one; else to where browsing began."""
+    if state.asked:
+        return Turn(state._replace(asked=None), (), Verdict(INFO, msg("session.dropped")))
+    if state.code and state.over_list:
+        listed = state._replace(code="", page=0)
+        return Turn(listed, _refresh(listed, context))
+    return Turn(state, (Close(),))

@@ -1,0 +1,332 @@
+"""Look up: one scan or a few typed letters bring a product, its places here, and what the stores around have.
+
+It opens from home, and on top of any job as a detour: back leads to the step that was left. What it shows are windows
+on the store's data; only which product is looked at is part of the journal, so that a resume stands on the same page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from aisle.jobs import at_work, window
+from aisle.jobs.base import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    Wish,
+    whole,
+)
+from aisle.jobs.look import lookup_view
+from aisle.jobs.pick.walk import number
+from aisle.jobs.sheet import Around, Holder, Sheet, around, holders, sheet
+from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Verdict, msg
+from aisle.jobs.window import leafed, room
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    Echo,
+    Meaning,
+    Move,
+    Open,
+    Text,
+    Thing,
+    Unknown,
+)
+
+WAYS = 3
+"""Numbered choices on the page of a product."""
+
+HOLDERS = 40
+"""Orders that the page shows."""
+
+
+class Hit(NamedTuple):
+    """One product of the list."""
+
+    number: str
+    name: str
+    brand: str
+    stock: str
+    """Empty when the stock list does not have it."""
+    unit: str
+
+
+class Way(NamedTuple):
+    """One numbered way on: `order` (its number) or `product` (the one that takes its place)."""
+
+    kind: str
+    key: str
+
+
+class Lookup(NamedTuple):
+    """The list of what was searched for, and the page of one product over it."""
+
+    number: str = ""
+    """The product whose page is open; empty for the list."""
+    label: str = ""
+    search: str = ""
+    typed: str = ""
+    """What is being typed, as far as it is a search: then the list is shown."""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Hit, ...] = ()
+    total: int = 0
+    sheet: Sheet | None = None
+    around: Around = Around()
+    holders: tuple[Holder, ...] = ()
+    page: int = 0
+    asked: str = ""
+    """The order that was scanned: its number is offered as a choice."""
+    sought: str = ""
+    """Words whose answer is on its way."""
+
+    @property
+    def listing(self) -> bool:
+        """True while the list is on the screen."""
+        return bool(self.typed) or not self.number
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The numbered choices of the page."""
+        if self.asked:
+            return (Way("order", self.asked),)
+        if self.listing:
+            return ()
+        instead = (Way("product", self.sheet.referral),) if self.sheet and self.sheet.referral else ()
+        needing = [Way("order", one.order) for one in self.holders if one.needed > 0]
+        return (*instead, *needing)[:WAYS]
+
+
+Result = Turn[Lookup]
+
+
+class LookupJob:
+    """From a scan, a word or nothing to all that is known of a product."""
+
+    name = "lookup"
+    steps: tuple[str, ...] = ("lookup.list", "lookup.product")
+    version = 1
+    journalled = True
+
+    def begin(self) -> Lookup:
+        """Nothing looked for."""
+        return Lookup()
+
+    def open(self, state: Lookup) -> Open:
+        """Rows of the list or ways on; letters that turn the page."""
+        if not state.listing:
+            return Open(choices=len(state.ways), letters=f"{window.LETTERS}{at_work.LETTERS}e")
+        choices = len(state.ways) if state.asked else window.numbered_rows(state)
+        return Open(choices=choices, letters=window.letters(state))
+
+    def prefers(self, state: Lookup) -> tuple[str, ...]:
+        """Products are what it is for."""
+        return (PRODUCT, LOCATION, ORDER, REFERENCE, PERSON)
+
+    def at(self, state: Lookup) -> str:
+        """One of `steps`."""
+        return "lookup.list" if state.listing else "lookup.product"
+
+    def view(self, state: Lookup) -> ListWindow | Detail:
+        """The list or the page."""
+        return lookup_view.listed(state) if state.listing else lookup_view.page(state)
+
+    def step(self, state: Lookup, event: Event, context: Context) -> Result:
+        """A scan opens its page, words search, numbers choose."""
+        match event:
+            case Opened(args):
+                return _opened(state, args, context)
+            case Rows():
+                return _answered(state, event, context)
+            case Changed() | Closed():
+                return Turn(state, _refresh(state, context))
+            case Resumed():
+                return Turn(state, (*_refresh(state, context), *_wishes(state.number)))
+            case Thing(meanings):
+                return _thing(state, meanings[0])
+            case Text(text) | Unknown(text):
+                return _seek(state, text, context)
+            case Echo(text):
+                return _typed(state, text, context)
+            case Choice(choice):
+                return _choose(state, choice)
+            case Command("c" | "t" as letter) if not state.listing:
+                return Turn(state, (at_work.start(letter, product=state.number, label=state.label),))
+            case Command("e") if not state.listing:
+                label = state.sheet.name if state.sheet else state.label
+                return Turn(state, (Start("store_product", {"product_number": state.number, "label": label}),))
+            case Command(key) | Move(key):
+                return (
+                    _moved(state, key, context) if state.listing else Turn(state._replace(page=leafed(state.page, key)))
+                )
+            case Back():
+                return _back(state, context)
+        return Turn(state)
+
+
+def _opened(state: Lookup, args: Mapping[str, Any], context: Context) -> Result:
+    """With a product its page, with words what they find, with nothing an empty list."""
+    if args.get("product_number"):
+        return _show(state, str(args["product_number"]), str(args.get("label") or ""))
+    if args.get("search"):
+        return _seek(state, str(args["search"]), context)
+    return Turn(Lookup())
+
+
+def _seek(state: Lookup, text: str, context: Context) -> Result:
+    return Turn(state._replace(sought=text, typed="", asked=""), (_search("found", text, 0, context),))
+
+
+def _show(state: Lookup, product: str, label: str = "") -> Result:
+    """Puts up the page of a product; what the cache has of it is there at once, the rest follows."""
+    if product != state.number:
+        state = state._replace(sheet=None, around=Around(), holders=())
+    state = state._replace(number=product, label=label, typed="", page=0, asked="")
+    return Turn(state, (*_queries(product), *_wishes(product)))
+
+
+def _queries(product: str) -> tuple[Query, ...]:
+    args = {"product_number": product}
+    return (
+        Query("sheet", "product", args, live=True),
+        Query("around", "surrounding", args, live=True),
+        Query("holders", "holders", {**args, "size": HOLDERS}, live=True),
+    )
+
+
+def _wishes(product: str) -> tuple[Wish, ...]:
+    return (Wish("product", product), Wish("surrounding", product)) if product else ()
+
+
+def _search(id_: str, text: str, first: int, context: Context) -> Query:
+    return window.search(id_, "search", {"search": text}, first, room(context))
+
+
+def _refresh(state: Lookup, context: Context) -> tuple[Effect, ...]:
+    if not state.listing:
+        return _queries(state.number)
+    text = state.typed or state.search
+    return (_search("hits", text, state.first, context),) if text else ()
+
+
+# Answers
+
+
+def _answered(state: Lookup, answer: Rows, context: Context) -> Result:
+    match answer:
+        case Rows("hits", rows, total):
+            fresh = window.arrived(state, tuple(_hit(row) for row in rows), total)
+            return Turn(fresh, _refresh(fresh, context) if window.is_behind(state, answer) else ())
+        case Rows("found", rows, total):
+            return _found(state, tuple(_hit(row) for row in rows), total, context)
+        case Rows("chosen", rows, _) if rows:
+            return _show(state, str(rows[0]["product_number"]), str(rows[0].get("product_name") or ""))
+        case Rows("sheet", rows, _):
+            return Turn(state._replace(sheet=sheet(rows[0], context.now) if rows else None))
+        case Rows("around", rows, _):
+            return Turn(state._replace(around=around(rows, context.now)))
+        case Rows("holders", rows, _):
+            return Turn(state._replace(holders=holders(rows)))
+    return Turn(state)
+
+
+def _hit(row: Mapping[str, Any]) -> Hit:
+    stock = row.get("most_likely_quantity")
+    return Hit(
+        str(row["product_number"]),
+        str(row.get("product_name") or ""),
+        str(row.get("brand_description") or ""),
+        "" if stock is None else whole(number(stock)),
+        str(row.get("unit") or ""),
+    )
+
+
+def _found(state: Lookup, rows: tuple[Hit, ...], total: int, context: Context) -> Result:
+    """The answer to words that were ended with Enter: one product opens at once, several are listed."""
+    text, state = state.sought, state._replace(sought="")
+    if not total:
+        effects = _refresh(state, context) if state.listing else ()
+        return Turn(state, effects, Verdict(WRONG, msg("lookup.not_found", text=text)))
+    if total == 1:
+        return _show(state, rows[0].number, rows[0].name)
+    listed = state._replace(number="", search=text, rows=rows, total=total, first=0, cursor=-1)
+    return Turn(listed, (), Verdict(INFO, msg("lookup.found", text=text, count=total)))
+
+
+# What is said
+
+
+def _thing(state: Lookup, meaning: Meaning) -> Result:
+    state = state._replace(typed="", asked="")
+    label = meaning.label or meaning.key
+    if meaning.kind == PRODUCT:
+        return _show(state, meaning.key, label)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
+    if meaning.kind == LOCATION:
+        return Turn(state, (Start("browse", {"location_code": meaning.key}),))
+    if meaning.kind in (ORDER, REFERENCE):
+        told = msg("lookup.is_order", order=meaning.key, who=label)
+        return Turn(state._replace(asked=meaning.key), (), Verdict(ASK, told))
+    return Turn(state, (), Verdict(INFO, msg("lookup.is_person", name=label)))
+
+
+def _typed(state: Lookup, text: str, context: Context) -> Result:
+    """Find as you type; while the page of a product is open, its ways on are the numbers."""
+    listed = window.typing(state, text, numbered=None if state.listing else len(state.ways))
+    if listed is None:
+        return Turn(state)
+    text = listed.typed or ("" if state.number else state.search)
+    if not text:
+        return Turn(listed._replace(rows=(), total=0))
+    return Turn(listed, (_search("hits", text, 0, context),))
+
+
+def _choose(state: Lookup, choice: int) -> Result:
+    ways = state.ways
+    if choice <= len(ways):
+        way = ways[choice - 1]
+        if way.kind == "order":
+            return Turn(state, (window.handed(way.key),))
+        return Turn(state, (_chosen(way.key),))
+    row = window.chosen(state, choice) if state.listing else None
+    return Turn(state, (_chosen(row.number),) if row else ())
+
+
+def _chosen(product: str) -> Query:
+    """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
+    return Query("chosen", "product", {"product_number": product})
+
+
+def _moved(state: Lookup, key: str, context: Context) -> Result:
+    """Pages and cursor of the list; the window follows."""
+    if key == "enter":
+        row = window.at_cursor(state)
+        return Turn(state, (_chosen(row.number),) if row else ())
+    turn = window.paged if key in window.LETTERS else window.moved
+    after = turn(state, key, room(context))
+    return Turn(after, _refresh(after, context)) if state.total else Turn(state)
+
+
+def _back(state: Lookup, context: Context) -> Result:
+    """From the page to the list that it was found in, else to where the look began."""
+    if state.asked:
+        return Turn(state._replace(asked=""), (), Verdict(INFO, msg("session.dropped")))
+    if state.number and state.search:
+        listed = state._replace(number="", page=0, cursor=-1)
+        return Turn(listed, _refresh(listed, context))
+    return Turn(state, (Close(),))

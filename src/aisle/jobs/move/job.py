@@ -1,0 +1,418 @@
+"""Move goods: where from, what, where to; by hand, by the place, or by the cart. Interface: Create movement.
+
+A place that is scanned with empty hands is where goods are taken from; with goods in hand it is where they go, and the
+movement is written at once. On a cart goods are first loaded at many places, then put away one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import numbers
+from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
+from aisle.jobs.move import carrying
+from aisle.jobs.move import put as move_put
+from aisle.jobs.move import take as move_take
+from aisle.jobs.move import task as move_task
+from aisle.jobs.move import view as move_view
+from aisle.jobs.move.moving import HELD_BY, HISTORY, ZERO, Moving, Part, Pool, Way
+from aisle.jobs.move.told import told
+from aisle.jobs.pick.walk import LAST, number
+from aisle.jobs.told import words
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    Meaning,
+    Open,
+    Quantity,
+    Text,
+    Thing,
+    Unknown,
+)
+
+Result = Turn[Moving]
+
+LIKELY = Decimal(999)
+"""More of a thing of which the books know nothing is rather the number of something."""
+
+LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
+"""The commands of each phase."""
+
+
+class MoveJob:
+    """Goods from place to place, from pool to pool, and to and from the lines of orders."""
+
+    name = "move"
+    steps: tuple[str, ...] = (
+        "move.from",
+        "move.take",
+        "move.load",
+        "move.put",
+        "move.where",
+        "move.pool",
+        "move.leave",
+    )
+    version = 5
+    journalled = True
+
+    def begin(self) -> Moving:
+        """Nothing in hand."""
+        return Moving()
+
+    def open(self, state: Moving) -> Open:
+        """A quantity for the goods on the screen; numbers wherever a question is open."""
+        part, choices = move_take.of_how_many(state), len(move_view.choices(state))
+        letters = "u" if state.task else LETTERS[state.phase]
+        decimals, sure = bool(part and part.decimal), state.phase == "leave"
+        return Open(part is not None, decimals, choices, letters=letters, by_hand=sure)
+
+    def prefers(self, state: Moving) -> tuple[str, ...]:
+        """What the step on the screen asks for comes first."""
+        if state.phase in ("from", "where") or (state.phase == "take" and state.hand):
+            return (LOCATION, PRODUCT, ORDER, REFERENCE)
+        return (PRODUCT, LOCATION, ORDER, REFERENCE)
+
+    def at(self, state: Moving) -> str:
+        """One of `steps`."""
+        return move_view.step(state)
+
+    def view(self, state: Moving) -> Step:
+        """What is to be scanned now."""
+        return move_view.view(state)
+
+    def holds(self, state: Moving) -> tuple[str, ...]:
+        """What it was opened for, so that others see who is at it."""
+        return (f"{HELD_BY}{state.task.id}",) if state.task else ()
+
+    def step(self, state: Moving, event: Event, context: Context) -> Result:
+        """The next state; see the functions below for each kind of event. What it was opened for ends it."""
+        return move_task.ended(self._step(state, event, context))
+
+    def _step(self, state: Moving, event: Event, context: Context) -> Result:
+        match event:
+            case Opened(args):
+                return _opened(args, context)
+            case Rows(id_, rows, total):
+                return _rows(state, id_, rows, total, context)
+            case Changed("location", _) if not state.places:
+                return Turn(state, (Query("places", "places", {"size": 1}),))
+            case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order"):
+                return _look_again(state)
+            case Back():
+                return _back(state)
+            case Choice(choice):
+                return _choice(state, choice, context)
+            case Thing(meanings):
+                return _thing(state, meanings, context)
+            case Quantity(value, code):
+                return _quantity(state, value, code)
+            case Command(letter):
+                return _command(state, letter, context)
+            case Unknown(code) | Text(code):
+                return told(state, WRONG, "move.unknown", code=code)
+        return Turn(state)
+
+
+# Opening, and what the store's data says
+
+
+def _opened(args: Mapping[str, Any], context: Context) -> Result:
+    state = Moving(since=context.now)
+    known: tuple[Effect, ...] = (Query("store", "store", {}), Query("places", "places", {"size": 1}))
+    if args.get("task"):
+        return Turn(state._replace(task=move_task.of(args["task"])), known)
+    if args.get("location_code"):
+        turn = move_take.from_place(state, str(args["location_code"]))
+    elif args.get("product_number"):
+        product = str(args["product_number"])
+        turn = move_take.product(state, Meaning(PRODUCT, product, str(args.get("label") or product), code=product))
+    else:
+        return Turn(state, known)
+    return turn._replace(effects=(*turn.effects, *known))
+
+
+def _rows(state: Moving, id_: str, rows: tuple[Mapping[str, Any], ...], total: int, context: Context) -> Result:
+    row = rows[0] if rows else None
+    match id_:
+        case "store":
+            named = sorted((int(pool), str(name)) for pool, name in ((row or {}).get("pools") or {}).items())
+            return Turn(state._replace(pools=tuple(Pool(*pool) for pool in named)))
+        case "places":
+            return Turn(_with_places(state, total > 0))
+        case "place":
+            return move_take.at_place(state, row)
+        case "again":
+            return Turn(move_take.refreshed(state, row) if row else state)
+        case "goods":
+            return move_take.looked_up(state, row)
+        case "source":
+            return move_take.from_order(state, row)
+        case "homes":
+            return Turn(_with_homes(state, rows))
+        case "target":
+            return move_put.to_order(state, row, context)
+        case "undo" | "undo_order":
+            return move_put.undo_checked(state, row, context)
+        case "refusals":
+            return _refused(state, rows, context)
+        case "named":
+            return _named(state, rows, context)
+    return Turn(state)
+
+
+def _with_places(state: Moving, there: bool) -> Moving:
+    """A store without places moves between pools and orders: products can be scanned at once."""
+    if there or state.phase not in ("from", "take") or state.place:
+        return state._replace(places=there or bool(state.place))
+    return state._replace(places=False, started=True, phase="take")
+
+
+def _with_homes(state: Moving, rows: tuple[Mapping[str, Any], ...]) -> Moving:
+    """Where more of the goods in hand lies; the place that they come from is no suggestion."""
+    hand = []
+    for part in state.hand:
+        found = [
+            row
+            for row in rows
+            if row["product_number"] == part.product and row["location_code"].casefold() != part.place.casefold()
+        ]
+        first = found[0] if found else {}
+        order = first.get("location_order")
+        home = str(first.get("location_code") or "")
+        hand.append(part._replace(home=home, home_order=number(order, LAST)))
+    return state._replace(hand=tuple(hand))
+
+
+def _look_again(state: Moving) -> Result:
+    """What lies here may have changed; something may have been refused."""
+    refusals = {"operation": "create-movement", "since": state.since}
+    effects: list[Effect] = [Query("refusals", "refusals", refusals)]
+    if state.place and not state.task:
+        effects.append(Query("again", "place", {"location_code": state.place}))
+    elif state.shelf and not state.pending:
+        state = state._replace(shelf=())
+    return Turn(state, tuple(effects))
+
+
+def _was_in(refused: list[Any], said: list[Any]) -> bool:
+    """Whether one of these was said in that movement: all of it, or one item of it."""
+    return any(body and all(item in said for item in body) for body in refused)
+
+
+def _refused(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """What the service refused has not happened: it cannot be undone, nor what was before it."""
+    news = [row for row in rows if row["op_id"] not in state.told]
+    if not news:
+        return Turn(state)
+    bodies = [row["body"] for row in news]
+    history = state.history
+    for index, did in enumerate(state.history):
+        if did.legs and _was_in(bodies, carrying.movement(did.legs, context.store, context.user).body):
+            history = state.history[index + 1 :]
+    known = (*state.told, *(str(row["op_id"]) for row in news))
+    state = state._replace(told=known[-HISTORY:], history=history, undoing=False, ways=())
+    return told(state, WRONG, "move.refused", why=words(str(news[-1]["why"])), label=str(news[-1]["label"]))
+
+
+# What a person says
+
+
+def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Result:
+    meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
+    if meaning is None:
+        return told(state, WRONG, "move.not_this", what=meanings[0].label or meanings[0].key)
+    asked = any(way.kind in ("fit", "over") for way in state.ways) and state.hand and meaning.kind != PRODUCT
+    if asked or state.phase in ("pool", "leave") or (state.phase == "where" and meaning.kind != LOCATION):
+        return told(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
+    waiting = state.pending is not None and not state.started
+    portion = state.portion if state.phase in ("put", "where") else ZERO
+    state = state._replace(ways=(), undoing=False, portion=portion)
+    if state.task and not state.hand:
+        return move_task.begun(state, meaning)
+    if meaning.kind == PRODUCT:
+        state = state._replace(pending=None, undone=False)
+        return move_put.choose(state, meaning) if state.phase == "put" else move_take.product(state, meaning)
+    if meaning.kind == LOCATION:
+        state = state._replace(places=True)
+        if state.undone and state.phase == "take" and state.hand:
+            return move_put.after_undo(state, meaning.key)
+        if state.phase == "where" or state.phase == "put" or (state.phase == "take" and state.hand):
+            return move_put.to_place(state, meaning.key, context)
+        return move_take.from_place(state if waiting else state._replace(pending=None), meaning.key)
+    if state.phase == "put" or (state.phase == "take" and state.hand):
+        return Turn(state, (Query("target", "order", {"order_number": meaning.key}),))
+    return Turn(state, (Query("source", "order", {"order_number": meaning.key}),))
+
+
+def _quantity(state: Moving, value: Decimal, code: str) -> Result:
+    """How many, unless the digits are the number of an order, a place or a product."""
+    part = move_take.of_how_many(state)
+    if part is None:
+        return Turn(state)
+    query = numbers.asked(value, code)
+    return Turn(state._replace(asked=value), (query,)) if query else _so_many(state, part, value)
+
+
+def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """Digits that nothing has for a number are a quantity; beyond all books they are the number; else it is asked."""
+    value, part, state = state.asked, move_take.of_how_many(state), state._replace(asked=ZERO)
+    if not value or part is None:
+        return Turn(state)
+    found = numbers.meant(rows, value, MoveJob().prefers(state))
+    if found is None:
+        return _so_many(state, part, value)
+    most = part.quantity if state.phase == "put" else part.books if part.books >= 0 else LIKELY
+    if value > most:
+        return _thing(state, (found,), context)
+    ways = (Way("amount", "", value), Way(f"is_{found.kind}", found.key))
+    return told(state._replace(ways=ways), ASK, "move.number_of", quantity=value)
+
+
+def _so_many(state: Moving, part: Part, value: Decimal) -> Result:
+    state = state._replace(ways=())
+    if state.phase != "put":
+        return move_take.want(state, part, value)
+    if value > part.quantity:
+        return told(state, WRONG, "move.not_so_many", label=part.label, quantity=value, there=part.quantity)
+    portion = value if value < part.quantity else ZERO
+    return told(
+        state._replace(portion=portion), INFO, "move.portion", label=part.label, quantity=value or part.quantity
+    )
+
+
+def _command(state: Moving, letter: str, context: Context) -> Result:
+    state = state._replace(ways=(), undoing=False, pending=None)
+    match letter:
+        case "c" | "w" if not state.places and (letter == "c" or not state.order):
+            return told(state, WRONG, "move.no_places")
+        case "a" if state.phase in ("take", "load"):
+            return move_take.all_of_it(state)
+        case "w" if state.phase in ("take", "load"):
+            return move_take.everything(state)
+        case "c" if state.phase in ("from", "take"):
+            return _load(state, "move.cart")
+        case "c" if state.phase == "put":
+            return _load(state, "move.more")
+        case "d" if state.phase == "load":
+            return move_put.unload(state)
+        case "d" if state.phase == "take":
+            return move_put.no_place(state, context)
+        case "n" if state.phase in ("load", "put"):
+            return _next(state)
+        case "k" if state.phase in ("from", "take", "load"):
+            back = state._replace(phase="pool", back_to=state.phase, choosing="from")
+            return told(back, ASK, "move.which_from_pool")
+        case "u" if state.phase in ("from", "take", "load", "put"):
+            return move_put.undo(state, context)
+    return Turn(state)
+
+
+def _load(state: Moving, id_: str) -> Result:
+    return told(state._replace(phase="load", portion=ZERO, pending=None), INFO, id_)
+
+
+def _next(state: Moving) -> Result:
+    if not state.hand:
+        return told(state, WRONG, "move.nothing_on_cart")
+    at = (state.at + 1) % len(state.hand)
+    part = state.hand[at]
+    return told(state._replace(at=at, portion=ZERO), INFO, "move.now", label=part.label, quantity=part.quantity)
+
+
+def _choice(state: Moving, choice: int, context: Context) -> Result:
+    if choice > len(move_view.choices(state)):
+        return Turn(state)
+    if state.phase == "pool":
+        return _pool(state, move_view.pools(state)[choice - 1])
+    if state.phase == "leave":
+        return _leave(state, choice)
+    if state.phase == "where":
+        return move_put.to_place(state, "", context)
+    return _way(state, state.ways[choice - 1], context)
+
+
+def _pool(state: Moving, pool: Pool) -> Result:
+    """First where from, then where to; goods in hand follow."""
+    if state.choosing == "from":
+        return told(state._replace(choosing="to", from_pool=pool.number), ASK, "move.which_to_pool")
+    if pool.number == state.from_pool:
+        return told(state, WRONG, "move.same_pool", pool=pool.number)
+    state = carrying.repooled(state, state.from_pool)
+    state = state._replace(to_pool=pool.number, phase=state.back_to, back_to="", choosing="")
+    return told(state, GOOD, "move.pools_set", source=state.from_pool, target=pool.number)
+
+
+def _way(state: Moving, way: Way, context: Context) -> Result:
+    state = state._replace(ways=())
+    match way.kind:
+        case "amount" if state.part:
+            return _so_many(state, state.part, way.quantity)
+        case "is_product" | "is_location" | "is_order" | "is_reference":
+            return _thing(state, (Meaning(way.kind[3:], way.key, way.key, code=way.key),), context)
+        case "put":
+            return move_put.to_place(state._replace(undone=False), way.key, context)
+        case "lying":
+            return move_take.from_place(_dropped(state).state, way.key)
+        case "from":
+            return move_take.from_place(state, way.key)
+        case "nowhere":
+            return move_take.from_nowhere(state)
+        case "fit" | "over" | "held" | "free":
+            return move_take.chosen(state, way)
+        case "count":
+            return Turn(state._replace(pending=None), (Start("count", {"location_code": way.key}),))
+        case "fit_order":
+            return move_put.fit(state, way, context)
+        case "undo_rest":
+            return move_put.undo_rest(state, way, context)
+        case "forget":
+            return move_take.forgotten(state)
+        case "drop":
+            return _dropped(state)
+    return Turn(state)
+
+
+def _dropped(state: Moving) -> Result:
+    """Nothing is moved: the goods go back to where they were taken."""
+    state = state._replace(hand=(), at=-1, portion=ZERO, history=(), ways=(), undone=False)
+    return told(state, INFO, "move.dropped")
+
+
+def _back(state: Moving) -> Result:
+    if state.ways or state.undoing:
+        return told(state._replace(ways=(), undoing=False, pending=None), INFO, "session.dropped")
+    if state.phase == "pool":
+        state = carrying.repooled(state, 0)
+        state = state._replace(phase=state.back_to, back_to="", choosing="", from_pool=0, to_pool=0)
+        return told(state, INFO, "move.any_pool")
+    if state.phase == "leave":
+        return _leave(state, 1)
+    if state.phase == "where":
+        portion = state.portion if state.back_to == "put" else ZERO
+        dropped = state._replace(phase=state.back_to, back_to="", target="", rooms=(), portion=portion)
+        return told(dropped, INFO, "session.dropped")
+    if state.phase == "put":
+        return _load(state, "move.more")
+    if state.hand:
+        return told(state._replace(phase="leave", back_to=state.phase), ASK, "move.leave", count=len(state.hand))
+    if state.phase == "load":
+        return told(state._replace(phase="take" if state.started else "from"), INFO, "move.no_cart")
+    if state.started and (state.places or state.order):
+        fresh = state._replace(phase="from", started=False, place="", order="", lines=(), shelf=(), known=False)
+        return told(_with_places(fresh, state.places), INFO, "move.from_again")
+    return Turn(state, (Close(),))
+
+
+def _leave(state: Moving, choice: int) -> Result:
+    if choice == 2:
+        return told(state._replace(phase=state.back_to, back_to=""), INFO, "session.dropped")
+    verdict = Verdict(INFO, msg("move.left", count=len(state.hand)))
+    return Turn(state._replace(hand=(), at=-1), (Close(verdict),))

@@ -1,0 +1,348 @@
+"""The taking half of the move job: where from, what, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.base import Effect, Query, Turn, Wish
+from aisle.jobs.move import carrying
+from aisle.jobs.move.moving import UNKNOWN, ZERO, Did, Hold, Lying, Moving, Part, Way, holdings, nowhere_of, shelf_of
+from aisle.jobs.move.told import told
+from aisle.jobs.pick.walk import number
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.scan.meaning import Meaning
+
+Result = Turn[Moving]
+
+WAYS = 7
+"""Numbered places at most; any other place can be scanned."""
+
+
+# Where from
+
+
+def from_place(state: Moving, place: str) -> Result:
+    """Goods are taken here from now on."""
+    phase = "load" if state.phase == "load" else "take"
+    state = state._replace(phase=phase, started=True, place=place, order="", lines=(), shelf=(), known=False, at=-1)
+    return Turn(state, (Query("place", "place", {"location_code": place}), Wish("location", place)))
+
+
+def from_nowhere(state: Moving) -> Result:
+    """Goods that the books have at no place."""
+    phase = "load" if state.phase == "load" else "take"
+    meaning = state.pending
+    fresh = state._replace(phase=phase, started=True, place="", order="", lines=(), shelf=(), known=False, pending=None)
+    return product(fresh, meaning) if meaning else Turn(fresh)
+
+
+def at_place(state: Moving, row: Mapping[str, Any] | None) -> Result:
+    """What lies at the place; a product that was scanned first is taken there now."""
+    meaning, state = state.pending, refreshed(state._replace(pending=None), row)
+    if meaning is not None:
+        return product(state, meaning)
+    return told(state, GOOD, "move.at_place", place=state.place, count=len(state.shelf))
+
+
+def refreshed(state: Moving, row: Mapping[str, Any] | None) -> Moving:
+    """What the books say now; what was taken here stands against that."""
+    if row is None:
+        return state._replace(shelf=(), known=False, default=0)
+    shelf = shelf_of(row)
+    hand = tuple(_against(part, shelf, state) for part in state.hand)
+    return state._replace(shelf=shelf, known=True, default=int(number(row.get("default_stock_pool"))), hand=hand)
+
+
+def _against(part: Part, shelf: tuple[Lying, ...], state: Moving) -> Part:
+    if part.place.casefold() != state.place.casefold():
+        return part
+    lying = next((each for each in shelf if each.product == part.product), None)
+    if part.order:
+        held = [hold for hold in (lying.held if lying else ()) if (hold.order, hold.line) == (part.order, part.line)]
+        return part._replace(books=held[0].quantity if held else ZERO)
+    if lying is None:
+        return part._replace(books=ZERO, pools=())
+    fresh = carrying.part_of(lying, part.place, part.pool)
+    return part._replace(books=fresh.books, pools=fresh.pools)
+
+
+def from_order(state: Moving, row: Mapping[str, Any] | None) -> Result:
+    """Goods are taken from the lines of this order, at the place that was scanned or wherever they are."""
+    if row is None or not row.get("is_active", True) or row.get("is_rejected"):
+        return told(state, WRONG, "move.no_order", order=str((row or {}).get("order_number") or ""))
+    order = str(row["order_number"])
+    if not row.get("lines_known", True):
+        return told(state, WRONG, "move.lines_awaited", Wish("order", order), order=order)
+    lines = holdings(row, state.place if state.started else "")
+    if not any(lying.held for lying in lines):
+        state, lines = state._replace(place=""), holdings(row, "")
+    if not any(lying.held for lying in lines):
+        return told(state, WRONG, "move.order_has_nothing", order=order)
+    phase = "load" if state.phase == "load" else "take"
+    state = state._replace(phase=phase, started=True, order=order, lines=lines, at=-1)
+    effects = (Wish("order", order),)
+    return told(state, GOOD, "move.from_order", *effects, order=order, count=sum(bool(each.held) for each in lines))
+
+
+# What
+
+
+def product(state: Moving, meaning: Meaning) -> Result:
+    """A scan of a product: one more of it, or the first one."""
+    if state.order:
+        return _of_order(state, meaning)
+    lying = next((each for each in state.shelf if each.product == meaning.key), None)
+    if state.started and lying is not None:
+        return _take(state, lying, meaning)
+    return Turn(state._replace(pending=meaning), (Query("goods", "product", {"product_number": meaning.key}),))
+
+
+def looked_up(state: Moving, row: Mapping[str, Any] | None) -> Result:
+    """A product that nobody here has in sight: where it lies, and whether it can be taken here."""
+    meaning = state.pending
+    if meaning is None:
+        return Turn(state)
+    lying = nowhere_of(row) if row else Lying(meaning.key, meaning.label or meaning.key)
+    if row and row.get("is_stock") is False:
+        return told(state._replace(pending=None), WRONG, "move.no_stock", label=lying.label)
+    places = _places_of(row)
+    if state.started and not state.place:
+        state = state._replace(pending=None, shelf=(*state.shelf, lying))
+        return _take(state, lying, meaning)
+    if state.started:
+        return _not_here(state._replace(pending=None), lying, meaning, places)
+    return _which_place(state, lying, meaning, places)
+
+
+def _places_of(row: Mapping[str, Any] | None) -> list[tuple[str, Decimal]]:
+    found = [(str(each["location_code"]), number(each.get("quantity"))) for each in (row or {}).get("places") or ()]
+    return [(place, quantity) for place, quantity in found if quantity > 0]
+
+
+def _which_place(state: Moving, lying: Lying, meaning: Meaning, places: list[tuple[str, Decimal]]) -> Result:
+    """The product was scanned first: the only place that has it, or a question."""
+    if not state.places or (not places and lying.free > 0):
+        return from_nowhere(state)
+    if len(places) == 1 and lying.free <= 0:
+        return from_place(state, places[0][0])
+    ways = [Way("from", place, quantity) for place, quantity in places[:WAYS]]
+    if not places or lying.free != ZERO:
+        ways.append(Way("nowhere", "", max(ZERO, lying.free)))
+    id_ = "move.where_from" if places else "move.nowhere_known"
+    return told(state._replace(ways=tuple(ways)), ASK, id_, label=lying.label)
+
+
+def _not_here(state: Moving, lying: Lying, meaning: Meaning, places: list[tuple[str, Decimal]]) -> Result:
+    """The books have nothing of it here: take it all the same, count, or go where it lies."""
+    here = Lying(lying.product, lying.label, ZERO, (), (), lying.decimal, lying.unit)
+    if not state.known:
+        here = here._replace(free=UNKNOWN)
+    state = state._replace(shelf=(*state.shelf, here))
+    if not state.known:
+        return _take(state, here, meaning)
+    others = [Way("from", place, quantity) for place, quantity in places if place.casefold() != state.place.casefold()]
+    ways = (Way("over", lying.product, meaning.quantity), Way("count", state.place), *others[:2])
+    text = msg("move.not_here", label=lying.label, place=state.place)
+    state = state._replace(ways=ways, pending=meaning if others else None)
+    return Turn(state, (), Verdict(ASK, text))
+
+
+def _take(state: Moving, lying: Lying, meaning: Meaning) -> Result:
+    if lying.held and lying.free <= 0 and not state.from_pool:
+        if len(lying.held) == 1:
+            return _add(state, carrying.held_part(lying, lying.held[0], state.place)._replace(keep=True), meaning)
+        ways = tuple(Way("held", hold.order, meaning.quantity, hold.line) for hold in lying.held[:WAYS])
+        state = state._replace(ways=ways, pending=meaning)
+        return told(state, ASK, "move.whose", label=lying.label, count=len(lying.held))
+    part = carrying.part_of(lying, state.place, state.from_pool)
+    if part.books == 0 and state.place and carrying.find(state.hand, part) < 0:
+        ways = (Way("over", lying.product, meaning.quantity), Way("count", state.place))
+        return told(state._replace(ways=ways), ASK, "move.none_left", label=lying.label, place=state.place)
+    return _add(state, part, meaning)
+
+
+def _of_order(state: Moving, meaning: Meaning) -> Result:
+    lying = next((each for each in state.lines if each.product == meaning.key), None)
+    if lying is None or not lying.held:
+        label = meaning.label or meaning.key
+        return told(state, WRONG, "move.not_of_order", label=label, code=meaning.code or meaning.key, order=state.order)
+    parts = [carrying.held_part(lying, hold, hold.place) for hold in lying.held]
+    for part in parts:
+        index = carrying.find(state.hand, part)
+        if index < 0 or state.hand[index].quantity < part.books:
+            return _add(state, part, meaning)
+    return _add(state, parts[-1], meaning)
+
+
+# How much
+
+
+def _add(state: Moving, part: Part, meaning: Meaning) -> Result:
+    index = carrying.find(state.hand, part)
+    before = state.hand[index].quantity if index >= 0 else ZERO
+    return want(state, part, before + meaning.quantity)
+
+
+def want(state: Moving, part: Part, quantity: Decimal) -> Result:
+    """So many of these goods are to be in hand; more than the books have is asked about first."""
+    if quantity % 1 and not part.decimal:
+        return told(state, WRONG, "move.whole", label=part.label, quantity=quantity)
+    index = carrying.find(state.hand, part)
+    over = index >= 0 and state.hand[index].over
+    if 0 <= part.books < quantity and not over:
+        return too_many(state, part, quantity)
+    return took(state, part, quantity)
+
+
+def too_many(state: Moving, part: Part, quantity: Decimal) -> Result:
+    """Refused, with what the books say, a count, and, unless an order holds the goods, the explicit second step."""
+    ways = [Way("fit", part.product, part.books, part.line)] if part.books > 0 else []
+    if part.place:
+        ways.append(Way("count", part.place))
+    if not part.order:
+        ways.append(Way("over", part.product, quantity))
+    id_ = "move.over_held" if part.order else "move.over"
+    index = carrying.find(state.hand, part)
+    if index >= 0 and part.books <= 0:
+        ways.append(Way("forget", part.product))
+    state = state._replace(ways=tuple(ways), at=index if index >= 0 else state.at)
+    args: dict[str, str | Decimal] = {"label": part.label, "quantity": quantity, "books": part.books}
+    if part.order:
+        args["order"] = part.order
+    return told(state, ASK if ways else WRONG, id_, **args)
+
+
+def took(state: Moving, part: Part, quantity: Decimal) -> Result:
+    """The goods are in hand; where more of them lies is looked up once."""
+    state = carrying.taken(state._replace(pending=None), part, quantity)
+    mine = state.part
+    if mine is None or carrying.key(mine) != carrying.key(part):
+        return told(state, GOOD, "move.taken_none", label=part.label)
+    effects: tuple[Effect, ...] = () if mine.home else (homes(state),)
+    return told(state, GOOD, "move.taken", *effects, label=part.label, quantity=quantity, source=_source(mine))
+
+
+def homes(state: Moving) -> Query:
+    """Where more of the goods in hand lies."""
+    return Query("homes", "homes", {"product_numbers": sorted({part.product for part in state.hand})})
+
+
+def _source(part: Part) -> Msg:
+    if part.place:
+        return msg("raw", text=part.place)
+    return msg("raw", text=part.order) if part.order else msg("move.no_place_short")
+
+
+def chosen(state: Moving, way: Way) -> Result:
+    """A way that says how much, or whose."""
+    part = _meant(state, way)
+    if part is None:
+        return Turn(state._replace(pending=None))
+    meaning, state = state.pending, state._replace(pending=None)
+    if way.kind == "held":
+        return _add(state, part, meaning) if meaning else Turn(state)
+    if way.kind == "over":
+        part = part._replace(over=True)
+        index = carrying.find(state.hand, part)
+        if index >= 0:
+            hand = (*state.hand[:index], state.hand[index]._replace(over=True), *state.hand[index + 1 :])
+            state = state._replace(hand=hand)
+    return took(state, part, way.quantity)
+
+
+def of_how_many(state: Moving) -> Part | None:
+    """The goods of which a number says how many: those on the screen, or those that it is asked of."""
+    if state.phase not in ("take", "load", "put"):
+        return None
+    if not state.ways:
+        return state.part
+    way = state.ways[0]
+    if way.kind in ("amount", "fit_order", "drop"):
+        return state.part
+    return _meant(state, way) if way.kind == "fit" else None
+
+
+def forgotten(state: Moving) -> Result:
+    """The goods on the screen are not moved after all; the others are."""
+    part = state.part
+    if part is None:
+        return Turn(state)
+    state = carrying.taken(state._replace(portion=ZERO), part, ZERO)
+    if state.phase == "put" and not state.hand:
+        state = state._replace(phase="load")
+    return told(state, INFO, "move.taken_none", label=part.label)
+
+
+def _meant(state: Moving, way: Way) -> Part | None:
+    """The goods that a way is about: those on the screen, or some that lie here."""
+    if way.kind == "held":
+        lying = next((each for each in state.shelf if any(_is(hold, way) for hold in each.held)), None)
+        hold = next((hold for hold in lying.held if _is(hold, way)), None) if lying else None
+        if state.pending and (lying is None or lying.product != state.pending.key):
+            return None
+        return carrying.held_part(lying, hold, state.place)._replace(keep=True) if lying and hold else None
+    mine = state.part
+    if mine and mine.product == way.key and (not way.line or mine.line == way.line):
+        return mine
+    lying = next((each for each in (*state.lines, *state.shelf) if each.product == way.key), None)
+    if lying is None:
+        return None
+    if way.line:
+        hold = next((hold for hold in lying.held if hold.line == way.line), None)
+        place = hold.place or ("" if state.order else state.place) if hold else ""
+        return carrying.held_part(lying, hold, place)._replace(keep=not state.order) if hold else None
+    return carrying.part_of(lying, state.place, state.from_pool)
+
+
+def _is(hold: Hold, way: Way) -> bool:
+    return (hold.order, hold.line) == (way.key, way.line)
+
+
+def all_of_it(state: Moving) -> Result:
+    """All that lies here of the product on the screen."""
+    part = state.part
+    if part is None:
+        return told(state, WRONG, "move.scan_first")
+    if part.books < 0:
+        return told(state, WRONG, "move.books_unknown", label=part.label)
+    if part.books < part.quantity:
+        return too_many(state, part, part.quantity)
+    return took(state, part, part.books)
+
+
+def everything(state: Moving) -> Result:
+    """All that lies here, or all that the order has; what is held for orders stays held for them."""
+    parts = [*_of_lines(state)] if state.order else [*_of_shelf(state)]
+    fresh = tuple(part for part in parts if part.quantity > 0)
+    if not fresh:
+        id_ = "move.nothing_here" if state.place or state.order else "move.scan_place_first"
+        return told(state, WRONG, id_, place=state.order or state.place)
+    hand = state.hand
+    for part in fresh:
+        hand = carrying.put_in(hand, part)
+    at = carrying.find(hand, fresh[-1]) if len(fresh) == 1 else -1
+    state = carrying.remember(state._replace(hand=hand, at=at), Did(fresh))
+    quantity = sum((part.quantity for part in fresh), ZERO)
+    return told(state, GOOD, "move.everything", homes(state), count=len(fresh), quantity=quantity)
+
+
+def _more(state: Moving, part: Part) -> Part:
+    """What is not yet in hand of all that can be taken."""
+    index = carrying.find(state.hand, part)
+    return part._replace(quantity=part.books - (state.hand[index].quantity if index >= 0 else ZERO))
+
+
+def _of_shelf(state: Moving) -> list[Part]:
+    parts = []
+    for lying in state.shelf if state.known else ():
+        parts.append(_more(state, carrying.part_of(lying, state.place, state.from_pool)))
+        if not state.from_pool:
+            held = (carrying.held_part(lying, hold, state.place)._replace(keep=True) for hold in lying.held)
+            parts += [_more(state, part) for part in held]
+    return parts
+
+
+def _of_lines(state: Moving) -> list[Part]:
+    return [_more(state, carrying.held_part(lying, hold, hold.place)) for lying in state.lines for hold in lying.held]

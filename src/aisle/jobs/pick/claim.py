@@ -1,0 +1,187 @@
+"""Whose an order is while it is picked: asked before somebody else's is opened, told when it is taken over.
+
+Opening claims, leaving with nothing picked lets go. A claim forbids nothing: what is in the hand is picked, and two
+people's picks are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.base import Close, Context, Effect, Query, Settle, Turn, Write
+from aisle.jobs.claim import Claim, claim_of, is_later
+from aisle.jobs.pick import picking
+from aisle.jobs.pick.history import Back
+from aisle.jobs.pick.picking import Picking, Tote, Way
+from aisle.jobs.pick.walk import number
+from aisle.jobs.pick.write import claim
+from aisle.jobs.told import words
+from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
+
+Result = Turn[Picking]
+
+LEFT_OVER, REFUSED = "left_over", "refused"
+"""The queries for what the service could not take of this round's picks, and of what was put down."""
+
+
+def asked(state: Picking, tote: Tote, row: Mapping[str, Any], context: Context) -> Result | None:
+    """Somebody else works on it: asked about before, told when it happens while the order is in the round."""
+    found = claim_of(row, context)
+    if found is None:
+        return None
+    if tote.here:
+        return _taken_over(state, tote, found)
+    if tote.sure:
+        return None
+    ways = (Way("take_over", tote.order), *((Way("leave_out", tote.order),) if state.many else ()))
+    return Turn(state._replace(ways=ways), (), Verdict(ASK, _question(tote.order, found, row)))
+
+
+def _question(order: str, found: Claim, row: Mapping[str, Any]) -> Msg:
+    if not found.who:
+        return msg("pick.claimed_plain", order=order)
+    if found.same:
+        return msg("pick.claimed_by_you", order=order, terminal=found.terminal)
+    if not found.since:
+        return msg("pick.claimed", order=order, who=found.who)
+    done, of = number(row.get("picked_quantity")), number(row.get("total_quantity"))
+    if not found.terminal:
+        return msg("pick.claimed_since", order=order, who=found.who, at=found.since, done=done, of=of)
+    where = found.terminal
+    return msg("pick.claimed_at", order=order, who=found.who, at=found.since, terminal=where, done=done, of=of)
+
+
+def _taken_over(state: Picking, tote: Tote, found: Claim) -> Result | None:
+    """A claim that is younger than ours is told once; the same person's goods go along with the person."""
+    if not tote.since or not is_later(found.since, tote.since):
+        return None
+    if found.same:
+        return _taken_along(state, tote, found)
+    known = picking.with_tote(state, tote._replace(since=found.since, mine=False))
+    count = sum((take.in_hand for take in state.takes if take.order == tote.order), Decimal(0))
+    told = msg("pick.taken_over", order=tote.order, who=found.who, count=count)
+    ways = (Way("both", tote.order, found.who), Way("hand_over", tote.order, found.who, quantity=count))
+    return Turn(known._replace(over=ways), (), Verdict(ASK, told))
+
+
+def _taken_along(state: Picking, tote: Tote, found: Claim) -> Result:
+    told = Verdict(INFO, msg("pick.taken_along", order=tote.order, terminal=found.terminal))
+    rest = picking.without(state, tote.order, "claimed")._replace(back=state.back)
+    return Turn(rest, (), told) if rest.totes else Turn(state, (Close(told),))
+
+
+def opened(turn: Result, order: str, row: Mapping[str, Any], context: Context) -> Result:
+    """An order that came into the round and has something to be picked is claimed, unless it is ours already."""
+    tote = picking.tote_of(turn.state, order)
+    if tote is None or not tote.here or picking.is_full(turn.state, order):
+        return turn
+    ours = row.get("is_claimed") and row.get("claimed_by") == context.user
+    if ours and row.get("claimed_terminal") == context.terminal:
+        since = str(row.get("claimed_on") or context.now)
+        ours_since = tote._replace(since=since, opened=since, mine=True, looks=False)
+        return turn._replace(state=picking.with_tote(turn.state, ours_since))
+    if tote.looks:
+        return turn._replace(state=picking.with_tote(turn.state, tote._replace(opened=context.now)))
+    return _claimed(turn, tote, context)
+
+
+def begun(turn: Result, context: Context) -> Result:
+    """An order that was only looked at is claimed with the first thing that is done to it."""
+    if not any(tote.looks for tote in turn.state.totes):
+        return turn
+    writes = (effect for effect in turn.effects if isinstance(effect, Write))
+    lanes = {lane for write in writes for lane in write.lanes}
+    for tote in turn.state.totes:
+        if tote.looks and f"order/{tote.order}" in lanes:
+            turn = _claimed(turn, tote, context)
+    return turn
+
+
+def _claimed(turn: Result, tote: Tote, context: Context) -> Result:
+    ours = tote._replace(since=context.now, opened=context.now, mine=True, looks=False)
+    effects = (claim(tote.order, context.store), *turn.effects)
+    return turn._replace(state=picking.with_tote(turn.state, ours), effects=effects)
+
+
+def let_go(state: Picking, store: str) -> tuple[Effect, ...]:
+    """Who leaves orders of which nothing is picked leaves them to others."""
+    idle = (tote.order for tote in state.totes if tote.mine and not _begun(state, tote.order))
+    return tuple(claim(order, store, claimed=False) for order in idle)
+
+
+def _begun(state: Picking, order: str) -> bool:
+    return any(take.picked or take.closed for take in state.takes if take.order == order)
+
+
+# What found no room
+
+
+def left_over(state: Picking) -> tuple[Query, ...]:
+    """Asks what of this round the service could not take."""
+    return _refusals(state, LEFT_OVER, "update-customer-order")
+
+
+def refused(state: Picking) -> tuple[Query, ...]:
+    """Asks what of it was put down by what the service refused."""
+    return _refusals(state, REFUSED, "create-movement") if any(step.laid for step in state.history) else ()
+
+
+def _refusals(state: Picking, id_: str, operation: str) -> tuple[Query, ...]:
+    ours = (tote.opened or tote.since for tote in state.totes)
+    since = min((moment for moment in ours if moment), default="")
+    return (Query(id_, "refusals", {"operation": operation, "since": since}),) if since else ()
+
+
+def told_refused(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """Goods that were put down by what the service did not take are in hand again; the lines say so themselves."""
+    mine = {tote.order for tote in state.totes}
+    fresh = [row for row in rows if row["op_id"] not in state.told and _end_of(row).get(_ORDER) in mine]
+    if not fresh:
+        return Turn(state)
+    state = state._replace(told=(*state.told, *(str(row["op_id"]) for row in fresh)))
+    last = fresh[-1]
+    place = str(_end_of(last).get("location_code") or "")
+    told = msg("pick.put_refused", order=str(_end_of(last)[_ORDER]), place=place, why=words(str(last["why"])))
+    return Turn(state, (), Verdict(WRONG, told))
+
+
+_ORDER = "customer_order_number"
+
+
+def _end_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Where a movement went."""
+    return next((item.get("to_location") or {} for item in row["body"]), {})
+
+
+def told_left_over(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """Somebody else has picked a line full meanwhile: what is too many in the hand is to be put back."""
+    found = [back for row in rows if row["op_id"] not in state.told for back in _too_many(state, row)]
+    if not found:
+        return Turn(state)
+    last, row = found[-1]
+    told = tuple(dict.fromkeys((*state.told, *(back.op_id for back, _ in found))))
+    who = str(row.get("picked_name") or row.get("picked_username") or "")
+    done, of = number(row.get("picked_quantity")), number(row.get("quantity"))
+    text = msg("pick.left_over", label=last.label, done=done, of=of, count=last.quantity)
+    if who:
+        text = msg("pick.left_over_by", label=last.label, done=done, of=of, who=who, count=last.quantity)
+    state = state._replace(back=(*state.back, *(back for back, _ in found)), told=told, ways=())
+    return Turn(state, (), Verdict(WRONG, text))
+
+
+def _too_many(state: Picking, row: Mapping[str, Any]) -> list[tuple[Back, Mapping[str, Any]]]:
+    said = row.get("left") or {}
+    order, quantity = str(row["body"]["orders"]["order_number"]), number(said.get("left"))
+    take = next((t for t in state.takes if (t.order, t.line) == (order, said.get("line_number"))), None)
+    if take is None or quantity <= 0:
+        return []
+    letter = picking.letter_of(state, order)
+    place = take.origins[0].place if take.origins else take.place
+    return [(Back(letter, "left_over", take.product, take.label, quantity, place, str(row["op_id"])), said)]
+
+
+def settled(state: Picking) -> tuple[Effect, ...]:
+    """What found no room is back where it belongs."""
+    return tuple(Settle(back.op_id, "by_hand", "put back") for back in state.back if back.op_id)

@@ -1,0 +1,83 @@
+"""What the gathering of a round shows."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from aisle.jobs.pick.picking import LETTERS
+from aisle.jobs.view import Block, Detail, Hint, Line, Msg, msg
+
+if TYPE_CHECKING:
+    from aisle.jobs.pick.gather import Chosen, Gathering, Way
+
+WAYS = {
+    "out": "walk.way_out",
+    "all_the_same": "walk.way_all_the_same",
+    "is_tote": "walk.way_is_tote",
+    "look_up": "pick.way_look_up",
+    "leave": "walk.way_leave",
+}
+
+
+def view(state: Gathering) -> Detail:
+    """The totes with their orders, what they make together, and what the one walk saves."""
+    return Detail(
+        name="walk",
+        title=msg("walk.title"),
+        prompt=_prompt(state),
+        lines=_lines(state),
+        blocks=(_totes(state),) if state.chosen else (),
+        page=state.page,
+        choices=tuple(_way(way) for way in state.ways),
+        hints=_hints(state),
+    )
+
+
+def _prompt(state: Gathering) -> Msg:
+    if state.taking_out:
+        return msg("walk.prompt_out")
+    if state.ways:
+        return msg("walk.prompt_choice")
+    return msg("walk.prompt_more") if state.chosen else msg("walk.prompt")
+
+
+def _lines(state: Gathering) -> tuple[Line, ...]:
+    if not state.chosen:
+        return (Line("note", msg("walk.note")),)
+    stops, single = state.spots
+    lines = sum(each.lines for each in state.chosen)
+    pieces = sum((each.pieces for each in state.chosen), Decimal(0))
+    total = msg("walk.total", count=len(state.chosen), lines=lines, pieces=pieces)
+    if not stops:
+        return (Line("quantity", total),)
+    if len(state.chosen) < 2 or single == stops:
+        return (Line("quantity", total), Line("note", msg("walk.stops", stops=stops)))
+    return (Line("quantity", total), Line("note", msg("walk.saved", stops=stops, single=single, saved=single - stops)))
+
+
+def _totes(state: Gathering) -> Block:
+    """The tote that was added last comes first; numbered, they stand in their order."""
+    rows = [_row(LETTERS[index], each) for index, each in enumerate(state.chosen)]
+    if state.taking_out:
+        return Block(msg("walk.totes"), tuple(rows), numbered=len(rows))
+    return Block(msg("walk.totes"), tuple(reversed(rows)))
+
+
+def _row(letter: str, chosen: Chosen) -> tuple[Msg, ...]:
+    name = msg("walk.tote_row", tote=letter, order=chosen.order)
+    lines = msg("walk.lines", count=chosen.lines) if chosen.known else msg("walk.not_here")
+    cells = [name, lines, msg("moment", at=chosen.pickup), msg("raw", text=chosen.who)]
+    return (*cells, msg("raw", text=chosen.code)) if chosen.code else tuple(cells)
+
+
+def _way(way: Way) -> Msg:
+    return msg(WAYS[way.kind], key=way.key)
+
+
+def _hints(state: Gathering) -> tuple[Hint, ...]:
+    hints = []
+    if state.chosen and not state.taking_out:
+        hints = [Hint("g", msg("hint.go")), Hint("t", msg("hint.take_out"))]
+    paging = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
+    return (*hints, *paging, Hint("b", msg("hint.back")))

@@ -1,0 +1,394 @@
+"""Pick customer orders by scanning: place (when verified), product, quantity, next stop; it closes itself.
+
+One order is a round of one. What is sent are absolute quantities of the lines touched (interface: Update customer
+order). Picking never finishes an order: `is_active` stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
+from aisle.jobs.house.note import reading
+from aisle.jobs.pick import claim as pick_claim
+from aisle.jobs.pick import given as pick_given
+from aisle.jobs.pick import history as pick_history
+from aisle.jobs.pick import orders as pick_orders
+from aisle.jobs.pick import picking
+from aisle.jobs.pick import put as pick_put
+from aisle.jobs.pick import take as pick_take
+from aisle.jobs.pick import view as pick_view
+from aisle.jobs.pick import why as pick_why
+from aisle.jobs.pick.picking import Picking, Tote, Way
+from aisle.jobs.pick.why import wrong
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
+from aisle.scan.meaning import (
+    LOCATION,
+    ORDER,
+    PERSON,
+    PRODUCT,
+    REFERENCE,
+    Back,
+    Choice,
+    Command,
+    Meaning,
+    Open,
+    Quantity,
+    Text,
+    Thing,
+    Unknown,
+)
+
+Result = Turn[Picking]
+
+MEANT_AS_QUANTITY = 4
+"""Characters of an unknown number up to which it was meant as a quantity."""
+
+
+class PickJob:
+    """One order, or several in one walk, from the scan that opens them to the last line."""
+
+    name = "pick"
+    steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
+    version = 5
+    journalled = True
+
+    def begin(self) -> Picking:
+        """No order yet."""
+        return Picking()
+
+    def open(self, state: Picking) -> Open:
+        """A quantity is open for the stop that was scanned last, choices where a way on is offered."""
+        take, choices = state.take, picking.choices(state)
+        letters = ("nsu" if take is not None and state.phase == "walk" else "u") + (
+            "i" if pick_view.notes(state) else ""
+        )
+        decimals = bool(take and take.decimal)
+        return Open(picking.how_many(state), decimals, len(choices), letters=letters)
+
+    def prefers(self, state: Picking) -> tuple[str, ...]:
+        """What the step on the screen asks for comes first."""
+        if state.phase == "done" or state.needs_place:
+            return (LOCATION, PRODUCT, ORDER, REFERENCE)
+        return (PRODUCT, LOCATION, ORDER, REFERENCE)
+
+    def at(self, state: Picking) -> str:
+        """One of `steps`."""
+        return state.step
+
+    def holds(self, state: Picking) -> tuple[str, ...]:
+        """The orders of the round whose lines are here."""
+        return tuple(tote.order for tote in state.totes if tote.here)
+
+    def view(self, state: Picking) -> Step:
+        """The stop on the screen."""
+        return pick_view.view(state)
+
+    def step(self, state: Picking, event: Event, context: Context) -> Result:
+        """The next state; see the functions below for each kind of event."""
+        turn = pick_claim.begun(_next(state, event, context), context)
+        return turn._replace(state=_closed(state, turn.state)) if _is_news(event) else turn
+
+
+def _is_news(event: Event) -> bool:
+    """Whether nobody at this terminal has said anything: the answers of the cache to what has changed there."""
+    return isinstance(event, Rows) and event.id.startswith(
+        (pick_orders.QUERY, pick_claim.LEFT_OVER, pick_claim.REFUSED, pick_given.GIVEN)
+    )
+
+
+def _closed(before: Picking, state: Picking) -> Picking:
+    """A page that came by itself closes the quantity of the stop: digits after it may be meant for either."""
+    stops = [each.take.stop if each.take else None for each in (before, state)]
+    same = stops[0] == stops[1] and state.back == before.back and state.ways in ((), before.ways)
+    return state if same else state._replace(held=False)
+
+
+def _next(state: Picking, event: Event, context: Context) -> Result:
+    match event:
+        case Opened() | Changed() | Resumed() | Closed() | Rows():
+            return _told(state, event, context)
+        case Back():
+            return _back(state, context)
+        case Choice(choice) if choice <= len(picking.choices(state)):
+            return _way(state, picking.choices(state)[choice - 1], context)
+    if not state.totes:
+        return _after_all(state, event, context)
+    if state.phase == "wait" and state.ways:
+        return Turn(state, (), Verdict(WRONG, msg("pick.answer_first")))
+    if state.phase == "wait":
+        return Turn(state, (), Verdict(WRONG, msg("pick.waiting", order=_awaited(state))))
+    return _said(state, event, context)
+
+
+def _after_all(state: Picking, event: Event, context: Context) -> Result:
+    """No order is left: what is in hand goes back first; then a scan opens what comes next."""
+    match event:
+        case _ if state.back:
+            return Turn(state, (), Verdict(WRONG, msg("pick.put_back_first")))
+        case Command("u"):
+            return pick_take.undo(state, context)
+        case Thing():
+            return Turn(state, (Close(said=event),))
+    return Turn(state, (), Verdict(INFO, msg("pick.put_back_done")))
+
+
+def _awaited(state: Picking) -> str:
+    return next((tote.order for tote in state.totes if not tote.here), state.order)
+
+
+def _told(state: Picking, event: Event, context: Context) -> Result:
+    """What the job hears from elsewhere."""
+    match event:
+        case Opened(args):
+            orders = args.get("orders") or [args["order_number"]]
+            sure, looks = args.get("sure") or (), bool(args.get("looks"))
+            numbers = [str(order) for order in orders]
+            fresh = picking.opened(numbers, args.get("totes") or {}, sure, context.policy.verified, looks=looks)
+            return Turn(fresh, pick_orders.look_again(fresh))
+        case Changed("outbox"):
+            return Turn(state, (*_news(state, context), *pick_orders.look_again(state, wish=False)))
+        case Rows(pick_claim.REFUSED, rows, _):
+            return pick_claim.told_refused(state, rows)
+        case Rows(pick_given.GIVEN, rows, _):
+            return pick_given.told_given(state, rows)
+        case Rows(pick_claim.LEFT_OVER, rows, _):
+            return pick_claim.told_left_over(state, rows)
+        case Changed("order", ""):
+            return Turn(state, pick_orders.look_again(state, wish=False))
+        case Changed("order", key) if picking.tote_of(state, key) or any(back.order == key for back in state.back):
+            return Turn(state, pick_orders.look((key,), wish=False))
+        case Closed("short", answer) if answer:
+            return _short(state, answer, context)
+        case Closed("count", answer) if answer:
+            counted = pick_history.did(state, pick_history.counted(answer))
+            return Turn(counted, (*pick_claim.left_over(counted), *pick_orders.look_again(counted)))
+        case Resumed() | Closed():
+            return Turn(state, (*_news(state, context), *pick_orders.look_again(state)))
+        case Rows(id_, rows, _) if id_.startswith(pick_orders.QUERY):
+            return pick_orders.arrived(state, id_.removeprefix(pick_orders.QUERY), rows[0] if rows else None, context)
+        case Rows(kind, rows, _) if kind == state.asked.kind:
+            return _answered(state, kind, rows[0] if rows else {}, context)
+    return Turn(state)
+
+
+def _news(state: Picking, context: Context) -> tuple[Query, ...]:
+    """Asks what became of this round beside its orders; what is told first here is told last of all."""
+    return (*pick_claim.left_over(state), *pick_claim.refused(state), pick_given.given_to(context))
+
+
+def _short(state: Picking, answer: Mapping[str, Any], context: Context) -> Result:
+    """What was found out about the rest of a stop. The orders are not asked for at once: they would not yet know."""
+    turn = pick_take.answered(state, answer, context)
+    wishes = (Wish("order", tote.order) for tote in turn.state.totes)
+    return turn._replace(effects=(*turn.effects, *wishes))
+
+
+def _answered(state: Picking, kind: str, row: Mapping[str, Any], context: Context) -> Result:
+    if kind == pick_why.STRANGER:
+        return pick_why.told_foreign(state, row, context.now)
+    if kind == pick_why.THERE:
+        return pick_why.told_elsewhere(state, row)
+    if kind == pick_put.PICKUPS:
+        return pick_put.told_pickups(state, row)
+    return pick_put.told_spot(state, row, context)
+
+
+def _said(state: Picking, event: Event, context: Context) -> Result:
+    """What the picker says."""
+    match event:
+        case Thing(meanings):
+            return _thing(state, meanings, context)
+        case Quantity(value):
+            return pick_take.quantity(state, value, context)
+        case Command("n"):
+            return pick_take.skip(state)
+        case Command("s"):
+            return pick_take.short(state)
+        case Command("i") if pick_view.notes(state):
+            return Turn(state, (reading(pick_view.notes(state)),))
+        case Command("u"):
+            return pick_take.undo(state, context)
+        case Unknown(code) | Text(code):
+            tote = next((tote for tote in state.totes if tote.code and tote.code == code), None)
+            if tote:
+                return pick_put.named(state, tote)
+            if pick_put.is_place(state, code):
+                return pick_put.no_place(state, code)
+            return wrong(state, _no_number(state) if _is_number(code) else "pick.unknown", code=code)
+    return Turn(state)
+
+
+def _no_number(state: Picking) -> str:
+    """What is asked for instead of a quantity."""
+    if state.step == "pick.done":
+        return "pick.no_quantity_done" if picking.in_hand(state) else "pick.no_quantity_over"
+    return "pick.no_quantity_place" if state.step == "pick.place" else "pick.no_quantity"
+
+
+def _is_number(code: str) -> bool:
+    """Digits too few for a code: somebody meant a quantity where none is open."""
+    return code.replace(",", "").replace(".", "").isdigit() and len(code) <= MEANT_AS_QUANTITY
+
+
+def _back(state: Picking, context: Context) -> Result:
+    """First out of what is asked, then out of the job; a round is left only when that is meant."""
+    if state.ways:
+        if state.phase == "wait" and not state.many:
+            return Turn(state, (Close(Verdict(INFO, msg("pick.left", order=state.order))),))
+        return Turn(state._replace(ways=()), (), Verdict(INFO, msg("pick.dropped")))
+    if state.over or state.only:
+        return Turn(state._replace(over=(), only=""), (), Verdict(INFO, msg("pick.dropped")))
+    if state.back:
+        asked = state._replace(ways=(Way("put_back"), Way("leave")))
+        return Turn(asked, (), Verdict(ASK, msg("pick.leave_hand", count=picking.to_be_back(state))))
+    if not state.totes:
+        return Turn(state, (Close(Verdict(GOOD, msg("pick.put_back_done"))),))
+    if not state.many or state.phase == "wait":
+        return _left(state, context)
+    if state.phase == "done":
+        return _left(state, context)
+    count = len(state.totes)
+    return Turn(state._replace(ways=(Way("leave"),)), (), Verdict(ASK, msg("pick.leave_round", count=count)))
+
+
+def _left(state: Picking, context: Context) -> Result:
+    if state.back:
+        id_ = "pick.left_hand_nowhere" if any(back.free for back in state.back) else "pick.left_hand"
+        close = Close(Verdict(INFO, msg(id_, count=picking.to_be_back(state))))
+        return Turn(state, (*pick_claim.let_go(state, context.store), close))
+    placed = any(take.place for take in state.takes)  # else nobody here keeps places
+    lying = picking.all_in_hand(state) if placed and state.phase == "done" else Decimal(0)
+    if lying:
+        totes = " ".join(tote.letter for tote in state.totes if picking.in_hand(state, tote.order))
+        told = msg("pick.left_lying", count=lying, order=state.order)
+        told = msg("pick.left_lying_round", count=lying, totes=totes) if state.many else told
+        return Turn(state, (*pick_claim.let_go(state, context.store), Close(Verdict(INFO, told))))
+    if state.many:
+        id_ = "pick.left_round_done" if state.phase == "done" else "pick.left_round"
+        told = msg(id_, count=len(state.totes))
+    else:
+        told = msg("pick.left_done" if state.phase == "done" else "pick.left", order=state.order)
+    close = Close(Verdict(GOOD if state.phase == "done" else INFO, told))
+    return Turn(state, (*pick_claim.let_go(state, context.store), close))
+
+
+def _thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> Result:
+    """The first meaning that these orders can use wins; otherwise the first says why not."""
+    usable = _usable(state, meanings)
+    places = {take.place.casefold() for take in state.takes if take.place}
+    place = next((m for m in meanings if m.kind == LOCATION), None)
+    if place and (not usable or (state.needs_place and place.key.casefold() in places)):
+        return _at_place(state, place, context)
+    if len(usable) > 1:
+        ways = tuple(Way("this_one", m.key, m.label, quantity=m.quantity if m.explicit else Decimal(0)) for m in usable)
+        return wrong(state, "pick.which", *ways, code=usable[0].code or usable[0].key)
+    first = usable[0] if usable else meanings[0]
+    if first.kind == PRODUCT:
+        return pick_take.product(state, first, context)
+    if first.kind in (ORDER, REFERENCE):
+        return _other_order(state, first)
+    if first.kind == PERSON:
+        return wrong(state, "pick.person", name=first.label or first.key)
+    return wrong(state, "pick.unknown", code=first.code or first.key)
+
+
+def _usable(state: Picking, meanings: tuple[Meaning, ...]) -> list[Meaning]:
+    """Products of these orders: the one of the stop, else those that are still open, else any."""
+    mine = {take.product for take in state.takes}
+    open_ = {take.product for take in state.takes if take.open}
+    wanted = [m for m in meanings if m.kind == PRODUCT and m.key in mine]
+    here = [m for m in wanted if state.take and m.key == state.take.product]
+    return here[:1] or [m for m in wanted if m.key in open_] or wanted[:1]
+
+
+def _at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
+    if state.phase == "done":
+        return pick_put.at_place(state, meaning, context)
+    code = meaning.key.casefold()
+    here = [index for index, take in enumerate(state.takes) if take.open and take.place.casefold() == code]
+    if here:
+        index = state.at if state.at in here else here[0]
+        ready = picking.go_to(state._replace(place=meaning.key, ways=()), index)
+        return Turn(ready, (), Verdict(GOOD, msg("pick.at_place", place=meaning.key, label=state.takes[index].label)))
+    take = state.take
+    if take is None:
+        return Turn(state)
+    if not take.place:
+        told = msg("pick.no_place", place=meaning.key, label=take.label)
+        return Turn(state._replace(ways=()), (), Verdict(INFO, told))
+    return pick_why.elsewhere(state, meaning)
+
+
+def _other_order(state: Picking, meaning: Meaning) -> Result:
+    tote = picking.tote_of(state, meaning.key)
+    if tote and not state.many:
+        return Turn(state._replace(ways=()), (), Verdict(INFO, msg("pick.this_order", order=state.order)))
+    if tote:
+        return pick_put.named(state, tote)
+    if state.phase == "done":
+        return Turn(state, (Close(start=Start("pick", {"order_number": meaning.key})),))
+    ways = pick_why.other_ways(state, meaning.key)
+    if state.many:
+        return wrong(state, "pick.not_of_round", *ways, other=meaning.key)
+    return wrong(state, "pick.other_order", *ways, other=meaning.key, order=state.order)
+
+
+def _way(state: Picking, way: Way, context: Context) -> Result:
+    """A numbered way on."""
+    state = state._replace(ways=(), over=() if way in state.over else state.over)
+    match way.kind:
+        case "look_up":
+            return Turn(state, (Start("lookup", {"product_number": way.key}),))
+        case "leave_for":
+            close = Close(start=Start("pick", {"order_number": way.key}))
+            return Turn(state, (*pick_claim.let_go(state, context.store), close))
+        case "count":
+            label = next((take.label for take in state.takes if take.product == way.product), way.product)
+            args = {"location_code": way.key, "product_number": way.product, "label": label, "empty": True}
+            return Turn(state, (Start("count", args),))
+        case "set":
+            return pick_take.set_(state, way.quantity, context)
+        case "put_here":
+            return pick_put.put_down(state, way.key, context)
+        case "take_rest":
+            return pick_take.take_rest(state, way.key, context)
+        case "take_here":
+            return pick_take.take_here(state, way.key, way.pool)
+        case "reopen":
+            return pick_take.reopen(state, way.key, context)
+        case "this_one":
+            meant = Meaning(PRODUCT, way.key, way.label, way.quantity or Decimal(1), bool(way.quantity))
+            return pick_take.product(state, meant, context)
+    return _round_way(state, way, context)
+
+
+def _round_way(state: Picking, way: Way, context: Context) -> Result:
+    """A numbered way on that is about the orders of the round."""
+    tote = picking.tote_of(state, way.key)
+    match way.kind:
+        case "join" | "take_in" if tote is None and picking.next_letter(state):
+            joined = picking.with_tote(state._replace(many=True), Tote(way.key, picking.next_letter(state)))
+            return Turn(joined, pick_orders.look((way.key,)))
+        case "tote" if tote:
+            return pick_put.named(state, tote)
+        case "take_over" if tote:
+            sure = picking.with_tote(state, tote._replace(sure=True))
+            return Turn(sure, pick_orders.look(each.order for each in sure.totes if not each.here))
+        case "leave_out" if tote:
+            gone = pick_orders.left(state, tote, "left_out", kind=INFO)
+            again = pick_orders.look(each.order for each in gone.state.totes if not each.here)
+            return gone._replace(effects=(*gone.effects, *again))
+        case "later":
+            return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
+        case "go_on":
+            return pick_orders.waited(state)
+        case "both":
+            return Turn(state, (), Verdict(GOOD, msg("pick.both", who=way.label, order=way.key)))
+        case "hand_over" if tote:
+            return pick_orders.left(state, tote, "claimed", way.label, kind=INFO)
+        case "leave":
+            return _left(state, context)
+    return pick_put.put_back(state, context)

@@ -1,0 +1,132 @@
+"""Putting down what is in hand: of all totes at one place, or of one that is named first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.base import Close, Context, Query, Turn
+from aisle.jobs.pick import claim as pick_claim
+from aisle.jobs.pick import picking
+from aisle.jobs.pick import why as pick_why
+from aisle.jobs.pick import write as pick_write
+from aisle.jobs.pick.history import Did, did
+from aisle.jobs.pick.picking import Asked, Picking, Tote, Way
+from aisle.jobs.pick.walk import number
+from aisle.jobs.pick.why import wrong
+from aisle.jobs.view import GOOD, INFO, Verdict, msg
+from aisle.scan.meaning import Meaning
+
+Result = Turn[Picking]
+
+PICKUPS = "pickups"
+"""The read of the places where goods wait for customers, and the id of its query."""
+
+WAITING_ROOM = ("pick", "collect")
+"""What the tags of places where goods wait for customers have in them: pick-up, pickup, click and collect."""
+
+
+def at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
+    """A place that was used before is taken at once; a shelf of these orders, and any other, is asked about first."""
+    place = meaning.key
+    if not picking.in_hand(state, state.only):
+        return _nothing(state)
+    if any(step.laid and step.place == place for step in state.history):
+        return put_down(state, place, context)
+    if any(take.place.casefold() == place.casefold() for take in state.takes):
+        return _shelf(state, place)
+    return pick_why.ask(state, pick_why.SPOT, meaning, location_code=place)
+
+
+def is_place(state: Picking, code: str) -> bool:
+    """Whether a code that nobody knows was meant as the place where goods in hand are put down."""
+    asked = state.phase == "done" and picking.in_hand(state, state.only)
+    return asked and " " not in code and any(char.isdigit() for char in code) and any(char.isalpha() for char in code)
+
+
+def no_place(state: Picking, code: str) -> Result:
+    """It is no place; which there are, the store's data says."""
+    query = Query(PICKUPS, PICKUPS, {"like": code})
+    return Turn(state._replace(asked=Asked(PICKUPS, code), ways=()), (query,))
+
+
+def told_pickups(state: Picking, row: Mapping[str, Any]) -> Result:
+    """The pick-up places, each a number."""
+    code, state = state.asked.key, state._replace(asked=Asked())
+    places = [str(place) for place in row.get("places") or ()]
+    if not places:
+        return wrong(state, "pick.no_place_at_all", code=code)
+    return wrong(state, "pick.no_pickup", *(Way("put_here", place) for place in places), code=code, place=places[0])
+
+
+def _nothing(state: Picking) -> Result:
+    if state.many:
+        return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_round")))
+    return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_hand", order=state.order)))
+
+
+def _shelf(state: Picking, place: str) -> Result:
+    if state.many:
+        return wrong(state, "pick.put_on_round_shelf", Way("put_here", place), place=place)
+    return wrong(state, "pick.put_on_shelf", Way("put_here", place), place=place, order=state.order)
+
+
+def told_spot(state: Picking, row: Mapping[str, Any], context: Context) -> Result:
+    """Where goods are for sale nothing is put down without being asked about."""
+    place = state.asked.key
+    state = state._replace(asked=Asked())
+    tags = [str(tag).casefold() for tag in row.get("tags") or ()]
+    waits = any(word in tag for tag in tags for word in WAITING_ROOM) or row.get("is_used")
+    if number(row.get("goods")) <= 0 or waits:
+        return put_down(state, place, context)
+    return wrong(state, "pick.put_on_goods", Way("put_here", place), place=place, count=int(number(row["goods"])))
+
+
+def put_down(state: Picking, place: str, context: Context) -> Result:
+    """All that is in hand of the totes that are meant."""
+    down, writes = pick_write.put_down(state, place, context.store, context.user)
+    if not writes:
+        return _nothing(state)
+    over = (way for way in down.over if not picking.is_full(down, way.key) or picking.in_hand(down, way.key))
+    down = down._replace(over=tuple(over))
+    if not state.many:
+        return Turn(down, writes, Verdict(GOOD, msg("pick.put_down", order=state.order, place=place)))
+    orders = {laid.order for laid in down.history[-1].laid}
+    totes = " ".join(tote.letter for tote in state.totes if tote.order in orders)
+    return Turn(down, writes, Verdict(GOOD, msg("pick.put_down_totes", totes=totes, place=place)))
+
+
+def named(state: Picking, tote: Tote) -> Result:
+    """A tote was named: it alone is put down next."""
+    if state.phase != "done":
+        return Turn(
+            state._replace(ways=()), (), Verdict(INFO, msg("pick.this_tote", order=tote.order, tote=tote.letter))
+        )
+    if not picking.in_hand(state, tote.order):
+        return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_hand", order=tote.order)))
+    return Turn(
+        state._replace(ways=(), only=tote.order),
+        (),
+        Verdict(GOOD, msg("pick.tote", tote=tote.letter, order=tote.order)),
+    )
+
+
+def put_back(state: Picking, context: Context) -> Result:
+    """What was in hand of orders that left the round is where it was; that is all where nothing can be undone."""
+    settled = pick_claim.settled(state)
+    free = tuple(back for back in state.back if back.free)
+    told = Verdict(GOOD, msg("pick.put_back_done"))
+    state = state._replace(back=(), phase=state.phase if state.totes else "done")
+    if free:
+        state = did(state, Did(back=free))
+        return Turn(state, (*settled, *pick_write.put_back(free, context.store, context.user)), told)
+    return Turn(state, settled, told) if state.totes else Turn(state, (*settled, Close(told)))
+
+
+def take_back(state: Picking, step: Did, context: Context) -> Result:
+    """What was put back is in hand after all."""
+    writes = pick_write.put_back(step.back, context.store, context.user, undone=True)
+    count = sum((back.quantity for back in step.back), Decimal(0))
+    told = Verdict(GOOD, msg("pick.put_back_undone", count=count))
+    return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, told)

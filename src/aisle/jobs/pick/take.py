@@ -1,0 +1,331 @@
+"""Taking: a product into the totes of its stop, a quantity of it, later, short, and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.base import Context, Start, Turn, Write
+from aisle.jobs.count import send as count_send
+from aisle.jobs.count.counting import Gone
+from aisle.jobs.pick import history as pick_history
+from aisle.jobs.pick import orders as pick_orders
+from aisle.jobs.pick import picking
+from aisle.jobs.pick import put as pick_put
+from aisle.jobs.pick import why as pick_why
+from aisle.jobs.pick import write as pick_write
+from aisle.jobs.pick.picking import Picking, Way
+from aisle.jobs.pick.walk import elsewhere
+from aisle.jobs.pick.why import wrong
+from aisle.jobs.view import GOOD, INFO, Msg, Verdict, msg
+from aisle.scan.meaning import Meaning
+
+Result = Turn[Picking]
+
+
+def product(state: Picking, meaning: Meaning, context: Context) -> Result:
+    """So many of a product: into the first open tote of the stop, then the next."""
+    indexes = picking.lines_of(state, meaning.key)
+    label = meaning.label or meaning.key
+    if not indexes:
+        return pick_why.foreign(state, meaning)
+    open_ = [index for index in indexes if state.takes[index].open]
+    if not open_:
+        return _full(state, indexes, label)
+    first = state.takes[open_[0]]
+    if meaning.quantity % 1 and not first.decimal:
+        return wrong(state, "pick.whole", label=label, quantity=meaning.quantity)
+    if state.verified and first.place and first.place.casefold() != state.place.casefold():
+        return wrong(picking.go_to(state, open_[0]), "pick.place_first", place=first.place, label=label)
+    if first.decimal and not meaning.explicit:
+        held = picking.go_to(state, open_[0])._replace(held=True, ways=())
+        told = msg("pick.weigh", label=label, rest=first.rest, unit=first.unit)
+        return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, told)))
+    rest = sum((state.takes[index].rest for index in open_), Decimal(0))
+    if meaning.quantity > rest:
+        way = Way("take_rest", meaning.key)
+        here = picking.go_to(state, open_[0])._replace(held=True)
+        return wrong(here, "pick.over", way, label=label, quantity=meaning.quantity, rest=rest)
+    return taken(state, picking.spread(state, open_, meaning.quantity), context)
+
+
+def _full(state: Picking, indexes: Sequence[int], label: str) -> Result:
+    closed = [state.takes[index] for index in indexes if state.takes[index].closed]
+    if closed:
+        picked, of, _ = picking.total(closed)
+        return wrong(state, "pick.was_short", Way("reopen", closed[0].product), label=label, done=picked, of=of)
+    _, of, _ = picking.total(state.takes[index] for index in indexes)
+    return wrong(state, "pick.full", label=label, of=of)
+
+
+def _for_tote(state: Picking, order: str, told: Msg) -> Msg:
+    return msg("pick.for_tote", tote=picking.letter_of(state, order), what=told) if state.many else told
+
+
+def taken(state: Picking, changes: Mapping[int, Decimal], context: Context, *, set_: bool = False) -> Result:
+    """After a take: the operations, the totes that it went to, and the stop where the picker stands now."""
+    if not changes:
+        return Turn(state._replace(ways=()), (), Verdict(INFO, msg("pick.same")))
+    after = picking.put(state, changes)
+    last = max(changes)
+    stop = picking.stop_at(after, last)
+    open_ = [index for index in stop if after.takes[index].open]
+    on = picking.go_to(after, open_[0]) if open_ else picking.stand(after._replace(held=False), last)
+    told = _told(state, after, changes, stop, set_)
+    effects = pick_write.updates(state, after, changes, context.store)
+    return Turn(on._replace(held=True) if open_ else on, effects, Verdict(GOOD, told))
+
+
+def _told(before: Picking, after: Picking, changes: Mapping[int, Decimal], stop: Sequence[int], set_: bool) -> Msg:
+    orders = list(dict.fromkeys(after.takes[index].order for index in changes))
+    done, of, _ = picking.total(after.takes[index] for index in stop)
+    label = after.takes[max(changes)].label
+    if not after.many and after.done:
+        lacking = sum(take.closed for take in after.takes)
+        return (
+            msg("pick.all_but", order=after.order, count=lacking)
+            if lacking
+            else msg("pick.all_taken", order=after.order)
+        )
+    if not after.many:
+        return msg("pick.taken", label=label, done=done, of=of)
+    full = [order for order in orders if picking.is_full(after, order) and not picking.is_full(before, order)]
+    if set_:
+        totes = picking.parts(after, ((after.takes[index].order, after.takes[index].picked) for index in stop))
+        told = msg("pick.set_totes", label=label, totes=totes, done=done, of=of)
+    elif len(orders) == 1:
+        mine = [after.takes[index] for index in stop if after.takes[index].order == orders[0]]
+        done, of, _ = picking.total(mine)
+        more = sum((picked - before.takes[index].picked for index, picked in changes.items()), Decimal(0))
+        letter = picking.letter_of(after, orders[0])
+        told = msg("pick.taken_tote", label=label, quantity=more, tote=letter, done=done, of=of)
+    else:
+        given = [(after.takes[index].order, picked - before.takes[index].picked) for index, picked in changes.items()]
+        more = sum((quantity for _, quantity in given), Decimal(0))
+        told = msg("pick.taken_totes", label=label, quantity=more, totes=picking.parts(after, given))
+    if after.done:
+        lacking = sum(take.closed for take in after.takes)
+        id_ = "pick.round_all_but" if lacking else "pick.round_taken"
+        return msg(id_, count=len(after.totes), what=told, **({"lacking": lacking} if lacking else {}))
+    letters = " ".join(picking.letter_of(after, order) for order in full)
+    return msg("pick.tote_full", what=told, tote=letters) if full else told
+
+
+def quantity(state: Picking, value: Decimal, context: Context) -> Result:
+    """So many of the stop are in its totes in all: the first is filled, then the next."""
+    take = state.take
+    if take is None:
+        return Turn(state)
+    indexes = picking.stop_at(state, state.at)
+    lines = [state.takes[index] for index in indexes]
+    _, of, _ = picking.total(lines)
+    if value > of:
+        way = Way("take_rest", take.product)
+        return wrong(state, "pick.over_set", way, label=take.label, quantity=value, of=of)
+    moved = sum((line.moved for line in lines), Decimal(0))
+    if value < moved:
+        return wrong(state, "pick.moved", label=take.label, quantity=moved)
+    done, _, rest = picking.total(lines)
+    if value < done and len({line.order for line in lines}) > 1:
+        ways = [Way("set", take.product, quantity=value)]
+        if value and value <= rest:
+            ways.append(Way("set", take.product, quantity=done + value))
+        return wrong(state, "pick.fewer", *ways, label=take.label, quantity=value, done=done, of=of)
+    return set_(state, value, context)
+
+
+def set_(state: Picking, value: Decimal, context: Context) -> Result:
+    """So many of the stop are in its totes, more or fewer than before."""
+    changes = picking.share(state, picking.stop_at(state, state.at), value)
+    return taken(state, changes, context, set_=True)
+
+
+def take_rest(state: Picking, product_number: str, context: Context) -> Result:
+    """All that is still needed of a product."""
+    indexes = [index for index in picking.lines_of(state, product_number) if state.takes[index].open]
+    rest = sum((state.takes[index].rest for index in indexes), Decimal(0))
+    return taken(state, picking.spread(state, indexes, rest), context) if indexes else Turn(state)
+
+
+def take_here(state: Picking, place: str, pool: int) -> Result:
+    """The stop is taken from this place; it stays where it is in the walk."""
+    take = state.take
+    if take is None:
+        return Turn(state)
+    stop = set(picking.stop_at(state, state.at))
+    takes = [
+        each._replace(place=place, pool=pool or each.pool, barred=()) if index in stop and each.open else each
+        for index, each in enumerate(state.takes)
+    ]
+    at = next(index for index in sorted(stop) if takes[index].open)
+    here = state._replace(takes=tuple(takes), at=at, place=place)
+    return Turn(
+        picking.with_takes(here, takes), (), Verdict(GOOD, msg("pick.take_here", place=place, label=take.label))
+    )
+
+
+def skip(state: Picking) -> Result:
+    """Leaves the stop for later; the next open one in the walk is next, round the end."""
+    stop = picking.stop_at(state, state.at)
+    before = state.take
+    on = picking.stand(state._replace(held=False, place="", ways=()), max(stop, default=-1) + 1, first=False)
+    if before and on.take and on.take.stop == before.stop:
+        return Turn(on, (), Verdict(INFO, msg("pick.last_stop")))
+    return Turn(on, (), Verdict(INFO, msg("pick.later", label=on.take.label if on.take else "")))
+
+
+# Short
+
+
+def short(state: Picking) -> Result:
+    """There is less than wanted: why, and where else some of it is."""
+    take = state.take
+    if take is None:
+        return Turn(state)
+    lines = picking.stop_of(state)
+    done, of, rest = picking.total(lines)
+    orders = [
+        {
+            "order_number": line.order,
+            "line_number": line.line,
+            "tote": picking.letter_of(state, line.order) if state.many else "",
+            "rest": line.rest,
+        }
+        for line in lines
+        if line.open
+    ]
+    args = {
+        "orders": orders,
+        "product_number": take.product,
+        "label": take.label,
+        "place": take.place,
+        "pool": take.pool,
+        "pools": list(take.pools),
+        "taken": done,
+        "of": of,
+        "rest": rest,
+        "decimal": take.decimal,
+        "unit": take.unit,
+    }
+    return Turn(state._replace(ways=()), (Start("short", args),))
+
+
+def answered(state: Picking, answer: Mapping[str, Any], context: Context) -> Result:
+    """What became of the rest of the stop: taken elsewhere, closed short, or the order rejected."""
+    if answer["kind"] == "reject":
+        return _rejected(state, answer, context)
+    take = state.take
+    if take is None:
+        return Turn(state)
+    if answer["kind"] == "elsewhere":
+        return _replanned(state, str(answer["place"]), int(answer.get("pool") or 0))
+    return _closed_short(state, answer, context)
+
+
+def _replanned(state: Picking, place: str, pool: int) -> Result:
+    take = state.take
+    assert take is not None
+    stop = set(picking.stop_at(state, state.at))
+    takes = [
+        elsewhere(each, place, pool, state.takes) if index in stop and each.open else each
+        for index, each in enumerate(state.takes)
+    ]
+    on = picking.with_takes(state._replace(held=False, ways=(), place=""), takes)
+    here = on.take is not None and on.take.place.casefold() == place.casefold()
+    return Turn(on, (), Verdict(GOOD, msg("pick.elsewhere" if here else "pick.comes", label=take.label, place=place)))
+
+
+def _closed_short(state: Picking, answer: Mapping[str, Any], context: Context) -> Result:
+    take = state.take
+    assert take is not None
+    stop = picking.stop_at(state, state.at)
+    indexes = [index for index in stop if state.takes[index].open]
+    done, of, _ = picking.total(state.takes[index] for index in stop)
+    code, words = str(answer.get("code") or ""), str(answer.get("words") or "")
+    closed, writes = pick_write.shortage(state, indexes, context.store, code, words)
+    on = picking.stand(closed._replace(held=False), indexes[-1])
+    if answer.get("empty") and take.place:
+        on = on._replace(ways=(Way("count", take.place, product=take.product),))
+    told = msg("pick.short", label=take.label, done=done, of=of)
+    return Turn(on, writes, Verdict(GOOD, told))
+
+
+def _rejected(state: Picking, answer: Mapping[str, Any], context: Context) -> Result:
+    tote = picking.tote_of(state, str(answer.get("order_number") or state.order))
+    if tote is None:
+        return Turn(state)
+    code, words = str(answer.get("code") or ""), str(answer.get("words") or "")
+    write = pick_write.reject(tote.order, code, words, context.store)
+    gone = pick_orders.left(state, tote, "rejected_here", kind=GOOD)
+    return gone._replace(effects=(write, *gone.effects))
+
+
+# Back
+
+
+def undo(state: Picking, context: Context) -> Result:
+    """The last step that can be undone, undone."""
+    while state.history:
+        last = state.history[-1]
+        state = state._replace(history=state.history[:-1])
+        if last.gone:
+            return _uncounted(state, last.gone, context)
+        if last.back:
+            return pick_put.take_back(state, last, context)
+        turn = _picked_up(state, last, context) if last.laid else _undone(state, last, context)
+        if turn:
+            return turn
+    return wrong(state, "pick.nothing_to_undo")
+
+
+def _uncounted(state: Picking, gone: Gone, context: Context) -> Result:
+    """What a count changed is changed back."""
+    if not gone.changes:
+        return Turn(state, (), Verdict(INFO, msg("count.none_to_take_back", what=gone.what)))
+    told = msg("count.taken_back", what=gone.what, count=len(gone.changes))
+    return Turn(state._replace(ways=()), count_send.opposites(gone, context), Verdict(GOOD, told))
+
+
+def _picked_up(state: Picking, step: pick_history.Did, context: Context) -> Result | None:
+    up, writes = pick_write.pick_up(state, step, context.store, context.user)
+    if not writes:
+        return None
+    up = up._replace(ways=(), only="")
+    if not state.many:
+        return Turn(up, writes, Verdict(GOOD, msg("pick.put_undone", order=state.order, place=step.place)))
+    totes = _letters(state, (laid.order for laid in step.laid))
+    return Turn(up, writes, Verdict(GOOD, msg("pick.put_undone_totes", totes=totes, place=step.place)))
+
+
+def _undone(state: Picking, step: pick_history.Did, context: Context) -> Result | None:
+    back, touched = pick_history.undo(state, step.before)
+    if not touched:
+        return None
+    take = back.takes[touched[-1]]
+    was, _, _ = picking.total(state.takes[index] for index in touched)
+    now, _, _ = picking.total(back.takes[index] for index in touched)
+    told = msg("pick.undone", label=take.label, was=was, now=now)
+    if was == now:
+        told = msg("pick.reopened", label=take.label)
+    if state.many:
+        told = msg("pick.for_tote", tote=_letters(back, (back.takes[index].order for index in touched)), what=told)
+    writes: tuple[Write, ...] = pick_write.updates(state, back, touched, context.store)
+    first = next((index for index in touched if back.takes[index].open), -1)
+    on = picking.go_to(back, first)._replace(held=True) if first >= 0 else picking.stand(back._replace(held=False))
+    return Turn(on._replace(only=""), writes, Verdict(GOOD, told))
+
+
+def _letters(state: Picking, orders: Any) -> str:
+    return " ".join(dict.fromkeys(picking.letter_of(state, order) for order in orders))
+
+
+def reopen(state: Picking, product_number: str, context: Context) -> Result:
+    """Lines that were closed short are open again."""
+    indexes = [index for index in picking.lines_of(state, product_number) if state.takes[index].closed]
+    if not indexes:
+        return Turn(state)
+    again = picking.put(state, {index: state.takes[index].picked for index in indexes})
+    writes = pick_write.updates(state, again, indexes, context.store)
+    on = picking.go_to(again, indexes[0])
+    return Turn(on, writes, Verdict(GOOD, msg("pick.reopened", label=again.takes[indexes[0]].label)))

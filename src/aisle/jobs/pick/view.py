@@ -1,0 +1,295 @@
+"""What the pick job shows at each of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from aisle.jobs import numbers
+from aisle.jobs.base import priced
+from aisle.jobs.house.note import Note
+from aisle.jobs.pick import picking
+from aisle.jobs.pick.picking import Picking, Tote, Way
+from aisle.jobs.pick.walk import Take
+from aisle.jobs.view import Fact, Hint, Line, Msg, Step, Stop, msg
+
+COMING = 12
+"""Stops to come that a view carries; a screen shows as many as it has room for."""
+
+WAYS = {
+    "take_here": "pick.way_take_here",
+    "put_here": "pick.way_put_here",
+    "count": "pick.way_count",
+    "reopen": "pick.way_reopen",
+    "this_one": "pick.way_this_one",
+    "leave_for": "pick.way_leave_for",
+    "join": "pick.way_join",
+    "take_in": "pick.way_join",
+    "later": "pick.way_later",
+    "take_over": "pick.way_take_over",
+    "leave": "pick.way_leave",
+    "put_back": "pick.way_put_back",
+    "set": "pick.way_set",
+    "go_on": "pick.way_go_on",
+    "both": "pick.way_both",
+    "hand_over": "pick.way_hand_over",
+}
+"""What the numbered ways on say, where it is not reckoned."""
+
+BACK = {
+    "rejected": "pick.note_back_rejected",
+    "rejected_here": "pick.note_back_rejected_here",
+    "rejected_reopened": "pick.note_back_reopened",
+    "finished": "pick.note_back_finished",
+    "claimed": "pick.note_back_claimed",
+    "given": "pick.note_back_given",
+    "empty": "pick.note_back_empty",
+    "left_over": "pick.note_back_left_over",
+}
+"""What becomes of goods in hand of an order that has left the round, by why it has."""
+
+
+def view(state: Picking) -> Step:
+    """The view of the step that the state stands at."""
+    if state.step == "pick.back":
+        return _back_step(state) if state.back else _all_back(state)
+    if state.phase == "wait":
+        return _waiting(state)
+    return _done(state) if state.take is None else _stop(state, state.take)
+
+
+def _title(state: Picking) -> Msg:
+    if state.many:
+        return msg("pick.title_round", count=len(state.totes))
+    who = state.totes[0].who if state.totes else ""
+    if who:
+        return msg("pick.title", order=state.order, who=who)
+    gone = (*state.back, *(back for step in state.history[-1:] for back in step.back))
+    return msg("pick.title_plain", order=state.order or next((back.order for back in gone), ""))
+
+
+def _waiting(state: Picking) -> Step:
+    missing = [tote for tote in state.totes if not tote.here]
+    note = msg("pick.note_wait")
+    if state.ways:
+        note = msg("pick.note_answer")
+    elif state.many:
+        note = msg("pick.note_wait_round", count=len(missing))
+    return Step(
+        state.step,
+        _title(state),
+        msg("pick.prompt_choice") if state.ways else msg("pick.prompt_wait"),
+        lines=(Line("note", note),),
+        choices=_choices(state),
+        hints=_back(),
+    )
+
+
+def _stop(state: Picking, take: Take) -> Step:
+    stop = picking.stop_of(state)
+    lines = [Line("place", msg("pick.place", place=take.place))] if take.place else []
+    lines.append(Line("product", msg("raw", text=take.label)))
+    lines.append(Line("quantity", _quantity(state, stop)))
+    tote = picking.tote_of(state, take.order)
+    if state.many and tote:
+        lines.append(Line("tote", _tote(tote)))
+    if take.barred:
+        lines.append(Line("note", msg("pick.note_pool", pool=_numbers(take.barred), allowed=_numbers(take.pools))))
+    hints = [Hint("n", msg("hint.page_on")), Hint("s", msg("hint.short"))]
+    if state.history:
+        hints.append(Hint("u", msg("hint.undo")))
+    if notes(state):
+        hints.append(Hint("i", msg("hint.note")))
+    done, total, _ = picking.total(state.takes)
+    return Step(
+        name=state.step,
+        title=_title(state),
+        prompt=_prompt(state, take, stop),
+        lines=tuple(lines),
+        facts=_facts(state, take, stop),
+        coming=_coming(state),
+        choices=_choices(state),
+        hints=(*hints, *_back()),
+        done=done,
+        total=total,
+    )
+
+
+def notes(state: Picking) -> tuple[Note, ...]:
+    """What the customers of the round ask for."""
+    return tuple(
+        Note((tote.letter if state.many else "", tote.order, tote.who), tote.comment)
+        for tote in state.totes
+        if tote.comment
+    )
+
+
+def _numbers(pools: Sequence[int]) -> str:
+    return ", ".join(str(pool) for pool in pools)
+
+
+def _tote(tote: Tote) -> Msg:
+    """Whose tote comes next."""
+    if tote.who:
+        return msg("pick.tote_line", tote=tote.letter, order=tote.order, who=tote.who)
+    return msg("pick.tote_plain", tote=tote.letter, order=tote.order)
+
+
+def _quantity(state: Picking, stop: Sequence[Take]) -> Msg:
+    """What is in the tote of what goes into it; over several orders: what each tote still gets.
+
+    Pieces go without saying; what is weighed or measured is said with its unit.
+    """
+    done, of, rest = picking.total(stop)
+    unit = stop[0].unit if stop[0].decimal else ""
+    if state.many:
+        totes = picking.parts(state, ((take.order, take.rest) for take in stop if take.open))
+        if unit:
+            return msg("pick.measure_totes", rest=rest, totes=totes, unit=unit)
+        if done:
+            return msg("pick.quantity_totes_more", done=done, of=of, rest=rest, totes=totes)
+        return msg("pick.quantity_totes", rest=rest, totes=totes)
+    return msg("pick.measure", done=done, of=of, unit=unit) if unit else msg("pick.quantity", done=done, of=of)
+
+
+def _prompt(state: Picking, take: Take, stop: Sequence[Take]) -> Msg:
+    if ways := picking.choices(state):
+        return numbers.prompt(len(ways)) if picking.how_many(state) else msg("pick.prompt_choice")
+    if state.needs_place:
+        return msg("pick.prompt_place", place=take.place)
+    if state.held:
+        return msg("pick.prompt_quantity", rest=picking.total(stop)[2])
+    return msg("pick.prompt_product")
+
+
+def _facts(state: Picking, take: Take, stop: Sequence[Take]) -> tuple[Fact, ...]:
+    facts = []
+    for tote in state.totes:
+        if tote.comment and any(each.order == tote.order for each in stop):
+            said = msg("pick.comment", tote=tote.letter, text=tote.comment)
+            facts.append(Fact(msg("fact.comment"), said if state.many else msg("raw", text=tote.comment)))
+    facts.append(Fact(msg("fact.product_number"), msg("raw", text=take.product)))
+    if take.price:
+        facts.append(Fact(msg("fact.price"), priced(take.price)))
+    if take.pool:
+        facts.append(Fact(msg("fact.pool"), msg("number", value=take.pool)))
+    return tuple(facts)
+
+
+def _coming(state: Picking) -> tuple[Stop, ...]:
+    """The open stops after this one, round the end."""
+    count = len(state.takes)
+    here = state.take.stop if state.take else None
+    rests: dict[tuple[str, str, int, str], list[Take]] = {}
+    for step in range(1, count):
+        take = state.takes[(state.at + step) % count]
+        if take.open and take.stop != here:
+            rests.setdefault(take.stop, []).append(take)
+    return tuple(_coming_stop(state, takes) for takes in list(rests.values())[:COMING])
+
+
+def _coming_stop(state: Picking, takes: Sequence[Take]) -> Stop:
+    first, (_, _, rest) = takes[0], picking.total(takes)
+    if not state.many:
+        return Stop(first.place, first.label, rest)
+    letters = " ".join(dict.fromkeys(picking.letter_of(state, take.order) for take in takes))
+    return Stop(first.place, f"{letters}: {first.label}", rest)
+
+
+def _choices(state: Picking) -> tuple[Msg, ...]:
+    return tuple(_way(state, way) for way in picking.choices(state))
+
+
+def _way(state: Picking, way: Way) -> Msg:
+    """What a numbered way on says."""
+    if way.kind == "take_rest":
+        rest = sum((take.rest for take in state.takes if take.product == way.key and take.open), Decimal(0))
+        return msg("pick.way_take_rest", rest=rest)
+    if way.kind == "look_up":
+        return msg("pick.way_look_up_this", label=way.label) if way.label else msg("pick.way_look_up")
+    if way.kind == "tote":
+        return msg("pick.way_tote", tote=picking.letter_of(state, way.key), order=way.key)
+    if way.kind == "leave_out":
+        return msg("pick.way_leave_out", tote=picking.letter_of(state, way.key))
+    if way.kind == "put_back" and len(state.back) > 1:
+        return msg("pick.way_put_back_all")
+    if way.kind == "leave" and state.back:
+        return msg("pick.way_leave_hand")
+    if way.kind == "set":
+        return msg(WAYS[way.kind], quantity=way.quantity)
+    return msg(WAYS[way.kind], key=way.label or way.key)
+
+
+def _done(state: Picking) -> Step:
+    quantity, total, _ = picking.total(state.takes)
+    in_hand = picking.in_hand(state)
+    notes = msg("pick.note_done", lines=len(state.takes), quantity=quantity)
+    full = sum(not take.closed for take in state.takes)
+    if full < len(state.takes):
+        notes = msg("pick.note_done_short", full=full, lines=len(state.takes), quantity=quantity, total=total)
+    elif state.many:
+        notes = msg("pick.note_round_done", count=len(state.totes), quantity=quantity)
+    lying = [tote for tote in state.totes if picking.in_hand(state, tote.order)]
+    lines = [Line("note", notes), Line("note", msg("pick.note_put_down") if in_hand else msg("pick.note_moved"))]
+    if state.many and in_hand:
+        letters = " ".join(tote.letter for tote in lying if state.only in ("", tote.order))
+        lines.insert(0, Line("tote", msg("pick.totes_in_hand", totes=letters)))
+    return Step(
+        name=state.step,
+        title=_title(state),
+        prompt=_done_prompt(state, in_hand),
+        lines=tuple(lines),
+        choices=_choices(state),
+        hints=(*((Hint("u", msg("hint.undo")),) if state.history else ()), *_back()),
+        done=quantity,
+        total=total,
+    )
+
+
+def _done_prompt(state: Picking, in_hand: bool) -> Msg:
+    if state.ways or state.over:
+        return msg("pick.prompt_choice")
+    if state.only:
+        return msg("pick.prompt_tote", tote=picking.letter_of(state, state.only))
+    return msg("pick.prompt_done") if in_hand else msg("pick.prompt_done_moved")
+
+
+def _back_step(state: Picking) -> Step:
+    """Goods of orders that have left the round, to be put back where they were: one as a stop, several as a list."""
+    first, listed = state.back[0], state.back[:COMING] if len(state.back) > 1 else ()
+    lines = [Line("product", msg("raw", text=first.label))] if not listed else []
+    if lines and first.place:
+        lines.insert(0, Line("place", msg("pick.place", place=first.place)))
+    quantity = picking.to_be_back(state)
+    totes = " ".join(dict.fromkeys(back.letter for back in state.back))
+    label = "{0}: {1}" if state.many else "{1}"
+    return Step(
+        name=state.step,
+        title=_title(state),
+        prompt=msg("pick.prompt_choice") if state.ways else msg("pick.prompt_back"),
+        lines=(
+            Line("tote", msg("pick.totes_in_hand", totes=totes) if state.many else msg(_left_why(state))),
+            *lines,
+            *((Line("quantity", msg("number", value=first.quantity)),) if lines else ()),
+            Line("note", msg(BACK[state.back[0].why], count=quantity)),
+        ),
+        coming=tuple(Stop(back.place, label.format(back.letter, back.label), back.quantity) for back in listed),
+        choices=_choices(state),
+        hints=_back(),
+        ahead=msg("pick.ahead_back"),
+    )
+
+
+def _all_back(state: Picking) -> Step:
+    """Everything is where it was, and no order is left."""
+    undo = (Hint("u", msg("hint.undo")),) if state.history else ()
+    note = Line("note", msg("pick.put_back_done"))
+    return Step(state.step, _title(state), msg("pick.prompt_back_done"), lines=(note,), hints=(*undo, *_back()))
+
+
+def _left_why(state: Picking) -> str:
+    return "pick.too_many" if state.back[0].why == "left_over" else "pick.order_left"
+
+
+def _back() -> tuple[Hint, ...]:
+    return (Hint("b", msg("hint.back")),)

@@ -1,0 +1,129 @@
+"""Why something cannot be taken for these orders, and what may be done instead, by numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.base import Effect, Query, Turn
+from aisle.jobs.pick import picking
+from aisle.jobs.pick.picking import Asked, Picking, Way
+from aisle.jobs.pick.walk import allows, number
+from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
+from aisle.scan.meaning import Meaning
+
+Result = Turn[Picking]
+
+STRANGER, THERE, SPOT = "stranger", "lying", "spot"
+"""Named reads that a why-not asks, and the ids of their queries."""
+
+NEEDED = 2
+"""Other orders that are offered for a product."""
+
+
+def wrong(state: Picking, id_: str, *ways: Way, **args: str | int | Decimal) -> Result:
+    """Not accepted; where there are ways on, they are asked about."""
+    return Turn(state._replace(ways=ways), (), Verdict(ASK if ways else WRONG, msg(id_, **args)))
+
+
+def ask(state: Picking, kind: str, meaning: Meaning, **args: Any) -> Result:
+    """What the store's data says of a thing decides what is answered."""
+    asked = Asked(kind, meaning.key, meaning.label or meaning.key, meaning.code or meaning.key)
+    effects: tuple[Effect, ...] = (Query(kind, kind, args),)
+    return Turn(state._replace(asked=asked, ways=()), effects)
+
+
+def foreign(state: Picking, meaning: Meaning) -> Result:
+    """A product that is on none of these orders."""
+    orders = [tote.order for tote in state.totes]
+    products = list(dict.fromkeys(take.product for take in state.takes if take.open))
+    return ask(state, STRANGER, meaning, product_number=meaning.key, orders=orders, products=products)
+
+
+def told_foreign(state: Picking, row: Mapping[str, Any], now: str) -> Result:
+    """What it is, and why it is not wanted here."""
+    asked = state.asked
+    state = state._replace(asked=Asked())
+    look_up = Way("look_up", asked.key)
+    wholes, parts = _linked(row, "wholes"), _linked(row, "parts")
+    if wholes:
+        return _no(state, msg("pick.part_of", label=asked.label, whole=wholes[0].label), *wholes, look_up)
+    if parts:
+        return _no(state, msg("pick.is_set", label=asked.label, part=parts[0].label), *parts, look_up)
+    if row.get("is_template"):
+        return _no(state, msg("pick.template", label=asked.label), look_up)
+    ended = _ended(row, now)
+    if ended or row.get("is_active") is False:
+        return _no(state, *_deprecated(asked, row, ended), look_up)
+    needing = [str(each["order_number"]) for each in row.get("orders") or ()][:NEEDED]
+    if needing:
+        ways = [way for order in needing for way in other_ways(state, order)]
+        return _no(state, msg("pick.for_other", label=asked.label, other=needing[0]), *ways, look_up)
+    many = state.many or len(state.totes) != 1
+    here = {} if many else {"order": state.order}
+    return _no(
+        state,
+        msg("pick.not_in_round" if many else "pick.not_here", label=asked.label, code=asked.code, **here),
+        look_up,
+    )
+
+
+def _no(state: Picking, told: Msg, *ways: Way) -> Result:
+    return Turn(state._replace(ways=ways[:9]), (), Verdict(WRONG, told))
+
+
+def _linked(row: Mapping[str, Any], name: str) -> list[Way]:
+    """Products of the orders that it is a part of, or that are parts of it: it may be taken as one of them."""
+    return [Way("this_one", str(each["product_number"]), str(each["label"])) for each in row.get(name) or ()]
+
+
+def _ended(row: Mapping[str, Any], now: str) -> str:
+    """The day since which it is not sold any more, ISO 8601; empty while it is."""
+    digits = "".join(char for char in str(row.get("deprecation_date") or "") if char.isdecimal())[:8]
+    if len(digits) < 8 or digits > now[:10].replace("-", ""):
+        return ""
+    return f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
+
+
+def _deprecated(asked: Asked, row: Mapping[str, Any], ended: str) -> tuple[Msg, *tuple[Way, ...]]:
+    referral = str(row.get("referral") or "")
+    label = str(row.get("referral_label") or referral)
+    if referral:
+        return msg("pick.replaced", label=asked.label, referral=label), Way("look_up", referral, label)
+    if ended:
+        return (msg("pick.ended", label=asked.label, at=ended),)
+    return (msg("pick.not_sold", label=asked.label),)
+
+
+def other_ways(state: Picking, order: str) -> list[Way]:
+    """What can be done with an order that is not in the round: leave for one alone, or take it in."""
+    ways = [] if state.many else [Way("leave_for", order)]
+    return [*ways, Way("join", order)] if picking.next_letter(state) else ways
+
+
+def elsewhere(state: Picking, meaning: Meaning) -> Result:
+    """A place where the stop is not; what of it lies there says whether it may be taken there."""
+    take = state.take
+    assert take is not None
+    return ask(state, THERE, meaning, product_number=take.product, location_code=meaning.key)
+
+
+def told_elsewhere(state: Picking, row: Mapping[str, Any]) -> Result:
+    """Take it here? Not from a pool that is not for this order."""
+    take, place = state.take, state.asked.key
+    state = state._replace(asked=Asked())
+    if take is None:
+        return Turn(state)
+    lying = row.get("pools") or {}
+    stocked = sorted(int(pool) for pool, quantity in lying.items() if number(quantity) > 0)
+    if not allows(take.pools, lying):
+        args = {"pool": _numbers(stocked), "allowed": _numbers(take.pools)}
+        return wrong(state, "pick.wrong_pool", Way("look_up", take.product), place=place, label=take.label, **args)
+    pool = next((pool for pool in (take.pool, *take.pools) if pool in stocked), take.pool)
+    way = Way("take_here", place, pool=pool)
+    return wrong(state, "pick.wrong_place", way, scanned=place, wanted=take.place, label=take.label)
+
+
+def _numbers(pools: Any) -> str:
+    return ", ".join(str(pool) for pool in pools)

@@ -1,0 +1,152 @@
+"""What picking tells the service. Interface: Update customer order, Create movement."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from aisle.jobs.base import Write
+from aisle.jobs.pick import picking
+from aisle.jobs.pick.history import Back, Did, Laid, did
+from aisle.jobs.pick.picking import Picking
+from aisle.jobs.pick.walk import Take
+
+
+def updates(before: Picking, state: Picking, touched: Iterable[int], store: str) -> tuple[Write, ...]:
+    """What these lines stand at, one operation for each order touched; quantities are absolute, and say what they were.
+
+    An order is only called picked with the take that picks its last line, and no longer so with the undo of it: what
+    somebody else does to other lines meanwhile is his to say.
+    """
+    lines: dict[str, list[dict[str, Any]]] = {}
+    for index in touched:
+        take = state.takes[index]
+        lines.setdefault(take.order, []).append(_line(before.takes[index], take))
+    return tuple(_update(state, order, found, store, picking.is_full(before, order)) for order, found in lines.items())
+
+
+def _line(was: Take, take: Take) -> dict[str, Any]:
+    line: dict[str, Any] = {"line_number": take.line, "product_number": take.product}
+    line["base_picked_quantity"], line["picked_quantity"] = was.picked, take.picked
+    line["is_picked"] = not take.open
+    if take.place:
+        line["preferred_location_code"] = take.place
+    if take.pool:
+        line["stock_pool"] = take.pool
+    return line
+
+
+def _update(state: Picking, order: str, lines: list[dict[str, Any]], store: str, was_full: bool) -> Write:
+    body: dict[str, object] = {"order_number": order, "order_lines": lines}
+    full = picking.is_full(state, order)
+    if full or was_full:
+        body["is_picked"] = full
+    return write_order(order, body, store)
+
+
+def write_order(order: str, body: Mapping[str, object], store: str) -> Write:
+    """An update of one order, in its lane; it is one with those before it that were not sent."""
+    lane = f"order/{order}"
+    return Write("update-customer-order", (lane,), {"store_number": store}, {}, {"orders": body}, merge=lane)
+
+
+def claim(order: str, store: str, *, claimed: bool = True) -> Write:
+    """Somebody works on the order, or does so no more; whoever it is and where goes beside it."""
+    return write_order(order, {"order_number": order, "is_claimed": claimed}, store)
+
+
+def why_of(code: str, words: str) -> dict[str, str]:
+    """A reason as orders and lines say it; what is empty is not said."""
+    why = {"rejection_reason_code": code, "rejection_reason_code_description": words}
+    return {name: text for name, text in why.items() if text}
+
+
+def reject(order: str, code: str, words: str, store: str) -> Write:
+    """The order is not delivered, and why: a supervisor's to say, also in the middle of a round."""
+    body = {"order_number": order, "is_rejected": True, **why_of(code, words)}
+    return write_order(order, body, store)._replace(supervises=True)
+
+
+def shortage(
+    state: Picking, indexes: Collection[int], store: str, code: str, words: str
+) -> tuple[Picking, tuple[Write, ...]]:
+    """Lines closed with what is in their totes. Why stays with them where the service says that it keeps that; else
+    the journal alone knows.
+    """
+    closed = picking.put(state, {index: state.takes[index].picked for index in indexes}, closed=True)
+    writes = updates(state, closed, indexes, store)
+    for write in writes:
+        for line in write.body["orders"]["order_lines"]:
+            line.update(why_of(code, words))
+    return closed, writes
+
+
+def put_down(state: Picking, place: str, store: str, user: str) -> tuple[Picking, tuple[Write, ...]]:
+    """What is in hand laid at a pick-up place, held by its order lines: of all totes, or of the one that was named.
+
+    One operation an order, none when nothing is in hand.
+    """
+    laid = tuple(
+        Laid(take.order, take.line, take.in_hand)
+        for take in state.takes
+        if take.in_hand and state.only in ("", take.order)
+    )
+    if not laid:
+        return state, ()
+    writes = _movements(state, laid, store, user, to={"location_code": place})
+    down = picking.moved(state, laid, 1)._replace(ways=(), only="")
+    return did(down, Did(laid=laid, place=place)), writes
+
+
+def pick_up(state: Picking, step: Did, store: str, user: str) -> tuple[Picking, tuple[Write, ...]]:
+    """What was put down is in hand again, as far as it still lies there."""
+    lying = {(take.order, take.line): take.moved for take in state.takes}
+    laid = tuple(each for each in step.laid if lying.get((each.order, each.line), 0) >= each.quantity)
+    if not laid:
+        return state, ()
+    writes = _movements(state, laid, store, user, came={"location_code": step.place})
+    return picking.moved(state, laid, -1), writes
+
+
+def put_back(backs: Iterable[Back], store: str, user: str, *, undone: bool = False) -> tuple[Write, ...]:
+    """What rejected orders left in the hand lies where it was again, or is in hand after all.
+
+    The books have it at no place since the order was rejected; what found no room on its line they never took away.
+    """
+    items: dict[str, list[dict[str, Any]]] = {}
+    for back in backs:
+        pool = {"stock_pool": back.pool} if back.pool else {}
+        ends: tuple[dict[str, Any], dict[str, Any]] = (pool, {"location_code": back.place, **pool})
+        came, to = ends[::-1] if undone else ends
+        item = {"product_number": back.product, "quantity": back.quantity, "from_location": came, "to_location": to}
+        items.setdefault(back.order, []).append(item)
+    return tuple(_movement(order, found, store, user) for order, found in items.items())
+
+
+def _movements(
+    state: Picking,
+    laid: tuple[Laid, ...],
+    store: str,
+    user: str,
+    *,
+    came: Mapping[str, str] | None = None,
+    to: Mapping[str, str] | None = None,
+) -> tuple[Write, ...]:
+    """Goods of order lines from one place to another; no place is the hand."""
+    products = {(take.order, take.line): take.product for take in state.takes}
+    items: dict[str, list[dict[str, Any]]] = {}
+    for order, line, quantity in laid:
+        holder = {"customer_order_number": order, "customer_order_line_number": line}
+        item = {
+            "product_number": products[order, line],
+            "quantity": quantity,
+            "from_location": {**holder, **(came or {})},
+            "to_location": {**holder, **(to or {})},
+        }
+        items.setdefault(order, []).append(item)
+    return tuple(_movement(order, found, store, user) for order, found in items.items())
+
+
+def _movement(order: str, items: list[dict[str, Any]], store: str, user: str) -> Write:
+    lanes = (f"order/{order}", *sorted({f"product/{item['product_number']}" for item in items}))
+    return Write("create-movement", lanes, {"store_number": store}, {"AppUserName": user}, items)

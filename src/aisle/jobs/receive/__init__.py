@@ -1,0 +1,1 @@
+"""Receiving deliveries, and the list of them."""

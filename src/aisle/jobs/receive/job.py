@@ -1,0 +1,354 @@
+"""Receive what was delivered: the delivery or its container, then product after product, each put away or left.
+
+Interface: Create store product logs with `is_from_receipt`. The product in hand is counted by scans or typed; it is
+booked when a place is scanned for it, or at the receiving place as soon as the next product is scanned. What was not
+announced, and more than was announced, is asked about before it is booked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs import numbers, window
+from aisle.jobs.base import (
+    Changed,
+    Close,
+    Closed,
+    Context,
+    Effect,
+    Event,
+    Opened,
+    Query,
+    Resumed,
+    Rows,
+    Start,
+    Turn,
+    Wish,
+)
+from aisle.jobs.receive import take as receive_take
+from aisle.jobs.receive import view as receive_view
+from aisle.jobs.receive import which as receive_which
+from aisle.jobs.receive.receiving import HISTORY, ZERO, Receiving, Result, Way, differences, line_of, listed_of, told
+from aisle.jobs.receive.take import OPERATION
+from aisle.jobs.told import words
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View
+from aisle.scan.meaning import (
+    DELIVERY,
+    LOCATION,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Meaning,
+    Move,
+    Open,
+    Quantity,
+    Text,
+    Thing,
+    Unknown,
+)
+
+
+class ReceiveJob:
+    """Goods that come in."""
+
+    name = "receive"
+    steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
+    version = 1
+    journalled = True
+
+    def begin(self) -> Receiving:
+        """No delivery yet."""
+        return Receiving()
+
+    def open(self, state: Receiving) -> Open:
+        """Rows and ways are numbered; of the product in hand the quantity is open."""
+        choices = receive_view.choices(state)
+        item = receive_take.of_how_many(state)
+        letters, sure = receive_view.letters(state), state.phase in ("check", "leave")
+        return Open(item is not None, bool(item and item.decimal), choices, letters=letters, by_hand=sure)
+
+    def prefers(self, state: Receiving) -> tuple[str, ...]:
+        """What the step on the screen asks for comes first."""
+        return (DELIVERY, PRODUCT, LOCATION) if state.phase == "delivery" else (PRODUCT, LOCATION, DELIVERY)
+
+    def at(self, state: Receiving) -> str:
+        """One of `steps`."""
+        return f"receive.{state.phase}"
+
+    def view(self, state: Receiving) -> View:
+        """What is to be scanned now."""
+        return receive_view.view(state)
+
+    def step(self, state: Receiving, event: Event, context: Context) -> Result:
+        """The next state; see the functions below for each kind of event."""
+        match event:
+            case Opened(args):
+                return _opened(args, context)
+            case Rows(id_, rows, _):
+                return _rows(state, event, id_, rows, context)
+            case Resumed() | Closed() | Changed("delivery" | "outbox" | "product"):
+                return _look_again(state._replace(size=max(1, context.rows)), context)
+            case Back():
+                return _back(state, context)
+            case Choice(choice):
+                return _choice(state, choice, context)
+            case Thing(meanings):
+                return _thing(state, meanings, context)
+            case Quantity(value, code):
+                return _quantity(state, value, code, context)
+            case Unknown(code) | Text(code):
+                return _unknown(state, event, code, context)
+        if state.phase == "delivery" and not state.ways:
+            return receive_which.listed(state, event, context)
+        return _moved(state, event, context)
+
+
+# Opening, and what the store's data says
+
+
+def _opened(args: Mapping[str, Any], context: Context) -> Result:
+    place = context.policy.receiving_place
+    state = Receiving(since=context.now, place=place, size=max(1, context.rows))
+    keys = [str(key) for key in args.get("deliveries") or ()]
+    if keys:
+        meanings = [Meaning(DELIVERY, key, key, code=str(args.get("code") or key)) for key in keys]
+        opened = receive_which.scanned(state._replace(once=len(keys) == 1), meanings, context)
+        return opened._replace(effects=(*opened.effects, *(Wish("delivery", key) for key in keys)))
+    return Turn(state, (receive_which.query(state), Wish("deliveries")))
+
+
+def _rows(state: Receiving, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    match id_:
+        case "deliveries":
+            fresh = window.arrived(state, tuple(listed_of(row, context) for row in rows), answer.total)
+            return Turn(fresh, (receive_which.query(fresh),) if window.is_behind(state, answer) else ())
+        case "found":
+            return receive_which.found(state, rows, answer.total, context)
+        case "open":
+            return receive_which.opens(state, rows, context)
+        case "again" if rows and str(rows[0]["order_number"]) == state.number:
+            return Turn(state._replace(lines=tuple(line_of(row) for row in rows[0]["lines"])))
+        case "sought" if rows and state.sought and state.phase == "delivery":
+            return receive_which.open_(state, state.sought, state.sought, context)
+        case "expecting" if state.number:
+            return receive_take.not_announced(state, rows)
+        case "expecting":
+            return receive_which.expected(state, rows, context)
+        case "goods":
+            return receive_take.looked_up(state, rows[0] if rows else None, context)
+        case "homes":
+            return Turn(receive_take.with_home(state, rows))
+        case "named":
+            return _named(state, rows, context)
+        case "refusals":
+            return _refused(state, rows)
+    return Turn(state)
+
+
+def _look_again(state: Receiving, context: Context) -> Result:
+    """The delivery may have changed; something may have been refused."""
+    effects: list[Effect] = []
+    if state.number:
+        effects.append(Query("refusals", "refusals", {"operation": OPERATION, "since": state.since}))
+        effects.append(Query("again", "delivery", {"order_number": state.number}))
+        effects += [receive_take.home_of(state.item)] if state.item else []
+    else:
+        effects.append(receive_which.query(state))
+    if state.sought:
+        effects.append(Query("sought", "delivery", {"order_number": state.sought}))
+    return Turn(state, tuple(effects))
+
+
+def _refused(state: Receiving, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """What the service refused has not happened: it cannot be undone."""
+    news = [row for row in rows if row["op_id"] not in state.told and _is_ours(state, row)]
+    if not news:
+        return Turn(state)
+    gone = {str(entry.get("scanned_datetime")) for row in news for entry in row["body"].get("storeproductlog") or ()}
+    history = tuple(did for did in state.history if not (did.entries and did.at in gone))
+    known = (*state.told, *(str(row["op_id"]) for row in news))
+    state = state._replace(told=known[-HISTORY:], history=history)
+    return told(state, WRONG, "receive.refused", why=words(str(news[-1]["why"])), label=str(news[-1]["label"]))
+
+
+def _is_ours(state: Receiving, row: Mapping[str, Any]) -> bool:
+    return any(entry.get("reference") == state.number for entry in row["body"].get("storeproductlog") or ())
+
+
+# What a person says
+
+
+def _thing(state: Receiving, meanings: tuple[Meaning, ...], context: Context) -> Result:
+    asked = state
+    meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION, DELIVERY)), None)
+    if receive_take.is_asked(state):
+        return receive_take.unanswered(state, meaning, context)
+    state = state._replace(ways=(), pending=None, phase="goods" if state.number else "delivery")
+    if meaning is None:
+        return told(asked, WRONG, "receive.not_this", what=meanings[0].label or meanings[0].key)
+    if meaning.kind == DELIVERY:
+        return receive_which.scanned(state, [each for each in meanings if each.kind == DELIVERY], context)
+    if state.number:
+        if meaning.kind == PRODUCT:
+            return receive_take.product(state, meaning, context)
+        return receive_take.to_place(state, meaning.key, context)
+    if meaning.kind == PRODUCT:
+        return Turn(
+            state._replace(pending=meaning), (Query("expecting", "expecting", {"product_number": meaning.key}),)
+        )
+    return told(asked, WRONG, "receive.delivery_first", what=meaning.key)
+
+
+def _unknown(state: Receiving, event: Event, code: str, context: Context) -> Result:
+    if receive_take.is_asked(state):
+        return receive_take.unanswered(state, None, context)
+    if state.number:
+        ways = (Way("find", code), Way("aside", label=code))
+        asked = state._replace(ways=ways, phase="goods", pending=None)
+        return told(asked, WRONG, "receive.unknown", code=code)
+    state = state._replace(ways=(), pending=None, typed="")
+    if isinstance(event, Text):
+        listed = state._replace(search=code, first=0, cursor=-1)
+        return Turn(listed, (receive_which.query(listed, "found"),))
+    return receive_which.unknown(state, code)
+
+
+def _quantity(state: Receiving, value: Decimal, code: str, context: Context) -> Result:
+    query = numbers.asked(value, code)
+    if query is None or receive_take.is_asked(state):
+        return receive_take.set_to(state, value, context)
+    return Turn(state._replace(asked=value), (query,))
+
+
+def _named(state: Receiving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """Digits that nothing has for a number are a quantity; else it is asked."""
+    value, state = state.asked, state._replace(asked=ZERO)
+    found = numbers.meant(rows, value, (LOCATION, DELIVERY, PRODUCT))
+    if found is None or receive_take.of_how_many(state) is None:
+        return receive_take.set_to(state, value, context)
+    ways = (Way("amount", quantity=value), Way(f"is_{found.kind}", found.key, label=found.label or found.key))
+    return told(state._replace(ways=ways), ASK, "receive.number_of", quantity=value)
+
+
+def _choice(state: Receiving, choice: int, context: Context) -> Result:
+    if state.ways:
+        return _way(state, state.ways[choice - 1], context) if choice <= len(state.ways) else Turn(state)
+    match state.phase:
+        case "delivery":
+            row = window.chosen(state, choice)
+            return receive_which.open_(state, row.number, "", context) if row else Turn(state)
+        case "lines":
+            lines = receive_view.lines_shown(state)
+            return receive_take.chosen_line(state, lines[choice - 1], context) if choice <= len(lines) else Turn(state)
+        case "check":
+            return _close(state, context) if choice == 1 else _go_on(state)
+        case "leave":
+            return _leave(state, choice, context)
+    return Turn(state)
+
+
+def _way(state: Receiving, way: Way, context: Context) -> Result:
+    state = state._replace(ways=())
+    match way.kind:
+        case "open" | "switch":
+            return receive_which.open_(state, way.key, way.label, context)
+        case "amount":
+            return receive_take.set_to(state, way.quantity, context)
+        case "is_product" | "is_location" | "is_delivery":
+            return _thing(state, (Meaning(way.kind[3:], way.key, way.label, code=way.key),), context)
+        case "extra" | "fit" | "over":
+            return receive_take.chosen(state, way, context)
+        case "find":
+            return Turn(state, (Start("lookup", {"search": way.key}),))
+        case "aside":
+            return told(state._replace(pending=None), INFO, "receive.set_aside", label=way.label or way.key)
+        case "other":
+            return _to_list(state, context)
+    return told(state._replace(pending=None), INFO, "receive.go_on", delivery=state.number)
+
+
+def _moved(state: Receiving, event: Event, context: Context) -> Result:
+    """Letters and cursor keys on the other pages."""
+    match event:
+        case Command("n" | "p" as letter) if state.phase in ("lines", "check"):
+            return Turn(receive_view.leafed(state, 1 if letter == "n" else -1))
+        case Move("pagedown" | "pageup" as key) if state.phase in ("lines", "check"):
+            return Turn(receive_view.leafed(state, 1 if key == "pagedown" else -1))
+        case Command("u" | "l" | "d") if receive_take.is_asked(state):
+            return receive_take.unanswered(state, None, context)
+        case Command("u") if state.phase == "goods":
+            return receive_take.undo(state._replace(ways=(), pending=None), context)
+        case Command("l") if state.phase == "goods":
+            return Turn(state._replace(phase="lines", first=0, ways=(), pending=None))
+        case Command("d") if state.phase == "goods":
+            return _done(state._replace(ways=(), pending=None), context)
+    return Turn(state)
+
+
+# The end
+
+
+def _done(state: Receiving, context: Context) -> Result:
+    """What did not come as announced is shown before anything is closed."""
+    differing = differences(state)
+    if not differing:
+        return _close(state, context)
+    over = sum(each.came > each.of for each in differing)
+    short = len(differing) - over
+    id_ = "receive.differ" if over else "receive.differ_short"
+    return told(state._replace(phase="check", first=0), ASK, id_, short=short, over=over)
+
+
+def _close(state: Receiving, context: Context) -> Result:
+    short = sum(each.came < each.of for each in differences(state))
+    booked = receive_take.booked(state, state.place, context)
+    id_ = "receive.closed_short" if short else "receive.closed"
+    said = told(state, GOOD, id_, delivery=state.number, count=short).verdict
+    if state.once:
+        return Turn(booked.state, (*booked.effects, Close(said)), said)
+    shut = _to_list(booked.state, context)
+    return Turn(shut.state, (*booked.effects, *shut.effects), said)
+
+
+def _go_on(state: Receiving) -> Result:
+    return told(state._replace(phase="goods"), INFO, "receive.go_on", delivery=state.number)
+
+
+def _to_list(state: Receiving, context: Context) -> Result:
+    """Back to the list; nothing is in hand any more."""
+    fresh = Receiving(size=state.size, place=state.place, since=state.since, told=state.told)
+    if state.once:
+        return Turn(state, (Close(),))
+    return Turn(fresh, (receive_which.query(fresh), Wish("deliveries")))
+
+
+def _leave(state: Receiving, choice: int, context: Context) -> Result:
+    """What is in hand is booked, or forgotten, before the delivery is left."""
+    if choice == 3 or state.item is None:
+        return _go_on(state)
+    if choice == 2:
+        quantity, label = state.item.quantity, state.item.label
+        left = _to_list(state._replace(item=None), context)
+        return told(left.state, INFO, "receive.forgotten", *left.effects, quantity=quantity, label=label)
+    booked = receive_take.booked(state, state.place, context)
+    left = _to_list(booked.state, context)
+    return told(left.state, GOOD, "receive.left", *booked.effects, *left.effects, delivery=state.number)
+
+
+def _back(state: Receiving, context: Context) -> Result:
+    if state.ways:
+        return told(state._replace(ways=(), pending=None), INFO, "session.dropped")
+    match state.phase:
+        case "lines" | "check" | "leave":
+            return _go_on(state)
+        case "goods" if state.item and state.item.quantity:
+            return told(state._replace(phase="leave"), ASK, "receive.leave", quantity=state.item.quantity)
+        case "goods":
+            return _to_list(state, context)
+    if state.search or state.typed:
+        fresh = state._replace(search="", typed="", first=0, cursor=-1)
+        return Turn(fresh, (receive_which.query(fresh),))
+    return Turn(state, (Close(),))

@@ -1,0 +1,317 @@
+"""The state of receiving a delivery, its arithmetic, and the operations it sends.
+
+Interface: Delivery order; Create store product logs with `is_from_receipt`, whose `reference` names the delivery.
+Quantities are Decimals in base units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from aisle.jobs.base import Context, Effect, Turn, Write
+from aisle.jobs.count import counting
+from aisle.jobs.pick.walk import number
+from aisle.jobs.sheet import due, settled
+from aisle.jobs.view import Msg, Verdict, msg
+from aisle.scan.meaning import Meaning
+
+HISTORY = 100
+"""So many steps can be undone, last first."""
+
+ZERO = Decimal(0)
+
+
+class Line(NamedTuple):
+    """A line of a delivery; number 0 for what nobody announced and the service has not numbered yet."""
+
+    number: int
+    product: str
+    label: str
+    of: Decimal
+    """What was announced."""
+    received: Decimal = ZERO
+    container: str = ""
+    order: str = ""
+    """The order of a customer that it is for."""
+    pool: int = 0
+    """The stock pool that it is meant for; 0 where nobody says."""
+    decimal: bool = False
+    unit: str = ""
+
+    @property
+    def missing(self) -> Decimal:
+        """What is still to come."""
+        return max(ZERO, self.of - self.received)
+
+
+class Item(NamedTuple):
+    """The product in hand, and how much of it has been counted and not booked yet."""
+
+    product: str
+    label: str
+    quantity: Decimal = ZERO
+    decimal: bool = False
+    unit: str = ""
+    home: str = ""
+    """Where it lies, the first on the way; empty where nobody knows."""
+
+
+class Entry(NamedTuple):
+    """What was booked on a line."""
+
+    product: str
+    line: int
+    quantity: Decimal
+    place: str = ""
+    pool: int = 0
+
+
+class Did(NamedTuple):
+    """A step that undo takes back: a scan that brought the item to something else, or goods that were booked."""
+
+    label: str
+    before: Item | None = None
+    entries: tuple[Entry, ...] = ()
+    at: str = ""
+    """When they were booked: the moment of their entries in the log."""
+
+
+class Way(NamedTuple):
+    """One numbered way on; what key and quantity mean depends on its kind."""
+
+    kind: str
+    key: str = ""
+    quantity: Decimal = ZERO
+    label: str = ""
+
+
+class Listed(NamedTuple):
+    """A delivery in the list."""
+
+    number: str
+    supplier: str
+    expected: Msg
+    of: Decimal
+    received: Decimal
+    state: str
+    lines: int = 0
+    complete: int = 0
+    """Of its lines: all of them has come."""
+    mixed: bool = False
+    """Pieces and measured goods in one: their quantities have no sum."""
+
+
+class Receiving(NamedTuple):
+    """A delivery being received."""
+
+    phase: str = "delivery"
+    """`delivery` (the list), `goods`, `lines`, `check` or `leave`."""
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Listed, ...] = ()
+    total: int = 0
+    size: int = 12
+    """Rows that a list on the screen has room for."""
+    once: bool = False
+    """Opened for one delivery: closes with it."""
+    number: str = ""
+    """The delivery that is open."""
+    supplier: str = ""
+    lines: tuple[Line, ...] = ()
+    container: str = ""
+    """The container that is being unpacked."""
+    place: str = ""
+    """Where goods go that nobody brings anywhere else: the receiving place."""
+    item: Item | None = None
+    pending: Meaning | None = None
+    """A scan of a product that has still to be looked up."""
+    asked: Decimal = ZERO
+    """Digits that are looked up: a quantity, or the number of something."""
+    sought: str = ""
+    """A delivery that is not here, and is asked for at the service."""
+    ways: tuple[Way, ...] = ()
+    extra: tuple[str, ...] = ()
+    """Products of which somebody said that more came, or that they came without being announced."""
+    history: tuple[Did, ...] = ()
+    since: str = ""
+    """When the job was opened; what was refused before then is no news."""
+    told: tuple[str, ...] = ()
+    """Refusals that were told."""
+
+    @property
+    def announced(self) -> Decimal:
+        """What the delivery should bring, in pieces: what is measured counts as one, whatever its unit."""
+        return sum((Decimal(int(line.of > 0)) if line.decimal else line.of for line in self.lines), ZERO)
+
+    @property
+    def done(self) -> Decimal:
+        """What of it is here, the item in hand included."""
+        here = (line for line in with_hand(self) if line.of > 0)
+        return sum((Decimal(int(not line.missing)) if line.decimal else line.of - line.missing for line in here), ZERO)
+
+
+Result = Turn[Receiving]
+
+
+def told(state: Receiving, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
+    """A turn that says something."""
+    return Turn(state, effects, Verdict(kind, msg(id_, **args)))
+
+
+# What the store's data says
+
+
+def listed_of(row: Mapping[str, Any], context: Context) -> Listed:
+    """A row of the read `deliveries`."""
+    expected, state = str(row.get("datetime_expected") or ""), str(row.get("state") or "")
+    return Listed(
+        str(row["order_number"]),
+        str(row.get("supplier_name") or ""),
+        settled(expected, context.now) if state == "received" else due(expected, context.now),
+        number(row.get("quantity")),
+        number(row.get("received_quantity")),
+        state,
+        int(number(row.get("total_lines"))),
+        int(number(row.get("complete_lines"))),
+        bool(row.get("is_mixed")),
+    )
+
+
+def line_of(row: Mapping[str, Any]) -> Line:
+    """A line of the read `delivery`."""
+    product = str(row.get("product_number") or "")
+    return Line(
+        int(row["line_number"]),
+        product,
+        str(row.get("description") or product),
+        number(row.get("quantity")),
+        number(row.get("received")),
+        str(row.get("container_barcode") or ""),
+        str(row.get("customer_order_number") or ""),
+        int(number(row.get("target_stock_pool"))),
+        bool(row.get("allow_decimal")),
+        str(row.get("unit") or ""),
+    )
+
+
+def lines_of(state: Receiving, product: str) -> list[Line]:
+    """The lines of a product: those of the open container first, then in order; what nobody announced last."""
+    mine = [line for line in state.lines if line.product == product]
+    inside = state.container.casefold()
+    return sorted(mine, key=lambda line: (line.container.casefold() != inside, not line.number, line.number))
+
+
+def is_announced(state: Receiving, product: str) -> bool:
+    """Whether the delivery names it, or goods of it were booked on it before."""
+    return any(line.product == product for line in state.lines)
+
+
+def missing_of(state: Receiving, product: str) -> Decimal:
+    """What is still to come of a product, without what is in hand."""
+    return sum((line.missing for line in state.lines if line.product == product), ZERO)
+
+
+def announced_of(state: Receiving, product: str) -> tuple[Decimal, Decimal]:
+    """(announced, received) of a product."""
+    mine = [line for line in state.lines if line.product == product]
+    return sum((line.of for line in mine), ZERO), sum((line.received for line in mine), ZERO)
+
+
+def with_hand(state: Receiving) -> tuple[Line, ...]:
+    """The lines as they will be when the item in hand is booked."""
+    item = state.item
+    if item is None or item.quantity <= 0:
+        return state.lines
+    return booked(state, allotted(state, item, ""), item.label).lines
+
+
+class Difference(NamedTuple):
+    """A product of which something else came than was announced."""
+
+    product: str
+    label: str
+    of: Decimal
+    came: Decimal
+
+
+def differences(state: Receiving) -> tuple[Difference, ...]:
+    """What did not come as announced, the item in hand included; what nobody announced and what is too much first."""
+    found: dict[str, Difference] = {}
+    for line in state.lines:
+        known = found.get(line.product) or Difference(line.product, line.label, ZERO, ZERO)
+        found[line.product] = known._replace(of=known.of + line.of, came=known.came + line.received)
+    item = state.item
+    if item:
+        known = found.get(item.product) or Difference(item.product, item.label, ZERO, ZERO)
+        found[item.product] = known._replace(came=known.came + item.quantity)
+    differing = [each for each in found.values() if each.of != each.came]
+    return tuple(sorted(differing, key=lambda each: (each.came < each.of, -abs(each.of - each.came), each.label)))
+
+
+# What changes
+
+
+def remember(state: Receiving, did: Did) -> Receiving:
+    """Undo takes this back first."""
+    return state._replace(history=(*state.history, did)[-HISTORY:])
+
+
+def allotted(state: Receiving, item: Item, place: str) -> tuple[Entry, ...]:
+    """The lines that the goods in hand belong to: what each still misses, and all the rest on the last of them."""
+    left = item.quantity
+    lines = [line for line in lines_of(state, item.product) if line.number] or lines_of(state, item.product)
+    found: list[Entry] = []
+    for line in lines:
+        part = min(left, line.missing)
+        if part > 0:
+            found.append(Entry(item.product, line.number, part, place, line.pool))
+            left -= part
+    if left > 0:
+        last = lines[-1] if lines else Line(0, item.product, item.label, ZERO)
+        if found and found[-1].line == last.number:
+            left += found.pop().quantity
+        found.append(Entry(item.product, last.number, left, place, last.pool))
+    return tuple(found)
+
+
+def booked(state: Receiving, entries: Iterable[Entry], label: str, sign: int = 1) -> Receiving:
+    """The lines after these entries; with sign -1 after they were taken back."""
+    lines = list(state.lines)
+    for entry in entries:
+        at = next((i for i, line in enumerate(lines) if (line.product, line.number) == (entry.product, entry.line)), -1)
+        if at < 0:  # it has a number by now, or nobody announced it
+            at = next((i for i, line in enumerate(lines) if line.product == entry.product), -1)
+        if at < 0:
+            lines.append(Line(0, entry.product, label, ZERO))
+        received = lines[at].received + sign * entry.quantity
+        lines[at] = lines[at]._replace(received=max(ZERO, received))
+    kept = (line for line in lines if line.number or line.received)
+    return state._replace(lines=tuple(kept))
+
+
+def write(state: Receiving, entries: Iterable[Entry], context: Context, sign: int = 1) -> Write:
+    """The operation that books these entries; with sign -1 the one that takes them back."""
+    rows = [_row(state.number, entry, context, sign) for entry in entries]
+    products = {str(row["product_number"]) for row in rows}
+    lanes = (f"delivery/{state.number}", *sorted(f"product/{product}" for product in products))
+    query = {"appUserName": context.user, "is_counted_quantity": False, "is_from_receipt": True}
+    path = {"store_number": context.store}
+    return Write("create-store-product-logs", lanes, path, query, {"storeproductlog": rows})
+
+
+def _row(delivery: str, entry: Entry, context: Context, sign: int) -> dict[str, Any]:
+    return {
+        "product_number": entry.product,
+        "quantity": sign * entry.quantity,
+        "reference": delivery,
+        **({"line_number": entry.line} if entry.line else {}),
+        **({"location_code": entry.place} if entry.place else {}),
+        **({"pool_location": entry.pool} if entry.pool else {}),
+        "scanned_datetime": context.now,
+        "app_user_name": context.user,
+        "source": counting.SOURCE,
+    }

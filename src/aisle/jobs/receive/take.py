@@ -1,0 +1,278 @@
+"""The goods of a delivery: what is in hand, how much of it, where it goes, and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from aisle.jobs.base import Context, Effect, Query, Turn, Wish
+from aisle.jobs.pick.walk import number
+from aisle.jobs.receive.receiving import (
+    ZERO,
+    Did,
+    Item,
+    Line,
+    Receiving,
+    Result,
+    Way,
+    allotted,
+    announced_of,
+    is_announced,
+    missing_of,
+    remember,
+    told,
+    write,
+)
+from aisle.jobs.receive.receiving import booked as lines_after
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.scan.meaning import PRODUCT, Meaning
+
+OPERATION = "create-store-product-logs"
+
+HOW_MANY = ("fit", "over", "amount")
+"""Ways that say how many: any other number says it too."""
+
+ABOUT_GOODS = ("fit", "over", "extra")
+"""Ways out of a question about goods that somebody has in his hands: until it is answered, nothing else is taken."""
+
+OTHERS = 2
+"""Other deliveries that are offered for a product that this one does not announce."""
+
+
+# What
+
+
+def product(state: Receiving, meaning: Meaning, context: Context) -> Result:
+    """A scan of a product: one more of it, or the first one. What nobody announced is looked for elsewhere."""
+    item = state.item
+    if item and item.product == meaning.key:
+        return want(state, item, item.quantity + meaning.quantity, context)
+    if is_announced(state, meaning.key):
+        return want(state, _item_of(state, meaning.key), meaning.quantity, context)
+    state = state._replace(pending=meaning)
+    if meaning.key in state.extra:
+        return Turn(state, (_details(meaning.key),))
+    return Turn(state, (expecting(meaning),))
+
+
+def expecting(meaning: Meaning) -> Query:
+    """The question which deliveries expect a product."""
+    return Query("expecting", "expecting", {"product_number": meaning.key})
+
+
+def _details(product_number: str) -> Query:
+    return Query("goods", "product", {"product_number": product_number})
+
+
+def _item_of(state: Receiving, product_number: str) -> Item:
+    """A product of the delivery, none of it in hand yet."""
+    line = next(line for line in state.lines if line.product == product_number)
+    return Item(line.product, line.label, ZERO, line.decimal, line.unit)
+
+
+def not_announced(state: Receiving, rows: tuple[Mapping[str, Any], ...]) -> Result:
+    """Nobody announced it here: it came all the same, it belongs to another delivery, or it is set aside."""
+    meaning = state.pending
+    if meaning is None:
+        return Turn(state)
+    label = meaning.label or meaning.key
+    others = [row for row in rows if str(row["order_number"]) != state.number][:OTHERS]
+    switch = tuple(Way("switch", str(row["order_number"]), number(row.get("missing"))) for row in others)
+    ways = (Way("extra", meaning.key, meaning.quantity, label), *switch, Way("aside", meaning.key, label=label))
+    id_ = "receive.of_another" if switch else "receive.not_announced"
+    more = {"delivery": switch[0].key} if switch else {}
+    return told(state._replace(ways=ways), ASK, id_, label=label, **more)
+
+
+def looked_up(state: Receiving, row: Mapping[str, Any] | None, context: Context) -> Result:
+    """What nobody announced, and is taken all the same."""
+    meaning = state.pending
+    if meaning is None:
+        return Turn(state)
+    row = row or {}
+    label = str(row.get("product_name") or row.get("product_description") or meaning.label or meaning.key)
+    fresh = Item(meaning.key, label, ZERO, bool(row.get("allow_decimal")), str(row.get("unit") or ""))
+    return want(state._replace(pending=None), fresh, meaning.quantity, context)
+
+
+def chosen_line(state: Receiving, line: Line, context: Context) -> Result:
+    """A product of the list: its quantity is typed, where nothing can be scanned."""
+    if state.item and state.item.product == line.product:
+        return told(state._replace(phase="goods"), INFO, "receive.how_many", label=line.label)
+    before = booked(state._replace(phase="goods"), state.place, context)
+    item = _item_of(state, line.product)
+    state = before.state._replace(item=item)
+    return told(state, INFO, "receive.how_many", *before.effects, home_of(item), label=line.label)
+
+
+# What is asked about them
+
+
+def is_asked(state: Receiving) -> bool:
+    """Whether goods were counted that nobody has said yet what becomes of."""
+    return state.pending is not None and any(way.kind in ABOUT_GOODS for way in state.ways)
+
+
+def unanswered(state: Receiving, meaning: Meaning | None, context: Context) -> Result:
+    """A scan while goods are asked about: one more of them, or nothing before they are settled."""
+    asked = state.pending
+    if asked and meaning and (meaning.kind, meaning.key) == (PRODUCT, asked.key):
+        more = asked._replace(quantity=asked.quantity + meaning.quantity)
+        if is_announced(state, asked.key):
+            item = _asked_about(state, asked)
+            return want(state, item, more.quantity, context) if item else Turn(state)
+        return Turn(state._replace(pending=more), (expecting(more),))
+    label, quantity = (asked.label or asked.key, asked.quantity) if asked else ("", ZERO)
+    return told(state, WRONG, "receive.answer_first", label=label, quantity=quantity)
+
+
+# How much
+
+
+def of_how_many(state: Receiving) -> Item | None:
+    """The product whose quantity is open: the one in hand, or the one that is asked about."""
+    kinds = {way.kind for way in state.ways}
+    if state.phase != "goods" or kinds - {*HOW_MANY, "aside", "find", "is_product", "is_location", "is_delivery"}:
+        return None
+    if kinds & {"fit", "over"} and state.pending:
+        return _asked_about(state, state.pending)
+    return state.item
+
+
+def _asked_about(state: Receiving, meaning: Meaning) -> Item | None:
+    if state.item and state.item.product == meaning.key:
+        return state.item
+    return _item_of(state, meaning.key) if is_announced(state, meaning.key) else None
+
+
+def set_to(state: Receiving, value: Decimal, context: Context) -> Result:
+    """So many are in hand."""
+    item = of_how_many(state)
+    if item is None:
+        return told(state, WRONG, "receive.scan_first")
+    if not value and state.ways:
+        return told(state._replace(ways=(), pending=None), INFO, "receive.set_aside", label=item.label)
+    return want(state._replace(ways=(), pending=None), item, value, context)
+
+
+def want(state: Receiving, item: Item, quantity: Decimal, context: Context) -> Result:
+    """So many of this are to be in hand; more than was announced is asked about first."""
+    if quantity % 1 and not item.decimal:
+        return told(state, WRONG, "receive.whole", label=item.label, quantity=quantity)
+    missing = missing_of(state, item.product)
+    if quantity > missing and item.product not in state.extra:
+        return _too_many(state, item, quantity, missing)
+    return _take(state, item, quantity, context)
+
+
+def _too_many(state: Receiving, item: Item, quantity: Decimal, missing: Decimal) -> Result:
+    """More than is still to come: what was announced alone, all of it, or none."""
+    of, received = announced_of(state, item.product)
+    in_hand = state.item.quantity if state.item and state.item.product == item.product else ZERO
+    fit = (Way("fit", item.product, missing),) if missing > 0 and missing != in_hand else ()
+    ways = (*fit, Way("over", item.product, quantity), Way("aside", item.product, label=item.label))
+    pending = Meaning(PRODUCT, item.product, item.label, quantity, code=item.product)
+    state = state._replace(ways=ways, pending=pending, phase="goods")
+    if missing <= 0:
+        return told(state, ASK, "receive.all_came", label=item.label, received=received, of=of)
+    return told(state, ASK, "receive.more", label=item.label, quantity=quantity, missing=missing)
+
+
+def chosen(state: Receiving, way: Way, context: Context) -> Result:
+    """A way that says how many, or that it came though nobody announced it."""
+    meaning = state.pending
+    if way.kind == "extra":
+        extra = (*state.extra, way.key)
+        return Turn(state._replace(extra=extra), (_details(way.key),)) if meaning else Turn(state)
+    item = _asked_about(state, meaning) if meaning else state.item
+    state = state._replace(pending=None)
+    if item is None:
+        return Turn(state)
+    if way.kind == "over":
+        state = state._replace(extra=(*state.extra, item.product))
+    return _take(state, item, way.quantity, context)
+
+
+def _take(state: Receiving, item: Item, quantity: Decimal, context: Context) -> Result:
+    """It is in hand; what was in hand before is booked where all goods go that nobody brings anywhere else."""
+    effects: tuple[Effect, ...] = ()
+    if state.item and state.item.product != item.product:
+        before = booked(state, state.place, context)
+        state, effects = before.state, before.effects
+    if not (state.item and state.item.home):
+        effects = (*effects, home_of(item))
+    state = remember(state, Did(item.label, item))
+    state = state._replace(item=item._replace(quantity=quantity), phase="goods")
+    if not quantity:
+        return told(state, INFO, "receive.none", *effects, label=item.label)
+    of, received = announced_of(state, item.product)
+    id_ = "receive.taken" if of else "receive.taken_extra"
+    return told(state, GOOD, id_, *effects, label=item.label, quantity=quantity + received, of=of)
+
+
+def home_of(item: Item) -> Query:
+    """The question where the product lies already."""
+    return Query("homes", "homes", {"product_numbers": [item.product]}, live=True)
+
+
+def with_home(state: Receiving, rows: tuple[Mapping[str, Any], ...]) -> Receiving:
+    """Where the product in hand lies already, the first on the way."""
+    item = state.item
+    if item is None:
+        return state
+    mine = [str(row["location_code"]) for row in rows if str(row["product_number"]) == item.product]
+    return state._replace(item=item._replace(home=mine[0])) if mine else state
+
+
+# Where it goes
+
+
+def booked(state: Receiving, place: str, context: Context) -> Result:
+    """What is in hand is received, at this place; nothing happens with empty hands."""
+    item = state.item
+    if item is None or item.quantity <= 0:
+        return Turn(_unhanded(state))
+    entries = allotted(state, item, place)
+    state = lines_after(_unhanded(state), entries, item.label)
+    state = remember(state, Did(item.label, entries=entries, at=context.now))
+    return Turn(state, (write(state, entries, context),))
+
+
+def _unhanded(state: Receiving) -> Receiving:
+    """Nothing in hand; the scans that brought it there are steps of what is booked now."""
+    history = state.history
+    while history and not history[-1].entries:
+        history = history[:-1]
+    return state._replace(item=None, history=history)
+
+
+def to_place(state: Receiving, place: str, context: Context) -> Result:
+    """The goods in hand go there; with empty hands it is where all goods go from now on."""
+    item = state.item
+    if item is None or not item.quantity:
+        return told(state._replace(place=place), GOOD, "receive.place_set", place=place)
+    after = booked(state, place, context)
+    left = sum((line.missing for line in after.state.lines), ZERO)
+    id_ = "receive.put" if left else "receive.put_last"
+    args: dict[str, Any] = {"place": place, "quantity": item.quantity, "label": item.label}
+    return told(after.state, GOOD, id_, *after.effects, Wish("location", place), **args)
+
+
+# Back
+
+
+def undo(state: Receiving, context: Context) -> Result:
+    """The last step: a scan is taken out of the hand again; what was booked is taken back by its opposite."""
+    if not state.history:
+        return told(state, WRONG, "receive.nothing_to_undo")
+    did, state = state.history[-1], state._replace(history=state.history[:-1])
+    if not did.entries:
+        before = did.before if did.before and did.before.quantity else None
+        quantity = before.quantity if before else ZERO
+        state = state._replace(item=before)
+        return told(state, GOOD, "receive.undone_scan", label=did.label, quantity=quantity)
+    quantity = sum((entry.quantity for entry in did.entries), ZERO)
+    state = lines_after(state, did.entries, did.label, sign=-1)
+    back = write(state, did.entries, context, sign=-1)
+    return told(state, GOOD, "receive.undone", back, label=did.label, quantity=quantity)

@@ -1,0 +1,60 @@
+"""The file of the cache: made, emptied and opened. Light, because every session imports it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import apsw
+
+from aisle.errors import StorageError
+from aisle.local.cache.schema import CACHE, VERSION
+from aisle.local.db import connect, refuse_newer, reset, transaction, version
+
+
+def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
+    """The cache of a home folder.
+
+    The writer makes it, and empties one that is damaged or of another version; the change feed of the new one goes on
+    above that of the old one. A reader gets it as it is. Raises StorageError, also when there is none that can be read.
+    """
+    path = folder / "cache.db"
+    if not writer:
+        return _readable(path)
+    if not path.exists():
+        for log in ("-wal", "-shm"):  # of one that was deleted: it must not be read into the new one
+            path.with_name(path.name + log).unlink(missing_ok=True)
+    try:
+        connection = connect(path)
+        found = version(connection)
+    except StorageError as error:
+        if not isinstance(error.__cause__, apsw.CorruptError | apsw.NotADBError):
+            raise
+        found = -1
+    if found not in (0, VERSION):
+        reset(path)
+        connection = connect(path)
+    if version(connection) == 0:
+        with transaction(connection):
+            connection.execute(CACHE).fetchall()
+            connection.execute("INSERT INTO sqlite_sequence VALUES ('change', ?)", (int(time.time() * 1000),))
+            connection.execute(f"PRAGMA user_version={VERSION}").fetchall()
+    return connection
+
+
+def _readable(path: Path) -> apsw.Connection:
+    if not path.exists():
+        raise StorageError(f"{path} is not there yet. The courier makes it.")
+    connection = connect(path, read_only=True)
+    refuse_newer(connection, VERSION)
+    if version(connection) != VERSION:
+        raise StorageError(f"{path} is of another version. The courier makes it anew.")
+    return connection
+
+
+def empty_cache() -> apsw.Connection:
+    """A cache in memory in which nothing is known: what a session reads while there is no other."""
+    connection = apsw.Connection(":memory:")
+    connection.execute(CACHE).fetchall()
+    connection.execute(f"PRAGMA user_version={VERSION}").fetchall()
+    return connection

@@ -1,0 +1,87 @@
+"""The store's log in the cache: the entries of the last days, as the service says them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import apsw
+
+from aisle.jobs.codec import to_text
+from aisle.local.cache.rows import Raw, dumped, key, mapping, word
+from aisle.local.db import fetch
+from aisle.local.fold import fold
+from aisle.local.host.home import short_hash
+
+NUMBERS = ("id", "product_number", "customer_order_number", "reference")
+"""Fields in which a number is a name."""
+
+
+AT_ONCE = 2000
+"""So many old entries at most are forgotten with one write, for nobody else writes meanwhile; the next ones forget the
+rest."""
+
+_FORGET = """
+DELETE FROM log WHERE key IN (
+  SELECT key FROM log WHERE at < ? AND (at < ? OR raw ->> 'reason_code' IS NULL) ORDER BY at LIMIT ?
+)
+"""
+
+
+class LogRow(NamedTuple):
+    """One entry; `at` is the moment at which it happened, ISO 8601 UTC, empty where the service does not say; `text` is
+    what is looked for in it, folded."""
+
+    key: str
+    at: str
+    product_number: str
+    app_user_name: str
+    text: str
+    raw: str
+
+
+def log_row(given: object) -> LogRow:
+    """interface: Store product log entry. One without an id is known by all that it says."""
+    raw = mapping(given)
+    text = dumped(raw)
+    moment = utc(word(raw, "moved_on") or word(raw, "created_on") or word(raw, "updated_on"))
+    known = word(raw, "id") or f"#{short_hash(text.encode())}"
+    return LogRow(known, moment, key(raw, "product_number"), word(raw, "app_user_name"), searched(raw), text)
+
+
+def searched(raw: Raw) -> str:
+    """The words and numbers by which people look for an entry; moments and quantities are none."""
+    names = (name for name in raw if name in NUMBERS or (isinstance(raw[name], str) and not name.endswith("_on")))
+    return fold(" ".join(word(raw, name) for name in names if name != "store_number"))
+
+
+def utc(text: str) -> str:
+    """A moment in UTC, so that moments can be compared as texts; what is no moment is empty."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return ""
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, losses: str) -> tuple[str, ...]:
+    """Puts entries in and forgets, in parts, what happened before `since`, of what has a reason what happened before
+    `losses`; the keys of those that are new or changed."""
+    known = dict(
+        fetch(
+            connection,
+            "SELECT l.key, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value",
+            to_text([row.key for row in rows]),
+        )
+    )
+    fresh = list({row.key: row for row in rows if known.get(row.key) != row.raw}.values())
+    # Sums are kept by triggers, and a row that is only replaced would leave none of what it was.
+    connection.executemany("DELETE FROM log WHERE key = ?", [(row.key,) for row in fresh if row.key in known])
+    connection.executemany(
+        "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",
+        fresh,
+    )
+    connection.execute(_FORGET, (since, min(since, losses), AT_ONCE))
+    return tuple(row.key for row in fresh)

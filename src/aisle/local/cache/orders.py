@@ -1,0 +1,181 @@
+"""Orders and their lines into the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import apsw
+
+from aisle.local.cache.products import chunks, names
+from aisle.local.cache.rows import NO_DATE, LineRow, OrderRow
+from aisle.local.cache.schema import CLAIMED, STATUS
+from aisle.local.db import fetch
+from aisle.scan.codes import index_keys
+from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
+
+
+class Read(NamedTuple):
+    """One order of an answer."""
+
+    header: OrderRow
+    lines: list[LineRow] | None
+    """None where the answer had headers only."""
+
+
+class _Known(NamedTuple):
+    """What the cache has of an order."""
+
+    header_began: float
+    lines_began: float | None
+    raw: str
+    reference: str
+    pickup: str
+
+
+_UPSERT = """
+INSERT INTO orders (order_number, state, pickup, sort, text, label, reference, picked_quantity, raw, header_began,
+  lines_began, first_began)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (order_number) DO UPDATE SET
+  state = excluded.state, pickup = excluded.pickup, sort = excluded.sort, text = excluded.text, label = excluded.label,
+  reference = excluded.reference, raw = excluded.raw, header_began = excluded.header_began,
+  picked_quantity = ifnull(excluded.picked_quantity, picked_quantity),
+  lines_began = ifnull(excluded.lines_began, lines_began)
+"""
+
+
+def write_orders(connection: apsw.Connection, reads: Sequence[Read], began: float) -> tuple[str, ...]:
+    """Writes orders inside a transaction; the numbers of those that changed.
+
+    `began` is the moment at which the read began. What a later read has brought is never overwritten by an earlier one.
+    """
+    changed: list[str] = []
+    for chunk in chunks(reads):
+        known = _known(connection, [read.header.order_number for read in chunk])
+        bulk = _Orders(connection, began)
+        for read in {read.header.order_number: read for read in chunk}.values():
+            if bulk.add(read, known.get(read.header.order_number)):
+                changed.append(read.header.order_number)
+        bulk.write()
+    return tuple(changed)
+
+
+_STATED = f"""
+UPDATE orders SET status = {STATUS}, claimed = {CLAIMED}
+WHERE order_number IN (SELECT value FROM json_each(?)) AND (status <> {STATUS} OR claimed <> {CLAIMED})
+"""  # noqa: S608 - conditions of our own
+
+
+class _Orders:
+    """Orders gathered for a bulk write."""
+
+    def __init__(self, connection: apsw.Connection, began: float) -> None:
+        self._db = connection
+        self._began = began
+        self._headers: list[tuple[Any, ...]] = []
+        self._touched: list[tuple[float, float | None, int | float | None, str]] = []
+        self._lines: list[tuple[Any, ...]] = []
+        self._relined: list[tuple[str]] = []
+        self._codes: list[tuple[str, str, str]] = []
+        self._barcodes: set[tuple[str, str]] = set()
+        self._gone_codes: list[tuple[str, str, str]] = []
+        self._before: dict[str, list[tuple[int, str]]] = {}
+
+    def add(self, read: Read, old: _Known | None) -> bool:
+        """True when the order says something new."""
+        header, lines = read
+        if old is not None and lines is not None and self._began < (old.lines_began or 0):
+            lines = None
+        relined = lines is not None and self._reline(header.order_number, lines, old)
+        lines_began = None if lines is None else self._began
+        stale = old is not None and self._began < old.header_began
+        if stale or (old is not None and old.raw == header.raw):
+            began = old.header_began if old is not None and stale else self._began
+            self._touched.append((began, lines_began, header.picked_quantity if lines else None, header.order_number))
+            return relined
+        if old is not None and header.pickup == NO_DATE:
+            header = header._replace(pickup=old.pickup)
+        self._headers.append((*header, self._began, lines_began, self._began))
+        self._name(header, old)
+        return True
+
+    def _reline(self, number: str, lines: list[LineRow], old: _Known | None) -> bool:
+        """Replaces the lines of an order where they differ."""
+        if old is not None and old.lines_began is not None:
+            kept = fetch(
+                self._db, "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number", number
+            )
+            if kept == [(line.line_number, line.raw) for line in lines]:
+                return False
+        self._relined.append((number,))
+        self._lines += [line[:4] for line in lines]
+        self._barcodes.update((line.barcode, line.product_number) for line in lines if line.barcode)
+        return True
+
+    def _name(self, header: OrderRow, old: _Known | None) -> None:
+        number = header.order_number
+        if old is None:
+            self._codes += [(code, ORDER, number) for code in index_keys(number)]
+        elif old.reference != header.reference:
+            self._gone_codes += [(code, REFERENCE, number) for code in index_keys(old.reference)]
+        if old is None or old.reference != header.reference:
+            self._codes += [(code, REFERENCE, number) for code in index_keys(header.reference)]
+
+    def _product_codes(self) -> list[tuple[str, str, str]]:
+        """What a line says of its product's codes: with it an order can be picked before the catalogue is here."""
+        pairs = {*self._barcodes, *((number, number) for _, _, number, _ in self._lines if number)}
+        return sorted((code, PRODUCT, number) for text, number in pairs for code in index_keys(text))
+
+    def write(self) -> None:
+        """All at once."""
+        many = self._db.executemany
+        many(_UPSERT, self._headers)
+        many(
+            "UPDATE orders SET header_began = ?, lines_began = ifnull(?, lines_began),"
+            " picked_quantity = ifnull(?, picked_quantity) WHERE order_number = ?",
+            self._touched,
+        )
+        self._db.execute(_STATED, (names([*(row[0] for row in self._headers), *(row[3] for row in self._touched)]),))
+        many("DELETE FROM line WHERE order_number = ?", self._relined)
+        many("INSERT INTO line (order_number, line_number, product_number, raw) VALUES (?, ?, ?, ?)", self._lines)
+        many("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", self._gone_codes)
+        many("INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", self._product_codes())
+        many("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", sorted(self._codes))
+
+
+def _known(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _Known]:
+    rows = fetch(
+        connection,
+        "SELECT o.order_number, o.header_began, o.lines_began, o.raw, o.reference, o.pickup"
+        " FROM json_each(?) e JOIN orders o ON o.order_number = e.value",
+        names(numbers),
+    )
+    return {number: _Known(*rest) for number, *rest in rows}
+
+
+def drop_orders(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[str, ...]:
+    """Deletes orders with all that hangs on them; those that were there."""
+    rows = fetch(
+        connection,
+        "SELECT order_number, reference FROM orders WHERE order_number IN (SELECT value FROM json_each(?))",
+        names(numbers),
+    )
+    codes = [(code, ORDER, number) for number, _ in rows for code in index_keys(number)]
+    codes += [(code, REFERENCE, number) for number, reference in rows for code in index_keys(reference)]
+    gone = [(number,) for number, _ in rows]
+    connection.executemany("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", codes)
+    connection.executemany("DELETE FROM line WHERE order_number = ?", gone)
+    connection.executemany("DELETE FROM orders WHERE order_number = ?", gone)
+    return tuple(str(number) for number, _ in rows)
+
+
+def unseen_orders(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
+    """The open and picked orders in the cache that a pass has not seen."""
+    rows = fetch(
+        connection,
+        "SELECT o.order_number FROM orders o WHERE o.state < 2 AND NOT EXISTS (SELECT 1 FROM seen s"
+        " WHERE s.topic = 'order' AND s.generation = ? AND s.key = o.order_number) ORDER BY o.sort",
+        generation,
+    )
+    return tuple(str(number) for (number,) in rows)

@@ -1,0 +1,385 @@
+"""Rows of the service's answers as rows of the cache; pure. One that makes no sense raises `Malformed` with the reason.
+
+Interface: Product, Store product stock entry, Customer order, Location, Store.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from aisle.local.cache.schema import CLOSED, OPEN, PICKED
+from aisle.local.fold import fold, natural
+from aisle.scan.codes import index_keys
+
+Raw = Mapping[str, Any]
+
+NO_DATE = "~"
+"""Sorts after every pickup date."""
+
+_NUMBERS = (int, float, Decimal)
+_READABLE = (*_NUMBERS, str)
+_EXACT = 1 << 53
+
+_FURTHER = frozenset({"barcodes_array", "units", "purchase_unit_barcode"})
+"""Fields of a product that may hold more codes."""
+
+MARKS = {"is_promotion": (1, True), "is_set": (2, True), "is_active": (4, False), "is_order_manually": (8, True)}
+"""What few products are and people look for: the flag, its mark, and which of its values is marked."""
+
+_SEPARATORS = re.compile(r"[^0-9A-Za-z]+")
+
+
+class Malformed(ValueError):
+    """A row that cannot be used; says why."""
+
+
+class ProductRow(NamedTuple):
+    """A product of the catalogue."""
+
+    product_number: str
+    name: str
+    brand: str
+    barcode: str
+    unit: str
+    allow_decimal: int
+    category: str
+    supplier: str
+    family: str
+    marks: int
+    """Sum of `MARKS`."""
+    text: str
+    codes: dict[str, str]
+    """Every key that leads to it, with the base units that it stands for."""
+    raw: str
+
+
+class StockRow(NamedTuple):
+    """The stock of a product in the store."""
+
+    product_number: str
+    name: str
+    quantity: int | float
+    barcode: str
+    raw: str
+    places: tuple[str, ...] | None
+    """location_code of each place in `raw`; None when the answer says nothing about places."""
+
+
+class OrderRow(NamedTuple):
+    """The header of an order."""
+
+    order_number: str
+    state: int
+    pickup: str
+    sort: str
+    text: str
+    label: str
+    reference: str
+    picked_quantity: int | float | None
+    raw: str
+
+
+class LineRow(NamedTuple):
+    """A line of an order; the first four are kept."""
+
+    order_number: str
+    line_number: int
+    product_number: str
+    raw: str
+    picked_quantity: int | float
+    pickup_date: str
+    barcode: str
+
+
+class LocationRow(NamedTuple):
+    """A place of the store."""
+
+    location_code: str
+    location_order: int | float | None
+    raw: str
+
+
+class PersonRow(NamedTuple):
+    """A person who works in the store."""
+
+    user: str
+    name: str
+    badge: str
+    text: str
+    raw: str
+
+
+class StoreRow(NamedTuple):
+    """A store of the chain."""
+
+    store_number: str
+    text: str
+    raw: str
+
+
+def mapping(raw: object) -> Raw:
+    """The row itself, if it is an object."""
+    if isinstance(raw, dict):
+        return raw
+    raise Malformed(f"a row has to be an object, not {type(raw).__name__}")
+
+
+def word(raw: Raw, name: str) -> str:
+    """A text field; numbers are taken as text, whatever else or missing is empty."""
+    value = raw.get(name, "")
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, _NUMBERS) and value is not True and value is not False else ""
+
+
+def key(raw: Raw, name: str) -> str:
+    """A field that names the row: must be there."""
+    value = word(raw, name)
+    if not value or value.isspace():
+        raise Malformed(f"{name} is missing")
+    return value
+
+
+def number(raw: Raw, name: str) -> int | float | None:
+    """A number field as SQLite keeps it; None when it is missing. Numbers written as text are taken."""
+    value = raw.get(name)
+    if value is None or value == "":
+        return None
+    try:
+        if value is True or value is False or not isinstance(value, _READABLE):
+            raise ValueError
+        found = float(value)
+        if found - found != 0:
+            raise ValueError
+    except (ValueError, OverflowError):
+        raise Malformed(f"{name} is no number: {value!r}") from None
+    return int(found) if found.is_integer() and abs(found) <= _EXACT else found
+
+
+def flag(raw: Raw, name: str, default: bool = False) -> bool:
+    """A boolean field; some services write 0, 1 or text."""
+    value = raw.get(name)
+    if isinstance(value, str):
+        return value.strip().casefold() in ("true", "1", "yes")
+    return default if value is None else bool(value)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    raise Malformed(f"{type(value).__name__} is no JSON")
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+
+
+def dumped(raw: Raw) -> str:
+    """The row as it is kept, unknown fields and all. Raises UnicodeEncodeError for a lone surrogate."""
+    text = _encode(raw)
+    if not text.isascii():
+        text.encode()
+    return text
+
+
+def without_surrogates(raw: object) -> object:
+    """The row with U+FFFD for every half character, which no database takes."""
+    return json.loads(re.sub(r"[\ud800-\udfff]", "\ufffd", _encode(raw)))
+
+
+def forms(code: str) -> tuple[str, ...]:
+    """`index_keys` of a code, with a short way for most of them."""
+    return (code,) if code.isdecimal() and code.isascii() and code[0] != "0" else index_keys(code)
+
+
+def product(given: object) -> ProductRow:
+    """interface: Product (catalogue item)."""
+    raw = mapping(given)
+    product_number = key(raw, "product_number")
+    name, brand = word(raw, "product_name"), word(raw, "brand_description")
+    barcode = word(raw, "barcode")
+    return ProductRow(
+        product_number,
+        name,
+        brand,
+        barcode,
+        word(raw, "base_unit_name"),
+        int(flag(raw, "allow_decimal")),
+        word(raw, "category_code"),
+        word(raw, "supplier_id"),
+        word(raw, "variant_family"),
+        sum(mark for name, (mark, sign) in MARKS.items() if name in raw and flag(raw, name) is sign),
+        search_text(name, brand, product_number, barcode),
+        _product_codes(raw, product_number, barcode),
+        dumped(raw),
+    )
+
+
+def search_text(*parts: str) -> str:
+    """What full-text search looks through: each word with a space before it, so that ` mi` finds beginnings."""
+    return " " + fold(" ".join(parts))
+
+
+def _product_codes(raw: Raw, product_number: str, barcode: str) -> dict[str, str]:
+    """Every code of a product and the base units that it stands for; the first mention of a code wins."""
+    codes: dict[str, str] = {}
+    _mention(codes, product_number, "1")
+    _mention(codes, barcode, "1")
+    if not raw.keys().isdisjoint(_FURTHER):
+        for code, factor in _further_codes(raw):
+            _mention(codes, code, factor)
+    return codes
+
+
+def _mention(codes: dict[str, str], code: str, factor: str) -> None:
+    for form in forms(code) if factor else ():
+        if form.isprintable():
+            codes.setdefault(form, factor)
+
+
+def _further_codes(raw: Raw) -> Iterator[tuple[str, str]]:
+    further = raw.get("barcodes_array")
+    if further:
+        for code in further if isinstance(further, list) else _SEPARATORS.split(str(further)):
+            yield str(code), "1"
+    units = raw.get("units")
+    for unit in units if isinstance(units, list) else ():
+        if isinstance(unit, dict):
+            yield word(unit, "unit_barcode"), _factor(unit, "unit_quantity")
+    if raw.get("purchase_unit_barcode"):
+        yield word(raw, "purchase_unit_barcode"), _factor(raw, "purchase_unit_quantity")
+
+
+def _factor(raw: Raw, name: str) -> str:
+    """Base units of a code; empty where they make no sense, because a code of unknown size would count wrongly."""
+    try:
+        quantity = number(raw, name)
+    except Malformed:
+        return ""
+    if quantity is None:
+        return "1"
+    return str(quantity) if quantity > 0 else ""
+
+
+def effective_codes(codes: Mapping[str, str], *further: str) -> dict[str, str]:
+    """The codes of a product: those of the catalogue, then its number and what the stock list adds to them."""
+    known = dict(codes)
+    for code in further:
+        for form in forms(code) if code and code not in known else ():
+            known.setdefault(form, "1")
+    return known
+
+
+def codes_text(codes: Mapping[str, str]) -> str:
+    """Codes as they are kept: lines of `code TAB factor`."""
+    return "\n".join([f"{code}\t{factor}" for code, factor in codes.items()])
+
+
+def codes_of(text: str) -> dict[str, str]:
+    """What `codes_text` made a text of."""
+    return dict(line.split("\t") for line in text.split("\n")) if text else {}
+
+
+def stock(given: object, store: str) -> StockRow:
+    """interface: Store product stock entry. Entries of another store are refused."""
+    raw = mapping(given)
+    product_number = key(raw, "product_number")
+    if word(raw, "store_number") not in ("", store):
+        raise Malformed(f"it belongs to store {word(raw, 'store_number')}")
+    places = raw.get("store_locations")
+    return StockRow(
+        product_number,
+        word(raw, "product_description"),
+        number(raw, "most_likely_quantity") or 0,
+        word(raw, "barcode"),
+        dumped(raw),
+        tuple(word(mapping(place), "store_location_code") for place in places) if isinstance(places, list) else None,
+    )
+
+
+def with_places(row: StockRow, before: str) -> StockRow:
+    """An entry that says nothing about places, with those of an earlier one."""
+    places = json.loads(before).get("store_locations") or []
+    raw = {**json.loads(row.raw), "store_locations": places}
+    return row._replace(raw=dumped(raw), places=tuple(word(place, "store_location_code") for place in places))
+
+
+def order(given: object, lines: list[LineRow] | None) -> OrderRow:
+    """interface: Customer order. `lines` are its lines where they are known."""
+    raw = mapping(given)
+    order_number = key(raw, "order_number")
+    kept = {name: raw[name] for name in raw if name != "lines"}
+    text = dumped(kept)
+    closed = not flag(raw, "is_active", default=True) or flag(raw, "is_rejected")
+    named = (word(raw, "customer_name"), word(raw, "description"), word(raw, "comment"))
+    return OrderRow(
+        order_number,
+        CLOSED if closed else PICKED if flag(raw, "is_picked") else OPEN,
+        word(raw, "pickup_date")
+        or min((line.pickup_date for line in lines or () if line.pickup_date), default=NO_DATE),
+        natural(order_number),
+        search_text(order_number, word(raw, "reference"), *named),
+        named[0] or named[1],
+        word(raw, "reference"),
+        None if lines is None else sum(line.picked_quantity for line in lines),
+        text,
+    )
+
+
+def order_lines(given: object) -> list[LineRow]:
+    """interface: Order line; all lines of an order, by number. Two lines of one number make the order malformed."""
+    raw = mapping(given)
+    order_number = key(raw, "order_number")
+    lines = raw.get("lines") or ()
+    if not isinstance(lines, list | tuple):
+        raise Malformed("lines is no list")
+    rows = sorted((_line(order_number, mapping(line)) for line in lines), key=lambda row: row.line_number)
+    if len({row.line_number for row in rows}) < len(rows):
+        raise Malformed("a line_number stands there twice")
+    return rows
+
+
+def _line(order_number: str, raw: Raw) -> LineRow:
+    line_number = number(raw, "line_number")
+    if not isinstance(line_number, int):
+        raise Malformed(f"line_number is {line_number!r}")
+    for name in ("quantity", "moved_quantity"):
+        number(raw, name)
+    picked = number(raw, "picked_quantity") or 0
+    product, pickup, barcode = (word(raw, name) for name in ("product_number", "pickup_date", "barcode"))
+    return LineRow(order_number, line_number, product, dumped(raw), picked, pickup, barcode)
+
+
+def location(given: object) -> LocationRow:
+    """interface: Location. Its stock is left out: the stock list says that."""
+    raw = mapping(given)
+    text = dumped({name: raw[name] for name in raw if name != "stock"})
+    return LocationRow(key(raw, "location_code"), number(raw, "location_order"), text)
+
+
+def person(given: object) -> PersonRow:
+    """A person: `user`, `name`, `badge`, `role`."""
+    raw = mapping(given)
+    user, name, badge = key(raw, "user"), word(raw, "name"), word(raw, "badge")
+    text = dumped(raw)
+    return PersonRow(user, name, badge, search_text(name, user, badge), text)
+
+
+def store(given: object) -> StoreRow:
+    """interface: Store (list item)."""
+    raw = mapping(given)
+    number_ = key(raw, "storeNo")
+    about = (word(raw, name) for name in ("storeName", "areaDescription", "areaId", "countryCode"))
+    return StoreRow(number_, search_text(number_, *about), dumped(raw))
+
+
+def surrounding(given: object) -> str:
+    """interface: Surrounding stock entry, as it is kept; it has to name a store and a quantity."""
+    raw = mapping(given)
+    if not word(raw, "store_number") and not word(raw, "store_name"):
+        raise Malformed("it names no store")
+    number(raw, "most_likely_quantity")
+    return dumped(raw)

@@ -1,0 +1,113 @@
+"""The election of the courier: whoever holds the lock is it, and the kernel takes it back from the dead."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from aisle.errors import StorageError
+from aisle.local.host.disk import private_folder
+
+
+class Holder(NamedTuple):
+    """What the courier in office says of itself."""
+
+    pid: int
+    version: str
+    started: float
+    """Seconds since 1970."""
+
+
+def _is_at(fd: int, path: Path) -> bool:
+    """Whether this file still lies at its path: what was locked may have been removed while it was waited for."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except OSError:
+        return False
+
+
+class Election:
+    """One lock file; never the database's own, whose locks would go when any descriptor of it is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd = -1
+
+    @property
+    def won(self) -> bool:
+        """True while this process holds the lock."""
+        return self._fd >= 0
+
+    def try_win(self, me: Holder) -> bool:
+        """Takes the lock if it is free, and writes who holds it now. Raises StorageError when there can be no file."""
+        if not self._take():
+            return False
+        self._sign(me)
+        return True
+
+    def copy(self) -> int:
+        """Another descriptor of the file that is locked here, to wait with, which shares no lock with this one.
+
+        Raises StorageError when that file is gone.
+        """
+        fd = self._opened()
+        if not os.path.samestat(os.fstat(fd), os.fstat(self._fd)):
+            os.close(fd)
+            raise StorageError(f"{self._path} was removed. Start aisle again.")
+        return fd
+
+    def wait(self, copy: int, me: Callable[[], Holder]) -> bool:
+        """Takes the lock when whoever holds it is gone, however long that takes; False when its file is gone as well.
+
+        Nothing wakes up meanwhile: the kernel hands it over.
+        """
+        fcntl.flock(copy, fcntl.LOCK_EX)
+        if not self._has(copy):
+            return False
+        self._sign(me())
+        return True
+
+    def _take(self) -> bool:
+        fd = self._opened()
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            return False
+        return self._has(fd)
+
+    def _opened(self) -> int:
+        private_folder(self._path.parent)
+        try:
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StorageError(f"{self._path} cannot be opened: {error.strerror}. Check the folder's owner.") from error
+
+    def _has(self, fd: int) -> bool:
+        """Keeps what was locked, unless it is not the lock's file any more."""
+        if not _is_at(fd, self._path):
+            os.close(fd)
+            return False
+        self._fd = fd
+        return True
+
+    def _sign(self, me: Holder) -> None:
+        os.ftruncate(self._fd, 0)
+        os.pwrite(self._fd, json.dumps(me._asdict()).encode(), 0)
+
+    def holder(self) -> Holder | None:
+        """Who wrote into the file last, alive or not; None when nobody did."""
+        try:
+            return Holder(**json.loads(self._path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def resign(self) -> None:
+        """Gives the lock back; may be called twice."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1

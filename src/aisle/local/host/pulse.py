@@ -1,0 +1,97 @@
+"""Whether the courier in office still turns round: one that is stopped or stuck keeps its lock, and sends nothing.
+
+It touches its lock's file every few seconds, which needs no room on a disk. Sessions look at it when they look anyway.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from aisle.local.host.home import Home
+from aisle.local.host.lock import Election
+
+HUNG_S = 30.0
+"""So long without a sign of life, and it counts for nobody."""
+END_S = 120.0
+"""So long, and it is ended: whoever comes after it goes on where it stood."""
+GAP_S = 15.0
+"""Whoever has not looked for so long has slept, or the clock was set: then it is not the courier that is late."""
+
+
+def beat(lock: Path) -> None:
+    """The sign of life of the courier in office."""
+    with suppress(OSError):
+        os.utime(lock)
+
+
+class Pulse:
+    """What one session sees of it."""
+
+    def __init__(self, home: Home, clock: Callable[[], float]) -> None:
+        self._home = home
+        self._clock = clock
+        self._seen: tuple[int, int] = (0, 0)
+        self._since = self._looked = 0.0
+
+    @property
+    def is_late(self) -> bool:
+        """Whether nobody can count on it any more, as far as was seen at the last look."""
+        return self._looked - self._since >= HUNG_S
+
+    def look(self) -> None:
+        """Looks for a sign of life, and ends who gave none for long enough."""
+        now = self._clock()
+        seen = self._sign()
+        if seen != self._seen or not 0 <= now - self._looked <= GAP_S:
+            self._seen, self._since = seen, now
+        self._looked = now
+        if now - self._since >= END_S:
+            self._since = now
+            self._end()
+
+    def forget(self) -> None:
+        """There is none."""
+        self._seen, self._since, self._looked = (0, 0), 0.0, 0.0
+
+    def _sign(self) -> tuple[int, int]:
+        try:
+            found = self._home.lock.stat()
+        except OSError:
+            return 0, 0
+        return found.st_ino, found.st_mtime_ns
+
+    def _end(self) -> None:
+        """By SIGKILL, which ends a stopped one too; never a process that does not have the lock's file open."""
+        holder = Election(self._home.lock).holder()
+        if holder is None or holder.pid == os.getpid():
+            return
+        with suppress(OSError):  # gone already, or somebody else's
+            process = os.pidfd_open(holder.pid)
+            try:
+                if _has_open(holder.pid, self._home.lock):
+                    signal.pidfd_send_signal(process, signal.SIGKILL)
+                    self._note(holder.pid)
+            finally:
+                os.close(process)
+
+    def _note(self, pid: int) -> None:
+        log = os.open(self._home.courier_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            at = time.strftime("%Y-%m-%d %H:%M:%S")
+            os.write(log, f"{at} courier {pid} gave no sign of life for {END_S:.0f} s and was ended\n".encode())
+        finally:
+            os.close(log)
+
+
+def _has_open(pid: int, path: Path) -> bool:
+    wanted = path.stat()
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):
+            if os.path.samestat(descriptor.stat(), wanted):
+                return True
+    return False

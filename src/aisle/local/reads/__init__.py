@@ -1,0 +1,1 @@
+"""What a session reads: the cache with the outbox laid over it."""

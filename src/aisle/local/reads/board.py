@@ -1,0 +1,348 @@
+"""The order board: a window on all orders that this host knows, filtered and sorted, the outbox laid over it.
+
+Windows on states are read from an index, beginning at a row whose place in the list is known: the first, the last, or
+one that was on the screen; their counts are kept by the cache itself. So the last page of 100,000 orders costs what the
+first of 100 does. What is sought by anything else is looked for once, in one index that has all of it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.codec import to_text
+from aisle.local.cache.logs import utc
+from aisle.local.db import fetch, fetch_one
+from aisle.local.fold import fold
+from aisle.local.reads.claims import with_claims
+from aisle.local.reads.orders import Pending, lines_of, order_row
+from aisle.local.reads.overlay import Overlay, Row, decimal, is_full, lay_over
+from aisle.local.reads.rows import Result, moment, window
+from aisle.local.reads.silence import last_heard
+from aisle.local.reads.walks import with_walkers, with_wishes
+
+SIZE = 50
+
+STATUSES = ("open", "partial", "picked", "rejected", "finished")
+"""interface: fulfillment_status, in the words of our own service."""
+
+Key = tuple[Any, ...]
+"""What the list is sorted by; the last part is the order's number."""
+
+_SORTS = {
+    "pickup": ("pickup", "sort", "order_number"),
+    "age": ("first_began", "sort", "order_number"),
+    "number": ("sort", "order_number"),
+}
+_LAST = {"pickup": "\U0010ffff", "age": 1e18, "number": "\U0010ffff"}
+"""Sorts after everything."""
+
+_COLUMNS = "o.order_number, o.status, o.pickup, o.sort, o.first_began, o.text, o.reference, o.claimed"
+
+_IS_SHORT = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
+_SHORTS = f"SELECT count(*) FROM line INDEXED BY line_short WHERE order_number = ? AND {_IS_SHORT}"  # noqa: S608
+_HAS_SHORT = f"o.order_number IN (SELECT order_number FROM line INDEXED BY line_short WHERE {_IS_SHORT})"  # noqa: S608
+
+
+class Filter(NamedTuple):
+    """What of the list is asked for. Empty parts ask for nothing."""
+
+    status: tuple[str, ...] = STATUSES
+    words: tuple[str, ...] = ()
+    """Of number, reference, customer, description and comment; folded."""
+    reference: str = ""
+    claimed: bool | None = None
+    short: bool = False
+    """Has a line that is closed with less than was ordered."""
+    before: str = ""
+    """Due before this moment or day; without a date they are none of these."""
+    until: str = ""
+    """Due up to this day, or without a date (interface: pickup_offset)."""
+    sort: str = "pickup"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the states alone are asked for, whose counts are kept."""
+        return self == Filter(self.status, sort=self.sort)
+
+
+def filter_of(args: Mapping[str, Json]) -> Filter:
+    """What the arguments of the read ask for; `now` (ISO 8601) is needed for `late` and `pickup_offset`."""
+    status = tuple(word for word in STATUSES if word in (args.get("status") or STATUSES))
+    now = datetime.fromisoformat(str(args["now"])).astimezone() if args.get("now") else None
+    offset = args.get("pickup_offset")
+    until = (now + timedelta(days=int(offset))).date().isoformat() + "~" if now and offset is not None else ""
+    return Filter(
+        status=status,
+        words=tuple(fold(str(args.get("search") or "")).split()),
+        reference=str(args.get("reference") or ""),
+        claimed=args.get("claimed"),
+        short=bool(args.get("short")),
+        before=now.replace(tzinfo=None).isoformat(timespec="seconds") if now and args.get("late") else "",
+        until=until,
+        sort=str(args["sort"]) if args.get("sort") in _SORTS else "pickup",
+    )
+
+
+class Board:
+    """The read `board`; remembers what it counted until cache or outbox change."""
+
+    def __init__(self, outbox: apsw.Connection, overlay: Overlay) -> None:
+        self._outbox = outbox
+        self._overlay = overlay
+        self._stamp: tuple[Any, ...] = ()
+        self._touched: dict[str, tuple[Row, Mapping[str, Any]]] = {}
+        """Orders with pending operations: as they will be, and what the cache says of each."""
+        self._sought: dict[Filter, list[Key]] = {}
+        """The whole list of each filter that is more than states."""
+
+    def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+        """A window of the board: `first` and `size`, or `anchor` (order_number) and the `row` where it shall stand.
+
+        `near`: order_number and `position` of a row that was read before, from where to look. Rows are those of `order`
+        without lines, with `position`, `status`, `short` (lines closed short), `seen_at` (since when this host knows
+        it) and `silent_since` (the last that was heard of it, where somebody works on it).
+        """
+        pending = self._overlay.orders()
+        self._renew(cache, pending)
+        listed = self._listed(cache, filter_of(args))
+        total = listed.total
+        first, size = window(args, SIZE)
+        near = args.get("near") or {}
+        start = listed.start_at(str(near.get("order_number") or ""), near.get("position"))
+        if args.get("anchor"):
+            key = listed.key_of(str(args["anchor"]))
+            if key is not None:
+                start = (key, listed.rank(key))
+                first = max(0, min(start[1] - int(args.get("row") or 0), max(0, total - 1)))
+        keys = listed.window(first, size, start)
+        rows = [self._row(cache, pending, number) for *_, number in keys]
+        found = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
+        return self._with_people(cache, found), total
+
+    def orders(self, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+        """The rows of these `orders`, in their order; those that this host does not know are left out."""
+        pending = self._overlay.orders()
+        self._renew(cache, pending)
+        rows = [row for number in args["orders"] if (row := self._row(cache, pending, str(number))) is not None]
+        return self._with_people(cache, rows), len(rows)
+
+    def _with_people(self, cache: apsw.Connection, rows: list[Row]) -> list[Row]:
+        """Who works on each, and since when nothing was heard of it."""
+        with_claims(cache, self._outbox, rows)
+        with_wishes(cache, self._outbox, rows)
+        with_walkers(cache, self._outbox, rows)
+        at_work = [row for row in rows if _at_work(row)]
+        heard = last_heard(cache, self._outbox, [row["order_number"] for row in at_work])
+        for row in rows:
+            row["silent_since"] = ""
+        for row in at_work:
+            row["silent_since"] = max(utc(str(row.get("claimed_on") or "")), heard.get(row["order_number"], ""))
+        return rows
+
+    def _renew(self, cache: apsw.Connection, pending: Pending) -> None:
+        stamp = (*self._overlay.stamp(), fetch(cache, "PRAGMA data_version")[0][0], id(cache))
+        if stamp == self._stamp:
+            return
+        self._stamp, self._sought = stamp, {}
+        sql = f"SELECT {_COLUMNS} FROM json_each(?) e JOIN orders o ON o.order_number = e.value"  # noqa: S608
+        known = fetch(cache, sql, to_text(list(pending)))
+        names = [name.strip().removeprefix("o.") for name in _COLUMNS.split(",")]
+        self._touched = {}
+        for columns in known:
+            row = self._row(cache, pending, str(columns[0]))
+            if row is not None:
+                self._touched[str(columns[0])] = row, dict(zip(names, columns, strict=True))
+
+    def _extra(self, asked: Filter) -> list[Key]:
+        """Keys of the touched orders that belong into the list."""
+        keys = [_key(said, asked.sort) for row, said in self._touched.values() if _fits(row, said, asked)]
+        return sorted(keys)
+
+    def _listed(self, cache: apsw.Connection, asked: Filter) -> Listed:
+        listed = Listed(cache, asked, self._extra(asked), self._touched)
+        if asked.is_plain:
+            return listed
+        if asked not in self._sought:
+            self._sought = {asked: listed.whole()}
+        return Sought(cache, asked, self._sought[asked], {})
+
+    def _row(self, cache: apsw.Connection, pending: Pending, number: str) -> Row | None:
+        row = order_row(cache, pending, number)
+        if row is None:
+            return None
+        began = fetch_one(cache, "SELECT first_began FROM orders WHERE order_number = ?", number)
+        row["status"] = status_of(row)
+        row["seen_at"] = moment(began[0]) if began and began[0] else ""
+        row["short"] = _short(cache, pending, number)
+        return row
+
+
+def _short(cache: apsw.Connection, pending: Pending, number: str) -> int:
+    """How many lines are closed with less than was ordered."""
+    if number not in pending:
+        return int(fetch(cache, _SHORTS, number)[0][0])
+    lines = lines_of(cache, number)
+    began = fetch_one(cache, "SELECT lines_began FROM orders WHERE order_number = ?", number)
+    lay_over({"order_number": number}, lines, pending[number], began[0] if began else None)
+    return sum(map(is_short, lines))
+
+
+def status_of(row: Mapping[str, Any]) -> str:
+    """The state of an order in one word."""
+    if row.get("is_rejected") and row.get("is_active", True):
+        return "rejected"
+    if not row.get("is_active", True):
+        return "finished"
+    if row.get("is_picked"):
+        return "picked"
+    return "partial" if decimal(row.get("picked_quantity")) > 0 else "open"
+
+
+def is_short(line: Mapping[str, Any]) -> bool:
+    """Whether a line is closed with less than was ordered."""
+    return is_full(line) and decimal(line.get("picked_quantity")) < decimal(line.get("quantity"))
+
+
+def _at_work(row: Mapping[str, Any]) -> bool:
+    return row["status"] in ("open", "partial") and (bool(row.get("is_claimed")) or row["status"] == "partial")
+
+
+def _key(said: Mapping[str, Any], sort: str) -> Key:
+    return tuple(said[name] for name in _SORTS[sort])
+
+
+def _fits(row: Row, said: Mapping[str, Any], asked: Filter) -> bool:
+    """Whether a touched order, as it will be, is one of those that are asked for."""
+    pickup = str(said["pickup"])
+    return (
+        row["status"] in asked.status
+        and all(word in said["text"] for word in asked.words)
+        and (not asked.reference or said["reference"] == asked.reference)
+        and (asked.claimed is None or bool(row.get("is_claimed")) == asked.claimed)
+        and (not asked.short or row["short"] > 0)
+        and (not asked.before or pickup < (asked.before if len(pickup) > 10 else asked.before[:10]))
+        and (not asked.until or pickup <= asked.until or pickup == "~")
+    )
+
+
+class Listed:
+    """The list of some states: the cache without the touched orders, and the touched ones that belong into it."""
+
+    def __init__(
+        self,
+        cache: apsw.Connection,
+        asked: Filter,
+        extra: list[Key],
+        touched: Mapping[str, tuple[Row, Mapping[str, Any]]],
+    ) -> None:
+        self._asked = asked
+        self._cache = cache
+        self._extra = extra
+        self._touched = touched
+        self._columns = _SORTS[asked.sort]
+        conditions, self._values = _conditions(asked)
+        if touched:
+            conditions.append("o.order_number NOT IN (SELECT value FROM json_each(?))")
+            self._values.append(to_text(list(touched)))
+        self._where = " AND ".join(conditions)
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        rows: dict[str, int] = dict(fetch(self._cache, "SELECT status, n FROM status_tally"))
+        hidden = sum(said["status"] in self._asked.status for _, said in self._touched.values())
+        return sum(rows.get(status, 0) for status in self._asked.status) - hidden + len(self._extra)
+
+    def whole(self) -> list[Key]:
+        """The keys of all of it, in their order."""
+        sql = f"SELECT {', '.join(self._columns)} FROM orders o INDEXED BY orders_list WHERE {self._where}"  # noqa: S608
+        return sorted([*(tuple(row) for row in fetch(self._cache, sql, *self._values)), *self._extra])
+
+    def key_of(self, number: str) -> Key | None:
+        """Where an order stands, or would stand."""
+        columns = ", ".join(self._columns)
+        found = fetch_one(self._cache, f"SELECT {columns} FROM orders WHERE order_number = ?", number)  # noqa: S608
+        return None if found is None else tuple(found)
+
+    def rank(self, key: Key) -> int:
+        """How many stand before this key."""
+        columns, marks = ", ".join(self._columns), ", ".join("?" * len(key))
+        sql = f"SELECT count(*) FROM orders o WHERE ({columns}) < ({marks}) AND {self._where}"  # noqa: S608
+        return int(fetch(self._cache, sql, *key, *self._values)[0][0]) + bisect_left(self._extra, key)
+
+    def start_at(self, number: str, position: Json) -> tuple[Key, int] | None:
+        """A row that was read before, while it is still known."""
+        key = self.key_of(number) if number and isinstance(position, int) else None
+        return None if key is None else (key, int(position))
+
+    def window(self, first: int, size: int, start: tuple[Key, int] | None) -> list[Key]:
+        """The keys from this position on, read from the nearest row whose position is known."""
+        ends: list[tuple[Key, int]] = [((), 0), ((_LAST[self._asked.sort],), self.total)]
+        key, at = min([*ends, *([start] if start else [])], key=lambda each: abs(each[1] - first))
+        before, behind = max(0, at - first), max(0, first + size - at)
+        earlier = self._read(key, before, "<", "DESC") if key and before else []
+        later = self._read(key, behind, ">=", "ASC") if behind else []
+        return [*earlier, *later][max(0, first - at + len(earlier)) :][:size]
+
+    def _read(self, key: Key, count: int, sign: str, order: str) -> list[Key]:
+        """So many keys from one on, or before it, in the order of the list."""
+        columns = ", ".join(self._columns)
+        where, values = self._where, [*self._values]
+        if key:
+            compared = ", ".join(self._columns[: len(key)])
+            where = f"({compared}) {sign} ({', '.join('?' * len(key))}) AND {where}"
+            values = [*key, *values]
+        by = ", ".join(f"{column} {order}" for column in self._columns)
+        sql = f"SELECT {columns} FROM orders o WHERE {where} ORDER BY {by} LIMIT ?"  # noqa: S608
+        rows = [tuple(row) for row in fetch(self._cache, sql, *values, count)]
+        at = bisect_left(self._extra, key)
+        if order == "DESC":
+            return sorted([*rows, *self._extra[max(0, at - count) : at]])[-count:]
+        return sorted([*rows, *self._extra[at : at + count]])[:count]
+
+
+class Sought(Listed):
+    """A list of which all keys are known already."""
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self._extra)
+
+    def rank(self, key: Key) -> int:
+        """How many stand before this key."""
+        return bisect_left(self._extra, key)
+
+    def window(self, first: int, size: int, start: tuple[Key, int] | None) -> list[Key]:
+        """The keys from this position on."""
+        return self._extra[first : first + size]
+
+
+def _conditions(asked: Filter) -> tuple[list[str], list[Any]]:
+    """What the filter says in SQL, and its values."""
+    conditions, values = ["o.status IN (SELECT value FROM json_each(?))"], [to_text(list(asked.status))]
+    if set(asked.status) == set(STATUSES):
+        conditions, values = ["1"], []
+    for word in asked.words:
+        conditions.append("instr(o.text, ?)")
+        values.append(word)
+    if asked.reference:
+        conditions.append("o.reference = ?")
+        values.append(asked.reference)
+    if asked.claimed is not None:
+        conditions.append(f"o.claimed = {int(asked.claimed)}")
+    if asked.short:
+        conditions.append(_HAS_SHORT)
+    if asked.before:
+        conditions.append("o.pickup < ? AND (length(o.pickup) > 10 OR o.pickup < ?)")
+        values += [asked.before, asked.before[:10]]
+    if asked.until:
+        conditions.append("(o.pickup <= ? OR o.pickup = '~')")
+        values.append(asked.until)
+    return conditions, values

@@ -1,0 +1,353 @@
+"""Deliveries as a session sees them: what was announced, and what came of it, with this host's receipts laid over.
+
+A receipt adds to what a line has received; it is laid over until the delivery was read after its confirmation. What the
+delivery itself does not say of its lines, its receipt does. interface: Delivery order, Receipt order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.codec import to_text
+from aisle.local.cache.deliveries import RECEIVED
+from aisle.local.db import fetch
+from aisle.local.fold import fold, natural
+from aisle.local.outbox.operation import LOGS, Operation
+from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
+from aisle.local.reads.rows import Result, loaded, window
+
+SIZE = 20
+"""Rows of a window when nobody says how many."""
+
+LATE = "~"
+"""Sorts after every day."""
+
+_HEADS = "SELECT order_number, expected, text, began, raw FROM delivery"
+_THESE = """
+SELECT d.order_number, d.expected, d.text, d.began, d.raw FROM json_each(?) e
+JOIN delivery d ON d.order_number = e.value
+"""
+
+_LINES = """
+SELECT l.order_number, l.line_number, l.product_number, l.quantity, l.received, l.raw, p.name, p.unit, p.allow_decimal
+FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value
+LEFT JOIN product p ON p.product_number = l.product_number
+ORDER BY l.order_number, l.line_number
+"""
+
+_SUMS = """
+SELECT l.order_number, count(*), sum(l.quantity), sum(min(l.received, l.quantity)), sum(l.received >= l.quantity),
+sum(l.received IS NULL), max(coalesce(p.allow_decimal, 0)), max(l.received) > 0
+FROM delivery_line l LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
+"""
+
+_WITH = "SELECT DISTINCT order_number FROM delivery_line WHERE product_number = ?"
+
+_NAMES = """
+SELECT p.product_number, p.name, p.unit, p.allow_decimal FROM json_each(?) e
+JOIN product p ON p.product_number = e.value
+"""
+
+
+class Head(NamedTuple):
+    """A delivery in a list."""
+
+    number: str
+    expected: str
+    text: str
+    began: float
+    raw: str
+
+
+class Sums(NamedTuple):
+    """What its lines come to."""
+
+    lines: int
+    quantity: Decimal
+    received: Decimal
+    """Of what was announced: what came beyond it fills no other line's gap."""
+    full: bool
+    complete: int = 0
+    """Of its lines: all of them has come."""
+    mixed: bool = False
+    """Measured goods beside others: the quantities have no sum that says anything."""
+    begun: bool = True
+    """Something came, announced or not."""
+
+    @property
+    def state(self) -> str:
+        """`open`, `partial` or `received`."""
+        if not self.begun:
+            return "open"
+        return RECEIVED if self.full else "partial"
+
+
+def deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> Result:
+    """A window on the deliveries: those to be received (`state` open), what has all come (`received`), or all.
+
+    Those that are expected first come first; what was received, youngest first. `search` looks through numbers,
+    containers and suppliers.
+    """
+    words = fold(str(args.get("search") or "")).split()
+    pending, sums = receipts_of(overlay.operations()), _sums(cache)
+    wanted = str(args.get("state") or "")
+    found = []
+    for head in map(Head._make, fetch(cache, _HEADS)):
+        if not all(word in head.text for word in words):
+            continue
+        of = sums.get(head.number)
+        if of is None or head.number in pending:
+            of = _summed(_lines_of(cache, [head], pending)[head.number], head)
+        if wanted and (of.state == RECEIVED) != (wanted == RECEIVED):
+            continue
+        found.append((head, of))
+    if wanted == RECEIVED:
+        found.sort(key=lambda each: (each[0].expected, natural(each[0].number)), reverse=True)
+    else:
+        found.sort(key=lambda each: (each[1].state == RECEIVED, each[0].expected or LATE, natural(each[0].number)))
+    first, size = window(args, SIZE)
+    return [_row(head, of) for head, of in found[first : first + size]], len(found)
+
+
+def delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> Result:
+    """One delivery with its `lines`, those that nobody announced at the end (`line_number` 0 until it has one)."""
+    rows = fetch(cache, _THESE, to_text([number]))
+    if not rows:
+        return [], 0
+    head = Head(*rows[0])
+    lines = _lines_of(cache, [head], receipts_of(overlay.operations()))[number]
+    return [{**_row(head, _summed(lines, head)), "lines": lines}], 1
+
+
+def expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> Result:
+    """The deliveries that still expect a product, each with how much of it (`missing`), the earliest first."""
+    product = str(args["product_number"])
+    numbers = [str(name) for (name,) in fetch(cache, _WITH, product)]
+    heads = [Head(*row) for row in fetch(cache, _THESE, to_text(numbers))]
+    lines = _lines_of(cache, heads, receipts_of(overlay.operations()))
+    rows: list[Row] = []
+    for head in sorted(heads, key=lambda each: (each.expected or LATE, natural(each.number))):
+        mine = [line for line in lines[head.number] if line["product_number"] == product]
+        missing = sum((max(Decimal(0), line["quantity"] - line["received"]) for line in mine), Decimal(0))
+        if missing > 0:
+            rows.append({**_row(head, _summed(lines[head.number], head)), "missing": missing})
+    first, size = window(args, SIZE)
+    return rows[first : first + size], len(rows)
+
+
+def receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+    """A window on what the service says was received: of one `kind`, or all; the youngest first."""
+    words, kind = fold(str(args.get("search") or "")).split(), str(args.get("kind") or "")
+    rows = [
+        (str(number), str(of), loaded(str(raw)))
+        for number, of, raw, text in fetch(cache, "SELECT order_number, kind, raw, text FROM receipt")
+        if kind in ("", str(of)) and all(word in text for word in words)
+    ]
+    rows.sort(key=lambda row: decimal(row[2].get("import_id")), reverse=True)
+    first, size = window(args, SIZE)
+    return [_receipt(*row) for row in rows[first : first + size]], len(rows)
+
+
+def receipt_kinds(cache: apsw.Connection) -> Result:
+    """The types of receipts that are known, and how many there are of each."""
+    rows: list[Row] = [
+        {"kind": str(kind), "count": int(count)}
+        for kind, count in fetch(cache, "SELECT kind, count(*) FROM receipt GROUP BY kind ORDER BY kind")
+    ]
+    return rows, len(rows)
+
+
+def _receipt(number: str, kind: str, raw: Row) -> Row:
+    lines = raw.get("receipt_lines") or ()
+    moments = [str(line.get("updated_on") or "") for line in lines]
+    return {
+        "order_number": number,
+        "kind": kind,
+        "status": str(raw.get("status") or ""),
+        "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
+        "at": max(moments, default="") or str(raw.get("datetime_created") or ""),
+        "lines": len(lines),
+        "received_quantity": sum((decimal(line.get("received_quantity")) for line in lines), Decimal(0)),
+        "shipped_quantity": sum((decimal(line.get("shipped_quantity")) for line in lines), Decimal(0)),
+    }
+
+
+def _row(head: Head, of: Sums) -> Row:
+    raw = loaded(head.raw)
+    return {
+        "order_number": head.number,
+        "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
+        "datetime_expected": head.expected,
+        "external_reference_number": str(raw.get("external_reference_number") or ""),
+        "order_type": str(raw.get("order_type") or ""),
+        "no_of_containers": raw.get("no_of_containers"),
+        "store_origin": raw.get("store_origin"),
+        "tracing_url": str(raw.get("tracing_url") or ""),
+        "state": of.state,
+        "total_lines": of.lines,
+        "complete_lines": of.complete,
+        "is_mixed": of.mixed,
+        "quantity": of.quantity,
+        "received_quantity": of.received,
+    }
+
+
+def _sums(cache: apsw.Connection) -> dict[str, Sums]:
+    """Of the deliveries whose lines say by themselves what was received."""
+    return {
+        str(number): Sums(
+            int(lines),
+            decimal(quantity),
+            decimal(received),
+            full == lines,
+            int(full),
+            lines > 1 and bool(measured),
+            bool(begun),
+        )
+        for number, lines, quantity, received, full, silent, measured, begun in fetch(cache, _SUMS)
+        if not silent
+    }
+
+
+def _summed(lines: Sequence[Row], head: Head) -> Sums:
+    if not lines and loaded(head.raw).get("status") == RECEIVED:
+        return Sums(0, Decimal(0), Decimal(1), full=True)
+    complete = sum(line["received"] >= line["quantity"] for line in lines)
+    return Sums(
+        len(lines),
+        sum((line["quantity"] for line in lines), Decimal(0)),
+        sum((min(line["received"], line["quantity"]) for line in lines), Decimal(0)),
+        complete == len(lines),
+        complete,
+        len(lines) > 1 and any(line["allow_decimal"] for line in lines),
+        any(line["received"] > 0 for line in lines),
+    )
+
+
+# Lines
+
+
+def _lines_of(
+    cache: apsw.Connection, heads: Sequence[Head], pending: Mapping[str, Sequence[Operation]]
+) -> dict[str, list[Row]]:
+    """The lines of these deliveries, with what is on its way laid over."""
+    numbers = to_text([head.number for head in heads])
+    found: dict[str, list[Row]] = {head.number: [] for head in heads}
+    silent = set()
+    for number, line, product, quantity, received, raw, *about in fetch(cache, _LINES, numbers):
+        found[number].append(_line(cache, line, product, quantity, received, loaded(raw), about))
+        if received is None:
+            silent.add(number)
+    for number in silent:
+        _say_receipt(cache, number, found[number])
+    for head in heads:
+        lay_receipts(found[head.number], head.number, pending.get(head.number, ()), head.began)
+        _name_new(cache, found[head.number])
+    return found
+
+
+def _line(
+    cache: apsw.Connection, line: int, product: str, quantity: Any, received: Any, raw: Row, about: Sequence[Any]
+) -> Row:
+    name, unit, decimals = about
+    if not product:
+        product = _product_of(cache, str(raw.get("barcode") or ""))
+    return {
+        "line_number": int(line),
+        "product_number": product,
+        "description": str(name or raw.get("description") or product or raw.get("barcode") or ""),
+        "quantity": decimal(quantity),
+        "received": decimal(received),
+        "container_barcode": str(raw.get("container_barcode") or ""),
+        "customer_order_number": str(raw.get("customer_order_number") or ""),
+        "target_stock_pool": int(decimal(raw.get("target_stock_pool"))),
+        "unit": str(unit or raw.get("base_unit") or ""),
+        "allow_decimal": bool(decimals),
+    }
+
+
+def _product_of(cache: apsw.Connection, barcode: str) -> str:
+    """The product of a line that names its barcode alone."""
+    rows = fetch(cache, "SELECT key FROM code WHERE code = ? AND kind = 'product'", barcode) if barcode else []
+    return str(rows[0][0]) if len(rows) == 1 else ""
+
+
+def _say_receipt(cache: apsw.Connection, number: str, lines: list[Row]) -> None:
+    """What came of lines that do not say it themselves, as the receipt of the delivery has it."""
+    rows = fetch(cache, "SELECT raw FROM receipt WHERE order_number = ?", number)
+    for said in loaded(str(rows[0][0])).get("receipt_lines") or () if rows else ():
+        for line in lines:
+            if line["line_number"] == said.get("line_number"):
+                line["received"] = decimal(said.get("received_quantity"))
+
+
+def _name_new(cache: apsw.Connection, lines: list[Row]) -> None:
+    """What nobody announced has its name from the catalogue."""
+    new = {line["product_number"]: line for line in lines if not line["line_number"]}
+    for product, name, unit, decimals in fetch(cache, _NAMES, to_text(list(new))) if new else ():
+        new[product].update(description=name or product, unit=str(unit or ""), allow_decimal=bool(decimals))
+
+
+# What is on its way
+
+
+def receipts_of(operations: Iterable[Operation]) -> dict[str, list[Operation]]:
+    """The pending receipts of each delivery, oldest first."""
+    found: dict[str, list[Operation]] = {}
+    for operation in operations:
+        if operation.operation == LOGS and operation.query.get("is_from_receipt"):
+            for number in dict.fromkeys(str(entry.get("reference") or "") for entry in entries_of(operation)):
+                found.setdefault(number, []).append(operation)
+    return found
+
+
+def entries_of(operation: Operation) -> Sequence[Mapping[str, Any]]:
+    """The entries of a log."""
+    return operation.body.get("storeproductlog") or ()
+
+
+def lay_receipts(lines: list[Row], number: str, operations: Iterable[Operation], began: float | None) -> None:
+    """Changes the lines of a delivery, in place, to what they will have received when these operations are done."""
+    for operation in operations:
+        if is_in(operation, began):
+            continue
+        for entry in entries_of(operation):
+            if str(entry.get("reference") or "") == number:
+                _receive(lines, str(entry.get("product_number")), decimal(entry.get("quantity")), entry)
+
+
+def _receive(lines: list[Row], product: str, quantity: Decimal, entry: Mapping[str, Any]) -> None:
+    """As the service counts it: the named line, else those of the product in order; back from the last first."""
+    mine = [line for line in lines if line["product_number"] == product]
+    named = [line for line in mine if line["line_number"] == entry.get("line_number")]
+    mine = named or mine
+    if not mine:
+        mine = [new_line(product)]
+        lines.append(mine[0])
+    for line in mine if quantity > 0 else reversed(mine):
+        room = max(Decimal(0), line["quantity"] - line["received"]) if quantity > 0 else -line["received"]
+        part = min(quantity, room) if quantity > 0 else max(quantity, room)
+        line["received"] += part
+        quantity -= part
+    mine[-1]["received"] += quantity
+
+
+def new_line(product: str) -> Row:
+    """A line for what nobody announced."""
+    return {
+        "line_number": 0,
+        "product_number": product,
+        "description": product,
+        "quantity": Decimal(0),
+        "received": Decimal(0),
+        "container_barcode": "",
+        "customer_order_number": "",
+        "target_stock_pool": 0,
+        "unit": "",
+        "allow_decimal": False,
+    }

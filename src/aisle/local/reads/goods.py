@@ -1,0 +1,218 @@
+"""Products as a session sees them: found by typing, or one with all its stock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.codec import to_text
+from aisle.local.db import fetch, fetch_one
+from aisle.local.fold import fold
+from aisle.local.reads.overlay import Row, decimal
+from aisle.local.reads.overlay_goods import Pending, lay_stock
+from aisle.local.reads.rows import Result, loaded, location_orders, moment, pools, stock_places, walked, window
+
+SIZE = 20
+"""Rows of a window when nobody says how many."""
+
+MOST = 100
+"""Hits of a search that are counted and ranked; whoever gets as many types another letter."""
+
+BEGINNING = 24
+"""Characters of a product's text that the cache keeps in order."""
+
+_BY_TEXT = """
+SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
+WHERE id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT ?)
+"""
+
+_BY_BEGINNING = """
+SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
+WHERE substr(text, 1, 24) >= ? AND substr(text, 1, 24) < ? LIMIT ?
+"""
+
+_BY_LETTER = """
+SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
+WHERE text LIKE '% ' || ? || '%' LIMIT ?
+"""
+
+_OTHER_PRICES = ("special_price", "promotion_price", "discount_price")
+
+_LINES = """
+SELECT l.order_number, l.raw FROM line l JOIN orders o ON o.order_number = l.order_number
+WHERE l.product_number = ? AND o.state < 2
+"""
+
+_STOCK = "SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.value"
+
+
+def search(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+    """Products whose name, brand, number or barcode has all these words; best first.
+
+    Words of three letters and more are found anywhere, shorter ones at the beginning of a word.
+    """
+    text = fold(str(args.get("search") or ""))
+    first, size = window(args, SIZE)
+    words = list(dict.fromkeys(text.split()))
+    if not words:
+        return [], 0
+    hits = _hits(cache, text, words)
+    short = [f" {word}" for word in words if len(word) < 3]
+    good = [row for row in hits if all(word in row[1] for word in short)]
+    good.sort(key=lambda row: _rank(row, text, words))
+    good = good[:MOST]
+    shown = good[first : first + size]
+    stock = dict(fetch(cache, _STOCK, to_text([row[0] for row in shown])))
+    return [_hit(stock.get(row[0]), *row[2:]) for row in shown], len(good)
+
+
+def _hits(cache: apsw.Connection, text: str, words: list[str]) -> list[tuple[Any, ...]]:
+    """Products with these words. Where there are more than are ranked, the best of them come with them: those that have
+    the one word at the beginning of one, or begin with all of these."""
+    if len(text) < 2:
+        return fetch(cache, _BY_LETTER, text, MOST)
+    in_a_row = f'" {text}"'
+    anywhere = " AND ".join(f'"{word}"' if len(word) > 2 else f'" {word}"' for word in words if len(word) > 1)
+    hits = fetch(cache, _BY_TEXT, anywhere or in_a_row, MOST)
+    if len(hits) < MOST or anywhere == in_a_row:
+        return hits
+    if len(words) == 1:
+        best = fetch(cache, _BY_TEXT, in_a_row, MOST)
+    else:
+        # The index of text would have to go through all that has each part of a phrase.
+        beginning = f" {text}"[:BEGINNING]
+        best = fetch(cache, _BY_BEGINNING, beginning, beginning + chr(0x10FFFF), MOST)
+    return list({row[0]: row for row in [*best, *hits]}.values())
+
+
+def _rank(row: tuple[Any, ...], text: str, words: list[str]) -> tuple[Any, ...]:
+    """Exact number or barcode, then names that begin so, then words that do, then the rest; short names first."""
+    _, haystack, number, name, _, barcode, *_ = row
+    exact = text in (number.casefold(), barcode) or (" " in text and text in (fold(number), fold(barcode)))
+    beginning = haystack.startswith(" " + text)
+    every = all(f" {word}" in haystack for word in words)
+    return not exact, not beginning, not every, len(name), name, number
+
+
+def _hit(
+    quantity: int | float | None, number: str, name: str, brand: str, barcode: str, unit: str, decimals: int
+) -> Row:
+    return {
+        "product_number": number,
+        "product_name": name,
+        "brand_description": brand,
+        "barcode": barcode,
+        "unit": unit,
+        "allow_decimal": bool(decimals),
+        "most_likely_quantity": None if quantity is None else decimal(quantity),
+    }
+
+
+def product(cache: apsw.Connection, pending: Pending, number: str, store: str, settled: Mapping[int, str]) -> Result:
+    """One product: what catalogue and stock list say, its stock in each pool and place.
+
+    Pools have the store's names, else those of the settings (`settled`). One that holds something is shown in any case.
+    """
+    found = fetch_one(
+        cache,
+        "SELECT p.raw, s.raw, s.began, s.quantity, p.product_number, p.name, p.brand, p.barcode, p.unit,"
+        " p.allow_decimal FROM product p LEFT JOIN stock s ON s.id = p.id WHERE p.product_number = ?",
+        number,
+    )
+    if found is None:
+        return [], 0
+    catalogue, stock, began, *hit = found
+    known = loaded(stock) if stock else {}
+    operations = pending.get(number, ()) if stock else ()
+    if operations:
+        lay_stock(known, number, operations, began)
+        hit[0] = known.get("most_likely_quantity")
+    places = stock_places(known)
+    named = {**{str(pool): name for pool, name in settled.items()}, **_pool_names(cache, store)}
+    row: Row = {
+        **(loaded(catalogue) if catalogue else {}),
+        **{name: value for name, value in known.items() if name != "store_locations"},
+        **_hit(*hit),
+        "pools": [
+            {"pool": int(pool), "name": str(named.get(pool) or ""), "quantity": decimal(quantity)}
+            for pool, quantity in pools(known, "most_likely_pool_").items()
+        ],
+        "places": walked(places, location_orders(cache, {str(place["location_code"]) for place in places})),
+        "in_hand": _in_hand(cache, number),
+        "in_catalogue": bool(catalogue),
+    }
+    return [row], 1
+
+
+def _in_hand(cache: apsw.Connection, number: str) -> Decimal:
+    """How much of it was picked for open orders, by what the service said, and lies at no place: it is theirs."""
+    hands = Decimal(0)
+    for order, raw in fetch(cache, _LINES, number):
+        line = loaded(raw)
+        entries = line.get("store_locations")
+        kept = (
+            decimal(each.get("quantity"))
+            for each in (entries if isinstance(entries, list) else ())
+            if each.get("location_code") and str(each.get("customer_order_number") or "") == order
+        )
+        laid = max(decimal(line.get("moved_quantity")), sum(kept, Decimal(0)))
+        hands += max(Decimal(0), decimal(line.get("picked_quantity")) - laid)
+    return hands
+
+
+def surrounding(cache: apsw.Connection, number: str, store: str) -> Result:
+    """What the stores around and the warehouses have of a product, as the service said when it was last asked.
+
+    One row: `stores` (those that have something first), `read_at` (ISO 8601) and `refused` (why it does not say, or
+    empty). interface: Surrounding stock entry.
+    """
+    found = fetch_one(cache, "SELECT began, refused, raw FROM surrounding WHERE product_number = ?", number)
+    if found is None:
+        return [], 0
+    began, refused, raw = found
+    entries: Any = loaded(raw)
+    stores = [_around(entry) for entry in entries if str(entry.get("store_number") or "") != store]
+    stores.sort(key=lambda row: (row["quantity"] <= 0, row["is_warehouse"], -row["quantity"], row["store_name"]))
+    return [{"product_number": number, "stores": stores, "read_at": moment(began), "refused": refused}], 1
+
+
+def _around(entry: Mapping[str, Any]) -> Row:
+    number = str(entry.get("store_number") or "")
+    return {
+        "store_number": number,
+        "store_name": str(entry.get("store_name") or number),
+        "is_warehouse": bool(entry.get("is_warehouse")),
+        "quantity": decimal(entry.get("most_likely_quantity")),
+        "pools": pools(entry, "most_likely_pool_"),
+    }
+
+
+def _pool_names(cache: apsw.Connection, store: str) -> dict[str, Json]:
+    row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", store)
+    return pools(loaded(row[0]), "storeStockPool") if row else {}
+
+
+def prices_of(cache: apsw.Connection, numbers: Sequence[str]) -> dict[str, Decimal]:
+    """What one base unit of these products costs in this store.
+
+    Where a temporary or promotion price may have been printed instead, nobody knows what a label was reckoned by.
+    """
+    rows = fetch(
+        cache,
+        "SELECT p.product_number, p.raw, s.raw FROM json_each(?) e JOIN product p ON p.product_number = e.value"
+        " LEFT JOIN stock s ON s.id = p.id",
+        to_text(list(numbers)),
+    )
+    known = (
+        (str(number), loaded(item) if item else {}, loaded(stock) if stock else {}) for number, item, stock in rows
+    )
+    return {
+        number: decimal(price)
+        for number, item, stock in known
+        if (price := stock.get("price") or item.get("price"))
+        and not any(row.get(name) not in (None, 0, price) for row in (item, stock) for name in _OTHER_PRICES)
+    }

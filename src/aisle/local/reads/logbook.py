@@ -1,0 +1,157 @@
+"""The store's whole log as supervisors read it: with every filter of the list, and what was lost by reason and week.
+
+interface: Store product log entry, List store product logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.count.counting import UNDO
+from aisle.local.cache.logs import utc
+from aisle.local.db import fetch
+from aisle.local.fold import fold
+from aisle.local.reads.logs import as_logged, is_gone, names_of, takes_back
+from aisle.local.reads.overlay import Row, decimal
+from aisle.local.reads.rows import Result, loaded, window
+from aisle.local.session.people import people_of
+
+SIZE = 20
+"""Rows of a window when nobody says how many."""
+
+WORDS = 4
+"""Words of a search that count."""
+
+WEEKS = 8
+"""Weeks of losses, the present one included."""
+
+_WHERE = """
+FROM log l LEFT JOIN product p ON p.product_number = l.product_number
+WHERE l.at >= :since AND l.at <= :until AND (l.at < :until OR l.key < :past)
+AND (:product = '' OR l.product_number = :product)
+AND (:user = '' OR l.app_user_name = :user)
+AND (:reason = '' OR CAST(l.raw ->> 'reason_code' AS TEXT) = :reason)
+AND (:review = '' OR CAST(l.raw ->> 'review_status' AS TEXT) = :review)
+AND (:reference = '' OR instr(lower(l.raw ->> 'reference'), :reference) > 0)
+AND (:source = '' OR l.raw ->> 'source' = :source)
+AND (:low < 0 OR CAST(l.key AS INTEGER) >= :low) AND (:high < 0 OR CAST(l.key AS INTEGER) <= :high)
+AND (:w0 = '' OR instr(l.text, :w0) > 0 OR instr(p.text, :w0) > 0)
+AND (:w1 = '' OR instr(l.text, :w1) > 0 OR instr(p.text, :w1) > 0)
+AND (:w2 = '' OR instr(l.text, :w2) > 0 OR instr(p.text, :w2) > 0)
+AND (:w3 = '' OR instr(l.text, :w3) > 0 OR instr(p.text, :w3) > 0)
+"""
+
+_ROWS = f"SELECT l.key, l.at, l.raw, p.name {_WHERE} ORDER BY l.at DESC, l.key DESC LIMIT :size OFFSET :first"
+_COUNT = f"SELECT count(*) {_WHERE}"
+_ONE = """
+SELECT l.key, l.at, l.raw, p.name FROM log l LEFT JOIN product p ON p.product_number = l.product_number WHERE l.key = ?
+"""
+_REASONED = "SELECT key, at, raw FROM log WHERE at >= ? AND raw ->> 'reason_code' IS NOT NULL"
+_BACK = "SELECT key, at, raw FROM log WHERE at >= ? AND instr(raw, ?) > 0"
+
+FOREVER = "9999"
+
+
+def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+    """A window on the log, youngest first; or the one entry with this `key`.
+
+    `since` and `until` (days, ISO 8601; the second is not in it), `product_number`, `app_user_name`, `reason_code`,
+    `review_status`, `reference` (a part of it), `source`, `from_id`, `to_id`, and words to `search`. With `past`, the
+    `key` and `at` of an entry, those that follow it, and nothing is counted.
+    """
+    if args.get("key"):
+        rows = fetch(cache, _ONE, str(args["key"]))
+        return _named(cache, [_entry(*row) for row in rows]), len(rows)
+    words = fold(str(args.get("search") or "")).split()[:WORDS]
+    first, size = window(args, SIZE)
+    past: Mapping[str, Any] | None = args.get("past")
+    said: dict[str, Any] = {
+        "since": utc(str(args.get("since") or "")),
+        "until": past["at"] if past else utc(str(args.get("until") or "")) or FOREVER,
+        "past": past["key"] if past else "",
+        "product": str(args.get("product_number") or ""),
+        "user": str(args.get("app_user_name") or ""),
+        "reason": str(args.get("reason_code") or ""),
+        "review": str(args.get("review_status") or ""),
+        "reference": str(args.get("reference") or "").lower(),
+        "source": str(args.get("source") or ""),
+        "low": _bound(args.get("from_id")),
+        "high": _bound(args.get("to_id")),
+        **{f"w{at}": words[at] if at < len(words) else "" for at in range(WORDS)},
+    }
+    found = [_entry(*row) for row in cache.execute(_ROWS, {**said, "first": first, "size": size}).fetchall()]
+    if past:
+        return found, len(found)
+    ((total,),) = cache.execute(_COUNT, said).fetchall()
+    return _named(cache, found), int(str(total))
+
+
+def _named(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
+    """With the names of those who did it, as `user_name`."""
+    names = people_of(cache)
+    for row in rows:
+        row["user_name"] = str(names.get(row["app_user_name"]) or "")
+    return rows
+
+
+def _bound(value: Json) -> int:
+    text = str(value or "")
+    return int(text) if text.isdecimal() else -1
+
+
+def _entry(key: Any, at: Any, raw: Any, name: Any) -> Row:
+    """An entry with all that it says; numbers as Decimal."""
+    said = loaded(str(raw))
+    row = as_logged(str(key), str(at), said)
+    return {
+        **row,
+        "description": str(name or row["product_number"]),
+        "expected_quantity": None if said.get("expected_quantity") is None else decimal(said["expected_quantity"]),
+        "quantity": decimal(said.get("quantity")),
+        "review_status": str(said.get("review_status") or ""),
+        "customer_order_number": str(said.get("customer_order_number") or ""),
+        "customer_order_line_number": said.get("customer_order_line_number"),
+        "stock_pool": str(said.get("stock_pool") or (row["pool"] or "")),
+        "price": None if said.get("price") is None else decimal(said["price"]),
+        "reason_code_description": row["reason"],
+    }
+
+
+def losses(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+    """What was lost, reason by reason, in each of the last weeks up to that of `now`: `reason_code`, `description`,
+    `weeks` (oldest first) and `total`; the greatest first. What was taken back is not lost. Weeks begin on Monday."""
+    begins = weeks(str(args["now"]))
+    since = utc(begins[0].isoformat())
+    rows = [as_logged(str(key), str(at), loaded(str(raw))) for key, at, raw in fetch(cache, _REASONED, since)]
+    back = [as_logged(str(key), str(at), loaded(str(raw))) for key, at, raw in fetch(cache, _BACK, since, UNDO)]
+    gone = {name for row in back if takes_back(row) for name in names_of(row, str(row["reference"])[len(UNDO) :])}
+    found: dict[str, Row] = {}
+    for row in rows:
+        lost = -decimal(row["difference"])
+        if lost <= 0 or row["source"] == "short" or is_gone(row, gone):
+            continue
+        code = str(row["reason_code"])
+        empty = {"reason_code": code, "description": row["reason"], "weeks": [Decimal(0)] * WEEKS, "total": Decimal(0)}
+        reason = found.setdefault(code, empty)
+        reason["weeks"][_week(begins, str(row["at"]))] += lost
+        reason["total"] += lost
+    ranked = sorted(found.values(), key=lambda row: (-row["total"], row["reason_code"]))
+    return ranked, len(ranked)
+
+
+def weeks(now: str) -> list[datetime]:
+    """The beginnings of the last weeks in the time of this host, the oldest first."""
+    today = datetime.fromisoformat(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    monday = today - timedelta(days=today.weekday())
+    return [monday - timedelta(weeks=WEEKS - 1 - at) for at in range(WEEKS)]
+
+
+def _week(begins: list[datetime], at: str) -> int:
+    moment = datetime.fromisoformat(at)
+    return max(0, sum(moment >= begin for begin in begins) - 1)

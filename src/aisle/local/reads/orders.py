@@ -1,0 +1,314 @@
+"""Orders as a session sees them: the cache with the outbox laid over it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.codec import to_text
+from aisle.local.cache.schema import OPEN
+from aisle.local.db import fetch, fetch_one
+from aisle.local.fold import fold
+from aisle.local.outbox.operation import Operation
+from aisle.local.reads.overlay import Row, decimal, is_full, lay_over
+from aisle.local.reads.rows import (
+    Result,
+    kept_places,
+    line_places,
+    loaded,
+    location_orders,
+    stock_places,
+    walked,
+    window,
+)
+
+Pending = Mapping[str, Sequence[Operation]]
+
+Key = tuple[str, str, str]
+"""(pickup, sort, order_number): what the list is sorted by."""
+
+Shift = tuple[frozenset[str], list[Key]]
+"""How pending operations change the list: orders that leave it, and keys of those that come into it, in its order."""
+
+SIZE = 50
+"""Rows of a window when nobody says how many."""
+
+
+def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping[str, Json]) -> Result:
+    """A window on the open orders: those named `ahead`, then by pickup date and number."""
+    first, size = window(args, SIZE)
+    search, product = fold(str(args.get("search") or "")), str(args.get("product_number") or "")
+    ahead = {number: rank for rank, number in enumerate(args.get("ahead") or ())}
+    if search or product:
+        keys = _matching(cache, pending, shift, search.split(), product)
+        keys.sort(key=lambda key: ahead.get(key[2], len(ahead)))
+        return _rows(cache, pending, keys[first : first + size]), len(keys)
+    total = fetch(cache, "SELECT n FROM tally WHERE state = ?", OPEN)[0][0] - len(shift[0]) + len(shift[1])
+    before = _ahead(cache, shift, list(ahead)) if ahead else []
+    keys = before[first : first + size]
+    shift = (shift[0].union(ahead), [key for key in shift[1] if key[2] not in ahead]) if ahead else shift
+    rest = _window(cache, shift, max(0, first - len(before)), size - len(keys))
+    return _rows(cache, pending, [*keys, *rest]), total
+
+
+def _ahead(cache: apsw.Connection, shift: Shift, numbers: list[str]) -> list[Key]:
+    """Keys of those of these orders that are in the list, in the order in which they are named."""
+    rows = fetch(
+        cache,
+        "SELECT o.pickup, o.sort, o.order_number FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
+        " WHERE o.state = 0",
+        to_text(numbers),
+    )
+    known = {number: (pickup, sort, number) for pickup, sort, number in rows if number not in shift[0]}
+    known |= {key[2]: key for key in shift[1]}
+    return [known[number] for number in numbers if number in known]
+
+
+def shift_of(cache: apsw.Connection, pending: Pending) -> Shift:
+    """What the pending operations do to the list; to be kept as long as neither cache nor outbox changes."""
+    hidden: set[str] = set()
+    extra: list[Key] = []
+    known = fetch(
+        cache,
+        "SELECT o.order_number, o.state, o.pickup, o.sort"
+        " FROM json_each(?) e JOIN orders o ON o.order_number = e.value",
+        to_text(list(pending)),
+    )
+    for number, state, pickup, sort in known:
+        row = order_row(cache, pending, number)
+        is_open = bool(row and row["is_active"] and not row["is_rejected"] and not row["is_picked"])
+        if state == OPEN and not is_open:
+            hidden.add(number)
+        elif state != OPEN and is_open:
+            extra.append((pickup, sort, number))
+    return frozenset(hidden), sorted(extra)
+
+
+def _window(cache: apsw.Connection, shift: Shift, first: int, size: int) -> list[Key]:
+    """Keys of the window: the list of the cache without the hidden orders, the extra ones put where they belong."""
+    hidden, extra = to_text(list(shift[0])), shift[1]
+    places = []
+    for index, key in enumerate(extra):
+        before = fetch(
+            cache,
+            "SELECT count(*) FROM orders WHERE state = 0 AND (pickup, sort, order_number) < (?, ?, ?)"
+            " AND order_number NOT IN (SELECT value FROM json_each(?))",
+            *key,
+            hidden,
+        )
+        places.append(int(before[0][0]) + index)
+    passed, inside = bisect_left(places, first), bisect_left(places, first + size)
+    keys = fetch(
+        cache,
+        "SELECT pickup, sort, order_number FROM orders"
+        " WHERE state = 0 AND order_number NOT IN (SELECT value FROM json_each(?))"
+        " ORDER BY pickup, sort, order_number LIMIT ? OFFSET ?",
+        hidden,
+        size - (inside - passed),
+        first - passed,
+    )
+    return sorted([(pickup, sort, number) for pickup, sort, number in keys] + extra[passed:inside])
+
+
+def _matching(cache: apsw.Connection, pending: Pending, shift: Shift, words: list[str], product: str) -> list[Key]:
+    """Keys of all open orders with these words, or with an open line of this product."""
+    if product:
+        rows = fetch(
+            cache,
+            "SELECT DISTINCT o.pickup, o.sort, o.order_number, o.text FROM line l"
+            " JOIN orders o ON o.order_number = l.order_number WHERE l.product_number = ? AND o.state = 0",
+            product,
+        )
+    else:
+        rows = fetch(
+            cache,
+            "SELECT pickup, sort, order_number, text FROM orders WHERE state = 0 AND instr(text, ?)",
+            max(words, key=len),
+        )
+    rows += fetch(
+        cache,
+        "SELECT pickup, sort, order_number, text FROM orders WHERE order_number IN (SELECT value FROM json_each(?))",
+        to_text([number for _, _, number in shift[1]]),
+    )
+    keys = sorted(
+        (pickup, sort, number)
+        for pickup, sort, number, text in rows
+        if number not in shift[0] and all(word in text for word in words)
+    )
+    return [key for key in keys if not product or _wants(cache, pending, key[2], product)]
+
+
+def _wants(cache: apsw.Connection, pending: Pending, number: str, product: str) -> bool:
+    """True when the order still has an open line of this product."""
+    lines = lines_of(cache, number, product)
+    header: Row = {"order_number": number}
+    lay_over(header, lines, pending.get(number, ()), None)
+    return any(not is_full(line) for line in lines)
+
+
+def holders(cache: apsw.Connection, pending: Pending, args: Mapping[str, Json]) -> Result:
+    """Orders with this product that are not closed, those that still need some of it first; by pickup date.
+
+    Each with what it still needs of it and what it holds: `needed`, `held`.
+    """
+    product = str(args["product_number"])
+    known = fetch(
+        cache,
+        "SELECT DISTINCT o.pickup, o.sort, o.order_number, o.lines_began FROM line l"
+        " JOIN orders o ON o.order_number = l.order_number WHERE l.product_number = ? AND o.state < 2",
+        product,
+    )
+    rows = [row for *_, number, began in sorted(known) if (row := _holder(cache, pending, number, began, product))]
+    rows.sort(key=lambda row: row["needed"] <= 0)
+    first, size = window(args, SIZE)
+    return rows[first : first + size], len(rows)
+
+
+def is_gone(cache: apsw.Connection, pending: Pending, held: Mapping[str, Any]) -> bool:
+    """Whether an order that holds something was rejected or finished by what is still on its way."""
+    number = str(held["order_number"])
+    row = order_row(cache, pending, number) if number in pending else None
+    return row is not None and bool(row["is_rejected"] or not row["is_active"])
+
+
+def _holder(cache: apsw.Connection, pending: Pending, number: str, began: float, product: str) -> Row | None:
+    row = order_row(cache, pending, number)
+    if row is None or not row["is_active"] or row["is_rejected"]:
+        return None
+    lines = lines_of(cache, number, product)
+    lay_over({"order_number": number}, lines, pending.get(number, ()), began)
+    wanted = (decimal(line.get("quantity")) - decimal(line.get("picked_quantity")) for line in lines)
+    needed = (rest for line, rest in zip(lines, wanted, strict=True) if not is_full(line))
+    return {
+        "order_number": number,
+        "customer_name": str(row.get("customer_name") or row.get("reference") or ""),
+        "pickup_date": row["pickup_date"],
+        "needed": sum(needed, Decimal(0)),
+        "held": sum((decimal(line.get("picked_quantity")) for line in lines), Decimal(0)),
+    }
+
+
+def _rows(cache: apsw.Connection, pending: Pending, keys: Iterable[Key]) -> list[Row]:
+    rows = (order_row(cache, pending, number) for _, _, number in keys)
+    return [row for row in rows if row is not None]
+
+
+def order_row(cache: apsw.Connection, pending: Pending, number: str) -> Row | None:
+    """The header of an order with its progress; lines are read only where something is pending."""
+    found = fetch_one(
+        cache, "SELECT raw, picked_quantity, lines_began, pickup FROM orders WHERE order_number = ?", number
+    )
+    if found is None:
+        return None
+    raw, picked, began, pickup = found
+    row = _header(raw, number, pickup)
+    row["lines_known"] = began is not None
+    operations = pending.get(number, ())
+    if operations:
+        lines = lines_of(cache, number) if began is not None else []
+        lay_over(row, lines, operations, began)
+        picked = sum((decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else picked
+    row["picked_quantity"] = _progress(row, picked)
+    return row
+
+
+def _header(raw: str, number: str, pickup: str) -> Row:
+    row = loaded(raw)
+    row["order_number"] = number
+    row.setdefault("pickup_date", "" if pickup == "~" else pickup)
+    row["is_active"] = row.get("is_active") is not False
+    for name in ("is_claimed", "is_picked", "is_rejected"):
+        row[name] = bool(row.get(name))
+    return row
+
+
+def _progress(row: Row, picked: Any) -> Decimal:
+    if picked is None:
+        return decimal(row.get("total_quantity" if row["is_picked"] else "total_delivery_quantity"))
+    return decimal(picked)
+
+
+def lines_of(cache: apsw.Connection, number: str, product: str = "") -> list[Row]:
+    """The plain lines of an order, or those of one product."""
+    rows = fetch(
+        cache,
+        "SELECT line_number, raw FROM line WHERE order_number = ? AND ? IN ('', product_number) ORDER BY line_number",
+        number,
+        product,
+    )
+    return [{**loaded(raw), "line_number": line} for line, raw in rows]
+
+
+def order(cache: apsw.Connection, pending: Pending, number: str) -> Result:
+    """One order with its lines, each with its product's unit, the places where it lies, where it is kept, and
+    whether stock is kept of it at all: by the store, else by the catalogue."""
+    found = fetch_one(cache, "SELECT raw, lines_began, pickup FROM orders WHERE order_number = ?", number)
+    if found is None:
+        return [], 0
+    raw, began, pickup = found
+    row = _header(raw, number, pickup)
+    lines = _whole_lines(cache, number) if began is not None else []
+    lay_over(row, lines, pending.get(number, ()), began)
+    picked = sum((decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else None
+    row.update(lines=lines, lines_known=began is not None, picked_quantity=_progress(row, picked))
+    return [row], 1
+
+
+def _whole_lines(cache: apsw.Connection, number: str) -> list[Row]:
+    rows = fetch(
+        cache,
+        "SELECT l.line_number, l.product_number, l.raw, p.name, p.unit, p.allow_decimal, s.raw,"
+        " ifnull(s.raw ->> 'is_stock', CASE WHEN p.raw <> '' THEN p.raw ->> 'is_stock' END) FROM line l"
+        " LEFT JOIN product p ON p.product_number = l.product_number LEFT JOIN stock s ON s.id = p.id"
+        " WHERE l.order_number = ? ORDER BY l.line_number",
+        number,
+    )
+    lines = [_whole_line(*row) for row in rows]
+    walk = location_orders(cache, {place["location_code"] for line in lines for place in line["places"]})
+    for line in lines:
+        line["places"] = walked(line["places"], walk)
+    return lines
+
+
+def _whole_line(
+    line_number: int,
+    product: str,
+    raw: str,
+    name: str | None,
+    unit: str | None,
+    decimals: int | None,
+    stock: str | None,
+    is_stock: int | str | None,
+) -> Row:
+    line = loaded(raw)
+    places = line_places(line) or (stock_places(loaded(stock)) if stock else [])
+    kept = kept_places(line)
+    line.pop("store_locations", None)
+    line.update(
+        line_number=line_number,
+        product_number=product,
+        description=line.get("description") or name or "",
+        quantity=decimal(line.get("quantity")),
+        picked_quantity=decimal(line.get("picked_quantity")),
+        moved_quantity=decimal(line.get("moved_quantity")),
+        is_picked=bool(line.get("is_picked")),
+        places=places,
+        kept=kept,
+        allow_decimal=bool(decimals),
+        unit=unit or "",
+        is_stock=is_stock not in (0, "false"),
+    )
+    for optional in (
+        "price",
+        "stock_pool",
+        "picking_stock_pool_array",
+        "store_walking_order",
+        "preferred_location_code",
+    ):
+        line.setdefault(optional, None)
+    return line

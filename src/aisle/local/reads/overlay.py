@@ -1,0 +1,252 @@
+"""What this host still has to tell the service, laid over what the service said last.
+
+An effect leaves the overlay when a read that began after its confirmation is in the cache. Picked quantities are
+absolute, or add up (see `rebase`) until they may have arrived: laid over twice they do no harm. Movements add up, so
+they are laid over until then and not a moment longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.claim import is_later
+from aisle.jobs.codec import from_text, to_text
+from aisle.jobs.pick.walk import FARTHEST
+from aisle.local.db import fetch, fetch_one, usable
+from aisle.local.outbox.operation import REJECT_LINES, Operation, as_operation, parts_of
+from aisle.local.outbox.rebase import BASE, PICKED, has_base, is_picked, rebased, share
+
+CLAIM = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
+"""What our own service says of a claim beside `is_claimed`."""
+
+Row = dict[str, Json]
+
+
+def decimal(value: Any) -> Decimal:
+    """A number of an answer, whatever it is written as; 0 for what is none, or beyond all reckoning."""
+    if isinstance(value, Decimal):
+        return value
+    try:
+        found = Decimal(str(value)) if value is not None and not isinstance(value, bool) else Decimal(0)
+    except ArithmeticError:
+        return Decimal(0)
+    return found if found.is_finite() and -FARTHEST <= found.adjusted() <= FARTHEST else Decimal(0)
+
+
+def is_full(line: Mapping[str, Json]) -> bool:
+    """True when nothing of a line is left to be picked."""
+    return bool(line.get("is_picked")) or decimal(line.get("picked_quantity")) >= decimal(line.get("quantity"))
+
+
+class Overlay:
+    """The pending operations of the outbox by the order that they change; read again only when the outbox changed."""
+
+    def __init__(self, outbox: apsw.Connection) -> None:
+        self._db = outbox
+        self._stamp: tuple[int, int] | None = None
+        self._known: dict[int, Operation] = {}
+        self._orders: dict[str, list[Operation]] = {}
+
+    def data_version(self) -> int:
+        """Changes when another connection has written to the outbox."""
+        with usable(Path(self._db.filename)):
+            row = fetch_one(self._db, "PRAGMA data_version")
+        return int(row[0]) if row else 0
+
+    def stamp(self) -> tuple[int, int]:
+        """Changes when anybody has written to the outbox, this connection included."""
+        return self.data_version(), self._db.total_changes()
+
+    def orders(self) -> Mapping[str, Sequence[Operation]]:
+        """The pending operations of each order, oldest first."""
+        self._refresh()
+        return self._orders
+
+    def operations(self) -> Iterable[Operation]:
+        """All pending operations, oldest first."""
+        self._refresh()
+        return self._known.values()
+
+    def _refresh(self) -> None:
+        stamp = self.stamp()
+        if stamp != self._stamp:
+            self._read()
+            self._stamp = stamp
+
+    def _read(self) -> None:
+        rows = fetch(
+            self._db,
+            "SELECT n, parts, state, confirmed_at, first_sent_at,"
+            " CASE WHEN state IN ('in_doubt', 'needs_person') THEN evidence END FROM operation"
+            " WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected') ORDER BY n",
+        )
+        new = [n for n, parts, *_ in rows if n not in self._known or parts_of(parts) != self._known[n].parts]
+        bodies = (
+            fetch(self._db, "SELECT * FROM operation WHERE n IN (SELECT value FROM json_each(?))", to_text(new))
+            if new
+            else []
+        )
+        fresh = {row[0]: as_operation(row) for row in bodies}
+        known = {**self._known, **fresh}
+        self._known = {
+            n: _renewed(known[n], evidence)._replace(state=state, confirmed_at=confirmed, first_sent_at=sent)
+            for n, _, state, confirmed, sent, evidence in rows
+            if n in known
+        }
+        self._orders = {}
+        for operation in self._known.values():
+            for number in set(orders_of(operation)):
+                self._orders.setdefault(number, []).append(operation)
+
+
+def _renewed(operation: Operation, evidence: str | None) -> Operation:
+    """With what was read about it since."""
+    return operation._replace(evidence=from_text(Any, evidence)) if evidence else operation
+
+
+def orders_of(operation: Operation) -> Iterator[str]:
+    """The orders that an operation changes."""
+    if operation.operation == "update-customer-order":
+        yield str(operation.body["orders"]["order_number"])
+    elif operation.operation == REJECT_LINES:
+        yield str(operation.body["order_number"])
+    elif operation.operation == "create-movement":
+        for item in operation.body:
+            for side in ("from_location", "to_location"):
+                number = (item.get(side) or {}).get("customer_order_number")
+                if number:
+                    yield str(number)
+
+
+def is_in(operation: Operation, began: float | None) -> bool:
+    """Whether a read that began at this moment has brought what the operation did; None: nobody knows when."""
+    return operation.confirmed_at is not None and began is not None and operation.confirmed_at < began
+
+
+def lay_over(header: Row, lines: list[Row], operations: Iterable[Operation], began: float | None) -> None:
+    """Changes an order, in place, to what it will be when these operations are done.
+
+    `began` is when the read began that brought its lines (None when they are not known): what was confirmed before then
+    is in them already.
+    """
+    touched = False
+    for operation in operations:
+        if is_in(operation, began):
+            continue
+        touched = True
+        if operation.operation == "update-customer-order":
+            _update(header, lines, operation)
+        elif operation.operation == REJECT_LINES:
+            _reject_lines(lines, operation.body["lines"])
+        else:
+            for item in operation.body:
+                _move(str(header["order_number"]), lines, item)
+    if touched and lines:
+        header["is_picked"] = bool(header.get("is_picked")) or all(is_full(line) for line in lines)
+
+
+def _update(header: Row, lines: list[Row], operation: Operation) -> None:
+    order = operation.body["orders"]
+    header.update({name: value for name, value in order.items() if name not in ("order_lines", "is_claimed")})
+    if "is_claimed" in order:
+        _claim(header, operation, bool(order["is_claimed"]))
+    by_number = {line["line_number"]: line for line in lines}
+    added = False
+    for change in order.get("order_lines") or ():
+        line = by_number.get(change["line_number"])
+        if line is not None and has_base(change):
+            _add(line, change, may_be_there=operation.first_sent_at is not None)
+            added = True
+        elif line is not None:
+            line.update(change)
+    if added:  # who sent it did not know what others do to its lines
+        header["is_picked"] = all(is_full(line) for line in lines)
+
+
+def _reject_lines(lines: list[Row], said: Iterable[Mapping[str, Json]]) -> None:
+    """Nobody picks these any more, and what is picked of them goes back; or they are open again."""
+    changes = {change["line_number"]: change for change in said}
+    for line in lines:
+        change = changes.get(line["line_number"])
+        if change is not None:
+            line.update(change)
+            line["is_picked"] = change["is_rejected"]
+            line[PICKED] = Decimal(0)
+
+
+def _add(line: Row, change: Mapping[str, Json], *, may_be_there: bool) -> None:
+    """A picker's share on top of what a line stands at; what may be in that already is not added once more."""
+    stands, of = decimal(line.get(PICKED)), decimal(line.get("quantity"))
+    now = rebased(change, stands, of, decimal(line.get("moved_quantity")))
+    if may_be_there:
+        said = decimal(change[PICKED])
+        reached = max(stands, min(said, now.picked)) if share(change) > 0 else min(stands, max(said, now.picked))
+        now = now._replace(picked=reached)
+    line.update({name: value for name, value in change.items() if name != BASE})
+    line[PICKED], line["is_picked"] = now.picked, is_picked(change, now, of)
+
+
+def _claim(header: Row, operation: Operation, claimed: bool) -> None:
+    """Whose the order is: the claim that was made last stands; who let go before it let go of another one."""
+    if not claimed:
+        same = (header.get("claimed_by"), header.get("claimed_terminal") or "") == (
+            operation.app_user,
+            operation.terminal,
+        )
+        if header.get("is_claimed") and not same and is_later(str(header.get("claimed_on")), operation.occurred_at):
+            return
+        header["is_claimed"] = False
+        for name in CLAIM:
+            header.pop(name, None)
+    elif str(header.get("claimed_on") or "") <= operation.occurred_at:
+        header["is_claimed"] = True
+        header.pop("claimed_name", None)
+        said = (operation.app_user, operation.occurred_at, operation.terminal)
+        header.update(zip(("claimed_by", "claimed_on", "claimed_terminal"), said, strict=True))
+
+
+def _move(order: str, lines: list[Row], item: Mapping[str, Json]) -> None:
+    """Goods brought to a place for a line, or taken away from there. More than was picked is picked with it.
+
+    What the line's own hand lays down was picked before: read back already and laid over once more, it does no harm.
+    """
+    quantity = decimal(item.get("quantity"))
+    source = item.get("from_location") or {}
+    for side, sign in (("from_location", -1), ("to_location", 1)):
+        place = item.get(side) or {}
+        if place.get("customer_order_number") != order or not place.get("location_code"):
+            continue
+        for line in lines:
+            if line["line_number"] != place.get("customer_order_line_number"):
+                continue
+            _keep(line, str(place["location_code"]), sign * quantity)
+            picked = decimal(line.get("picked_quantity"))
+            moved = max(Decimal(0), decimal(line.get("moved_quantity")) + sign * quantity)
+            if _is_in_hand(source, order, line["line_number"]):
+                line["moved_quantity"] = min(picked, moved)
+            else:
+                line["moved_quantity"], line["picked_quantity"] = moved, max(picked, moved)
+
+
+def _keep(line: Row, code: str, change: Decimal) -> None:
+    """Where goods of the line are kept, as far as that was read."""
+    kept = line.get("kept")
+    if kept is None:
+        return
+    for entry in kept:
+        if entry["location_code"] == code:
+            entry["quantity"] = decimal(entry["quantity"]) + change
+            return
+    kept.append({"location_code": code, "quantity": change})
+
+
+def _is_in_hand(end: Mapping[str, Json], order: str, line: Json) -> bool:
+    """True for goods that are picked for a line and lie nowhere."""
+    held_by = (end.get("customer_order_number"), end.get("customer_order_line_number"))
+    return held_by == (order, line) and not end.get("location_code")

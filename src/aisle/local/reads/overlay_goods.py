@@ -1,0 +1,253 @@
+"""What pending operations do to the stock of a product: movements, counts, losses, finds, and what is picked.
+
+Stock entries are changed before anybody reads them, so that every page shows the same. What is held for orders stays
+part of a place's quantity, as the service has it; what is picked is in somebody's hand: it leaves the place where it
+was taken, and is still the store's. interface: Create movement, Create store product logs, Update customer order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from aisle.late import Late
+from aisle.local.outbox.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Operation
+from aisle.local.outbox.rebase import has_base, share
+from aisle.local.outbox.sides import looks_like
+from aisle.local.outbox.state import DONE, IN_DOUBT, NEEDS_PERSON
+from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
+
+if TYPE_CHECKING:
+    from aisle.local.outbox import settings_of
+else:
+    settings_of = Late("aisle.local.outbox.settings_of")
+
+Pending = Mapping[str, Sequence[Operation]]
+"""The pending operations of each product, oldest first."""
+
+POOLS = range(1, 11)
+
+
+class Goods:
+    """The pending operations by the product whose stock they change; read again only when the outbox changed."""
+
+    def __init__(self, overlay: Overlay) -> None:
+        self._overlay = overlay
+        self._stamp: tuple[int, int] | None = None
+        self._by_product: dict[str, list[Operation]] = {}
+
+    def pending(self) -> Pending:
+        """Of each product, oldest first."""
+        stamp = self._overlay.stamp()
+        if stamp != self._stamp:
+            self._by_product = {}
+            for operation in self._overlay.operations():
+                for product in dict.fromkeys(products_of(operation)):
+                    self._by_product.setdefault(product, []).append(operation)
+            self._stamp = stamp
+        return self._by_product
+
+
+def products_of(operation: Operation) -> Iterator[str]:
+    """The products whose stock an operation changes."""
+    for item in (*_items(operation), *_picks(operation)):
+        if item.get("product_number"):
+            yield str(item["product_number"])
+
+
+def places_of(operation: Operation, product: str) -> Iterator[str]:
+    """The places where an operation puts something of this product, or counts it."""
+    for item in _items(operation):
+        if str(item.get("product_number")) == product:
+            code = (item.get("to_location") or item).get("location_code")
+            if code:
+                yield str(code)
+
+
+def lay_stock(stock: Row, product: str, operations: Iterable[Operation], began: float | None) -> Row:
+    """A stock entry, changed in place to what it will be when these operations are done.
+
+    `began` is when the read began that brought it: what was confirmed before then is in it already.
+    """
+    nowhere: dict[tuple[str, Any], Decimal] = {}
+    for operation in operations:
+        if is_in(operation, began) or _is_seen(operation, began):
+            continue
+        for item in _items(operation):
+            if str(item.get("product_number")) != product:
+                continue
+            if operation.operation == MOVEMENT:
+                _move(stock, item)
+            elif operation.operation == SETTINGS:
+                settings_of.laid(stock, item)
+            else:
+                _log(stock, item, bool(operation.query.get("is_counted_quantity", "counted_quantity" in item)))
+        for line in _picks(operation):
+            if str(line.get("product_number")) == product:
+                key = (str(operation.body["orders"].get("order_number")), line.get("line_number"))
+                nowhere[key] = _pick(stock, line, nowhere.get(key, Decimal(0)))
+    return stock
+
+
+def _is_seen(operation: Operation, began: float | None) -> bool:
+    """Whether it is in the stock for all that can be seen, though nobody said that it arrived: it stood there, at every
+    place, when it was looked for, and this was read after that."""
+    if operation.state not in (IN_DOUBT, NEEDS_PERSON, DONE) or not operation.evidence or began is None:
+        return False
+    looked_at = operation.evidence.get("looked_at")
+    return looked_at is not None and float(looked_at) < began and looks_like(operation) == "there"
+
+
+def lay_held(
+    held: list[Row], code: str, product: str, operations: Iterable[Operation], began: Mapping[str, float | None]
+) -> list[Row]:
+    """What is held at a place of a product, when these operations are done: rows with order, line and quantity.
+
+    `began` says of each order when the read of its lines began.
+    """
+    found = {(row["order_number"], row["line_number"]): dict(row) for row in held}
+    for operation in operations:
+        for item in _items(operation) if operation.operation == MOVEMENT else ():
+            if str(item.get("product_number")) != product:
+                continue
+            for side, sign in (("from_location", -1), ("to_location", 1)):
+                end = item.get(side) or {}
+                if end.get("location_code") != code or not end.get("customer_order_number"):
+                    continue
+                order, line = str(end["customer_order_number"]), int(end.get("customer_order_line_number") or 0)
+                if is_in(operation, began.get(order)):
+                    continue
+                empty = {"order_number": order, "line_number": line, "quantity": Decimal(0)}
+                row = found.setdefault((order, line), empty)
+                row["quantity"] = decimal(row["quantity"]) + sign * decimal(item.get("quantity"))
+    return [row for row in found.values() if row["quantity"] > 0]
+
+
+def _items(operation: Operation) -> Sequence[Mapping[str, Any]]:
+    if operation.operation in (MOVEMENT, SETTINGS):
+        return operation.body or ()
+    return operation.body.get("storeproductlog") or () if operation.operation == LOGS else ()
+
+
+def _picks(operation: Operation) -> Sequence[Mapping[str, Any]]:
+    """The lines that somebody took goods for, or put them back: only what says what he found says how much it was."""
+    if operation.operation != UPDATE:
+        return ()
+    lines = operation.body["orders"].get("order_lines") or ()
+    return [line for line in lines if has_base(line) and share(line)]
+
+
+# Picks
+
+
+def _pick(stock: Row, line: Mapping[str, Any], nowhere: Decimal) -> Decimal:
+    """What was taken for a line leaves its place as far as the books have it there; what is put back returns.
+
+    Gives what of the line came from nowhere so far, which returns to nowhere first.
+    """
+    code, taken = str(line.get("preferred_location_code") or ""), share(line)
+    entry = next((each for each in stock.get("store_locations") or () if each.get("store_location_code") == code), None)
+    if not code or entry is None:
+        return nowhere
+    pool, pooled = int(decimal(line.get("stock_pool"))), any(entry.get(f"stock_pool_{each}") for each in POOLS)
+    if taken < 0:
+        back = max(Decimal(0), -taken - nowhere)
+        own = pool or int(decimal(entry.get("default_stock_pool"))) or 1
+        _add(entry, "stock_pool_", own if pooled or entry.get(f"stock_pool_{own}") is not None else 0, back)
+        return max(Decimal(0), nowhere + taken)
+    left = taken
+    for each, piece in _leaving(entry, pool, taken):
+        part = min(piece, max(Decimal(0), decimal(entry.get(f"stock_pool_{each}" if pooled else "quantity"))))
+        _add(entry, "stock_pool_", each if pooled else 0, -part)
+        left -= part
+    return nowhere + left
+
+
+# Movements
+
+
+def _move(stock: Row, item: Mapping[str, Any]) -> None:
+    source, target = item.get("from_location") or {}, item.get("to_location") or {}
+    quantity, pool = decimal(item.get("quantity")), int(source.get("stock_pool") or 0)
+    entry = _entry(stock, str(source.get("location_code") or ""))
+    pieces = _leaving(entry, pool, quantity) if entry is not None else [(pool, quantity)]
+    wanted = int(target.get("stock_pool") or 0)
+    to = _entry(stock, str(target.get("location_code") or ""))
+    for each, piece in pieces:
+        if entry is not None:
+            _add(entry, "stock_pool_", each, -piece)
+        if to is not None:
+            _add(to, "stock_pool_", wanted or each, piece)
+        if wanted and each and wanted != each:
+            _add(stock, "most_likely_pool_", each, -piece)
+            _add(stock, "most_likely_pool_", wanted, piece)
+
+
+def _leaving(entry: Row, pool: int, quantity: Decimal) -> list[tuple[int, Decimal]]:
+    """From which pools goods leave a place: the named one, or its own and then upwards; the rest from the first."""
+    first = int(decimal(entry.get("default_stock_pool"))) or 1
+    there = {each: decimal(entry.get(f"stock_pool_{each}")) for each in POOLS}
+    if pool or not any(there.values()):
+        return [(pool, quantity)]
+    pieces: dict[int, Decimal] = {}
+    for each in sorted(there, key=lambda number: (number != first, number)):
+        piece = min(quantity, there[each])
+        if piece > 0:
+            pieces[each] = piece
+            quantity -= piece
+    if quantity > 0:
+        pieces[first] = pieces.get(first, Decimal(0)) + quantity
+    return list(pieces.items())
+
+
+# Counts and changes
+
+
+def _log(stock: Row, item: Mapping[str, Any], counted: bool) -> None:
+    """What was counted replaces what the books have; a loss or find is added to it. Lines of orders are left alone."""
+    if item.get("customer_order_number"):
+        return
+    code = str(item.get("location_code") or "")
+    entry = _entry(stock, code)
+    bare = item.get("counted_quantity") if counted else None
+    bare = item.get("quantity") if bare is None else bare
+    named = {pool: decimal(item[f"stock_pool_{pool}"]) for pool in POOLS if item.get(f"stock_pool_{pool}") is not None}
+    own = int(decimal(item.get("pool_location"))) or int(decimal((entry or {}).get("default_stock_pool"))) or 1
+    for pool, quantity in (named or ({} if bare is None else {own: decimal(bare)})).items():
+        change = quantity - _there(stock if entry is None else entry, pool, entry is None) if counted else quantity
+        if entry is not None:
+            _add(entry, "stock_pool_", pool, change)
+        _add(stock, "most_likely_pool_", pool, change)
+        stock["most_likely_quantity"] = decimal(stock.get("most_likely_quantity")) + change
+
+
+def _there(row: Row, pool: int, whole: bool) -> Decimal:
+    """What a pool has by the books; where nobody keeps pools, all that there is."""
+    prefix, total = ("most_likely_pool_", "most_likely_quantity") if whole else ("stock_pool_", "quantity")
+    if any(row.get(f"{prefix}{each}") is not None for each in POOLS):
+        return decimal(row.get(f"{prefix}{pool}"))
+    return decimal(row.get(total))
+
+
+def _entry(stock: Row, code: str) -> Row | None:
+    """The entry of a place in a stock entry, made where there is none; None for no place."""
+    if not code:
+        return None
+    entries = stock.get("store_locations")
+    if not isinstance(entries, list):
+        entries = stock["store_locations"] = []
+    for entry in entries:
+        if entry.get("store_location_code") == code:
+            found: Row = entry
+            return found
+    made: Row = {"store_location_code": code, "quantity": Decimal(0)}
+    entries.append(made)
+    return made
+
+
+def _add(row: Row, prefix: str, pool: int, change: Decimal) -> None:
+    if pool:
+        row[f"{prefix}{pool}"] = decimal(row.get(f"{prefix}{pool}")) + change
+    if prefix == "stock_pool_":
+        row["quantity"] = decimal(row.get("quantity")) + change

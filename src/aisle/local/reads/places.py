@@ -1,0 +1,206 @@
+"""Places as a session sees them: all of them in the order of feet, or one with everything that lies on it.
+
+What lies where is what the stock list says of each product; what of it is held for customers, the lines of their orders
+say. interface: Location, Stock location entry, Line location.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.codec import to_text
+from aisle.local.db import fetch, fetch_one
+from aisle.local.fold import fold, natural
+from aisle.local.outbox.operation import Operation
+from aisle.local.reads.overlay import Row, decimal, orders_of
+from aisle.local.reads.overlay_goods import Pending, lay_held, lay_stock, places_of
+from aisle.local.reads.rows import Result, loaded, pools, window
+
+SIZE = 20
+"""Rows of a window when nobody says how many."""
+
+Walk = Sequence[tuple[str, Json, str]]
+"""(location_code, location_order or None, text to be searched) of all places, in the order of feet."""
+
+_WALK = """
+SELECT location_code, location_order FROM location
+UNION ALL
+SELECT DISTINCT location_code, NULL FROM place
+WHERE location_code <> '' AND location_code NOT IN (SELECT location_code FROM location)
+"""
+
+_LYING = """
+SELECT p.product_number, p.name, p.unit, p.allow_decimal, p.raw, s.raw, s.began
+FROM product p JOIN stock s ON s.id = p.id
+WHERE p.id IN (
+  SELECT id FROM place WHERE location_code = ?
+  UNION SELECT id FROM product WHERE product_number IN (SELECT value FROM json_each(?))
+) ORDER BY p.name, p.product_number
+"""
+
+_HELD = """
+SELECT l.product_number, l.order_number, l.line_number, l.raw FROM json_each(?) e
+JOIN line l ON l.product_number = e.value JOIN orders o ON o.order_number = l.order_number
+WHERE o.state < 2 AND instr(l.raw, '"customer_order_number"') ORDER BY l.order_number, l.line_number
+"""
+
+
+def walk_of(cache: apsw.Connection) -> Walk:
+    """All places, those of the location list and those that only the stock list names; to be kept until a change."""
+    rows = fetch(cache, _WALK)
+    rows.sort(key=lambda row: (row[1] is None, row[1] or 0, natural(row[0])))
+    return [(code, None if order is None else decimal(order), fold(code)) for code, order in rows]
+
+
+def aisle_of(code: str) -> str:
+    """What the places of one aisle have in common: the code up to its first number that follows a letter or a mark.
+
+    `A-03-2` and `A03` belong to `A`; a code of digits alone belongs to those before its first mark.
+    """
+    found = re.match(r"[^\W\d_]+|\d+(?=\D)", code)
+    return found[0].casefold() if found else ""
+
+
+def places(cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[str, Json]) -> Result:
+    """A window on the places in the order of feet, each with how many products lie there and how much in all.
+
+    `beside` names a place: only those of its aisle. Without `first` the window then begins so that this place is in it.
+    """
+    words = fold(str(args.get("search") or "")).split()
+    beside = str(args.get("beside") or "")
+    aisle = aisle_of(beside)
+    found: Walk = walk
+    if words or beside:
+        found = [each for each in walk if _is_asked(each, words, aisle if beside else None)]
+    first, size = window(args, SIZE)
+    if beside and "first" not in args:
+        at = next((index for index, (code, *_) in enumerate(found) if code == beside), 0)
+        first = max(0, min(at - size // 2, len(found) - size))
+    return [_summary(cache, pending, code, order) for code, order, _ in found[first : first + size]], len(found)
+
+
+def _is_asked(each: tuple[str, Json, str], words: Sequence[str], aisle: str | None) -> bool:
+    code, _, text = each
+    return all(word in text for word in words) and (aisle is None or aisle_of(code) == aisle)
+
+
+def _summary(cache: apsw.Connection, pending: Pending, code: str, order: Json) -> Row:
+    lying = _lying(cache, pending, code)
+    return {
+        **_head(cache, code, order),
+        "products": len(lying),
+        "quantity": sum((row["quantity"] for row in lying), Decimal(0)),
+    }
+
+
+def place(cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[str, Json]) -> Result:
+    """One place with everything on it, and its neighbours in the order of feet (`before`, `after`; empty at an end)."""
+    code = str(args["location_code"])
+    codes = [known for known, _, _ in walk]
+    if code not in codes:
+        return [], 0
+    at = codes.index(code)
+    lying = _lying(cache, pending, code)
+    held = _held(cache, code, [row["product_number"] for row in lying])
+    began = began_of(cache, [operation for row in lying for operation in pending.get(row["product_number"], ())])
+    for row in lying:
+        number = str(row["product_number"])
+        row["held"] = lay_held(held.get(number, []), code, number, pending.get(number, ()), began)
+    tags: list[str] = next((row["tags"] for row in lying if row["tags"]), [])
+    head = _head(cache, code, walk[at][1])
+    one: Row = {
+        **head,
+        "tags": head["tags"] or tags,
+        "products": [{name: value for name, value in row.items() if name != "tags"} for row in lying],
+        "before": codes[at - 1] if at else "",
+        "after": codes[at + 1] if at + 1 < len(codes) else "",
+    }
+    return [one], 1
+
+
+def _head(cache: apsw.Connection, code: str, order: Json) -> Row:
+    row = fetch_one(cache, "SELECT raw FROM location WHERE location_code = ?", code)
+    raw = loaded(row[0]) if row else {}
+    tags = raw.get("tags")
+    return {
+        "location_code": code,
+        "location_order": order,
+        "default_stock_pool": int(decimal(raw.get("default_stock_pool"))),
+        "tags": [str(tag) for tag in tags] if isinstance(tags, list) else [],
+    }
+
+
+def _lying(cache: apsw.Connection, pending: Pending, code: str) -> list[Row]:
+    """What the stock list says of this place, by name; products of which nothing is left there are not among them."""
+    coming = [
+        number for number, operations in pending.items() if any(code in places_of(each, number) for each in operations)
+    ]
+    found = fetch(cache, _LYING, code, to_text(coming))
+    rows = (_product(code, pending.get(number, ()), number, *rest) for number, *rest in found)
+    return [row for row in rows if row["quantity"] or row["pools"]]
+
+
+def _product(
+    code: str,
+    operations: Sequence[Operation],
+    number: str,
+    name: str,
+    unit: str,
+    decimals: int,
+    catalogue: str,
+    stock: str,
+    began: float,
+) -> Row:
+    known = lay_stock(loaded(stock), number, operations, began)
+    item = loaded(catalogue) if catalogue else {}
+    entries = [entry for entry in known.get("store_locations") or () if entry.get("store_location_code") == code]
+    by_pool: dict[str, Decimal] = {}
+    for entry in entries:
+        for pool, quantity in pools(entry, "stock_pool_").items():
+            by_pool[pool] = by_pool.get(pool, Decimal(0)) + decimal(quantity)
+    tags: list[Any] = next((entry["tags"] for entry in entries if isinstance(entry.get("tags"), list)), [])
+    return {
+        "product_number": number,
+        "description": name or str(known.get("product_description") or ""),
+        "quantity": sum((decimal(entry.get("quantity")) for entry in entries), Decimal(0)),
+        "pools": {pool: quantity for pool, quantity in by_pool.items() if quantity},
+        "allow_decimal": bool(decimals),
+        "unit": unit,
+        "price": decimal(known.get("price") or item.get("price")),
+        "tags": [str(tag) for tag in tags],
+    }
+
+
+def began_of(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[str, float | None]:
+    """When the reads of the lines began of all orders that these operations move goods of."""
+    numbers = sorted({number for operation in operations for number in orders_of(operation)})
+    sql = "SELECT o.order_number, o.lines_began FROM json_each(?) e JOIN orders o ON o.order_number = e.value"
+    return dict(fetch(cache, sql, to_text(numbers))) if numbers else {}
+
+
+def _held(cache: apsw.Connection, code: str, numbers: Sequence[str]) -> dict[str, list[Row]]:
+    """What of these products is held at this place for order lines, by product."""
+    held: dict[str, list[Row]] = {}
+    for product, order, line, raw in fetch(cache, _HELD, to_text(list(numbers))) if numbers else ():
+        quantity = sum((decimal(entry.get("quantity")) for entry in _mine(loaded(raw), code, order, line)), Decimal(0))
+        if quantity:
+            held.setdefault(product, []).append({"order_number": order, "line_number": line, "quantity": quantity})
+    return held
+
+
+def _mine(raw: Mapping[str, Any], code: str, order: str, line: int) -> list[Mapping[str, Any]]:
+    """The goods of this line at this place. interface: Line location."""
+    entries = raw.get("store_locations")
+    return [
+        entry
+        for entry in (entries if isinstance(entries, list) else ())
+        if entry.get("location_code") == code
+        and str(entry.get("customer_order_number") or "") == order
+        and decimal(entry.get("customer_order_line_number") or line) == line
+    ]

@@ -1,0 +1,119 @@
+"""Raw answers in the cache as rows for a job."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.codec import to_text
+from aisle.local.db import fetch
+from aisle.local.fold import natural
+from aisle.local.reads.overlay import Row, decimal
+
+Result = tuple[list[Row], int]
+"""Rows, and how many there are in all."""
+
+LAST = Decimal(10) ** 12
+"""Where a place without a walking order goes."""
+
+
+def window(args: Mapping[str, Json], size: int) -> tuple[int, int]:
+    """(first, size) of a window that is asked for; `size` when nobody says how many rows."""
+    first, wanted = args.get("first"), args.get("size")
+    return max(0, int(first or 0)), size if wanted is None else max(0, int(wanted))
+
+
+def _fraction(text: str) -> Decimal | int:
+    value = Decimal(text)
+    return int(value) if value.adjusted() < LAST.adjusted() and value == value.to_integral_value() else value
+
+
+def _nothing(word: str) -> None:
+    """What is infinite, or no number at all, says nothing."""
+
+
+def loaded(raw: str) -> Row:
+    """A kept row: whole numbers as int, fractions as Decimal."""
+    row: Row = json.loads(raw, parse_float=_fraction, parse_constant=_nothing)
+    return row
+
+
+def moment(at: float) -> str:
+    """Seconds since 1970 as ISO 8601 UTC."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def pools(raw: Mapping[str, Any], prefix: str) -> dict[str, Json]:
+    """The pools of a row that say anything, by number as text."""
+    return {str(pool): raw[name] for pool in range(1, 11) if raw.get(name := f"{prefix}{pool}")}
+
+
+def in_use(named: Mapping[str, Json], settled: Mapping[int, str]) -> dict[str, Json]:
+    """The pools that are used, by number as text: those of the settings under the store's own names, else all named."""
+    return {str(pool): named.get(str(pool)) or name for pool, name in settled.items()} if settled else dict(named)
+
+
+def location_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, Json]:
+    """The walking order of places that have one."""
+    rows = fetch(
+        cache,
+        "SELECT l.location_code, l.location_order FROM json_each(?) e JOIN location l ON l.location_code = e.value"
+        " WHERE l.location_order IS NOT NULL",
+        to_text(list(codes)),
+    )
+    return {str(code): decimal(order) for code, order in rows}
+
+
+def stock_places(raw: Mapping[str, Any]) -> list[Row]:
+    """The places of a stock entry. interface: Stock location entry."""
+    entries = raw.get("store_locations")
+    return [
+        _place(entry, "store_location_code", "stock_pool_")
+        for entry in (entries if isinstance(entries, list) else ())
+        if entry.get("store_location_code")
+    ]
+
+
+def line_places(raw: Mapping[str, Any]) -> list[Row]:
+    """The places of an order line where free goods lie. interface: Line location."""
+    entries = raw.get("store_locations")
+    return [
+        _place(entry, "location_code", "most_likely_pool_")
+        for entry in (entries if isinstance(entries, list) else ())
+        if entry.get("location_code") and not entry.get("customer_order_number")
+    ]
+
+
+def kept_places(raw: Mapping[str, Any]) -> list[Row]:
+    """The places where goods of an order line are kept. interface: Line location."""
+    entries = raw.get("store_locations")
+    return [
+        {"location_code": str(entry["location_code"]), "quantity": decimal(entry.get("quantity"))}
+        for entry in (entries if isinstance(entries, list) else ())
+        if entry.get("location_code") and entry.get("customer_order_number")
+    ]
+
+
+def _place(entry: Mapping[str, Any], code: str, pool_prefix: str) -> Row:
+    return {
+        "location_code": str(entry[code]),
+        "location_order": entry.get("location_order"),
+        "quantity": decimal(entry.get("quantity")),
+        "pools": pools(entry, pool_prefix),
+        "default_stock_pool": entry.get("default_stock_pool"),
+    }
+
+
+def walked(places: Sequence[Row], orders: Mapping[str, Json]) -> list[Row]:
+    """Places in the order of feet, each with its walking order where it has one."""
+    for place in places:
+        place["location_order"] = place["location_order"] or orders.get(place["location_code"])
+    return sorted(
+        places, key=lambda place: (decimal(place["location_order"]) or LAST, natural(str(place["location_code"])))
+    )

@@ -1,0 +1,151 @@
+"""The stores of the chain as a person browses them, one of them with all that is known, and what a change to it means.
+
+interface: Store, Create stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.jobs.codec import to_text
+from aisle.local.db import fetch, fetch_one
+from aisle.local.fold import fold
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.reads.overlay import Row
+from aisle.local.reads.rows import Result, loaded, moment, pools, window
+from aisle.local.session.left import GLANCE, open_jobs, waiting
+from aisle.local.session.people import standing
+from aisle.local.session.whereabouts import visited, whereabouts
+
+SIZE = 20
+"""Rows of a window when nobody says how many."""
+
+WORDS = 4
+"""Words of a search that count."""
+
+_WAREHOUSE = "ifnull(raw ->> 'isWarhouse', 0) IN (1, 'true')"
+
+_WHERE = f"""
+FROM store WHERE (:w0 = '' OR instr(text, :w0) > 0) AND (:w1 = '' OR instr(text, :w1) > 0)
+AND (:w2 = '' OR instr(text, :w2) > 0) AND (:w3 = '' OR instr(text, :w3) > 0)
+AND CASE :show WHEN 'warehouse' THEN {_WAREHOUSE}
+  WHEN 'near' THEN store_number <> :here AND ({_WAREHOUSE} OR :area = '' OR ifnull(raw ->> 'areaId', '') = :area)
+  WHEN 'visited' THEN store_number IN (SELECT value FROM json_each(:visited)) ELSE 1 END
+"""  # noqa: S608 - conditions of our own
+_ROWS = f"SELECT store_number, raw {_WHERE} ORDER BY store_number LIMIT :size OFFSET :first"
+_COUNT = f"SELECT count(*) {_WHERE}"
+
+
+def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Result:
+    """A window on the stores, by number: `show` (all, near, warehouse, visited), words to `search`.
+
+    Near are those that the service counts as around: of the same area, and warehouses. Visited are those that terminals
+    of this host were changed to or from; they are known here although the list may not have come yet.
+    """
+    words = [f" {word}" if len(word) < 3 else word for word in fold(str(args.get("search") or "")).split()[:WORDS]]
+    first, size = window(args, SIZE)
+    area, been = _area(cache, home.store), {each.store: each for each in visited(home.root, home.base_url)}
+    said: dict[str, Any] = {
+        **{f"w{at}": words[at] if at < len(words) else "" for at in range(WORDS)},
+        "show": str(args.get("show") or "all"),
+        "here": home.store,
+        "area": area,
+        "visited": to_text(list(been)),
+    }
+    rows = cache.execute(_ROWS, {**said, "first": first, "size": size}).fetchall()
+    ((count,),) = cache.execute(_COUNT, said).fetchall()
+    total = int(str(count))
+    found = [_listed(str(number), loaded(str(raw)), home, area, been) for number, raw in rows]
+    if said["show"] in ("all", "visited"):
+        known = {str(number) for (number,) in fetch(cache, "SELECT store_number FROM store")} if been else set()
+        unlisted = [number for number in been if number not in known and all(word.strip() in number for word in words)]
+        begin = max(0, first - total)
+        room = max(0, size - len(found))
+        found += [_listed(number, {}, home, area, been) for number in unlisted[begin : begin + room]]
+        total += len(unlisted)
+    return found, total
+
+
+def _area(cache: apsw.Connection, store: str) -> str:
+    row = fetch_one(cache, "SELECT raw ->> 'areaId' FROM store WHERE store_number = ?", store)
+    return str(row[0] or "") if row else ""
+
+
+def _listed(number: str, raw: Mapping[str, Any], home: Home, area: str, been: Mapping[str, Home]) -> Row:
+    warehouse = raw.get("isWarhouse") in (True, 1, "true")
+    near = warehouse or not area or str(raw.get("areaId") or "") == area
+    waits = GLANCE.waiting(been[number]) if number in been and number != home.store else 0
+    return {
+        "store_number": number,
+        "store_name": str(raw.get("storeName") or ""),
+        "is_warehouse": warehouse,
+        "area": str(raw.get("areaDescription") or raw.get("areaId") or ""),
+        "country": str(raw.get("countryCode") or ""),
+        "here": number == home.store,
+        "near": near and number != home.store,
+        "waiting": waits,
+    }
+
+
+_NAMES = {
+    "storeNo": "store_number",
+    "storeName": "store_name",
+    "areaId": "area_id",
+    "areaDescription": "area_description",
+    "countryCode": "country_code",
+    "isWarhouse": "is_warehouse",
+    "inventLocation": "invent_location",
+    "legalEntity": "legal_entity",
+    "lastOrderLineExportedOn": "last_order_line_exported_on",
+}
+"""What the list calls the fields of a store, and what its creation does."""
+
+
+def store_page(cache: apsw.Connection, outbox: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Result:
+    """One store (`store_number`) under the names of its creation, `pools` by number.
+
+    `told`: yes; `unasked` (more may come), `refused`. And what a change to it means for `user` at `terminal`: `may`,
+    `waiting` and `jobs` of the store that would be left, `there_waiting` and `there_jobs` of that one; `there_known`:
+    whether data of that one are here.
+    """
+    number = str(args["store_number"])
+    row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", number)
+    more = fetch_one(cache, "SELECT raw, refused, began FROM store_said WHERE store_number = ?", number)
+    been = {each.store: each for each in visited(home.root, home.base_url)}
+    if row is None and more is None and number not in been:
+        return [], 0
+    listed, said = loaded(row[0]) if row else {}, loaded(more[0]) if more and more[0] else {}
+    named = {_NAMES.get(name, name): value for name, value in listed.items()}
+    user, terminal = str(args.get("user") or ""), str(args.get("terminal") or "")
+    there = been.get(number)
+    waits, jobs = waiting(there, user) if there and number != home.store else (0, ())
+    store: Row = {
+        **named,
+        **said,
+        "store_number": number,
+        "pools": pools(listed, "storeStockPool") | pools(said, "store_stock_pool_"),
+        "told": "yes" if said else "refused" if more else "unasked",
+        "read_at": moment(more[2]) if more else "",
+        "here": number == home.store,
+        "may": _may(cache, home, number, user, terminal),
+        "waiting": Outbox(outbox).counts()[0],
+        "jobs": open_jobs(outbox, home.store, user),
+        "there_known": home._replace(store=number).cache.exists(),
+        "there_waiting": waits,
+        "there_jobs": list(jobs),
+    }
+    return [store], 1
+
+
+def _may(cache: apsw.Connection, home: Home, number: str, user: str, terminal: str) -> bool:
+    """Whether this person may change this terminal to that store: a supervisor, and whoever brings it back to where it
+    belongs or brought it here."""
+    note = whereabouts(home.root, terminal)
+    if note and note.store == home.store and (number == note.settled or user == note.user):
+        return True
+    return standing(cache, user).may

@@ -1,0 +1,1 @@
+"""A session: inputs to jobs, durable before the screen says so."""

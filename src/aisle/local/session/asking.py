@@ -1,0 +1,128 @@
+"""What a session itself has asked or keeps in mind: two readings to choose from, `12*` for the next scan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from aisle.jobs.base import Context, Start
+from aisle.jobs.base import priced as as_price
+from aisle.jobs.view import WRONG, Msg, Verdict, View, msg
+from aisle.local.reads.reads import Reads
+from aisle.local.session.ear import name_of
+from aisle.local.session.house import is_house
+from aisle.local.session.stack import Level, Outcome, Stack
+from aisle.scan.meaning import Choice, Either, Open, Quantity, Said, Text, Thing, Unknown
+
+
+class Asking(NamedTuple):
+    """One thing kept in mind, for the page that it was said on."""
+
+    page: tuple[int, str, str] = (0, "", "")
+    ways: tuple[Thing, ...] = ()
+    """Two readings are left of an input: 1 or 2?"""
+    times: str = ""
+    """The next scan is so many of it."""
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is anything to keep in mind."""
+        return bool(self.ways or self.times)
+
+    def on(self, levels: Sequence[Level]) -> Asking:
+        """What is left of it now: nothing, once its page is gone."""
+        return self if self.page == page_of(levels) else NOTHING
+
+    def open(self, open_: Open) -> Open:
+        """What an input may be: a choice of the readings while they are asked."""
+        return Open(choices=len(self.ways)) if self.ways else open_
+
+    def chosen(self, said: Said) -> Said:
+        """The reading of that number, where one was asked for."""
+        if isinstance(said, Choice) and said.number <= len(self.ways):
+            return self.ways[said.number - 1]
+        return said
+
+    def multiplies(self, said: Said, text: str) -> bool:
+        """Whether that is the code or number that the multiplier waits for, no look and no multiplier of its own."""
+        is_code = isinstance(said, Unknown | Either | Quantity) or (isinstance(said, Thing) and not said.lookup)
+        return bool(self.times) and is_code and not text.lstrip().startswith("?") and "*" not in text
+
+    def typed(self, text: str) -> str:
+        """The open line as a person has it in mind: `12*` stands before what is typed now."""
+        return f"{self.times}*{text}" if self.times else text
+
+    def over(self, view: View) -> View:
+        """The page with the question on it."""
+        if not self.ways:
+            return view
+        choices = tuple(msg("raw", text=name_of(way)) for way in self.ways)
+        return view._replace(choices=choices, prompt=msg("session.choose"))
+
+
+NOTHING = Asking()
+
+
+def page_of(levels: Sequence[Level]) -> tuple[int, str, str]:
+    """Which job stands on the screen, told from all others before and after it."""
+    return len(levels), levels[-1].job.name, levels[-1].ref
+
+
+def question(ways: Sequence[Thing]) -> Msg:
+    """Which of these readings is meant?"""
+    return msg("session.either", **{f"way{number}": name_of(way) for number, way in enumerate(ways, 1)})
+
+
+def answered(stack: Stack, said: Said, context: Context, reads: Reads) -> Outcome:
+    """What the job on the screen makes of it. Words that it has no use for open the page of what they find, on top of
+    it, as if a `?` stood before them; where they find nothing, the job's own answer stands."""
+    before = list(stack.levels)
+    outcome = stack.feed(said, context)
+    if not isinstance(said, Text) or not context.user or is_house(before[-1]):
+        return outcome
+    if not _is_unused(outcome, before, stack.levels):
+        return outcome
+    if not reads.query("search", {"search": said.text, "size": 1})[1]:
+        return outcome
+    stack.levels[:] = before
+    return stack.open(Start("lookup", {"search": said.text}), context)
+
+
+_UNUSED = (".unknown", "pick.waiting", "pick.answer_first", "pick.put_back_first")
+"""How the verdict of a job ends that could do nothing with words."""
+
+
+def _is_unused(outcome: Outcome, before: Sequence[Level], after: Sequence[Level]) -> bool:
+    """Whether a job has said that it knows no such thing, or has not stirred at all."""
+    if outcome.verdict:
+        return outcome.verdict.kind == WRONG and outcome.verdict.text.id.endswith(_UNUSED)
+    return before == after and not any(note.writes or note.settles for note in outcome.notes)
+
+
+def fairly(outcome: Outcome, said: Said, is_complete: Callable[[], bool]) -> Outcome:
+    """Nobody is told that there is no such thing while the store has never been read whole."""
+    before = outcome.verdict
+    after = before and _not_yet(before, said)
+    if after == before or is_complete():
+        return outcome
+    notes = tuple(note._replace(verdict=after) if note.verdict == before else note for note in outcome.notes)
+    return outcome._replace(notes=notes, verdict=after)
+
+
+def priced(outcome: Outcome, said: Said) -> Outcome:
+    """A label whose price could not be turned into a quantity is answered with that price before all else."""
+    price = said.meanings[0].price if isinstance(said, Thing) else None
+    if price is None or outcome.verdict is None:
+        return outcome
+    told = msg("session.priced", price=as_price(price), said=outcome.verdict.text)
+    return outcome._replace(verdict=outcome.verdict._replace(text=told))
+
+
+def _not_yet(verdict: Verdict, said: Said) -> Verdict:
+    """What a verdict on something unknown becomes; others as they are."""
+    id_, asked = verdict.text.id, str(verdict.text.args[0][1]) if verdict.text.args else ""
+    if id_ == "sign_in.unknown":
+        return verdict._replace(text=msg("sign_in.unknown_yet", asked=asked))
+    if isinstance(said, Thing) or not id_.endswith((".unknown", ".not_found")):
+        return verdict
+    return verdict._replace(text=msg("session.unknown_yet", text=asked))

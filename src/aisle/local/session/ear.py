@@ -1,0 +1,57 @@
+"""From a line to what it means: the grammar's readings, the store's candidates, and the choice between them."""
+
+from __future__ import annotations
+
+from aisle.jobs.base import Event, Opened, Start
+from aisle.local.reads.reads import Reads
+from aisle.scan import grammar
+from aisle.scan.meaning import LOCATION, PRODUCT, Open, Refused, Said, Text, Thing, Unknown
+from aisle.scan.resolve import resolve
+from aisle.scan.restricted import Pattern
+
+
+class Ear:
+    """Understands lines with the help of the cache. `table` holds the in-store codes that carry weight or price."""
+
+    def __init__(self, reads: Reads, table: tuple[Pattern, ...]) -> None:
+        self._reads = reads
+        self._table = table
+        self._meant: dict[tuple[str, Open, tuple[str, ...]], Said] = {}
+
+    def forget(self) -> None:
+        """A new queue begins; the cache may have changed since the last one."""
+        self._meant.clear()
+
+    def understand(self, text: str, open_: Open, prefers: tuple[str, ...]) -> Said:
+        """What a line means at this step; the same line at the same step means the same all through one queue."""
+        ways = grammar.readings(text, open_, self._table)
+        if not grammar.are_readings(ways):
+            return ways
+        asked = (text, open_, prefers)
+        if asked not in self._meant:
+            found = self._reads.find(grammar.keys_of(ways))
+            if any(way.price is not None for way in ways):
+                found = self._reads.priced(found)
+            self._meant[asked] = resolve(text, open_, ways, found, prefers)
+        return self._meant[asked]
+
+
+def detour(said: Said, raw: str) -> tuple[Start, Event] | None:
+    """Where a `?` leads: the job that shows what stands behind it, and what that job is told where it is open already
+    or needs more than its arguments. Words are found, and a `?` alone opens an empty page. None where nobody asked."""
+    if isinstance(said, Thing) and said.lookup:
+        meaning = said.meanings[0]
+        if meaning.kind == LOCATION:
+            return Start("browse", {"location_code": meaning.key}), said
+        return Start("lookup", {"product_number": meaning.key} if meaning.kind == PRODUCT else {}), said
+    if isinstance(said, Text | Unknown | Refused) and raw.lstrip(" ")[:1] == "?":
+        words = raw.strip(" ?")
+        return (Start("lookup", {"search": words}), Text(words)) if words else (Start("lookup", {}), Opened({}))
+    return None
+
+
+def name_of(thing: Thing) -> str:
+    """A thing in a few characters: `12 x Oat drink`."""
+    meaning = thing.meanings[0]
+    times = "" if meaning.quantity == 1 else f"{meaning.quantity.normalize():f} x "
+    return f"{times}{meaning.label or meaning.key}"

@@ -1,0 +1,148 @@
+"""Keeps what the jobs of a session do: gathered, made durable in one transaction, put up again where it was left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aisle.errors import StorageError
+from aisle.jobs import codec
+from aisle.jobs.base import Context, Event, SignIn, SignOut
+from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.operation import Author
+from aisle.local.session.draft import Draft
+from aisle.local.session.stack import Level, Outcome, Stack, held_by, knows
+
+REPLAY = 50
+"""Events after which a job's state is kept whole, so that a resume replays no more."""
+
+
+class Keeper:
+    """Between the jobs on the screen and the journal."""
+
+    def __init__(self, journal: Journal, stack: Stack, session_id: str) -> None:
+        self._journal = journal
+        self._stack = stack
+        self._id = session_id
+        self._draft = Draft()
+        self._since: dict[str, int] = {}
+        """Events of each job since its state was kept whole."""
+        self.has_failed = False
+        """Whether the last that was to be kept could not be."""
+        self._held: Mapping[str, tuple[str, ...]] = {}
+        """The orders that each job was said to work on."""
+
+    @property
+    def has_writes(self) -> bool:
+        """Whether something is not durable yet that pages show."""
+        return bool(self._draft.writes or self._draft.remarks)
+
+    @property
+    def supervises(self) -> bool:
+        """Whether something of it is what only a supervisor does."""
+        return any(write.supervises for _, write in self._draft.writes)
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """What has to be handed on by word of mouth as soon as this is durable, by the name of what was asked."""
+        return {name: ask.secret for name, ask in self._draft.asks if ask.secret}
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is something to go back to."""
+        return bool(self._draft.levels)
+
+    def move(self, journal: Journal) -> None:
+        """The journal is another one from now on, with all that was in the one before."""
+        self._journal = journal
+        self.has_failed = False
+
+    # What happens
+
+    def add(self, outcome: Outcome, at: float, raw: str, context: Context) -> None:
+        """What came of an input; `raw` stays with the first event, `at` is seconds since 1970."""
+        draft = self._draft
+        for note in outcome.notes:
+            entry = draft.enter(note.ref, at, raw, note.event, context, note.before, note.after, note.verdict)
+            raw = ""
+            draft.writes += [(entry, write) for write in note.writes]
+            draft.settles += note.settles
+            draft.remarks += note.remarks
+            self._since[note.ref] = self._since.get(note.ref, 0) + 1
+        draft.opened += outcome.opened
+        draft.closed += outcome.closed
+        draft.wishes += outcome.wishes
+        draft.asks += outcome.asks
+
+    def say(self, event: Event, at: float, raw: str, context: Context, verdict: Verdict) -> None:
+        """An answer of the session's own."""
+        top = self._stack.top
+        step = top.job.at(top.state)
+        self._draft.enter("", at, raw, event, context, step, step, verdict)
+
+    def stay(self, order: SignIn | SignOut) -> None:
+        """Whose the terminal is from now on."""
+        self._draft.stay = order
+
+    # Making it durable
+
+    def keep(self, author: Author) -> bool:
+        """One transaction for all that happened since the last one; whether the courier has something to do by it.
+
+        Raises StorageError: then nothing has happened, and the jobs stand where they stood.
+        """
+        levels = self._stack.levels
+        draft, self._draft = self._draft, Draft(tuple(levels))
+        if draft.empty:
+            return False
+        held = held_by(levels)
+        holds = [(job_id, held[job_id]) for job_id in held if held[job_id] != self._held.get(job_id, ())]
+        states = self._whole_states(levels) if draft.entries else []
+        try:
+            self._journal.commit(draft.batch(self._id, author.terminal, author, states, holds))
+        except StorageError:
+            self.has_failed = True
+            if draft.levels:
+                levels[:] = draft.levels
+            self._draft = Draft(draft.levels)
+            raise
+        self.has_failed = False
+        self._held = held
+        for job_id in draft.closed:
+            self._since.pop(job_id, None)
+        return bool(draft.writes or draft.settles or draft.wishes or draft.asks)
+
+    def _whole_states(self, levels: list[Level]) -> list[tuple[str, str]]:
+        """(job_id, state) of the jobs whose replay has become long."""
+        states = []
+        for level in levels:
+            if level.ref and self._since.get(level.ref, 0) >= REPLAY:
+                states.append((level.ref, codec.to_text(level.state)))
+                self._since[level.ref] = 0
+        return states
+
+    # What was left
+
+    def resume(self, store: str, user: str) -> Verdict | None:
+        """Puts up the jobs that a person left open, those that nobody else works on; what is to be said of it."""
+        said = None
+        jobs = self._journal.open_jobs(store, user, self._id)
+        adopted = set(self._journal.adopt(self._id, [row.job.job_id for row in jobs])) if jobs else set()
+        for row in jobs:
+            if row.job.job_id not in adopted:
+                continue
+            if self._stack.replay(row):
+                self._since[row.job.job_id] = len(row.events)
+                said = Verdict(INFO, msg("session.resumed"))
+            else:
+                self._draft.closed.append(row.job.job_id)
+                why = "session.not_resumed" if knows(row.job) else "session.other_version"
+                said = Verdict(WRONG, msg(why, job=_called(row.job.name)))
+        return said
+
+
+def _called(job: str) -> Msg:
+    """A job as people know it."""
+    from aisle.jobs.desk.today_view import JOBS
+
+    return msg(JOBS.get(job, "raw"), text=job)

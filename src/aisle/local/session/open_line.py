@@ -1,0 +1,66 @@
+"""The line that somebody is typing, without what was typed before a page opened by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+from aisle.jobs.view import INFO, Verdict, msg
+from aisle.local.session.stack import Level
+
+
+def meant_for(levels: Sequence[Level]) -> tuple[Any, ...]:
+    """The page on the screen, as far as it decides what typed text means."""
+    job, state, ref, _ = levels[-1]
+    open_ = job.open(state)
+    return len(levels), job.name, ref, job.at(state), open_.choices, open_.quantity
+
+
+def not_taken(text: str, verdict: Verdict | None) -> Verdict:
+    """What made another page come, and that the text that was typed before it is not taken."""
+    if verdict is None:
+        return Verdict(INFO, msg("session.typed_cleared", text=text))
+    return verdict._replace(text=msg("session.typed_before", text=text, said=verdict.text))
+
+
+class OpenLine:
+    """What stands on the open line of a terminal.
+
+    The decoder keeps its line whatever happens on the screen. What was typed for another page is no answer to the one
+    that came by itself: it is cut off until the line ends.
+    """
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._old = ""
+        self._secret = False
+        """Some of the line was a secret: all of it is, to its end, whatever page it goes on on."""
+
+    def stands(self, whole: str) -> str:
+        """The decoder's line is this now; what of it is meant for the page on the screen."""
+        self.text = self._own(whole)
+        return self.text
+
+    def ended(self, whole: str) -> str | None:
+        """The decoder's line has ended with this; None when all of it was typed for another page."""
+        own = self._own(whole)
+        cut, self._old, self.text = self._old or self._secret, "", ""
+        self._secret = False
+        return None if cut and not own else own
+
+    def drop(self, *, secret: bool = False) -> str:
+        """Another page is on the screen: what was typed so far is not for that, and is given back, a secret as it was
+        shown."""
+        dropped, self.text = self.text, ""
+        self._old += dropped
+        self._secret = self._secret or (secret and bool(dropped))
+        return "*" * len(dropped) if secret else dropped
+
+    def _own(self, whole: str) -> str:
+        self._secret = self._secret and bool(whole)
+        if self._secret:
+            return ""
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(self._old, whole, strict=False))
+        self._old = whole[: len(list(same))]
+        return whole[len(self._old) :]

@@ -1,0 +1,85 @@
+"""What only a supervisor does is asked for his PIN before it happens: in one place, whatever the page.
+
+Jobs say which of their effects are a supervisor's (`supervises`). An input that would come to one is tried on the open
+jobs, which purity allows; while the PIN is missing they are put back as they were, and the page of the PIN opens and
+holds the input back. Without the service nobody can judge a PIN: then it is noted, goes with the person's token alone,
+and waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from aisle.jobs.base import Event, Start
+from aisle.jobs.view import ASK, Verdict, msg
+from aisle.local.outbox.operation import principal_of
+from aisle.local.session.stack import Outcome
+from aisle.scan.meaning import Text, Unknown
+
+if TYPE_CHECKING:
+    from aisle.local.session.session import Session
+
+NAME = "pin"
+"""The page of the PIN (`aisle.jobs.pin`)."""
+UP = ("live", "partial", "syncing")
+TELL_AGAIN = 60.0
+"""Seconds after which it is told again that something waits for a PIN: a scan may have hidden it."""
+
+TWICE_S = 10.0
+"""So long after a PIN was right it may be typed once more, by whoever did not see the page go."""
+
+
+def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcome:
+    """What comes of an input; or the page of the PIN, where that has to be said first."""
+    stack = session._stack
+    before = list(stack.levels)
+    outcome = feed()
+    writes = any(write.supervises for note in outcome.notes for write in note.writes)
+    notes = writes or any(remark.supervises for note in outcome.notes for remark in note.remarks)
+    asks = any(ask.supervises for _, ask in outcome.asks)
+    if not (notes or asks):
+        return outcome
+    row = pass_of(session)
+    wanted = row["wanted"] or (asks and row["asked"])
+    there = session.has_pass
+    if not wanted or (there and session._proved > session._at):
+        return outcome
+    is_up = session._lookout.link().state in UP
+    if before[-1].job.name != NAME and (is_up or asks):
+        stack.levels[:] = before
+        return stack.open(Start(NAME, {"said": said, "may_wait": not asks}), session._context())
+    if there or not (writes and outcome.verdict):
+        return outcome
+    told = outcome.verdict._replace(text=msg("pin.noted", said=outcome.verdict.text))
+    return outcome._replace(verdict=told)
+
+
+def is_said_twice(session: Session, text: str, said: Event) -> bool:
+    """Whether that may be a PIN which was right a moment ago: digits that mean nothing to the page that came."""
+    digits = text.strip()
+    late = 0 <= session._at - session._proved_at < TWICE_S
+    return late and isinstance(said, Unknown | Text) and digits.isdecimal() and 4 <= len(digits) <= 12
+
+
+def pass_of(session: Session) -> Mapping[str, Any]:
+    """How it stands with the PIN of whoever is signed in."""
+    (row,), _ = session._rooms.reads.query("pass", {"user": session._who.user, "now": session._context().now})
+    return row
+
+
+def own_principal(session: Session) -> str:
+    """Whose token a supervisor's work goes with; empty for the store's."""
+    return principal_of(session._who.user) if pass_of(session)["wanted"] else ""
+
+
+def remind(session: Session) -> None:
+    """Says that something waits for the PIN of whoever is signed in, once it can be judged, and again every minute."""
+    if not session._who.user or session._stack.top.job.name == NAME:
+        return
+    waiting = pass_of(session)["waiting"]
+    if not waiting or session.has_pass or session._lookout.link().state not in UP:
+        session._reminded = 0.0
+    elif abs(session._at - session._reminded) >= TELL_AGAIN:
+        session._reminded = session._at
+        session._tell(Verdict(ASK, msg("pin.waits", count=waiting)))

@@ -1,0 +1,1 @@
+"""A sample of every page, for snapshots, languages and screenshots."""

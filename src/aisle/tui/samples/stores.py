@@ -1,0 +1,151 @@
+"""Samples of the pages of the chain's stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from aisle.jobs.chain.store_sheet import Listed, Sheet, sheet_of
+from aisle.jobs.chain.stores import Stores, StoresJob
+from aisle.jobs.view import INFO, WRONG, Frame, Link, Verdict, msg
+
+CHAIN = (
+    ("0041", "Millbrook High Street", False, "Mill Valley"),
+    ("0042", "Millbrook Station", False, "Mill Valley"),
+    ("0043", "Fernhill", False, "Mill Valley"),
+    ("0107", "Sankt Pölten Hauptbahnhof, Untergeschoss", False, "Niederösterreich"),
+    ("0900", "Millbrook Depot", True, "Mill Valley"),
+)
+"""Number, name, whether it is a warehouse, area."""
+
+STORE: dict[str, Any] = {
+    "store_number": "0043",
+    "store_name": "Fernhill",
+    "is_warehouse": False,
+    "address": "40 Church Street",
+    "postal_code": "MV4 2QT",
+    "city": "Fernhill",
+    "country_code": "GB",
+    "country_name": "United Kingdom",
+    "phone_number": "+44 1632 960043",
+    "contact_details": "Ask for Joan",
+    "area_id": "MV",
+    "area_description": "Mill Valley",
+    "store_type_description": "Neighbourhood",
+    "store_next_ordering_datetime": "2026-11-21T09:00:00Z",
+    "store_next_delivery_datetime": "2026-11-23T06:30:00Z",
+    "legal_entity": "Mill Valley Stores Ltd",
+    "cost_center": "4300",
+    "store_gln": "5060000000437",
+    "is_active": True,
+    "ip_range_begin": "10.43.0.1",
+    "ip_range_end": "10.43.0.254",
+    "pools": {"1": "Shop floor", "2": "Backroom", "4": "Web orders"},
+    "opening_hours": [
+        {"key": "Mon-Fri", "sort_order": 1, "value": "8:00-20:00"},
+        {"key": "Sat", "sort_order": 2, "value": "8:00-18:00"},
+    ],
+    "ordering_schema": [
+        {"day": 1, "delivery_offset": 2, "time": "09:00"},
+        {"day": 4, "delivery_offset": 1, "time": "11:30", "category_code": "FRESH", "week_numbers": "1,3,5"},
+        {"day": 7, "delivery_offset": 3, "time": "20:00", "ordering_offset": 1},
+    ],
+    "store_printers": [
+        {"printer_name": "Labels", "printer_ip": "10.43.0.20", "vendor": "Zebra", "is_bluetooth": False},
+        {"printer_name": "Belt 2", "printer_serial": "QLN-2207", "is_bluetooth": True},
+    ],
+    "free_fields": [{"key": "Key holder", "sort_order": 1, "value": "J. Lamb"}],
+    "something_new": 12,
+    "told": "yes",
+    "may": True,
+}
+
+
+def _rows(text: str) -> tuple[Listed, ...]:
+    rows = [Listed(number, text or name, warehouse, text or area, near=True) for number, name, warehouse, area in CHAIN]
+    rows[1] = rows[1]._replace(here=True)
+    rows[2] = rows[2]._replace(waiting=3)
+    rows[3] = rows[3]._replace(near=False)
+    return tuple(rows)
+
+
+def _sheet(text: str, **fields: Any) -> Sheet:
+    said = {**STORE, **fields}
+    if text:
+        named = {name: text for name, value in said.items() if isinstance(value, str) and name not in ("told",)}
+        said |= {**named, "pools": {"1": text}, "opening_hours": [{"key": text, "value": text}]}
+        said |= {"free_fields": [{"key": text, "value": text}], "store_printers": [{"printer_name": text}]}
+    return sheet_of(said)
+
+
+def _frame(state: Stores, verdict: Verdict | None, link: Link, serial: int = 0) -> Frame:
+    return Frame(StoresJob().view(state), link, verdict, "", "0042", "Anna", serial)
+
+
+def _list(text: str) -> Frame:
+    return _frame(Stores(rows=_rows(text), total=812, cursor=2), None, Link("live", 4.0))
+
+
+def _near(text: str) -> Frame:
+    state = Stores("near", rows=_rows(text)[2:], total=3)
+    return _frame(state, Verdict(INFO, msg("stores.title_near")), Link("offline", 5400.0, 4), 2)
+
+
+def _nothing(text: str) -> Frame:
+    verdict = Verdict(WRONG, msg("stores.not_this", what=text or "Rye bread"))
+    return _frame(Stores(search=text or "zebra"), verdict, Link("live", 4.0), 3)
+
+
+def _none_yet(text: str) -> Frame:
+    return _frame(Stores(changes=True), None, Link("syncing", -1.0))
+
+
+def _page(text: str) -> Frame:
+    return _frame(Stores(number=text or "0043", sheet=_sheet(text)), None, Link("live", 4.0, elsewhere=2))
+
+
+def _staff(text: str) -> Frame:
+    sheet = _sheet(text, may=False, is_warehouse=True)
+    return _frame(Stores(number=text or "0900", sheet=sheet), None, Link("live", 4.0))
+
+
+def _listed(text: str) -> Frame:
+    """At a service that says no more than the list."""
+    said = {name: STORE[name] for name in ("store_number", "store_name", "area_description", "country_code", "pools")}
+    sheet = sheet_of({**said, "store_name": text or said["store_name"], "told": "unasked", "may": True})
+    return _frame(Stores(number="0043", sheet=sheet), None, Link("offline", 900.0))
+
+
+def _awaited(text: str) -> Frame:
+    return _frame(Stores(number=text or "0043"), None, Link("syncing", 30.0))
+
+
+def _change(text: str) -> Frame:
+    sheet = _sheet(text, waiting=3, jobs=["pick", "count"], there_waiting=1, there_jobs=["move"])
+    return _frame(Stores(number=text or "0043", sheet=sheet, asking=True), None, Link("offline", 900.0, 3))
+
+
+def _new(text: str) -> Frame:
+    sheet = _sheet(text, there_known=False)
+    return _frame(Stores(number=text or "0043", sheet=sheet, asking=True), None, Link("offline", 900.0))
+
+
+def _no_right(text: str) -> Frame:
+    state = Stores(number=text or "0043", sheet=_sheet(text, may=False), asking=True, changes=True)
+    return _frame(state, None, Link("live", 4.0))
+
+
+STORES: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
+    ("stores", "all", _list),
+    ("stores", "near", _near),
+    ("stores", "nothing", _nothing),
+    ("stores", "none_yet", _none_yet),
+    ("stores.page", "all", _page),
+    ("stores.page", "staff", _staff),
+    ("stores.page", "listed", _listed),
+    ("stores.page", "awaited", _awaited),
+    ("stores.change", "open", _change),
+    ("stores.change", "new", _new),
+    ("stores.change", "no_right", _no_right),
+)
+"""Screen, state, and how it is built."""
