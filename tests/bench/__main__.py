@@ -12,6 +12,7 @@ from subprocess import CalledProcessError
 
 from tests.bench import (  # noqa: F401 - they register their rows
     rows_cache,
+    rows_chain,
     rows_courier,
     rows_growth,
     rows_handhelds,

@@ -95,7 +95,7 @@ class Group(NamedTuple):
 
 GROUPS: dict[str, Group] = {}
 
-LONG = ("products", "orders", "sessions", "handhelds")
+LONG = ("products", "orders", "sessions", "handhelds", "chain")
 """Groups that take long, measured when they are asked for."""
 
 

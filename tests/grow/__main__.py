@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, closing
 from time import perf_counter
+from typing import NamedTuple
 
 import httpx
 
@@ -23,19 +24,33 @@ from aisle.service.times import moment
 from aisle.service.tokens import create_token
 from tests.bench.shop import Product, products
 from tests.grow.chain import address_beside, copied, make_beside
-from tests.grow.lists import LISTS, POLLS, Side, side, told, walked, weighed
+from tests.grow.lists import LISTS, MOST, POLLS, Cost, Side, Walk, side, told, walked, weighed
 from tests.grow.store import FIRST, filled, founded, store_number
 from tests.service.world import START, assert_books
 
 _ASKED = 29
 """How many stores of the chain the lists of a store are asked of."""
-_FLAT = 16 * 1024
+FLAT = 16 * 1024
 """KiB that the memory of process and servers together may grow by while a list is read to its end."""
 _WALKS = {"stock": "/storeproducts/stock?", "logs": "/products/stock/storeproductlogs?"}
 
 
-async def grow(asked: argparse.Namespace) -> int:
-    """All of it; 1 when a page costs more than it may, or memory grows."""
+class Grown(NamedTuple):
+    """What pages cost on one store and in the chain, by name; the same by a token of a few stores; whole lists read."""
+
+    lists: dict[str, Cost]
+    few: dict[str, Cost]
+    walks: dict[str, Walk]
+
+    @property
+    def over(self) -> int:
+        """How many pages and walks cost more than they may."""
+        costs = [*self.lists.values(), *self.few.values()]
+        return sum(cost.ratio > MOST for cost in costs) + sum(walk.grown > FLAT for walk in self.walks.values())
+
+
+async def grow(asked: argparse.Namespace) -> Grown:
+    """All of it: one store filled, the chain made of it, pages weighed, lists read to their ends."""
     goods = products(asked.products, asked.seed)
     if not asked.again:
         await make_beside(asked.database)
@@ -62,7 +77,7 @@ async def _fill(asked: argparse.Namespace, goods: Sequence[Product], one: Servic
     _say(f"{asked.stores:,} stores got {rows:,} rows in {perf_counter() - begun:.1f} s")
 
 
-async def _weigh(asked: argparse.Namespace, place: str, one: Service, chain: Service) -> int:
+async def _weigh(asked: argparse.Namespace, place: str, one: Service, chain: Service) -> Grown:
     step = max(1, asked.stores // _ASKED)
     many = [store_number(number) for number in range(1, asked.stores + 1, step)]
     async with AsyncExitStack() as stack:
@@ -70,20 +85,24 @@ async def _weigh(asked: argparse.Namespace, place: str, one: Service, chain: Ser
         async def of(service: Service, stores: Sequence[str], token: Sequence[str] | None = None) -> Side:
             return side(await stack.enter_async_context(opened(service, token)), service, stores)
 
-        over = told(await weighed(await of(one, [FIRST]), await of(chain, many), place, [*LISTS, *POLLS]))
+        lists = await weighed(await of(one, [FIRST]), await of(chain, many), place, [*LISTS, *POLLS])
         few = many[len(many) // 2 :][:3]
-        print("\nby a token of a few stores")
-        lists = [name for name in LISTS if "chain" in name or name == "stores"]
-        over += told(await weighed(await of(one, [FIRST], [FIRST]), await of(chain, few, few), place, lists))
-        print()
+        names = [name for name in LISTS if "chain" in name or name == "stores"]
+        of_few = await weighed(await of(one, [FIRST], [FIRST]), await of(chain, few, few), place, names)
         everything = await of(chain, many)
-        for name, path in _WALKS.items():
-            begun = perf_counter()
-            walk = await walked(everything, path, asked.pages)
-            over += walk.grown > _FLAT
-            took = f"{perf_counter() - begun:.0f} s"
-            print(f"{walk.rows:,} rows of {name} were read page by page in {took}; memory grew by {walk.grown:,} KiB")
-    return int(over > 0)
+        return Grown(
+            lists, of_few, {name: await walked(everything, path, asked.pages) for name, path in _WALKS.items()}
+        )
+
+
+def tell(grown: Grown) -> None:
+    """Prints all that was weighed."""
+    told(grown.lists)
+    print("\nby a token of a few stores")
+    told(grown.few)
+    print()
+    for name, walk in grown.walks.items():
+        print(f"{walk.rows:,} rows of {name} were read page by page; memory grew by {walk.grown:,} KiB")
 
 
 def opened(service: Service, stores: Sequence[str] | None = None) -> httpx.AsyncClient:
@@ -97,8 +116,8 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Fill, copy, weigh; 1 when a list minds how large the chain is."""
+def asked_for(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """What the command line says."""
     parser = argparse.ArgumentParser(prog="python -m tests.grow", description=__doc__.partition("\n")[0])
     parser.add_argument("database", help="postgresql://…, an empty database")
     parser.add_argument("--stores", type=int, default=1000)
@@ -107,7 +126,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--pages", type=int, default=10_000, help="of 1,000 rows that are read of each walked list")
     parser.add_argument("--again", action="store_true", help="weigh a database that was filled so before")
-    return asyncio.run(grow(parser.parse_args(argv)))
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Fill, copy, weigh; 1 when a list minds how large the chain is."""
+    grown = asyncio.run(grow(asked_for(argv)))
+    tell(grown)
+    return int(grown.over > 0)
 
 
 if __name__ == "__main__":
