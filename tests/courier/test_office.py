@@ -257,7 +257,7 @@ SCRIPT = """
 import sys
 from aisle.client import Client, RetryPolicy
 from aisle.courier.run import serve_here
-from aisle.local.home import Home
+from aisle.local.host.home import Home
 from pathlib import Path
 home = Home(Path(sys.argv[1]), "http://127.0.0.1:1", "0001")
 sys.exit(serve_here(home, lambda observe: Client("http://127.0.0.1:1", "t", observe=observe, retry=RetryPolicy(1))))

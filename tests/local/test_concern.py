@@ -23,7 +23,7 @@ WIDE = {"assignments", "board", "clearing", "differences", "exceptions", "histor
 def asked() -> set[str]:
     """The names of all reads that jobs ask for."""
     folder = Path(aisle.jobs.__file__).parent
-    return {found["name"] for file in folder.glob("*.py") for found in ASKED.finditer(file.read_text("utf-8"))}
+    return {found["name"] for file in folder.rglob("*.py") for found in ASKED.finditer(file.read_text("utf-8"))}
 
 
 def test_every_read_that_a_job_asks_for_says_what_it_shows() -> None:

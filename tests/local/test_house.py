@@ -169,8 +169,8 @@ START = """
 import sys
 from pathlib import Path
 import aisle.tui.app
-from aisle.local.home import Home
-from aisle.local.opening import open_session
+from aisle.local.host.home import Home
+from aisle.local.session.opening import open_session
 from aisle.settings import Settings
 session = open_session(Home(Path(sys.argv[1]), "embedded", "0001"), Settings(terminal="dock", user="U1"))
 session.start()

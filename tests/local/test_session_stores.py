@@ -263,7 +263,7 @@ async def test_what_was_left_unsent_is_sent_by_its_own_courier(
     session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
     enter(session, "0002")
     enter(session, "1")
-    for module in ("left", "outbox"):
+    for module in ("session.left", "outbox.outbox"):
         monkeypatch.setattr(f"aisle.local.{module}.connect", connects)
     for _ in range(2):
         await asyncio.to_thread(call_for_left(settled, "0002", courier).join)

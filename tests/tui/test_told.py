@@ -39,11 +39,11 @@ MAKER = str(Path(inspect.getfile(kept)).relative_to(SOURCE))
 OPERATORS = {
     "courier/grounds.py": "why a courier leaves, in its log",
     "courier/office.py": "why a courier leaves, in its log",
-    "courier/judging.py": "a table for whoever reads the code",
-    "local/pulse.py": "written into the courier's log",
-    "local/disk.py": "what aisle doctor says, and a StorageError",
+    "courier/send/judging.py": "a table for whoever reads the code",
+    "local/host/pulse.py": "written into the courier's log",
+    "local/host/disk.py": "what aisle doctor says, and a StorageError",
     "local/db.py": "what a StorageError says; sessions go by its trouble",
-    "local/rescue.py": "what a StorageError says; sessions go by its trouble",
+    "local/host/rescue.py": "what a StorageError says; sessions go by its trouble",
 }
 """Files with sentences that only operators read, whose language is English; each has nothing else."""
 
@@ -90,7 +90,7 @@ def called(call: ast.Call) -> str:
 
 @cache
 def files() -> tuple[File, ...]:
-    return tuple(File(path) for room in ROOMS for path in sorted((SOURCE / room).glob("*.py")))
+    return tuple(File(path) for room in ROOMS for path in sorted((SOURCE / room).rglob("*.py")))
 
 
 def calls(name: str) -> Iterator[tuple[str, ast.Call]]:
@@ -188,7 +188,11 @@ def test_no_sentence_is_written_where_people_read_it() -> None:
 
 def test_no_error_is_shown_as_it_is() -> None:
     """The text of an error is English and speaks of paths: it goes to the log, or along as a detail."""
-    allowed = {("courier/telling.py", "told_of"), ("local/watch.py", "look"), ("local/cache_products.py", "parsed")}
+    allowed = {
+        ("courier/send/telling.py", "told_of"),
+        ("local/session/watch.py", "look"),
+        ("local/cache/products.py", "parsed"),
+    }
     for file in files():
         for handler in (node for node in ast.walk(file.tree) if isinstance(node, ast.ExceptHandler) and node.name):
             for node in ast.walk(handler):
