@@ -165,7 +165,25 @@ def test_it_is_asked_again_when_the_token_or_the_sign_in_has_ended(desk: Desk, e
     assert desk.says(PIN).view.name == "pin.wait", "though one was right a moment ago"
 
 
-def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_link_is_back(desk: Desk) -> None:
+def _is_kept_nowhere(desk: Desk, folder: Path) -> None:
+    """Whoever reads that something waits for his PIN types it there and then."""
+    told = desk.says(PIN).verdict
+    assert told is not None
+    assert told.text.id == "pin.elsewhere"
+    assert PIN.encode() not in written(desk, folder / "trace.jsonl")
+
+
+@pytest.mark.parametrize("page", ["home.clearance", "home.today", "home.exceptions"])
+def test_typed_on_a_page_of_a_supervisor_that_does_not_ask_for_it_it_is_kept_nowhere(
+    desk: Desk, tmp_path: Path, page: str
+) -> None:
+    desk.opened(page)
+    _is_kept_nowhere(desk, tmp_path)
+
+
+def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_link_is_back(
+    desk: Desk, tmp_path: Path
+) -> None:
     desk.link("offline")
     frame = desk.rejects("4101")
     assert frame.verdict is not None
@@ -174,7 +192,9 @@ def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_lin
     assert isinstance(said, Msg)
     assert said.id == "act.told_reject"
     assert desk.rows() == [("person/U6", "U6", "4101")]
+    _is_kept_nowhere(desk, tmp_path)
     desk.says("b", "b")
+    _is_kept_nowhere(desk, tmp_path)
     told = desk.polled().verdict
     assert told is None or told.text.id != "pin.waits", "nobody could judge it now"
     desk.link("live")

@@ -168,7 +168,7 @@ def _answered(state: Proving, row: Mapping[str, Any]) -> Result:
             closes = Close(Verdict(GOOD, msg("pin.done", name=state.name)), said=state.said)
             return Turn(state, (Proved(float(answer["until"])), closes))
         case "pin":
-            return Turn(state._replace(phase="type", ask_id=""), (), Verdict(WRONG, msg("pin.wrong", why=why)))
+            return Turn(state._replace(phase="type", ask_id=""), (), Verdict(WRONG, msg("pin.wrong")))
         case "refused":
             return Turn(state._replace(phase="type", ask_id=""), (), Verdict(WRONG, msg("pin.locked", why=why)))
         case "role":

@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from aisle.jobs.base import Event, Start
 from aisle.jobs.view import ASK, Verdict, msg
+from aisle.late import Late
 from aisle.local.outbox.operation import principal_of
+from aisle.local.session.hearing import heard
 from aisle.local.session.stack import Outcome
-from aisle.scan.meaning import Text, Unknown
+from aisle.scan.inputs import Line
+from aisle.scan.meaning import Said, Text, Unknown
 
 if TYPE_CHECKING:
+    from aisle.jobs import pin
     from aisle.local.session.session import Session
+else:
+    pin = Late("aisle.jobs.pin")
 
 NAME = "pin"
 """The page of the PIN (`aisle.jobs.pin`)."""
@@ -57,9 +63,25 @@ def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcom
 
 def is_said_twice(session: Session, text: str, said: Event) -> bool:
     """Whether that may be a PIN which was right a moment ago: digits that mean nothing to the page that came."""
-    digits = text.strip()
     late = 0 <= session._at - session._proved_at < TWICE_S
-    return late and isinstance(said, Unknown | Text) and digits.isdecimal() and 4 <= len(digits) <= 12
+    return late and isinstance(said, Unknown | Text) and _is_like_one(text)
+
+
+def is_out_of_place(session: Session, line: Line, said: Said) -> bool:
+    """Whether whoever has a PIN may have typed it where nobody asks for it: digits, key by key, that mean nothing to a
+    supervisor's page, or to any page while something waits for it. They are nobody's business: kept nowhere."""
+    top = session._stack.top
+    if not isinstance(said, Unknown | Text) or not _is_like_one(line.text) or not pin.is_typed(heard(line, said)):
+        return False
+    if isinstance(said, Text) and top.job.open(top.state).text:
+        return False
+    row = pass_of(session)
+    return bool(row["waiting"] or (row["wanted"] and not session.has_pass and not top.job.journalled))
+
+
+def _is_like_one(text: str) -> bool:
+    digits = text.strip()
+    return digits.isdecimal() and 4 <= len(digits) <= 12
 
 
 def pass_of(session: Session) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from aisle.local.session.ear import detour
 from aisle.local.session.hearing import heard
 from aisle.local.session.house import PAGES, hidden, is_house, meant, opening, page_called, pressed
 from aisle.local.session.open_line import meant_for
-from aisle.local.session.rights import is_said_twice, minded
+from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
 from aisle.scan.inputs import Decoded, Key, Line, Typed
@@ -76,6 +76,9 @@ def _take_line(session: Session, item: Line, at: float) -> None:
         if not secret and is_said_twice(session, item.text, said):
             secret = True
             session._tell(Verdict(INFO, msg("pin.twice")))
+        elif not secret and is_out_of_place(session, item, said):
+            secret = True
+            session._tell(Verdict(ASK, msg("pin.elsewhere")))
         elif listens(session._stack.top.job) and not isinstance(said, Back):
             _listen(session, heard(item, said), "" if secret else item.text)
         else:

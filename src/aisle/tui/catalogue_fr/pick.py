@@ -72,7 +72,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_moved": ("Déposé.", "Les articles sont au lieu de retrait."),
     "pick.way_take_here": ("Prendre à {key}", "Prendre ici, à {key}"),
-    "pick.way_take_rest": ("Prendre {rest}", "Prendre les {rest} qui manquent"),
+    "pick.way_take_rest": ("Prendre {rest}", "Prendre le reste : {rest}"),
     "pick.way_look_up": ("Chercher", "Chercher : où il est, qui en a besoin"),
     "pick.way_look_up_this": ("Voir {label:~}", "Voir {label:~}, le remplaçant"),
     "pick.way_join": ("+ {key}", "Prendre {key} dans cette tournée"),

@@ -290,7 +290,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.recount_many": ("{count} hertellen?", "{count:verschil|verschillen} opnieuw laten tellen?"),
     "exceptions.approved": ("{count} akkoord", "{count:verschil|verschillen} goedgekeurd"),
     "exceptions.approved_here": (
-        "{count} ok, {here} hier",
+        "{count}, {here} hier",
         "{count} akkoord, {here} alleen op dit toestel",
         "{count:verschil|verschillen} goedgekeurd; van {here} bewaart de server dat niet, dit toestel wel",
     ),

@@ -21,8 +21,7 @@ def _asked(text: str) -> Frame:
 
 
 def _wrong(text: str) -> Frame:
-    why = text or "Badge, name or PIN is wrong."
-    return _frame(text, Verdict(WRONG, msg("pin.wrong", why=why)), waiting=2)
+    return _frame(text, Verdict(WRONG, msg("pin.wrong")), waiting=2)
 
 
 def _wait(text: str) -> Frame:
