@@ -13,7 +13,7 @@ import pytest
 
 from aisle.jobs.base import BY_HAND, Settle, SignIn
 from aisle.jobs.pin import TYPED_MS
-from aisle.jobs.view import Frame, Msg
+from aisle.jobs.view import Frame, ListWindow, Msg
 from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import fetch, migrate, transaction
 from aisle.local.host.home import Home
@@ -215,6 +215,10 @@ def test_what_waits_is_told_with_whose_pin_and_can_be_given_up(desk: Desk) -> No
     desk.rejects("4101")
     ((row,), _) = desk.session._rooms.reads.query("doubts", {})
     assert (row["principal"], row["pin"], row["ways"]) == ("Fred Harper", "Fred Harper", [BY_HAND])
+    desk.says("b", "b")
+    listed = desk.opened("home.doubts").view
+    assert isinstance(listed, ListWindow)
+    assert listed.rows[0].cells[2].id == "doubts.who_pin", "the list says what it waits for"
     outbox = Outbox(desk.outbox)
     (op,) = outbox.unsettled()
     with transaction(desk.outbox):

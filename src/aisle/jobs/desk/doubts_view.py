@@ -88,7 +88,8 @@ def _list(state: Doubts) -> ListWindow:
 
 
 def _row(doubt: Doubt) -> Row:
-    cells = (msg(WORDS[doubt.word]), what(doubt), msg("raw", text=doubt.who), msg("moment", at=doubt.at))
+    who = msg("doubts.who_pin", name=doubt.pin) if doubt.pin else msg("raw", text=doubt.who)
+    cells = (msg(WORDS[doubt.word]), what(doubt), who, msg("moment", at=doubt.at))
     return Row(doubt.op_id, cells)
 
 

@@ -48,6 +48,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.number": "Id",
     "doubts.note_noted": ("Wartet", "Hier notiert, und wartet aufs Senden"),
     "doubts.note_pin": ("Wartet auf PIN", "Wartet auf die PIN von {name:~}; zu geben mit . und PIN"),
+    "doubts.who_pin": "PIN von {name:~}",
     "doubts.head_as": ("Recht von", "Mit dem Recht von"),
     "doubts.note_first": ("Wartet auf etwas", "Wartet: davor ist etwas unklar. Das klären, oder nachzählen"),
     "doubts.note_sent": ("Unterwegs", "Unterwegs zum Dienst"),

@@ -48,6 +48,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.number": "Id",
     "doubts.note_noted": ("Waits", "Noted here, and waits to be sent"),
     "doubts.note_pin": ("Waits for a PIN", "Waits for the PIN of {name:~}, who gives it by . and PIN on any terminal"),
+    "doubts.who_pin": "PIN of {name:~}",
     "doubts.head_as": ("By right of", "By the right of"),
     "doubts.note_first": ("Waits for another", "Waits: something before it is unclear. Settle that, or count again"),
     "doubts.note_sent": ("On its way", "On its way to the service"),

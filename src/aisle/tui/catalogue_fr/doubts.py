@@ -48,6 +48,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.number": "N°",
     "doubts.note_noted": ("Attend", "Noté ici, en attente d'envoi"),
     "doubts.note_pin": ("Attend un PIN", "Attend le PIN de {name:~}, à donner par . et PIN"),
+    "doubts.who_pin": "PIN de {name:~}",
     "doubts.head_as": ("Droit de", "Par le droit de"),
     "doubts.note_first": (
         "Attend un autre",

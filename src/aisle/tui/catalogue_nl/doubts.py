@@ -48,6 +48,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.number": "Nr.",
     "doubts.note_noted": ("Wacht", "Hier genoteerd, wacht op verzenden"),
     "doubts.note_pin": ("Wacht op pincode", "Wacht op de pincode van {name:~}; te geven met . en pincode"),
+    "doubts.who_pin": "pincode van {name:~}",
     "doubts.head_as": ("Recht van", "Met het recht van"),
     "doubts.note_first": (
         "Wacht op iets",
