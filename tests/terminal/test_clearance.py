@@ -75,7 +75,7 @@ def test_a_supervisor_clears_by_hand_and_the_goods_are_moved(shop: Shop, picker:
     assert (seen["step"], seen["verdict"]) == ("pin", "pin.now"), seen
     wrong = typed(app, "9999", "****")
     assert (wrong["raw"], wrong["step"]) == ("", "pin.wait")
-    app.shows("Badge, name or PIN is wrong", "Type your PIN")
+    app.shows("Wrong PIN: nothing was done", "Type your PIN")
     assert assigned(shop) == []
     typed(app, PIN, "****")
     app.shows("1 new move", PLACE, "CLR-1")

@@ -54,7 +54,7 @@ def test_a_supervisor_gives_his_pin_once_and_again_when_the_courier_has_died(
     app = at_the_board(picker, shop, 3)
     reject(app, "PIN-1", "pin", "pin.now")
     assert typed(app, "9999", "****")["raw"] == ""
-    app.shows("Badge, name or PIN is wrong", "Type your PIN")
+    app.shows("Wrong PIN: nothing was done", "Type your PIN")
     assert not rejected(shop, "PIN-1")
     typed(app, PIN, "****")
     app.shows("Rejected: Customer called off", "all sent")
