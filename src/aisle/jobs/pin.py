@@ -141,6 +141,12 @@ def _stands(state: Proving, row: Mapping[str, Any]) -> Result:
     return Turn(state._replace(waiting=int(row["waiting"])))
 
 
+def is_like_one(text: str) -> bool:
+    """Whether this could be a PIN: as many digits as one has."""
+    digits = text.strip()
+    return digits.isascii() and digits.isdecimal() and len(digits) in DIGITS
+
+
 def is_typed(heard: Heard) -> bool:
     """Whether a person typed it, as far as the bytes tell: no scanner's prefix, its ending, and a person's pace."""
     if heard.end not in ("cr", "lf") or aim_of(heard.text).symbol or heard.dropped:
@@ -153,7 +159,7 @@ def _typed(state: Proving, heard: Heard) -> Result:
     text = heard.text.strip()
     if len(text) >= FEWEST and not is_typed(heard):
         return Turn(state, (), Verdict(WRONG, msg("pin.scanned")))
-    if not (text.isascii() and text.isdecimal() and len(text) in DIGITS):
+    if not is_like_one(text):
         return Turn(state, (), Verdict(WRONG, msg("pin.no_pin")))
     return Turn(state, (Ask("sign-in", {}, WAIT_S, secret=text),))
 

@@ -64,24 +64,19 @@ def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcom
 def is_said_twice(session: Session, text: str, said: Event) -> bool:
     """Whether that may be a PIN which was right a moment ago: digits that mean nothing to the page that came."""
     late = 0 <= session._at - session._proved_at < TWICE_S
-    return late and isinstance(said, Unknown | Text) and _is_like_one(text)
+    return late and isinstance(said, Unknown | Text) and pin.is_like_one(text)
 
 
 def is_out_of_place(session: Session, line: Line, said: Said) -> bool:
     """Whether whoever has a PIN may have typed it where nobody asks for it: digits, key by key, that mean nothing to a
     supervisor's page, or to any page while something waits for it. They are nobody's business: kept nowhere."""
     top = session._stack.top
-    if not isinstance(said, Unknown | Text) or not _is_like_one(line.text) or not pin.is_typed(heard(line, said)):
+    if not isinstance(said, Unknown | Text) or not pin.is_like_one(line.text) or not pin.is_typed(heard(line, said)):
         return False
     if isinstance(said, Text) and top.job.open(top.state).text:
         return False
     row = pass_of(session)
     return bool(row["waiting"] or (row["wanted"] and not session.has_pass and not top.job.journalled))
-
-
-def _is_like_one(text: str) -> bool:
-    digits = text.strip()
-    return digits.isdecimal() and 4 <= len(digits) <= 12
 
 
 def pass_of(session: Session) -> Mapping[str, Any]:
