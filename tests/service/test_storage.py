@@ -15,8 +15,10 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.local import db
+from aisle.service.sql import core
 from aisle.service.sql.schema import MIGRATIONS
 from aisle.service.storage import SQLITE_FLOOR, Duplicate, Lost, SqliteStorage, Tx
+from aisle.service.storage.connection import SqliteTx
 from aisle.service.storage.sqlite import require_engine
 from tests.service.world import World, assert_books
 
@@ -55,6 +57,28 @@ def test_a_file_that_another_is_just_making_is_waited_for(tmp_path: Path) -> Non
         assert not done, opening.exception()
         other.execute("ROLLBACK")
         opening.result(30).close()
+
+
+async def test_what_a_write_asks_is_planned_once_whatever_it_asks_for(tmp_path: Path) -> None:
+    looked_at: list[object] = []
+
+    def allow(*what: object) -> int:
+        looked_at.append(what)  # by the planner, not when a plan is carried out
+        return apsw.SQLITE_OK
+
+    async def enter(tx: Tx) -> list[int]:
+        assert isinstance(tx, SqliteTx)
+        tx.connection.authorizer = allow
+        seen = []
+        for store in ("S1", "S2", "S3"):
+            await tx.one(core.ENTRANCE, "0" * 64, ["staff"], 0, store)
+            seen.append(len(looked_at))
+        return seen
+
+    with closing(SqliteStorage(tmp_path / "service.db")) as storage:
+        seen = await storage.write(enter)
+    assert seen[0] > 0
+    assert seen == [seen[0]] * 3
 
 
 def start(world: World, times: int, place: str) -> "subprocess.Popen[str]":

@@ -104,6 +104,9 @@ def _prepared(path: Path, busy_ms: int) -> apsw.Connection:
     try:
         migrate(connection)
         inform(connection)
+        # Otherwise a statement that joins is planned again for each value, which takes far longer than it does itself.
+        # Lists, whose values tell what index is good, are read elsewhere.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     except BaseException:
         connection.close()
         raise
