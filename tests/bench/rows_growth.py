@@ -45,7 +45,7 @@ def by_products(bench: Bench) -> Sequence[Pair]:
         _at_hand(bench, home, size, found)
         _read(bench, home, reads, found)
         found["a letter of a search"].append(_letters(bench, home))
-    return [_curve(bench, name, sizes, found[name]) for name in BY_PRODUCTS]
+    return [curve(bench, name, sizes, found[name]) for name in BY_PRODUCTS]
 
 
 @measures("orders", *(Row(f"{name}, 20,000 orders", "ms", "100 orders", at_most=1.5) for name in BY_ORDERS))
@@ -62,7 +62,7 @@ def by_orders(bench: Bench) -> Sequence[Pair]:
         home = grow(bench.folder / f"orders-{size}", 1_000, size)
         found["start"].append(_start(bench, home, 1_000))
         _read(bench, home, reads, found)
-    return [_curve(bench, name, sizes, found[name]) for name in BY_ORDERS]
+    return [curve(bench, name, sizes, found[name]) for name in BY_ORDERS]
 
 
 def _read(
@@ -127,7 +127,7 @@ def _at_hand(bench: Bench, home: Home, products: int, found: dict[str, list[floa
     found["scan to verdict"].append(median(times) or 0.0)
 
 
-def _curve(bench: Bench, name: str, sizes: Sequence[int], values: Sequence[float]) -> Pair:
+def curve(bench: Bench, name: str, sizes: Sequence[int], values: Sequence[float]) -> Pair:
     """The largest size beside the base; the curve is drawn below the table."""
     top = max(values) or 1.0
     bench.curves += ["", f"{name} (ms)"]

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from tests.bench.bench import Bench
@@ -14,10 +15,16 @@ from tests.bench.prepare import door, environment
 
 
 class Service(NamedTuple):
-    """A running service: its address and a token."""
+    """A running service: its address, a token, and the number of its process."""
 
     url: str
     token: str
+    pid: int
+
+    def used_ms(self) -> float:
+        """Milliseconds of processor that it has used so far, on all its threads."""
+        tasks = Path(f"/proc/{self.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e6
 
 
 def elsewhere(bench: Bench, service: Service, name: str) -> Mapping[str, str | None]:
@@ -48,7 +55,7 @@ def served(bench: Bench, env: Mapping[str, str | None] | None = None) -> Iterato
     with subprocess.Popen(command, env=laid, pass_fds=lifeline, stdout=subprocess.DEVNULL) as server:
         try:
             until(lambda: _listens(port), server)
-            yield Service(f"http://127.0.0.1:{port}", token)
+            yield Service(f"http://127.0.0.1:{port}", token, server.pid)
         finally:
             server.terminate()
 
