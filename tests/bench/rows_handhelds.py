@@ -29,7 +29,8 @@ from aisle.service.times import moment
 from aisle.service.tokens import create_token
 from tests.bench.bench import Bench
 from tests.bench.table import Pair, Row, measures, p99
-from tests.faults import soak
+from tests.faults import soak, staff
+from tests.faults.books import Desk, Watched, booked, check_books, percentile, picked, watched
 from tests.local.children import Child, running
 from tests.service import postgres
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over
@@ -78,7 +79,7 @@ def handhelds(bench: Bench) -> Sequence[Pair]:
 class Load(NamedTuple):
     """What came of a load."""
 
-    people: list[soak.Watched]
+    people: list[Watched]
     requests: list[dict[str, Any]]
     largest_mb: float
     operations: int
@@ -130,23 +131,23 @@ def _load(bench: Bench, name: str, address: str) -> Load:
         books = address or soak.database(folder)
         hosts = [(at.home, at.courier), *(_host(root, at, books) for root in roots[1:])]
         requests.write_bytes(b"")  # what the sync asked is not the load
-        people = [soak.watched(lines) for lines in _told(hosts, plan)]
-        desks = [opened.enter_context(closing(soak.Desk(home))) for home, _ in hosts]
+        people = [watched(lines) for lines in _told(hosts, plan)]
+        desks = [opened.enter_context(closing(Desk(home))) for home, _ in hosts]
         _comes(lambda: all(desk.drained() for desk in desks), DRAIN_S)
         largest = _largest_mb(at.served.pid)
-        taken = soak.picked([said for person in people for said in person.said])
-        _comes(lambda: soak.holds(lambda: soak.check_books(books, taken, *desks)), BOOKS_S)
+        taken = picked([said for person in people for said in person.said])
+        _comes(lambda: soak.holds(lambda: check_books(books, taken, *desks)), BOOKS_S)
         operations = [each for desk in desks for each in desk.operations() if not each.superseded_by]
-        booked = soak.booked(books)
+        there = booked(books)
         return Load(
             people,
             [json.loads(line) for line in requests.read_text().splitlines()],
             largest,
             len(operations),
             sum(each.state != DONE for each in operations),
-            (taken - booked).total(),
-            (booked - taken).total(),
-            _wrong(lambda: soak.check_books(books, taken, *desks)),
+            (taken - there).total(),
+            (there - taken).total(),
+            _wrong(lambda: check_books(books, taken, *desks)),
         )
 
 
@@ -170,8 +171,8 @@ def _figures(load: Load) -> list[Pair]:
     took = [float(each["ms"]) for each in load.requests]
     return [
         Pair(float(load.failures), None, f"{load.operations:,} operations{told}"),
-        Pair(p99(frames), None, f"{len(frames):,} inputs, p50 {soak.percentile(frames, 0.5):.1f} ms"),
-        Pair(p99(took), None, f"{len(took):,} requests, p50 {soak.percentile(took, 0.5):.1f} ms"),
+        Pair(p99(frames), None, f"{len(frames):,} inputs, p50 {percentile(frames, 0.5):.1f} ms"),
+        Pair(p99(took), None, f"{len(took):,} requests, p50 {percentile(took, 0.5):.1f} ms"),
         Pair(load.largest_mb, None),
     ]
 
@@ -225,7 +226,7 @@ def _told(hosts: Sequence[tuple[Home, list[str]]], plan: soak.Plan) -> list[list
     for person in range(plan.sessions):
         home, courier = hosts[person % len(hosts)]
         os.environ["AISLE_HOME"] = str(home.root)
-        children.append(Child(soak.session(home, courier, plan, person, SEED, yields=True)))
+        children.append(Child(staff.session(home, courier, plan, person, SEED, yields=True)))
         time.sleep(BETWEEN_S)
     with running(*children), ThreadPoolExecutor(len(children)) as threads:
         list(threads.map(_heard, children))

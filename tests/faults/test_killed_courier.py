@@ -24,7 +24,8 @@ from aisle.local.host.signals import Bell
 from aisle.local.host.spawn import spawn_courier
 from aisle.local.outbox.state import DONE
 from tests.courier.kit import STORE, movement
-from tests.faults import soak
+from tests.faults import soak, staff
+from tests.faults.books import Desk, check_books, percentile
 from tests.terminal.served import read_book
 
 BUDGET_MS = 100.0
@@ -44,7 +45,7 @@ def test_killed_between_send_and_answer(
     seats: list[float] = []
     sends: list[float] = []
     with soak.at_work(aisle_home, tmp_path, plan, SEED, book) as (home, courier, served):
-        with closing(soak.Desk(home)) as desk, closing(Bell(home)) as bell:
+        with closing(Desk(home)) as desk, closing(Bell(home)) as bell:
             for order, lines in soak.orders(plan, 0, Random(f"{SEED}/0")).items():
                 one = lines[0][0]
                 taken[order, one.number] += 1
@@ -64,8 +65,8 @@ def test_killed_between_send_and_answer(
                 served.release()
                 soak.until(lambda: all(desk.outbox.get(op_id).state == DONE for op_id in ids), 60.0)  # noqa: B023
             soak.until(desk.drained, 60.0)
-            soak.until(lambda: soak.holds(lambda: soak.check_books(soak.database(tmp_path), taken, desk)), 60.0)
-            soak.check_books(soak.database(tmp_path), taken, desk)
+            soak.until(lambda: soak.holds(lambda: check_books(soak.database(tmp_path), taken, desk)), 60.0)
+            check_books(soak.database(tmp_path), taken, desk)
         written = read_book(book)
         assert {each.status for each in written} == {200}
         assert len({(each.key, each.body) for each in written}) == 2 * rounds, "each repeat is the same, byte for byte"
@@ -82,8 +83,8 @@ def test_stopped_and_never_let_go(aisle_home: Path, tmp_path: Path) -> None:
         holder = Election(home.lock).holder()
         assert holder is not None
         os.kill(holder.pid, signal.SIGSTOP)
-        with closing(soak.Desk(home)) as desk:
-            person = soak.Somebody(home, courier, plan, 0, SEED, lambda _: None)
+        with closing(Desk(home)) as desk:
+            person = staff.Somebody(home, courier, plan, 0, SEED, lambda _: None)
             ((order, lines),) = soak.orders(plan, 0, Random(f"{SEED}/0")).items()
             (op_id,) = desk.write(pick(order, lines[0][0]))
             states = set()
@@ -134,10 +135,10 @@ def killed(home: Home, courier: list[str], bell: Bell) -> tuple[float, bool]:
 
 def tell(rounds: int, seats: list[float], sends: list[float]) -> None:
     """The figures of a run."""
-    p99 = soak.percentile(seats, 0.99)
+    p99 = percentile(seats, 0.99)
     verdict = "within" if p99 <= BUDGET_MS else "OVER"
     print(
         f"\n{rounds} couriers killed between send and answer, {len(seats)} of them with an heir, seed {SEED}\n"
-        f"in office p50 {soak.percentile(seats, 0.5):.1f} ms, p99 {p99:.1f} ms (budget {BUDGET_MS:.0f} ms: {verdict});"
-        f" sends again p50 {soak.percentile(sends, 0.5):.0f} ms, p99 {soak.percentile(sends, 0.99):.0f} ms"
+        f"in office p50 {percentile(seats, 0.5):.1f} ms, p99 {p99:.1f} ms (budget {BUDGET_MS:.0f} ms: {verdict});"
+        f" sends again p50 {percentile(sends, 0.5):.0f} ms, p99 {percentile(sends, 0.99):.0f} ms"
     )

@@ -21,7 +21,8 @@ import pytest
 from aisle.local.host.home import Home
 from aisle.local.host.lock import Election
 from aisle.local.outbox.state import DONE
-from tests.faults import soak
+from tests.faults import soak, staff
+from tests.faults.books import Desk, Watched, check_books, percentile, picked, watched
 from tests.local.children import Child, running
 
 BUDGET_MS = 50.0
@@ -54,15 +55,15 @@ def test_a_full_host(aisle_home: Path, tmp_path: Path, plan: soak.Plan, capsys: 
         with used(first.pid, served.pid) as busy:
             lines = worked(home, courier, plan)
         ended = time.monotonic()
-        desk = opened.enter_context(closing(soak.Desk(home)))
+        desk = opened.enter_context(closing(Desk(home)))
         soak.until(desk.drained, DRAIN_S)
         drained_s = time.monotonic() - ended
-        people = [soak.watched(each) for each in lines]
+        people = [watched(each) for each in lines]
         with capsys.disabled():
             tell(plan, people, drained_s, len(desk.operations()), busy[0])
-        taken = soak.picked([said for person in people for said in person.said])
-        soak.until(lambda: soak.holds(lambda: soak.check_books(soak.database(tmp_path), taken, desk)), 60.0)
-        soak.check_books(soak.database(tmp_path), taken, desk)
+        taken = picked([said for person in people for said in person.said])
+        soak.until(lambda: soak.holds(lambda: check_books(soak.database(tmp_path), taken, desk)), 60.0)
+        check_books(soak.database(tmp_path), taken, desk)
         journalled(desk, people)
         assert {op.state for op in desk.operations() if not op.superseded_by} == {DONE}
         assert Election(home.lock).holder() == first, "one courier did it all"
@@ -71,7 +72,7 @@ def test_a_full_host(aisle_home: Path, tmp_path: Path, plan: soak.Plan, capsys: 
 
 def worked(home: Home, courier: list[str], plan: soak.Plan) -> list[list[str]]:
     """What each session told, from its first input to its end."""
-    children = [Child(soak.session(home, courier, plan, person, SEED)) for person in range(plan.sessions)]
+    children = [Child(staff.session(home, courier, plan, person, SEED)) for person in range(plan.sessions)]
     with running(*children):
         for child in children:
             while child.hear(len(child.lines) + 1):
@@ -88,7 +89,7 @@ def used(courier: int, service: int) -> Iterator[list[Used]]:
     found.append(Used(soak.cpu_s(courier) - before[0], soak.cpu_s(service) - before[1], time.monotonic() - began))
 
 
-def journalled(desk: soak.Desk, people: list[soak.Watched]) -> None:
+def journalled(desk: Desk, people: list[Watched]) -> None:
     """No commit failed, and every input is in the journal, once and in its order."""
     assert [error for person in people for error in person.ended.errors] == []
     events = desk.events()
@@ -97,25 +98,25 @@ def journalled(desk: soak.Desk, people: list[soak.Watched]) -> None:
     assert len(events) == len(people)
 
 
-def tell(plan: soak.Plan, people: list[soak.Watched], drained_s: float, operations: int, busy: Used) -> None:
+def tell(plan: soak.Plan, people: list[Watched], drained_s: float, operations: int, busy: Used) -> None:
     """The figures of a run."""
     commits = [took for person in people for took in person.ended.commits_ms]
     frames = [said.took_ms for person in people for said in person.said]
-    p99 = soak.percentile(commits, 0.99)
+    p99 = percentile(commits, 0.99)
     verdict = "within" if p99 <= BUDGET_MS else "OVER"
     errors = [error for person in people for error in person.ended.errors]
     print(
         f"\n{plan.sessions} sessions, {plan.seconds:.0f} s, seed {SEED}: {len(frames)} inputs, {operations} operations,"
         f" all sent and read back {drained_s:.1f} s after the last input\n"
-        f"commit p50 {soak.percentile(commits, 0.5):.2f} ms, p99 {p99:.1f} ms (budget {BUDGET_MS:.0f} ms: {verdict}),"
-        f" longest {max(commits):.1f} ms; input to frame p50 {soak.percentile(frames, 0.5):.1f} ms,"
-        f" p99 {soak.percentile(frames, 0.99):.1f} ms\n"
+        f"commit p50 {percentile(commits, 0.5):.2f} ms, p99 {p99:.1f} ms (budget {BUDGET_MS:.0f} ms: {verdict}),"
+        f" longest {max(commits):.1f} ms; input to frame p50 {percentile(frames, 0.5):.1f} ms,"
+        f" p99 {percentile(frames, 0.99):.1f} ms\n"
         f"{Counter(said.verdict for person in people for said in person.said).most_common(12)}\n"
         f"{len(errors)} commits failed: {dict(Counter(errors))}\n{_busy(people, len(frames), busy)}"
     )
 
 
-def _busy(people: list[soak.Watched], inputs: int, busy: Used) -> str:
+def _busy(people: list[Watched], inputs: int, busy: Used) -> str:
     """What each process took of a core, and how much was looked at."""
     sessions_s = sum(person.ended.cpu_s for person in people)
     shares = {"the sessions": sessions_s, "the courier": busy.courier_s, "the service": busy.service_s}
