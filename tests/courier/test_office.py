@@ -247,7 +247,7 @@ async def test_a_newer_schema_is_refused_by_name(host: Host, name: str) -> None:
 async def test_the_logs_of_the_databases_do_not_grow_for_ever(host: Host) -> None:
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.sync.progress.completed)
-        courier.checkpoint(alone=True)
+        courier.upkeep.checkpoint(alone=True)
         assert (host.home.folder / "cache.db-wal").stat().st_size == 0
 
 

@@ -40,5 +40,5 @@ async def test_old_days_go_to_the_archive_and_old_operations_go(host: Host) -> N
 async def test_nothing_old_makes_no_archive(host: Host) -> None:
     note(host, "young", 3, 5)
     async with host.running(host.courier(pace=quiet())) as courier:
-        assert courier.tidy() == 0
+        assert courier.upkeep.tidy() == 0
     assert not (host.home.folder / "archive.db").exists()

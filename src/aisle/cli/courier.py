@@ -103,7 +103,7 @@ async def _one_turn(home: Home, loaded: Loaded, *, full: bool) -> None:
     async with Courier(home, connector(loaded), care=care_of(loaded)) as courier:
         keep_what_is_loaded()
         await courier.catch_up(full=full, progress=_told())
-        courier.checkpoint(alone=True)
+        courier.upkeep.checkpoint(alone=True)
     _clear_line()
 
 

@@ -10,11 +10,10 @@ import random as chance
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing, suppress
-from typing import Any, NamedTuple, Self
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
+from typing import NamedTuple, Self
 
 from aisle.client import Answer, Client
-from aisle.client.errors import AnswerError, NotFound, Refused
 from aisle.courier.alarm import Sleep
 from aisle.courier.backoff import Roll
 from aisle.courier.care import Care
@@ -34,30 +33,21 @@ from aisle.courier.send.asks import Asks
 from aisle.courier.send.checking import Checker, Heard
 from aisle.courier.send.deliver import KEY_RESERVE_S, Delivery, Ears
 from aisle.courier.send.looking import Looker
-from aisle.courier.send.parcel import ORDER, touched
+from aisle.courier.send.parcel import touched
 from aisle.courier.send.passes import Passes
-from aisle.courier.send.sharing import (
-    Fitted,
-    fitted,
-    is_fitted,
-    lines_of,
-    object_to,
-    object_to_settings,
-    with_all_lines,
-)
+from aisle.courier.send.readying import Readying
 from aisle.courier.steps import reconcile
+from aisle.courier.upkeep import Upkeep
 from aisle.errors import StorageError
 from aisle.local.cache.schema import VERSION
 from aisle.local.cache.writer import Cache, Sync, open_cache
-from aisle.local.db import checkpoint, connect, fetch_one, is_gone, refuse_newer
+from aisle.local.db import connect, is_gone, refuse_newer
 from aisle.local.host.home import Home
 from aisle.local.host.rescue import put_back
 from aisle.local.host.signals import ASK, CONFIDE, LINK, OUTBOX, REFUSAL, SYNC, WAITING, CourierSocket, passes_of
-from aisle.local.outbox import archive
-from aisle.local.outbox.operation import SETTINGS, UPDATE, Operation
+from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox, open_outbox
-from aisle.local.outbox.probes import OMITTED_LINES, YES, Probes
-from aisle.local.outbox.remainder import LEFT
+from aisle.local.outbox.probes import Probes
 from aisle.local.outbox.state import DONE
 from aisle.local.outbox.wishes import take_wishes
 from aisle.local.told import Told
@@ -65,10 +55,6 @@ from aisle.local.told import Told
 Connect = Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]
 """Makes the client; it shows every answer to the function it is given."""
 
-BEAT_S = 5.0
-CHECKPOINT_S = 30.0
-TIDY_S, _BREATH_S = 600.0, 1.0
-"""How often old rows are looked for, and the pause between two batches of them."""
 _PAUSE_S = 5.0
 """After a database could not be used."""
 
@@ -109,7 +95,6 @@ class Courier:
         self._doubtful = 0
         """How many operations need a person, as they were rung for it last."""
         self._stack = AsyncExitStack()
-        self._checkpointed = 0.0
 
     async def __aenter__(self) -> Self:
         """Opens databases and client. Raises StorageError, SettingsError."""
@@ -145,8 +130,12 @@ class Courier:
             self.notices.add(f"The clock of this host was set by {step:+.0f} s.")
         self.outbox = Outbox(self._outbox_db, clock=world.clock)
         self.link = Link(self._save, self._up, clock=world.clock, roll=world.random)
+        self.upkeep = Upkeep(
+            self.home, self._cache_db, self._outbox_db, self.link, self._ring, world.clock, world.sleep
+        )
         client = await stack.enter_async_context(self._connect(self.link.heard))
         self._wire_reading(client)
+        self._wire_looking(client)
         self._wire_sending(client)
         self.delivery.recover()
         for op in self.outbox.pending_effects():
@@ -181,8 +170,8 @@ class Courier:
             pace=self._pace,
         )
 
-    def _wire_sending(self, client: Client) -> None:
-        """What delivers the outbox, and looks for what may have arrived."""
+    def _wire_looking(self, client: Client) -> None:
+        """What looks for what may have arrived."""
         world = self._world
         self.probes = Probes(self._outbox_db, clock=world.clock)
         self.checker = Checker(
@@ -196,9 +185,14 @@ class Courier:
             clock=world.clock,
             sleep=world.sleep,
         )
+
+    def _wire_sending(self, client: Client) -> None:
+        """What delivers the outbox, and asks what has to be answered."""
+        world = self._world
+        ready = Readying(self.pull, self.checker, self.probes, self.link, self.notices, self._cache_db)
         ears = Ears(
-            self._before,
-            self._fit,
+            ready.before,
+            ready.fit,
             self.checker.is_unsaid,
             self._confirmed,
             self._refused,
@@ -255,8 +249,8 @@ class Courier:
             self.checker.run,
             self.asks.run,
             self._ringer.run,
-            self._tidy,
-            self._beat,
+            self.upkeep.tidy_up,
+            self.upkeep.beat,
         )
         async with asyncio.TaskGroup() as group:
             for loop in loops:
@@ -301,17 +295,9 @@ class Courier:
             if not (word.startswith(CONFIDE) and secret):
                 continue
             if user := passes_of(name):
-                self._take_pass(user, secret)
+                self.passes.take(user, secret)
             else:
                 self.asks.confide(name, secret)
-
-    def _take_pass(self, user: str, said: str) -> None:
-        """A token that somebody got elsewhere on this host, at the door for browsers."""
-        until, _, token = said.partition(" ")
-        with suppress(ValueError):
-            seconds = float(until) - self._world.clock()
-            if token and seconds > 0:
-                self.passes.keep(user, token, seconds)
 
     def _ring(self) -> None:
         self.delivery.alarm.ring()
@@ -377,58 +363,6 @@ class Courier:
         self.sync.ask_all()
         self._ring()
 
-    async def _before(self, op: Operation) -> dict[str, Any] | None:
-        """A service that does not say what changed is asked for the order before it is written to.
-
-        One that keeps no keys is also asked for what a doubt would have to be judged by.
-        """
-        features = self.link.features
-        if features is None:
-            return None
-        orders = None if features.changes else await self._look_before_all(op, features)
-        if op.operation == SETTINGS and op.first_sent_at is None:
-            return await self._look_at_settings(op)
-        if features.idempotency:
-            return None
-        evidence = await self.checker.before(op, orders)
-        if "denied" in op.evidence:
-            evidence["denied"] = op.evidence["denied"]
-        object_to(op, evidence, lines_of(self._cache_db, op) if op.operation == UPDATE else ())
-        return evidence
-
-    async def _look_at_settings(self, op: Operation) -> dict[str, Any]:
-        """What the store says of a product just before it is said anew; nobody is written over unseen."""
-        evidence = await self.checker.settings_before(op)
-        object_to_settings(op, evidence["before"]["product"])
-        return evidence
-
-    def _fit(self, op: Operation, features: Features) -> Fitted:
-        if is_fitted(op, features):
-            fit = fitted(op, lines_of(self._cache_db, op))
-        else:
-            fit = Fitted(op, tuple(op.evidence.get(LEFT, ())))  # fitted before, and sent again as it was
-        if op.operation == UPDATE and not features.idempotency and self.probes.get(OMITTED_LINES) != YES:
-            fit = fit._replace(op=with_all_lines(fit.op, lines_of(self._cache_db, op)))
-        return fit
-
-    async def _look_before_all(self, op: Operation, features: Features) -> list[dict[str, Any]] | None:
-        """The order of an update as it stands; None where it could not be read.
-
-        Raises AnswerError where an update would have to be written blindly: another try may read it.
-        """
-        found = None
-        for topic in touched(op):
-            if topic.topic == ORDER:
-                try:
-                    found = await self.pull.order(topic.key)
-                    if f"{ORDER}/{topic.key}" in op.lanes:  # what was confirmed of it was so before this was read
-                        self.checker.read_back(topic.key, found)
-                except (AnswerError, NotFound, Refused) as error:
-                    self.notices.add(f"order {topic.key} cannot be read: {error}")
-                    if isinstance(error, AnswerError) and op.operation == UPDATE and not features.idempotency:
-                        raise
-        return found
-
     def _denied(self, op: Operation, why: Told) -> None:
         self.refresher.forget(op)
         self.notices.add(f"{op.operation} {op.op_id} ({' '.join(op.lanes)}):", why)
@@ -483,44 +417,3 @@ class Courier:
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 self.notices.add(f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
             await self._world.sleep(_PAUSE_S)
-
-    async def _beat(self) -> None:
-        seen = None
-        while True:
-            self.link.beat()
-            written = fetch_one(self._outbox_db, "PRAGMA data_version")
-            if written != seen:  # a session wrote; its ring may have been lost
-                seen = written
-                self._ring()
-            now = self._world.clock()
-            if now - self._checkpointed >= CHECKPOINT_S:
-                self._checkpointed = now
-                self.checkpoint()
-            await self._world.sleep(BEAT_S)
-
-    async def _tidy(self) -> None:
-        """What is old leaves the outbox, a little at a time."""
-        while True:
-            await self._world.sleep(TIDY_S)
-            while self.tidy():
-                await self._world.sleep(_BREATH_S)
-
-    def tidy(self) -> int:
-        """Moves one batch of what is old out of the outbox; how many rows."""
-        now = self._world.clock()
-        gone = archive.prune(self._outbox_db, now)
-        if not archive.is_due(self._outbox_db, now):
-            return gone
-        with closing(archive.open_archive(self.home.folder)) as kept:
-            moved = archive.copy(self._outbox_db, kept, now)
-            if moved:
-                archive.drop(self._outbox_db, moved, now)
-                checkpoint(kept, truncate=True)
-            else:
-                archive.forget_sessions(self._outbox_db, now)
-        return gone + len(moved)
-
-    def checkpoint(self, *, alone: bool = False) -> None:
-        """Moves both logs into their databases; alone, it leaves none behind."""
-        for connection in (self._cache_db, self._outbox_db):
-            checkpoint(connection, truncate=alone)

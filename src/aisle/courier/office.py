@@ -8,9 +8,10 @@ import re
 from collections.abc import Callable, Iterable
 
 from aisle.courier.alarm import Sleep
-from aisle.courier.courier import BEAT_S, Courier
+from aisle.courier.courier import Courier
 from aisle.courier.grounds import FILES_GONE, lost
 from aisle.courier.steps import is_off
+from aisle.courier.upkeep import BEAT_S
 from aisle.errors import StorageError
 from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder

@@ -113,7 +113,7 @@ async def _term(home: Home, connect: Connect, term: Term, socket: CourierSocket,
             term.begun(office)
         why = await office.hold(term.lifeline)
         courier.notices.add(f"courier {os.getpid()} leaves: {why}")
-        courier.checkpoint(alone=not socket.sessions())
+        courier.upkeep.checkpoint(alone=not socket.sessions())
     return why
 
 

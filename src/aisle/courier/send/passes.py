@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import apsw
 
@@ -28,6 +29,14 @@ class Passes:
         passes.grant(self._db, user, until)
         self._tell()
         return until
+
+    def take(self, user: str, said: str) -> None:
+        """A token that somebody got elsewhere on this host, at the door for browsers: its last moment, and itself."""
+        until, _, token = said.partition(" ")
+        with suppress(ValueError):
+            seconds = float(until) - self._clock()
+            if token and seconds > 0:
+                self.keep(user, token, seconds)
 
     def lose(self, principal: str, token: str) -> None:
         """The service does not take it any more; one that has come since stays."""
