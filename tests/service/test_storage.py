@@ -8,7 +8,9 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -79,6 +81,45 @@ async def test_what_a_write_asks_is_planned_once_whatever_it_asks_for(tmp_path: 
         seen = await storage.write(enter)
     assert seen[0] > 0
     assert seen == [seen[0]] * 3
+
+
+async def test_writers_of_one_round_are_stored_by_one_commit_and_heard_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits: list[str] = []
+    woken: list[object] = []
+    loop = asyncio.get_running_loop()
+    wake = loop.call_soon_threadsafe
+
+    def noted(*work: Any, **options: Any) -> asyncio.Handle:
+        woken.append(work)
+        return wake(*work, **options)
+
+    async def note(tx: Tx, name: str) -> str:
+        assert isinstance(tx, SqliteTx)
+        if name == "first":
+            tx.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda said: commits.append(said["sql"]))
+        await tx.run("INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)", "S1", name, 1)
+        if name == "refused":
+            raise ValueError(name)
+        return name
+
+    async def names(tx: Tx) -> set[str]:
+        return {row[0] for row in await tx.all("SELECT name FROM counter WHERE store_number = $1", "S1")}
+
+    with closing(SqliteStorage(tmp_path / "service.db")) as storage:
+        monkeypatch.setattr(loop, "call_soon_threadsafe", noted)
+        asked = [
+            asyncio.create_task(storage.write(partial(note, name=name)))
+            for name in ("first", "gone", "refused", "last")
+        ]
+        loop.call_soon(asked[1].cancel)  # it has sent what it wants, and nobody has begun with it
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        monkeypatch.undo()
+        assert [type(answer).__name__ for answer in answers] == ["str", "CancelledError", "ValueError", "str"]
+        assert commits.count("COMMIT") == 1
+        assert len(woken) == 2, "the refusal, which is known at once, and the rest"
+        assert await storage.read(names) == {"first", "last"}
 
 
 def start(world: World, times: int, place: str) -> "subprocess.Popen[str]":

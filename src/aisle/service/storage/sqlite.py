@@ -59,7 +59,7 @@ class SqliteStorage:
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
         """Run `work` alone among all writers of all processes, whatever stores are theirs, and store what it did."""
-        return await asyncio.wrap_future(self._writer.submit(work))
+        return await self._writer.send(work)
 
     def read_now(self, work: Work[T]) -> T:
         """`read` for callers without an event loop."""

@@ -6,8 +6,10 @@ caller hears "stored" only after the commit.
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
@@ -25,14 +27,32 @@ _BATCH = 32
 
 class _Job(NamedTuple):
     work: Work[Any]
-    answer: Future[Any]
+    answer: Future[Any] | asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop | None
+    """Where its caller waits; None for one that waits without a loop."""
+
+    def begins(self) -> bool:
+        """Whether its caller still wants it."""
+        if isinstance(self.answer, Future):
+            return self.answer.set_running_or_notify_cancel()
+        return not self.answer.cancelled()
+
+
+class _Told(NamedTuple):
+    """What became of a job."""
+
+    job: _Job
+    result: Any = None
+    problem: BaseException | None = None
 
 
 class Writer:
     """Runs work one piece at a time on its own connection and thread."""
 
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._jobs: SimpleQueue[list[_Job] | None] = SimpleQueue()
+        self._sent: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
+        """What callers of a loop have sent in its present round; each list is touched on its loop alone."""
         started: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, args=(connect, started), name="aisle-write", daemon=True)
         self._thread.start()
@@ -41,13 +61,35 @@ class Writer:
     def submit(self, work: Work[T]) -> Future[T]:
         """Queue `work`; the future ends when it is stored or has failed."""
         answer: Future[T] = Future()
-        self._jobs.put(_Job(work, answer))
+        self._jobs.put([_Job(work, answer, None)])
+        return answer
+
+    def send(self, work: Work[T]) -> asyncio.Future[T]:
+        """The same for a caller on an event loop.
+
+        What is sent in one round of the loop is queued together: the thread is woken once for all of it, and does not
+        contend with the loop while that still has others to hear.
+        """
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+        job = _Job(work, answer, loop)
+        if (others := self._sent.get(loop)) is not None:
+            others.append(job)
+        else:
+            self._sent[loop] = [job]
+            loop.call_soon(self._hand_over, loop)
         return answer
 
     def close(self) -> None:
         """Finish what was queued, then close the connection."""
+        for loop in list(self._sent):
+            self._hand_over(loop)
         self._jobs.put(None)
         self._thread.join()
+
+    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        if jobs := self._sent.pop(loop, None):
+            self._jobs.put(jobs)
 
     def _run(self, connect: Callable[[], apsw.Connection], started: Future[None]) -> None:
         try:
@@ -57,41 +99,49 @@ class Writer:
             return
         tx = SqliteTx(connection)
         started.set_result(None)
-        while (job := self._jobs.get()) is not None:
-            if not self._batch(tx, job):
-                break
+        waiting: deque[_Job] = deque()
+        goes_on = True
+        while waiting or (goes_on and self._more(waiting, self._jobs.get())):
+            goes_on = self._batch(tx, waiting)
         connection.close()
 
-    def _batch(self, tx: SqliteTx, job: _Job) -> bool:
-        """Run `job` and what waits behind it in one transaction. False when the end of the queue was met."""
+    def _batch(self, tx: SqliteTx, waiting: deque[_Job]) -> bool:
+        """Run what waits in one transaction, and what comes meanwhile. False when the end of the queue was met."""
         try:
             tx.begin("BEGIN IMMEDIATE")
         except apsw.Error as problem:
-            if job.answer.set_running_or_notify_cancel():
-                job.answer.set_exception(_outside(problem))
+            first = waiting.popleft()
+            if first.begins():
+                _tell([_Told(first, problem=_outside(problem))])
             return True
-        done: list[tuple[_Job, Any]] = []
-        more: _Job | None = job
-        while more is not None:
-            self._one(tx, more, done)
+        done: list[_Told] = []
+        goes_on = True
+        while waiting:
+            self._one(tx, waiting.popleft(), done)
             if len(done) >= _BATCH or not tx.connection.in_transaction:
                 break
-            try:
-                more = self._jobs.get_nowait()
-            except Empty:
-                break
+            if not waiting:
+                try:
+                    goes_on = self._more(waiting, self._jobs.get_nowait())
+                except Empty:
+                    break
         _store(tx, done)
-        return more is not None
+        return goes_on
 
-    def _one(self, tx: SqliteTx, job: _Job, done: list[tuple[_Job, Any]]) -> None:
-        if not job.answer.set_running_or_notify_cancel():
+    def _more(self, waiting: deque[_Job], jobs: list[_Job] | None) -> bool:
+        """Take what has come. False when it is the end of the queue."""
+        waiting.extend(jobs or ())
+        return jobs is not None
+
+    def _one(self, tx: SqliteTx, job: _Job, done: list[_Told]) -> None:
+        if not job.begins():
             return
         try:
-            done.append((job, drive(_guarded(tx, job.work))))
+            done.append(_Told(job, drive(_guarded(tx, job.work))))
         except Exception as problem:
-            job.answer.set_exception(_outside(problem))
+            _tell([_Told(job, problem=_outside(problem))])
         except BaseException as problem:
-            job.answer.set_exception(problem)
+            _tell([_Told(job, problem=problem)])
             raise
 
 
@@ -100,18 +150,43 @@ async def _guarded(tx: SqliteTx, work: Work[T]) -> T:
         return await work(tx)
 
 
-def _store(tx: SqliteTx, done: list[tuple[_Job, Any]]) -> None:
+def _store(tx: SqliteTx, done: list[_Told]) -> None:
     try:
         if not tx.connection.in_transaction:
             raise Lost("The database undid the transaction.")
         tx.end("COMMIT")
     except Exception as problem:
         tx.end("ROLLBACK")
-        for job, _ in done:
-            job.answer.set_exception(_outside(problem))
-        return
-    for job, answer in done:
-        job.answer.set_result(answer)
+        done = [_Told(told.job, problem=_outside(problem)) for told in done]
+    _tell(done)
+
+
+def _tell(done: Iterable[_Told]) -> None:
+    """Say what became of jobs; each loop is woken once for all of its callers."""
+    of_loops: dict[asyncio.AbstractEventLoop, list[_Told]] = {}
+    for told in done:
+        if told.job.loop is None:
+            _answer(told)
+        else:
+            of_loops.setdefault(told.job.loop, []).append(told)
+    for loop, its in of_loops.items():
+        try:
+            loop.call_soon_threadsafe(_answer_all, its)
+        except RuntimeError:  # the loop has ended, and who waited with it
+            continue
+
+
+def _answer_all(done: Iterable[_Told]) -> None:
+    for told in done:
+        if not told.job.answer.done():
+            _answer(told)
+
+
+def _answer(told: _Told) -> None:
+    if told.problem is not None:
+        told.job.answer.set_exception(told.problem)
+    else:
+        told.job.answer.set_result(told.result)
 
 
 def _outside(problem: Exception) -> Exception:
