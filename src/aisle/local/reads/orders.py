@@ -69,26 +69,6 @@ def _ahead(cache: apsw.Connection, shift: Shift, numbers: list[str]) -> list[Key
     return [known[number] for number in numbers if number in known]
 
 
-def shift_of(cache: apsw.Connection, pending: Pending) -> Shift:
-    """What the pending operations do to the list; to be kept as long as neither cache nor outbox changes."""
-    hidden: set[str] = set()
-    extra: list[Key] = []
-    known = fetch(
-        cache,
-        "SELECT o.order_number, o.state, o.pickup, o.sort"
-        " FROM json_each(?) e JOIN orders o ON o.order_number = e.value",
-        to_text(list(pending)),
-    )
-    for number, state, pickup, sort in known:
-        row = order_row(cache, pending, number)
-        is_open = bool(row and row["is_active"] and not row["is_rejected"] and not row["is_picked"])
-        if state == OPEN and not is_open:
-            hidden.add(number)
-        elif state != OPEN and is_open:
-            extra.append((pickup, sort, number))
-    return frozenset(hidden), sorted(extra)
-
-
 def _window(cache: apsw.Connection, shift: Shift, first: int, size: int) -> list[Key]:
     """Keys of the window: the list of the cache without the hidden orders, the extra ones put where they belong."""
     hidden, extra = to_text(list(shift[0])), shift[1]
@@ -167,13 +147,6 @@ def holders(cache: apsw.Connection, pending: Pending, args: Mapping[str, Json]) 
     rows.sort(key=lambda row: row["needed"] <= 0)
     first, size = window(args, SIZE)
     return rows[first : first + size], len(rows)
-
-
-def is_gone(cache: apsw.Connection, pending: Pending, held: Mapping[str, Any]) -> bool:
-    """Whether an order that holds something was rejected or finished by what is still on its way."""
-    number = str(held["order_number"])
-    row = order_row(cache, pending, number) if number in pending else None
-    return row is not None and bool(row["is_rejected"] or not row["is_active"])
 
 
 def _holder(cache: apsw.Connection, pending: Pending, number: str, began: float, product: str) -> Row | None:

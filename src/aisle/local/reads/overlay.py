@@ -7,7 +7,7 @@ they are laid over until then and not a moment longer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,11 @@ CLAIM = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 
 Row = dict[str, Json]
 
+_CHANGING = """SELECT n, parts, state, confirmed_at, first_sent_at,
+  CASE WHEN state IN ('in_doubt', 'needs_person') THEN evidence END
+FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected') ORDER BY n
+"""
+
 
 def decimal(value: Any) -> Decimal:
     """A number of an answer, whatever it is written as; 0 for what is none, or beyond all reckoning."""
@@ -44,14 +49,50 @@ def is_full(line: Mapping[str, Json]) -> bool:
     return bool(line.get("is_picked")) or decimal(line.get("picked_quantity")) >= decimal(line.get("quantity"))
 
 
+class Index:
+    """The pending operations by something that they touch: of each, oldest first. Only what changed is put in anew, so
+    that a tuple which is the same object as before says the same."""
+
+    def __init__(self, keys_of: Callable[[Operation], Iterable[str]]) -> None:
+        self._keys_of = keys_of
+        self._known: dict[int, Operation] = {}
+        self.by_key: dict[str, tuple[Operation, ...]] = {}
+
+    def renew(self, known: Mapping[int, Operation]) -> None:
+        """These, by their numbers, are pending now."""
+        before, self._known = self._known, dict(known)
+        gone = [before[n] for n in before if known.get(n) is not before[n]]
+        new = [known[n] for n in known if before.get(n) is not known[n]]
+        out: dict[str, set[int]] = {}
+        for operation in gone:
+            for key in set(self._keys_of(operation)):
+                out.setdefault(key, set()).add(operation.n)
+        come: dict[str, list[Operation]] = {}
+        for operation in new:
+            for key in set(self._keys_of(operation)):
+                come.setdefault(key, []).append(operation)
+        for key in out.keys() | come.keys():
+            left = [each for each in self.by_key.pop(key, ()) if each.n not in out.get(key, ())]
+            if stay := sorted([*left, *come.get(key, ())], key=_age):
+                self.by_key[key] = tuple(stay)
+
+
+def _age(operation: Operation) -> int:
+    return operation.n
+
+
 class Overlay:
-    """The pending operations of the outbox by the order that they change; read again only when the outbox changed."""
+    """The pending operations of the outbox by the order that they change; looked for again only when the outbox
+    changed, and read only where they did: others write to it all the time."""
 
     def __init__(self, outbox: apsw.Connection) -> None:
         self._db = outbox
         self._stamp: tuple[int, int] | None = None
+        self._rows: dict[int, tuple[Any, ...]] = {}
+        """What may change of each, as it was read last."""
         self._known: dict[int, Operation] = {}
-        self._orders: dict[str, list[Operation]] = {}
+        self._orders = Index(orders_of)
+        self._indices = [self._orders]
 
     def data_version(self) -> int:
         """Changes when another connection has written to the outbox."""
@@ -65,44 +106,51 @@ class Overlay:
 
     def orders(self) -> Mapping[str, Sequence[Operation]]:
         """The pending operations of each order, oldest first."""
-        self._refresh()
-        return self._orders
+        self.refresh()
+        return self._orders.by_key
 
     def operations(self) -> Iterable[Operation]:
         """All pending operations, oldest first."""
-        self._refresh()
+        self.refresh()
         return self._known.values()
 
-    def _refresh(self) -> None:
+    def index(self, keys_of: Callable[[Operation], Iterable[str]]) -> Index:
+        """One more way to look them up, right after each `refresh`."""
+        self.refresh()
+        made = Index(keys_of)
+        made.renew(self._known)
+        self._indices.append(made)
+        return made
+
+    def refresh(self) -> None:
+        """Brings all of it up to date."""
         stamp = self.stamp()
         if stamp != self._stamp:
             self._read()
             self._stamp = stamp
 
     def _read(self) -> None:
-        rows = fetch(
-            self._db,
-            "SELECT n, parts, state, confirmed_at, first_sent_at,"
-            " CASE WHEN state IN ('in_doubt', 'needs_person') THEN evidence END FROM operation"
-            " WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected') ORDER BY n",
-        )
-        new = [n for n, parts, *_ in rows if n not in self._known or parts_of(parts) != self._known[n].parts]
-        bodies = (
-            fetch(self._db, "SELECT * FROM operation WHERE n IN (SELECT value FROM json_each(?))", to_text(new))
-            if new
-            else []
-        )
-        fresh = {row[0]: as_operation(row) for row in bodies}
-        known = {**self._known, **fresh}
-        self._known = {
-            n: _renewed(known[n], evidence)._replace(state=state, confirmed_at=confirmed, first_sent_at=sent)
-            for n, _, state, confirmed, sent, evidence in rows
-            if n in known
-        }
-        self._orders = {}
-        for operation in self._known.values():
-            for number in set(orders_of(operation)):
-                self._orders.setdefault(number, []).append(operation)
+        rows = {row[0]: row for row in fetch(self._db, _CHANGING)}
+        if rows == self._rows:
+            return
+        changed = {n: row for n, row in rows.items() if self._rows.get(n) != row}
+        known = self._known | self._bodies(changed)
+        for n, (_, _, state, confirmed, sent, evidence) in changed.items():
+            if n in known:
+                now = _renewed(known[n], evidence)
+                known[n] = now._replace(state=state, confirmed_at=confirmed, first_sent_at=sent)
+        self._known = {n: known[n] for n in rows if n in known}
+        self._rows = {n: rows[n] for n in self._known}
+        for index in self._indices:
+            index.renew(self._known)
+
+    def _bodies(self, changed: Mapping[int, tuple[Any, ...]]) -> dict[int, Operation]:
+        """Those whose bodies are not known, or hold something else now."""
+        new = [n for n, row in changed.items() if n not in self._known or parts_of(row[1]) != self._known[n].parts]
+        if not new:
+            return {}
+        found = fetch(self._db, "SELECT * FROM operation WHERE n IN (SELECT value FROM json_each(?))", to_text(new))
+        return {row[0]: as_operation(row) for row in found}
 
 
 def _renewed(operation: Operation, evidence: str | None) -> Operation:

@@ -16,7 +16,7 @@ from aisle.local.outbox.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Opera
 from aisle.local.outbox.rebase import has_base, share
 from aisle.local.outbox.sides import looks_like
 from aisle.local.outbox.state import DONE, IN_DOUBT, NEEDS_PERSON
-from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
+from aisle.local.reads.overlay import Index, Overlay, Row, decimal, is_in
 
 if TYPE_CHECKING:
     from aisle.local.outbox import settings_of
@@ -30,23 +30,18 @@ POOLS = range(1, 11)
 
 
 class Goods:
-    """The pending operations by the product whose stock they change; read again only when the outbox changed."""
+    """The pending operations by the product whose stock they change."""
 
     def __init__(self, overlay: Overlay) -> None:
         self._overlay = overlay
-        self._stamp: tuple[int, int] | None = None
-        self._by_product: dict[str, list[Operation]] = {}
+        self._index: Index | None = None
 
     def pending(self) -> Pending:
         """Of each product, oldest first."""
-        stamp = self._overlay.stamp()
-        if stamp != self._stamp:
-            self._by_product = {}
-            for operation in self._overlay.operations():
-                for product in dict.fromkeys(products_of(operation)):
-                    self._by_product.setdefault(product, []).append(operation)
-            self._stamp = stamp
-        return self._by_product
+        if self._index is None:
+            self._index = self._overlay.index(products_of)
+        self._overlay.refresh()
+        return self._index.by_key
 
 
 def products_of(operation: Operation) -> Iterator[str]:

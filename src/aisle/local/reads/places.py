@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -27,6 +28,9 @@ SIZE = 20
 
 Walk = Sequence[tuple[str, Json, str]]
 """(location_code, location_order or None, text to be searched) of all places, in the order of feet."""
+
+Known = dict[str, tuple[tuple[Any, ...], Row]]
+"""Of each product of the place that was read last, what its row was made of, and the row."""
 
 _WALK = """
 SELECT location_code, location_order FROM location
@@ -91,7 +95,7 @@ def _is_asked(each: tuple[str, Json, str], words: Sequence[str], aisle: str | No
 
 
 def _summary(cache: apsw.Connection, pending: Pending, code: str, order: Json) -> Row:
-    lying = _lying(cache, pending, code)
+    lying = _lying(cache, pending, code, {})
     return {
         **_head(cache, code, order),
         "products": len(lying),
@@ -99,14 +103,19 @@ def _summary(cache: apsw.Connection, pending: Pending, code: str, order: Json) -
     }
 
 
-def place(cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[str, Json]) -> Result:
-    """One place with everything on it, and its neighbours in the order of feet (`before`, `after`; empty at an end)."""
+def place(
+    cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[str, Json], known: Known | None = None
+) -> Result:
+    """One place with everything on it, and its neighbours in the order of feet (`before`, `after`; empty at an end).
+
+    `known` is kept by the caller: a page that is looked at again mostly shows the same.
+    """
     code = str(args["location_code"])
     codes = [known for known, _, _ in walk]
     if code not in codes:
         return [], 0
     at = codes.index(code)
-    lying = _lying(cache, pending, code)
+    lying = _lying(cache, pending, code, {} if known is None else known)
     held = _held(cache, code, [row["product_number"] for row in lying])
     began = began_of(cache, [operation for row in lying for operation in pending.get(row["product_number"], ())])
     for row in lying:
@@ -136,14 +145,18 @@ def _head(cache: apsw.Connection, code: str, order: Json) -> Row:
     }
 
 
-def _lying(cache: apsw.Connection, pending: Pending, code: str) -> list[Row]:
+def _lying(cache: apsw.Connection, pending: Pending, code: str, known: Known) -> list[Row]:
     """What the stock list says of this place, by name; products of which nothing is left there are not among them."""
     coming = [
         number for number, operations in pending.items() if any(code in places_of(each, number) for each in operations)
     ]
-    found = fetch(cache, _LYING, code, to_text(coming))
-    rows = (_product(code, pending.get(number, ()), number, *rest) for number, *rest in found)
-    return [row for row in rows if row["quantity"] or row["pools"]]
+    before = dict(known)
+    known.clear()
+    for number, *rest in fetch(cache, _LYING, code, to_text(coming)):
+        said = (code, pending.get(number, ()), number, *rest)
+        kept = before.get(number)
+        known[number] = kept if kept is not None and kept[0] == said else (said, _product(*said))
+    return [{**row} for _, row in known.values() if row["quantity"] or row["pools"]]
 
 
 def _product(
@@ -188,19 +201,34 @@ def _held(cache: apsw.Connection, code: str, numbers: Sequence[str]) -> dict[str
     """What of these products is held at this place for order lines, by product."""
     held: dict[str, list[Row]] = {}
     for product, order, line, raw in fetch(cache, _HELD, to_text(list(numbers))) if numbers else ():
-        quantity = sum((decimal(entry.get("quantity")) for entry in _mine(loaded(raw), code, order, line)), Decimal(0))
-        if quantity:
+        mine = (each.quantity for each in _kept_of(raw) if each.is_of(code, order, line))
+        if quantity := sum(mine, Decimal(0)):
             held.setdefault(product, []).append({"order_number": order, "line_number": line, "quantity": quantity})
     return held
 
 
-def _mine(raw: Mapping[str, Any], code: str, order: str, line: int) -> list[Mapping[str, Any]]:
-    """The goods of this line at this place. interface: Line location."""
-    entries = raw.get("store_locations")
-    return [
-        entry
+class _Kept(NamedTuple):
+    """Goods of a line at a place. interface: Line location."""
+
+    code: Json
+    order: str
+    line: Json
+    quantity: Decimal
+
+    def is_of(self, code: str, order: str, line: int) -> bool:
+        """Whether it is this line's, at this place."""
+        return self.code == code and self.order == order and decimal(self.line or line) == line
+
+
+@lru_cache(maxsize=256)
+def _kept_of(raw: str) -> tuple[_Kept, ...]:
+    entries = loaded(raw).get("store_locations")
+    return tuple(
+        _Kept(
+            entry.get("location_code"),
+            str(entry.get("customer_order_number") or ""),
+            entry.get("customer_order_line_number"),
+            decimal(entry.get("quantity")),
+        )
         for entry in (entries if isinstance(entries, list) else ())
-        if entry.get("location_code") == code
-        and str(entry.get("customer_order_number") or "") == order
-        and decimal(entry.get("customer_order_line_number") or line) == line
-    ]
+    )

@@ -26,11 +26,12 @@ from aisle.local.host.disk import FileId, file_id
 from aisle.local.host.home import Home
 from aisle.local.outbox.doubts import doubts, trouble
 from aisle.local.reads.claims import with_claims, with_pickers
-from aisle.local.reads.orders import Shift, holders, is_gone, order, orders, shift_of
+from aisle.local.reads.orders import Shift, holders, order, orders
 from aisle.local.reads.overlay import Overlay, Row
 from aisle.local.reads.overlay_goods import Goods
-from aisle.local.reads.places import Walk, place, places, walk_of
+from aisle.local.reads.places import Known, Walk, place, places, walk_of
 from aisle.local.reads.rows import Result, in_use, loaded, pools, window
+from aisle.local.reads.standing import Standings
 from aisle.local.reads.unread import unread
 from aisle.scan.codes import lookup_keys
 from aisle.scan.meaning import PRODUCT, Candidate
@@ -141,6 +142,8 @@ class Reads:
             "store": self._store,
         }
         self._shifted: tuple[tuple[int, ...], Shift] | None = None
+        self._standings = Standings()
+        self._lying: Known = {}
         self._walked: tuple[int, Walk] | None = None
         self._linked: tuple[int, Link, float | None] | None = None
         """The link and the moment of the last answer, as of this version of the cache."""
@@ -160,6 +163,7 @@ class Reads:
             self._there = True
             self._file = file_id(self._home.cache)
         self._shifted = self._walked = self._linked = None
+        self._standings, self._lying = Standings(), {}
         return found
 
     def _open_again(self) -> None:
@@ -239,10 +243,14 @@ class Reads:
 
     def _place(self, args: Mapping[str, Json]) -> Result:
         """What lies there for orders that were rejected here lies there for nobody."""
-        rows, total = place(self._cache, self._goods.pending(), self._walk(), args)
+        rows, total = place(self._cache, self._goods.pending(), self._walk(), args, self._lying)
+        products = [product for row in rows for product in row["products"]]
         pending = self._overlay.orders()
-        for product in (product for row in rows for product in row["products"]):
-            product["held"] = [each for each in product["held"] if not is_gone(self._cache, pending, each)]
+        numbers = {str(each["order_number"]) for product in products for each in product["held"]}
+        if not numbers.isdisjoint(pending):
+            gone = {number for number, each in self._standings.of(self._cache, pending).items() if each.is_gone}
+            for product in products:
+                product["held"] = [each for each in product["held"] if str(each["order_number"]) not in gone]
         return rows, total
 
     def _orders(self, args: Mapping[str, Json]) -> Result:
@@ -258,7 +266,7 @@ class Reads:
         """Reckoned again only when cache or outbox have changed: a list is asked for at every key of a search."""
         stamp = (*self._overlay.stamp(), self._version())
         if self._shifted is None or self._shifted[0] != stamp:
-            self._shifted = stamp, shift_of(self._cache, self._overlay.orders())
+            self._shifted = stamp, self._standings.shift(self._cache, self._overlay.orders())
         return self._shifted[1]
 
     def _walk(self) -> Walk:

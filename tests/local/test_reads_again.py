@@ -1,0 +1,126 @@
+"""Who looks again and again keeps what he knows and reads what changed: he sees what one sees who has just come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from random import Random
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.local.cache.writer import Cache
+from aisle.local.db import transaction
+from aisle.local.host.home import Home
+from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.state import CLOSE, CONFIRM, DOUBT, REJECT, RETRY, SEND, TABLE
+from aisle.local.reads.overlay import Overlay
+from aisle.local.reads.overlay_goods import Goods
+from aisle.local.reads.reads import Reads
+from aisle.local.told import outside
+from tests.local.goods import line, location, order, product, stock
+from tests.local.kit import ANNA, Clock, intents, movement, update
+
+ORDERS, PRODUCTS = ("4101", "4102", "4103"), ("P1", "P2", "P3")
+PLACE = "PU-01"
+STEPS = 120
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """Time, which passes between two looks."""
+    return Clock()
+
+
+def fill(cache: Cache, random: Random, began: float) -> None:
+    """The store as it is read at a moment: other quantities, other headers."""
+    cache.put_locations([location(PLACE, 1), location("B-1", 2)])
+    cache.put_products([product(number) for number in PRODUCTS])
+    cache.put_stock([stock(number, 9, places={PLACE: random.randint(0, 9)}) for number in PRODUCTS])
+    for number in ORDERS:
+        held = {"location_code": PLACE, "quantity": 1, "customer_order_number": number, "customer_order_line_number": 1}
+        lines = [line(each, f"P{each}", 5, random.randint(0, 5), store_locations=[held]) for each in (1, 2, 3)]
+        header = {"is_rejected": True} if random.random() < 0.2 else {}
+        cache.put_orders([{**order(number, *lines), **header}], True, began)
+
+
+def write(outbox: Outbox, random: Random) -> None:
+    """Somebody picks, brings away, or rejects."""
+    number = random.choice(ORDERS)
+    wrote = random.choice(
+        (
+            update(number, {random.randint(1, 3): random.randint(0, 5)}),
+            update(number, {}, is_rejected=random.random() < 0.5),
+            movement(number, random.choice(PRODUCTS)),
+        )
+    )
+    outbox.enqueue(intents(wrote), ANNA)
+
+
+def move_on(outbox: Outbox, random: Random) -> None:
+    """Something becomes of one operation, as the table allows it; or it is read back."""
+    waiting = [each for each in outbox.unsettled() if each.state not in ("needs_person",)]
+    if not waiting:
+        return
+    op = random.choice(waiting)
+    said = [event for event in (SEND, CONFIRM, REJECT, RETRY, DOUBT, CLOSE) if (op.state, event) in TABLE]
+    if op.state == "done":
+        outbox._db.execute("UPDATE operation SET live = 0 WHERE n = ?", (op.n,))
+    elif said:
+        event = random.choice(said)
+        outbox._apply(op.op_id, event, why=outside("no") if event == REJECT else None)
+
+
+def seen(reads: Reads) -> list[Any]:
+    """What pages show."""
+    return [
+        reads.query("orders", {}),
+        *(reads.query("order", {"order_number": number}) for number in ORDERS),
+        reads.query("place", {"location_code": PLACE}),
+        *(reads.query("product", {"product_number": number}) for number in PRODUCTS),
+    ]
+
+
+def pending(overlay: Overlay, goods: Goods) -> tuple[Any, ...]:
+    """What lies over the cache, as far as it matters there."""
+    by_key = ({key: told(found) for key, found in of.items()} for of in (overlay.orders(), goods.pending()))
+    return told(overlay.operations()), *by_key
+
+
+def told(operations: Iterable[Operation]) -> list[tuple[Any, ...]]:
+    """What an overlay knows of operations."""
+    return [(each.n, each.state, each.body, each.confirmed_at, each.first_sent_at) for each in operations]
+
+
+def test_whoever_stays_sees_what_a_newcomer_sees(
+    home: Home, outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock
+) -> None:
+    """Others write to both files between any two of his looks."""
+    random, outbox = Random(7), Outbox(outbox_db, clock=clock)
+    fill(cache, random, clock())
+    overlay = Overlay(outbox_db)
+    goods = Goods(overlay)
+    for step in range(STEPS):
+        clock.pass_(1)
+        with transaction(outbox_db):
+            random.choice((write, move_on, move_on))(outbox, random)
+        if step % 7 == 0:
+            fill(cache, random, clock())
+        fresh = Overlay(outbox_db)
+        assert pending(overlay, goods) == pending(fresh, Goods(fresh))
+        with closing(Reads(home, outbox_db)) as newcomer:
+            assert seen(reads) == seen(newcomer)
+
+
+def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock: Clock) -> None:
+    """Others write all the time: the operations of an order that nobody touches stay the very same objects."""
+    outbox, overlay = Outbox(outbox_db, clock=clock), Overlay(outbox_db)
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
+    before = overlay.orders()["4101"]
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+    assert set(overlay.orders()) == {"4101", "4102"}
+    assert overlay.orders()["4101"] is before
