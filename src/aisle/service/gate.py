@@ -1,9 +1,9 @@
 """The way of a request through the service: who asks, what for, in one transaction, answered once (README: Answers).
 
-A read is authenticated and answered in one transaction. A write is authenticated before its body is taken, and again in
-the transaction that carries it out. With an `Idempotency-Key` the key, all effects and the answer are stored together,
-so a repeat finds either nothing or the answer, also after a crash. Keys belong to a store and not to a token: who sends
-again after the token was replaced sends the same request.
+A read is authenticated and answered in one transaction. A write is authenticated before its body is taken, unless that
+was done a moment ago, and always in the transaction that carries it out. With an `Idempotency-Key` the key, all effects
+and the answer are stored together, so a repeat finds either nothing or the answer, also after a crash. Keys belong to a
+store and not to a token: who sends again after the token was replaced sends the same request.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from aisle.service import request as wire
 from aisle.service.access import NOTES
 from aisle.service.answers import JSON, PROBLEM, Refusal, conflict, forbidden, malformed
 from aisle.service.context import CHAIN, Call, Context, Principal
+from aisle.service.doorstep import Doorstep, Errand, Guest
 from aisle.service.handlers import Handler
 from aisle.service.limits import Buckets, Rates
 from aisle.service.reach import named_stores, reach
@@ -31,7 +32,7 @@ from aisle.service.scope import ScopedTx
 from aisle.service.sql import core
 from aisle.service.storage import Busy, Duplicate, Lost, Storage, Tx, Unfit
 from aisle.service.times import Clock, moment
-from aisle.service.tokens import arrive, enter
+from aisle.service.tokens import arrive, enter, hashed
 
 log = logging.getLogger("aisle.service")
 
@@ -88,6 +89,7 @@ class Gate:
         self._tokens = Buckets(rates.token)
         self._strangers = Buckets(rates.stranger)
         self._sign_ins = Buckets(rates.sign_in)
+        self._doorstep = Doorstep()
 
     async def answer(self, operation: Operation, request: Request) -> Response:
         """The response to a request, whatever happens."""
@@ -164,13 +166,8 @@ class Gate:
     async def _write(
         self, operation: Operation, request: Request, asked: _Asked, notes: dict[str, Any]
     ) -> tuple[Principal, Answer]:
-        async def knock(tx: Tx) -> None:
-            await self._enter(tx, operation, asked, notes)
-
-        await self.storage.read(knock)
-        raw = await wire.read_body(request, operation.handler.body_limit)
-        assert operation.adapter is not None
-        body = wire.parse_body(raw, operation.adapter, operation.handler.most_items)
+        errand = Errand(hashed(asked.secret), operation.name, asked.call.path.get("store_number"))
+        raw, body = await self._taken(operation, request, asked, errand, notes)
         what = (request.method, request.scope["path"], request.scope["query_string"], raw)
         print_ = wire.fingerprint(*what, request.headers)
         call = await self._prepared(operation, asked, asked.call._replace(body=body))
@@ -188,10 +185,50 @@ class Gate:
                     raise
                 return ctx.principal, refusal
 
-        principal, answer = await self.storage.write(work, stores=reach(operation.name, whole.call))
+        try:
+            principal, answer = await self.storage.write(work, stores=reach(operation.name, whole.call))
+        except Refusal as refusal:
+            if refusal.status in (401, 403):
+                self._doorstep.turn_away(errand)
+            raise
         if isinstance(answer, Refusal):
             raise answer
         return principal, answer
+
+    async def _taken(
+        self, operation: Operation, request: Request, asked: _Asked, errand: Errand, notes: dict[str, Any]
+    ) -> tuple[bytes, Any]:
+        """The body of a write, as it came and as plain values, taken from those alone who may ask for it."""
+
+        async def knock(tx: Tx) -> Context:
+            return await self._enter(tx, operation, asked, notes)
+
+        async def knock_again(tx: Tx) -> Context:
+            return await self._enter(tx, operation, asked)
+
+        assert operation.adapter is not None
+        guest = None if asked.problem else self._doorstep.known(errand)
+        try:
+            if guest is None:
+                ctx = await self.storage.read(knock)
+                who = ctx.principal
+                self._doorstep.let_in(errand, Guest(who.token_id, who.role, ctx.store.number if ctx.store else None))
+            else:
+                notes |= guest.notes()
+                self._count(operation, guest.token_id)
+            raw = await wire.read_body(request, operation.handler.body_limit)
+            return raw, wire.parse_body(raw, operation.adapter, operation.handler.most_items)
+        except Refusal:
+            if guest is not None:
+                # What is wrong with a request is told to nobody who may not ask any more.
+                await self.storage.read(knock_again)
+            raise
+
+    def _count(self, operation: Operation, token_id: str) -> None:
+        """Raises Refusal (429) for a token that asks too often."""
+        self._tokens.take(token_id)
+        if operation.handler.guessed:
+            self._sign_ins.take(token_id)
 
     async def _prepared(self, operation: Operation, asked: _Asked, call: Call) -> Call:
         """The request as its handler wants it."""
@@ -219,9 +256,7 @@ class Gate:
         principal, store = arrival.principal, arrival.store
         if notes is not None:
             notes |= {"token": principal.token_id, "role": principal.role}
-            self._tokens.take(principal.token_id)
-            if handler.guessed:
-                self._sign_ins.take(principal.token_id)
+            self._count(operation, principal.token_id)
         if not arrival.may:
             raise forbidden()
         if asked.problem:
