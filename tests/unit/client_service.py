@@ -36,7 +36,8 @@ class Service:
         self.sent: list[Sent] = []
         self.slept: list[float] = []
 
-    def _handle(self, request: httpx.Request) -> httpx.Response:
+    def answer(self, request: httpx.Request) -> httpx.Response:
+        """The next reply, to a request that is written down."""
         self.sent.append(Sent(request.method, request.url.raw_path.decode(), request.headers, request.content))
         answer = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if isinstance(answer, Exception):
@@ -49,7 +50,7 @@ class Service:
     def client(self, token: str | Callable[[], str] = "secret-token", **options: Any) -> Client:
         """A client of this service whose waiting takes no time."""
         options = {
-            "transport": httpx.MockTransport(self._handle),
+            "transport": httpx.MockTransport(self.answer),
             "sleep": self._sleep,
             "roll": lambda: 0.5,
             "now": lambda: 1_700_000_000.0,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
+import httpx
 import pytest
 
 from aisle.client import Client
@@ -19,8 +21,9 @@ def page(*ids: int, **envelope: Any) -> Any:
 
 async def walk(client: Client, name: str = "list-store-products-stock", **options: Any) -> list[int]:
     found = []
-    async for rows, _ in client.pages(name, **options):
-        found += [row["id"] for row in rows]
+    async for read in client.pages(name, **options):
+        found += [row["id"] for row in read[0]]
+        del read
     return found
 
 
@@ -50,6 +53,20 @@ async def test_a_scroll_id_goes_with_the_next_page_where_it_is_wanted() -> None:
         async with service.client() as client:
             assert await walk(client, "list-stores", scroll=scroll) == [1, 2, 3]
         assert targets(service) == ["page_start=1", second, "page_start=3"]
+
+
+async def test_a_page_is_gone_when_the_next_one_is_asked_for() -> None:
+    """Pages are big, and what is in memory beside one of them never leaves the process again."""
+    marks = [reply(200, {"list": [{"id": n, "of": ["page", n]}], "next_page": n + 1}) for n in range(1, 4)]
+    service, held = Service(*marks, page(4, next_page=None)), []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        held.append([each[1] for each in gc.get_objects() if type(each) is list and each[:1] == ["page"]])
+        return service.answer(request)
+
+    async with service.client(transport=httpx.MockTransport(answer)) as client:
+        assert await walk(client) == [1, 2, 3, 4]
+    assert held == [[], [], [], []]
 
 
 async def test_a_walk_may_start_later() -> None:

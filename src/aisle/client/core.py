@@ -171,6 +171,7 @@ class Core:
                 yield rows, envelope  # what was read is not lost to what comes after it
                 raise
             yield rows, envelope
+            del answer, envelope, rows  # pages are big: this one does not lie beside the next while that is read
 
     async def items(
         self,

@@ -30,6 +30,7 @@ async def counted(
                 async for page in pages:
                     walked += 1
                     yield page
+                    del page  # it does not lie beside the next one
             return
         except Endless as error:
             if _proves_nothing(error.rows, before, walked):
