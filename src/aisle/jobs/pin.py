@@ -27,7 +27,7 @@ from aisle.jobs.base import (
     Turn,
 )
 from aisle.jobs.told import words
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Hint, Line, Msg, Step, Verdict, msg
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg
 from aisle.scan.grammar import aim_of
 from aisle.scan.meaning import Back, Choice, Open
 
@@ -214,5 +214,5 @@ def _view(name: str, state: Proving) -> Step:
         prompt=prompts[state.phase],
         lines=(Line("product", msg("raw", text=state.name)), *(Line("note", note) for note in notes)),
         choices=_choices(state) if state.phase == "late" else (),
-        hints=(Hint("b", msg("hint.back")),),
+        hints=(BACK,),
     )

@@ -66,6 +66,10 @@ class Hint(NamedTuple):
     """It leads on from this page too, where all of it is on the screen."""
 
 
+BACK = Hint("b", msg("hint.back"))
+"""To what lies below this page; nearly all of them have it."""
+
+
 class Step(NamedTuple):
     """One thing to do now."""
 

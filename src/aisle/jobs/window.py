@@ -1,17 +1,18 @@
 """What lists and pages have in common: a window on a list of any length, its pages, numbers and cursor, and what of a
 person's typing is a search.
 
-The state of a job with a list is a `Window`: it has the fields that are named there.
+The state of a job with a list is a `Window`: it has the fields that are named there. `answered` takes the rows that
+came, `said` what a person says to every list alike, `shown` draws it; what one list alone does stays in its job.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from aisle.jobs.base import Close, Context, Event, Query, Rows, Turn
-from aisle.jobs.view import WRONG, Hint, Verdict, msg
-from aisle.scan.meaning import ORDER, Meaning, Text, Thing, Unknown
+from aisle.jobs.view import BACK, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.scan.meaning import ORDER, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
 
 LONGEST_TAIL = 8
 """Digits of a barcode that somebody types; more of them come from a scanner."""
@@ -66,14 +67,45 @@ def arrived(state: W, rows: tuple[Any, ...], total: int) -> W:
     """The window with the answer to its query; one that lay behind the end of a list that has become shorter stands
     at its beginning, without rows."""
     first = state.first if rows or not total else 0
-    shown: W = state._replace(rows=rows, total=total, first=first, cursor=min(state.cursor, total - 1))
-    return shown
+    came: W = state._replace(rows=rows, total=total, first=first, cursor=min(state.cursor, total - 1))
+    return came
 
 
 def is_behind(asked: Window, answer: Rows) -> bool:
     """Whether the window that was asked for lies behind the end of its list, and has to be asked for again; one at its
     beginning does not, whatever the answer says: that would be asked for without end."""
     return asked.first > 0 and answer.total > 0 and not answer.rows
+
+
+def answered(
+    state: W, answer: Rows, rows: tuple[Any, ...], context: Context, ask: Callable[[W, Context], Query]
+) -> Turn[W]:
+    """The window with the rows that its answer was read as; it is asked for again where it lay behind the end."""
+    fresh = arrived(state, rows, answer.total)
+    return Turn(fresh, (ask(fresh, context),) if is_behind(state, answer) else ())
+
+
+def said(
+    state: W,
+    event: Event,
+    context: Context,
+    ask: Callable[[W, Context], Query],
+    opens: Callable[[W, Any, Context], Turn[W]],
+    letters: str | None = None,
+) -> Turn[W]:
+    """What every list makes of an input: a number or Enter opens a row, keys lead through it, and what is typed finds.
+    `letters` are those of this list beside those of all; None where nothing is found by typing."""
+    match event:
+        case Choice() | Move("enter"):
+            row = picked(state, event)
+            return Turn(state) if row is None else opens(state, row, context)
+        case Command("n" | "p" as key) | Move(key) if state.total:
+            led = turned(state, key, room(context))
+            return Turn(led, (ask(led, context),))
+        case Echo(text) if letters is not None:
+            found = typing(state, text, letters)
+            return Turn(state) if found is None else Turn(found, (ask(found, context),))
+    return Turn(state)
 
 
 def typing(state: W, text: str, letters: str = "", numbered: int | None = None) -> W | None:
@@ -106,6 +138,11 @@ def moved(state: W, key: str, size: int) -> W:
     return after
 
 
+def turned(state: W, key: str, size: int) -> W:
+    """The window after a cursor key or a letter that turns pages."""
+    return paged(state, key, size) if key in LETTERS else moved(state, key, size)
+
+
 def at_cursor(state: Window) -> Any | None:
     """The row under the cursor, where it is in the window."""
     inside = state.first <= state.cursor < state.first + len(state.rows)
@@ -122,6 +159,11 @@ def chosen(state: Window, number: int) -> Any | None:
     return state.rows[number - 1] if 1 <= number <= numbered_rows(state) else None
 
 
+def picked(state: Window, event: Event) -> Any | None:
+    """The row that a number means, else the one under the cursor."""
+    return chosen(state, event.number) if isinstance(event, Choice) else at_cursor(state)
+
+
 def letters(state: Window) -> str:
     """The letters that turn pages, where there is more than one."""
     return LETTERS if state.total > len(state.rows) else ""
@@ -130,6 +172,33 @@ def letters(state: Window) -> str:
 def page_hints(state: Window) -> tuple[Hint, ...]:
     """What is said of these letters."""
     return (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back"))) if letters(state) else ()
+
+
+def shown(
+    state: Window,
+    name: str,
+    title: Msg,
+    prompt: Msg,
+    heads: tuple[Msg, ...],
+    rows: tuple[Row, ...],
+    *hints: Hint,
+    empty: Msg,
+    numbered: int | None = None,
+) -> ListWindow:
+    """The window on the screen; `hints` of its own stand before those of all lists."""
+    return ListWindow(
+        name=name,
+        title=title,
+        prompt=prompt,
+        heads=heads,
+        rows=rows,
+        first=state.first,
+        total=state.total,
+        cursor=state.cursor,
+        numbered=numbered_rows(state) if numbered is None else numbered,
+        empty=empty,
+        hints=(*hints, *page_hints(state), BACK),
+    )
 
 
 S = TypeVar("S")

@@ -28,7 +28,7 @@ from aisle.jobs.chain import catalogue_view
 from aisle.jobs.chain.catalogue_sheet import Facet, Hit, Page, facet_of, hit_of, page_of
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed, room
-from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Text, Thing, Unknown
+from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Meaning, Move, Open, Text, Thing, Unknown
 
 SHOWS = ("all", "promotion", "set", "by_hand", "ended")
 """What the list shows, one after the other."""
@@ -151,12 +151,12 @@ def _one(number: str) -> Query:
 
 def _rows(state: Catalogue, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     if id_ == ("facets" if state.kind else "list"):
-        fresh = window.arrived(state, tuple((facet_of if state.kind else hit_of)(row) for row in rows), answer.total)
-        if window.is_behind(state, answer):
-            return Turn(fresh, (_query(fresh, context),))
-        opens = state.opening and answer.total == 1 and fresh.rows
-        fresh = fresh._replace(opening=False)
-        return _chosen(fresh, fresh.rows[0], context) if opens else Turn(fresh)
+        read = facet_of if state.kind else hit_of
+        came = window.answered(state, answer, tuple(read(row) for row in rows), context, _query)
+        if came.effects or not state.opening:
+            return came
+        fresh = came.state._replace(opening=False)
+        return _chosen(fresh, fresh.rows[0], context) if answer.total == 1 and fresh.rows else Turn(fresh)
     if id_ == "one" and rows:
         return Turn(state._replace(sheet=page_of(rows[0], context.now)))
     if id_ == "one":
@@ -200,31 +200,15 @@ def _paged(state: Catalogue, event: Event, context: Context) -> Result:
 
 def _listed(state: Catalogue, event: Event, context: Context) -> Result:
     match event:
-        case Echo(text):
-            listed = window.typing(state, text, _filters(state))
-            if listed is None:
-                return Turn(state)
-            state = listed
         case Text(text) | Unknown(text):
-            state = state.bare(search=text, opening=True, kind=state.kind)
+            found = state.bare(search=text, opening=True, kind=state.kind)
+            return Turn(found, (_query(found, context),))
         case Command("v") if _filters(state):
             state = state.bare(show=SHOWS[(SHOWS.index(state.show) + 1) % len(SHOWS)])
             return Turn(state, (_query(state, context),), Verdict(INFO, catalogue_view.title_of(state)))
         case Command("c" | "s" as letter) if _filters(state):
             return _gathered(state, KINDS[letter], context)
-        case Command("n" | "p" as letter):
-            state = window.paged(state, letter, room(context))
-        case Choice(choice):
-            row = window.chosen(state, choice)
-            return _chosen(state, row, context) if row else Turn(state)
-        case Move("enter"):
-            row = window.at_cursor(state)
-            return _chosen(state, row, context) if row else Turn(state)
-        case Move(key):
-            state = window.moved(state, key, room(context))
-        case _:
-            return Turn(state)
-    return Turn(state, (_query(state, context),))
+    return window.said(state, event, context, _query, _chosen, _filters(state))
 
 
 def _gathered(state: Catalogue, kind: str, context: Context) -> Result:

@@ -11,7 +11,7 @@ from aisle.jobs.base import priced, whole
 from aisle.jobs.chain.catalogue_sheet import FLAGS, KIND, MONEY, PRICES, SOLD, SUPPLY, TEXTS, Facet, Hit, Kin, Page
 from aisle.jobs.chain.stores_view import YES_NO
 from aisle.jobs.sheet import Unit
-from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.chain.catalogue import Catalogue
@@ -25,8 +25,6 @@ SHOWN = {
 }
 
 GATHERED = {"category": "products.title_categories", "supplier": "products.title_suppliers"}
-
-BACK = Hint("b", msg("hint.back"))
 
 
 class Way(NamedTuple):
@@ -57,18 +55,15 @@ def listed(state: Catalogue) -> ListWindow:
     text = state.typed or state.search
     filtered = bool(state.category or state.supplier or state.show != "all")
     none = msg("products.none_such") if filtered else msg("products.empty")
-    return ListWindow(
-        name="products",
-        title=title_of(state),
-        prompt=msg("lookup.prompt_list" if state.rows else "lookup.prompt"),
-        heads=(msg("head.product"), msg("head.number"), msg("head.brand"), msg("stores.head_what")),
-        rows=tuple(_hit(hit) for hit in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=window.numbered_rows(state),
+    return window.shown(
+        state,
+        "products",
+        title_of(state),
+        msg("lookup.prompt_list" if state.rows else "lookup.prompt"),
+        (msg("head.product"), msg("head.number"), msg("head.brand"), msg("stores.head_what")),
+        tuple(_hit(hit) for hit in state.rows),
+        *(() if state.among else _filters(state)),
         empty=msg("lookup.no_match", text=text) if text else none,
-        hints=(*(() if state.among else _filters(state)), *window.page_hints(state), BACK),
     )
 
 
@@ -95,18 +90,14 @@ def _hit(hit: Hit) -> Row:
 def facets(state: Catalogue) -> ListWindow:
     """The categories or suppliers, those with the most products first."""
     text = state.typed or state.search
-    return ListWindow(
-        name="products.filter",
-        title=msg(GATHERED[state.kind]),
-        prompt=msg("products.prompt_filter"),
-        heads=(msg("products.head_name"), msg("products.head_count"), msg("products.head_code")),
-        rows=tuple(_facet(facet) for facet in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=window.numbered_rows(state),
+    return window.shown(
+        state,
+        "products.filter",
+        msg(GATHERED[state.kind]),
+        msg("products.prompt_filter"),
+        (msg("products.head_name"), msg("products.head_count"), msg("products.head_code")),
+        tuple(_facet(facet) for facet in state.rows),
         empty=msg("products.no_such", text=text) if text else msg("products.none_said"),
-        hints=(*window.page_hints(state), BACK),
     )
 
 

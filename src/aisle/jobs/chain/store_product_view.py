@@ -13,14 +13,13 @@ from aisle.jobs.desk.doubts_view import WORDS
 from aisle.jobs.look.lookup_view import about, aged, raw
 from aisle.jobs.pick.walk import number
 from aisle.jobs.told import is_ours, words
-from aisle.jobs.view import Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
+from aisle.jobs.view import BACK, Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.chain.store_product import Page
 
 Cells = tuple[Msg, ...]
 
-BACK = Hint("b", msg("hint.back"))
 LEAF = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 
 _LABELS = {

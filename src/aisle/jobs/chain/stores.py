@@ -28,7 +28,7 @@ from aisle.jobs.chain import stores_view
 from aisle.jobs.chain.store_sheet import Listed, Sheet, listed_of, sheet_of
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed, room
-from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Text, Thing, Unknown
+from aisle.scan.meaning import Back, Choice, Command, Move, Open, Text, Thing, Unknown
 
 SHOWS = ("all", "near", "warehouse", "visited")
 """What the list shows, one after the other."""
@@ -135,12 +135,11 @@ def _one(number: str, context: Context) -> Query:
 
 def _rows(state: Stores, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     if id_ == "list":
-        fresh = window.arrived(state, tuple(listed_of(row) for row in rows), answer.total)
-        if window.is_behind(state, answer):
-            return Turn(fresh, (_query(fresh, context),))
-        hit = _hit(fresh) if state.opening else None
-        fresh = fresh._replace(opening=False)
-        return _show(fresh, hit.number, context) if hit else Turn(fresh)
+        came = window.answered(state, answer, tuple(listed_of(row) for row in rows), context, _query)
+        if came.effects or not state.opening:
+            return came
+        hit, fresh = _hit(came.state), came.state._replace(opening=False)
+        return _show(fresh, hit, context) if hit else Turn(fresh)
     if id_ == "one" and rows:
         return Turn(state._replace(sheet=sheet_of(rows[0])))
     if id_ == "one":
@@ -155,10 +154,10 @@ def _hit(state: Stores) -> Listed | None:
     return state.rows[0] if state.total == 1 and state.rows else named[0] if named else None
 
 
-def _show(state: Stores, number: str, context: Context) -> Result:
+def _show(state: Stores, row: Listed, context: Context) -> Result:
     """The page of a store, or at once what a change to it means."""
-    state = state._replace(number=number, sheet=None, page=0, typed="", asking=state.changes)
-    return Turn(state, (_one(number, context), Wish("store", number)))
+    state = state._replace(number=row.number, sheet=None, page=0, typed="", asking=state.changes)
+    return Turn(state, (_one(row.number, context), Wish("store", row.number)))
 
 
 def _paged(state: Stores, event: Event, context: Context) -> Result:
@@ -192,30 +191,14 @@ def _stayed(state: Stores) -> Result:
 
 def _listed(state: Stores, event: Event, context: Context) -> Result:
     match event:
-        case Echo(text):
-            listed = window.typing(state, text, "v")
-            if listed is None:
-                return Turn(state)
-            state = listed
         case Text(text) | Unknown(text):
-            state = Stores(state.show, text, changes=state.changes, opening=True)
+            found = Stores(state.show, text, changes=state.changes, opening=True)
+            return Turn(found, (_query(found, context),))
         case Command("v"):
             show = SHOWS[(SHOWS.index(state.show) + 1) % len(SHOWS)]
             state = Stores(show, state.search, changes=state.changes)
             return Turn(state, (_query(state, context),), Verdict(INFO, stores_view.title_of(state)))
-        case Command("n" | "p" as letter):
-            state = window.paged(state, letter, room(context))
-        case Choice(choice):
-            row = window.chosen(state, choice)
-            return _show(state, row.number, context) if row else Turn(state)
-        case Move("enter"):
-            row = window.at_cursor(state)
-            return _show(state, row.number, context) if row else Turn(state)
-        case Move(key):
-            state = window.moved(state, key, room(context))
-        case _:
-            return Turn(state)
-    return Turn(state, (_query(state, context),))
+    return window.said(state, event, context, _query, _show, "v")
 
 
 def _back(state: Stores, context: Context) -> Result:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import window
 from aisle.jobs.chain.store_sheet import ADDRESS, FIELDS, ORGANISATION, TECHNICAL, Fact, Listed, Order, Printer, Sheet
-from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, msg
 from aisle.jobs.view import Fact as Shown
 
 if TYPE_CHECKING:
@@ -37,8 +37,6 @@ DAYS = (
 
 MOMENTS = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
 
-BACK = Hint("b", msg("hint.back"))
-
 
 def raw(text: str) -> Msg:
     """Text as it came."""
@@ -53,18 +51,15 @@ def title_of(state: Stores) -> Msg:
 def listed(state: Stores) -> ListWindow:
     """The stores, each with a number to choose it by."""
     text = state.typed or state.search
-    return ListWindow(
-        name="stores",
-        title=title_of(state),
-        prompt=msg("stores.prompt_change" if state.changes else "stores.prompt"),
-        heads=(msg("head.store"), msg("head.number"), msg("stores.head_what"), msg("stores.head_area")),
-        rows=tuple(_row(each) for each in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=window.numbered_rows(state),
+    return window.shown(
+        state,
+        "stores",
+        title_of(state),
+        msg("stores.prompt_change" if state.changes else "stores.prompt"),
+        (msg("head.store"), msg("head.number"), msg("stores.head_what"), msg("stores.head_area")),
+        tuple(_row(each) for each in state.rows),
+        Hint("v", msg("stores.others")),
         empty=msg("stores.no_match", text=text) if text else msg(EMPTY[state.show]),
-        hints=(Hint("v", msg("stores.others")), *window.page_hints(state), BACK),
     )
 
 

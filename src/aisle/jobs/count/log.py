@@ -31,9 +31,25 @@ from aisle.jobs.count.losing import reasons
 from aisle.jobs.desk.doubts_view import WORDS
 from aisle.jobs.pick.walk import number
 from aisle.jobs.told import words
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Fact, Hint, Line, ListWindow, Msg, Row, Step, Verdict, View, msg
+from aisle.jobs.view import (
+    ASK,
+    BACK,
+    GOOD,
+    INFO,
+    WRONG,
+    Fact,
+    Hint,
+    Line,
+    ListWindow,
+    Msg,
+    Row,
+    Step,
+    Verdict,
+    View,
+    msg,
+)
 from aisle.jobs.window import room
-from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Move, Open, Text, Thing, Unknown
+from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Open, Text, Thing, Unknown
 
 
 class Entry(NamedTuple):
@@ -109,9 +125,8 @@ class CountLogJob:
     def step(self, state: Log, event: Event, context: Context) -> Result:
         """A scan or words filter, the cursor marks, a number opens."""
         match event:
-            case Rows("count_log", rows, total):
-                fresh = window.arrived(state, tuple(_entry(row, context) for row in rows), total)
-                return Turn(fresh, (_query(fresh, context),) if window.is_behind(state, event) else ())
+            case Rows("count_log", rows, _):
+                return window.answered(state, event, tuple(_entry(row, context) for row in rows), context, _query)
             case Rows("entry", rows, _):
                 return Turn(_renewed(state, _entry(rows[0], context))) if rows else Turn(state)
             case Opened():
@@ -189,30 +204,17 @@ def _listed(state: Log, event: Event, context: Context) -> Result:
             state = Log(state.mine, meaning.key, meaning.label or meaning.key)
         case Thing(meanings):
             return Turn(state, (), Verdict(WRONG, msg("count.not_this", what=meanings[0].label or meanings[0].key)))
-        case Echo(text):
-            listed = window.typing(state, text, "e")
-            if listed is None:
-                return Turn(state)
-            state = listed
         case Text(text) | Unknown(text):
             state = Log(state.mine, search=text)
         case Command("e"):
             state = Log(not state.mine, state.product, state.label, state.search)
-        case Command("n" | "p" as letter):
-            state = window.paged(state, letter, room(context))
-        case Choice(choice):
-            return _open(state, window.chosen(state, choice), context)
-        case Move("enter"):
-            return _open(state, window.at_cursor(state), context)
-        case Move(key):
-            state = window.moved(state, key, room(context))
         case _:
-            return Turn(state)
+            return window.said(state, event, context, _query, _open, "e")
     return Turn(state, (_query(state, context),))
 
 
-def _open(state: Log, entry: Entry | None, context: Context) -> Result:
-    return Turn(state, (_query_one(entry, context),) if entry else ())
+def _open(state: Log, entry: Entry, context: Context) -> Result:
+    return Turn(state, (_query_one(entry, context),))
 
 
 def _back(state: Log, context: Context) -> Result:
@@ -269,24 +271,16 @@ def _list(state: Log) -> ListWindow:
     label = msg("count_log.title_mine" if state.mine else "count_log.title_all")
     if state.product:
         label = msg("count_log.title_product", label=state.label)
-    return ListWindow(
-        name="count_log",
-        title=label,
-        prompt=msg("count_log.prompt"),
-        heads=(msg("head.product"), msg("head.state"), msg("head.counted"), msg("head.place"), msg("head.time")),
-        rows=tuple(_row(entry) for entry in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        empty=msg("count_log.none", text=state.typed or state.search)
-        if state.typed or state.search
-        else msg("count_log.empty"),
-        numbered=window.numbered_rows(state),
-        hints=(
-            Hint("e", msg("count_log.whose")),
-            *window.page_hints(state),
-            Hint("b", msg("hint.back")),
-        ),
+    text = state.typed or state.search
+    return window.shown(
+        state,
+        "count_log",
+        label,
+        msg("count_log.prompt"),
+        (msg("head.product"), msg("head.state"), msg("head.counted"), msg("head.place"), msg("head.time")),
+        tuple(_row(entry) for entry in state.rows),
+        Hint("e", msg("count_log.whose")),
+        empty=msg("count_log.none", text=text) if text else msg("count_log.empty"),
     )
 
 
@@ -335,5 +329,5 @@ def _one(state: Log, entry: Entry) -> Step:
         lines=tuple(lines),
         facts=tuple(facts),
         choices=_choices(state),
-        hints=(Hint("b", msg("hint.back")),),
+        hints=(BACK,),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.jobs import numbers
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import Losing, Reason
-from aisle.jobs.view import Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 from aisle.scan.meaning import LOCATION
 
 HEADS = {
@@ -44,7 +44,7 @@ def view(state: Losing) -> View:
         lines=tuple(lines),
         facts=(Fact(msg("fact.product_number"), msg("raw", text=item.product)),) if item else (),
         choices=ways(state),
-        hints=(*hints, Hint("b", msg("hint.back"))),
+        hints=(*hints, BACK),
     )
 
 
@@ -82,7 +82,7 @@ def _question(state: Losing) -> ListWindow:
         first=state.first,
         total=total,
         numbered=len(shown(state)),
-        hints=(*more, Hint("b", msg("hint.back"))),
+        hints=(*more, BACK),
     )
 
 

@@ -7,12 +7,10 @@ from decimal import Decimal
 from aisle.jobs import numbers
 from aisle.jobs.base import priced
 from aisle.jobs.count.counting import Counting, Item, Next
-from aisle.jobs.view import Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg
+from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg
 
 COMING = 12
 """Items to come that a view carries."""
-
-BACK = Hint("b", msg("hint.back"))
 
 
 def step(state: Counting) -> str:

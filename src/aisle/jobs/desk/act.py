@@ -178,10 +178,8 @@ class ActJob:
                 return Turn(state._replace(sought=text), (_people(text),))
             case Command("u") if state.page == RESULTS and state.undo:
                 return _go(state._replace(undoing=True), state.undo)
-            case Move(key) if state.page == RESULTS:
-                return Turn(window.moved(state, key, room(context))._replace(size=room(context)))
-            case Command("n" | "p" as letter) if state.page == RESULTS:
-                return Turn(window.paged(state, letter, room(context))._replace(size=room(context)))
+            case Command("n" | "p" as key) | Move(key) if state.page == RESULTS:
+                return Turn(window.turned(state, key, room(context))._replace(size=room(context)))
             case Command("n" | "p" as key) | Move("pagedown" | "pageup" as key) if act_view.has_more(state):
                 return Turn(state._replace(top=_leafed(state, key in ("n", "pagedown"))))
             case Echo() | Closed():

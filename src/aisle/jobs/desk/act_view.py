@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs import window
 from aisle.jobs.desk.deeds import CLAIM, FOR_SOMEBODY, OF_ORDERS, REASONED, SPLIT, TAKE_BACK, Deed
 from aisle.jobs.desk.doubts_view import WORDS
-from aisle.jobs.view import Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.desk.act import Acting, Outcome
@@ -47,7 +47,6 @@ _PROMPTS = {
     "wait": "act.prompt_wait",
 }
 
-BACK = (Hint("b", msg("hint.back")),)
 PAGES = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 PAGE = 6
 """People on a page."""
@@ -101,7 +100,7 @@ def view(state: Acting) -> View:
         prompt=msg(_PROMPTS[state.page]),
         lines=_lines(state),
         choices=choices(state),
-        hints=(*PAGES, *BACK) if has_more(state) else BACK,
+        hints=(*PAGES, BACK) if has_more(state) else (BACK,),
     )
 
 
@@ -160,7 +159,7 @@ def _results(state: Acting) -> ListWindow:
         first=state.first,
         total=state.total,
         cursor=state.cursor,
-        hints=(*window.page_hints(state), *((Hint("u", msg("hint.undo")),) if state.undo else ()), *BACK),
+        hints=(*window.page_hints(state), *((Hint("u", msg("hint.undo")),) if state.undo else ()), BACK),
     )
 
 

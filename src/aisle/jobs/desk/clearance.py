@@ -122,14 +122,10 @@ class ClearanceJob:
             case Back():
                 back = state._replace(tag="", categories=(), chosen=(), first=0, cursor=-1)
                 return Turn(_windowed(back)) if state.tag else Turn(state, (Close(),))
-            case Choice(choice):
-                return _choose(state, window.chosen(state, choice), context)
-            case Move("enter"):
-                return _choose(state, window.at_cursor(state), context)
-            case Move(key):
-                return Turn(_windowed(window.moved(state, key, state.size)))
-            case Command("n" | "p" as letter):
-                return Turn(_windowed(window.paged(state, letter, state.size)))
+            case Choice() | Move("enter"):
+                return _choose(state, window.picked(state, event), context)
+            case Command("n" | "p" as key) | Move(key):
+                return Turn(_windowed(window.turned(state, key, state.size)))
             case Command("d") if state.tag:
                 return _go_on(state)
             case Text(text) | Unknown(text):

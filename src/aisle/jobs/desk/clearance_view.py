@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from aisle.jobs import window
 from aisle.jobs.desk.tasks import quantity_of
 from aisle.jobs.told import words
-from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.desk.clearance import Category, Clearance, Tag
     from aisle.jobs.desk.clearance_sure import Clear
 
-BACK = Hint("b", msg("hint.back"))
 PAGES = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 OUTCOMES = {
     "refused": "clear.refused",
@@ -34,19 +33,15 @@ def view(state: Clearance) -> ListWindow:
     )
     if not state.tag:
         heads = ("clearance.head_tag", "clearance.head_places")
-    hints = (*((Hint("d", msg("clearance.go_on")),) if state.tag else ()), *window.page_hints(state), BACK)
-    return ListWindow(
-        name="clearance.categories" if state.tag else "clearance",
-        title=msg("clearance.title_of", tag=state.tag) if state.tag else msg("clearance.title"),
-        prompt=msg("clearance.prompt_category") if state.tag else msg("clearance.prompt_tag"),
-        heads=tuple(msg(id_) for id_ in heads),
-        rows=tuple(_row(state, each) for each in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=window.numbered_rows(state),
+    return window.shown(
+        state,
+        "clearance.categories" if state.tag else "clearance",
+        msg("clearance.title_of", tag=state.tag) if state.tag else msg("clearance.title"),
+        msg("clearance.prompt_category") if state.tag else msg("clearance.prompt_tag"),
+        tuple(msg(id_) for id_ in heads),
+        tuple(_row(state, each) for each in state.rows),
+        *((Hint("d", msg("clearance.go_on")),) if state.tag else ()),
         empty=_empty(state),
-        hints=hints,
     )
 
 

@@ -169,9 +169,8 @@ class DoubtsJob:
     def step(self, state: Doubts, event: Event, context: Context) -> Result:
         """A number opens an entry, then chooses a way out."""
         match event:
-            case Rows("doubts", rows, total):
-                fresh = window.arrived(state, tuple(_doubt(row) for row in rows), total)
-                return Turn(fresh, (_query(fresh, context),) if window.is_behind(state, event) else ())
+            case Rows("doubts", rows, _):
+                return window.answered(state, event, tuple(_doubt(row) for row in rows), context, _query)
             case Rows("doubt", rows, _):
                 return _fresh(state, rows)
             case Rows("chosen", rows, _):
@@ -225,37 +224,24 @@ def _back(state: Doubts, context: Context) -> Result:
 
 
 def _list(state: Doubts, event: Event, context: Context) -> Result:
-    match event:
-        case Choice(number):
-            chosen = window.chosen(state, number)
-            return Turn(state) if chosen is None else _chosen(state, chosen)
-        case Move("enter"):
-            marked = window.at_cursor(state)
-            return Turn(state) if marked is None else _chosen(state, marked)
-        case Move(key):
-            state = window.moved(state, key, room(context))
-        case Command("n" | "p" as letter):
-            state = window.paged(state, letter, room(context))
-        case Thing(meanings):
-            return _of(state, meanings[0])
-        case _:
-            return Turn(state)
-    return Turn(state, (_query(state, context),))
+    if isinstance(event, Thing):
+        return _of(state, event.meanings[0], context)
+    return window.said(state, event, context, _query, _chosen)
 
 
-def _chosen(state: Doubts, doubt: Doubt) -> Result:
+def _chosen(state: Doubts, doubt: Doubt, context: Context) -> Result:
     """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
     return Turn(state, (Query("chosen", "doubts", {"op_id": doubt.op_id}),))
 
 
-def _of(state: Doubts, meaning: Meaning) -> Result:
+def _of(state: Doubts, meaning: Meaning, context: Context) -> Result:
     """The first entry in sight that speaks of what was scanned."""
     for doubt in state.rows:
         places = {place for item in doubt.items for place in (item.source, item.target)}
         products = {item.product for item in doubt.items}
         named = {ORDER: {doubt.order}, PRODUCT: products, LOCATION: places}.get(meaning.kind, set())
         if meaning.key in named:
-            return _chosen(state, doubt)
+            return _chosen(state, doubt, context)
     return Turn(state, (), Verdict(INFO, msg("doubts.none_of", label=meaning.label or meaning.key)))
 
 

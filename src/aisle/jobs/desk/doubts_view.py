@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs import window
 from aisle.jobs.base import AGAIN, BY_HAND
 from aisle.jobs.told import is_ours, words
-from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.desk.doubts import Doubt, Doubts, Item, Side
@@ -72,18 +72,14 @@ def choices_of(state: Doubts) -> tuple[Msg, ...]:
 
 
 def _list(state: Doubts) -> ListWindow:
-    return ListWindow(
-        name="doubts",
-        title=msg("doubts.title"),
-        prompt=msg("doubts.prompt") if state.total else msg("doubts.prompt_none"),
-        heads=(msg("doubts.head_state"), msg("doubts.head_what"), msg("doubts.head_who"), msg("doubts.head_at")),
-        rows=tuple(_row(doubt) for doubt in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=window.numbered_rows(state),
+    return window.shown(
+        state,
+        "doubts",
+        msg("doubts.title"),
+        msg("doubts.prompt") if state.total else msg("doubts.prompt_none"),
+        (msg("doubts.head_state"), msg("doubts.head_what"), msg("doubts.head_who"), msg("doubts.head_at")),
+        tuple(_row(doubt) for doubt in state.rows),
         empty=msg("doubts.empty"),
-        hints=(*window.page_hints(state), Hint("b", msg("hint.back"))),
     )
 
 
@@ -142,7 +138,7 @@ def _entry(state: Doubts, doubt: Doubt) -> Detail:
         choices=choices_of(state),
         hints=(
             Hint("n", msg("hint.page_on")),
-            Hint("b", msg("hint.back")),
+            BACK,
         ),
     )
 
@@ -232,5 +228,5 @@ def _question(state: Doubts, doubt: Doubt, at: str) -> Step:
         prompt=msg("doubts.choose") if state.asking == AGAIN else msg("doubts.choose_how"),
         lines=(Line("product", what(doubt)), Line("note", note)),
         choices=choices_of(state),
-        hints=(Hint("b", msg("hint.back")),),
+        hints=(BACK,),
     )

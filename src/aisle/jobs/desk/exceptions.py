@@ -178,11 +178,10 @@ def _answered(state: Exceptions, answer: Rows, context: Context) -> Result:
             return Turn(state._replace(counts=counts, value=number(rows[0]["value"]), loaded=True))
         case Rows("features", rows, _):
             return Turn(state._replace(features=tuple(rows[0]["features"]) if rows else ()))
-        case Rows("list", rows, total) if state.kind:
-            fresh = window.arrived(state, tuple(_row(row, state.kind, context) for row in rows), total)
-            gone = fresh.asking not in ("", "approve", "recount") and not fresh.chosen
-            fresh = fresh._replace(asking="" if gone else fresh.asking)
-            return Turn(fresh, (_list(fresh, context),) if window.is_behind(state, answer) else ())
+        case Rows("list", rows, _) if state.kind:
+            came = window.answered(state, answer, tuple(_row(row, state.kind, context) for row in rows), context, _list)
+            gone = state.asking not in ("", "approve", "recount") and not came.state.chosen
+            return came._replace(state=came.state._replace(asking="")) if gone else came
         case Rows("marked", rows, _):
             return _do(state, tuple(_row(row, "differences", context) for row in rows), context)
         case Rows("all", rows, total):
@@ -247,16 +246,8 @@ def _kind(state: Exceptions, kind: str, context: Context) -> Result:
 
 def _said(state: Exceptions, event: Event, context: Context) -> Result:
     match event:
-        case Choice(choice):
-            row = window.chosen(state, choice)
-            return _opened(state, row) if row else Turn(state)
-        case Move("enter"):
-            row = window.at_cursor(state)
-            return _opened(state, row) if row else Turn(state)
-        case Move(key):
-            state = window.moved(state, key, room(context))
-        case Command("n" | "p" as letter):
-            state = window.paged(state, letter, room(context))
+        case Choice() | Move() | Command("n" | "p"):
+            return window.said(state, event, context, _list, _opened)
         case Command("a"):
             return Turn(state, (window.search("all", "differences", {}, 0, MOST),))
         case Command("m"):
@@ -269,16 +260,14 @@ def _said(state: Exceptions, event: Event, context: Context) -> Result:
             )
         case Command("e" | "r" as letter):
             return _many(state, "approve" if letter == "e" else "recount")
-        case _:
-            return window.unheard(state, event)
-    return Turn(state, (_list(state, context),)) if state.total else Turn(state)
+    return window.unheard(state, event)
 
 
 def _marking(state: Exceptions) -> Msg:
     return msg("orders.marked_so_far", count=len(state.marked)) if state.marking else msg("orders.marking")
 
 
-def _opened(state: Exceptions, row: Row) -> Result:
+def _opened(state: Exceptions, row: Row, context: Context) -> Result:
     """Where it can be settled; or it is marked, where that is what numbers do."""
     if state.marking:
         without = tuple(key for key in state.marked if key != row.key)

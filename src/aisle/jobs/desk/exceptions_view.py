@@ -9,7 +9,7 @@ from aisle.jobs import window
 from aisle.jobs.base import priced
 from aisle.jobs.desk.exceptions_review import is_kept
 from aisle.jobs.desk.orders_view import SILENT_FIRST, table
-from aisle.jobs.view import Hint, Line, ListWindow, Msg, Step, View, msg
+from aisle.jobs.view import BACK, Hint, Line, ListWindow, Msg, Step, View, msg
 from aisle.jobs.view import Row as Shown
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ _PROMPTS = {
     "stuck": "exceptions.prompt_stuck",
     "recounts": "exceptions.prompt_recounts",
 }
-
-BACK = Hint("b", msg("hint.back"))
 
 
 def view(state: Exceptions, at: str) -> View:
@@ -87,20 +85,10 @@ def _list(state: Exceptions, at: str) -> ListWindow:
     heads, rows = _table(state)
     marking = state.marking or bool(state.marked)
     title = msg("exceptions.title_marked", count=len(state.marked)) if marking else msg(_KINDS[state.kind])
-    return ListWindow(
-        name=at,
-        title=title,
-        prompt=msg("exceptions.prompt_marking" if state.marking else _PROMPTS[state.kind]),
-        heads=heads,
-        rows=rows,
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=window.numbered_rows(state),
-        empty=msg("exceptions.none") if state.loaded else msg("exceptions.loading"),
-        hints=(*_hints(state), *window.page_hints(state), BACK),
-        bars=state.kind == "stuck",
-    )
+    prompt = msg("exceptions.prompt_marking" if state.marking else _PROMPTS[state.kind])
+    empty = msg("exceptions.none") if state.loaded else msg("exceptions.loading")
+    listed = window.shown(state, at, title, prompt, heads, rows, *_hints(state), empty=empty)
+    return listed._replace(bars=state.kind == "stuck")
 
 
 def _hints(state: Exceptions) -> tuple[Hint, ...]:

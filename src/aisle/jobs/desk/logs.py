@@ -32,7 +32,7 @@ from aisle.jobs.desk.logs_filter import FIELDS, KEPT, TYPED, Filter, arguments, 
 from aisle.jobs.pick.walk import number
 from aisle.jobs.view import GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed, room
-from aisle.scan.meaning import PERSON, PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Text, Thing, Unknown
+from aisle.scan.meaning import PERSON, PRODUCT, Back, Choice, Command, Meaning, Move, Open, Text, Thing, Unknown
 
 COLUMNS = (
     "id",
@@ -204,8 +204,7 @@ def _rows(state: Logs, answer: Rows, context: Context) -> Result:
     match answer.id:
         case "logs":
             words = {reason.code: reason.words for reason in state.reasons}
-            fresh = window.arrived(state, tuple(_entry(row, words) for row in rows), answer.total)
-            return Turn(fresh, (_query(fresh, context),) if window.is_behind(state, answer) else ())
+            return window.answered(state, answer, tuple(_entry(row, words) for row in rows), context, _query)
         case "entry" if rows:
             words = {reason.code: reason.words for reason in state.reasons}
             return Turn(state._replace(phase="entry", entry=_entry(rows[0], words)))
@@ -257,13 +256,9 @@ def _loss(row: Mapping[str, Any], known: tuple[Reason, ...]) -> Loss:
 
 def _list(state: Logs, event: Event, context: Context) -> Result:
     match event:
-        case Echo(text):
-            listed = window.typing(state, text, "feg")
-            if listed is None:
-                return Turn(state)
-            state = listed
         case Text(text) | Unknown(text):
-            state = state._replace(search=text, typed="", first=0, cursor=-1)
+            found = state._replace(search=text, typed="", first=0, cursor=-1)
+            return Turn(found, (_query(found, context),))
         case Command("f"):
             return Turn(state._replace(phase="filter"))
         case Command("e"):
@@ -271,23 +266,11 @@ def _list(state: Logs, event: Event, context: Context) -> Result:
         case Command("g"):
             asked = Query("losses", "losses", {"now": context.now}, live=True)
             return Turn(state._replace(phase="losses", page=0), (asked,))
-        case Command("n" | "p" as letter):
-            state = window.paged(state, letter, room(context))
-        case Choice(choice):
-            return _open(state, window.chosen(state, choice))
-        case Move("enter"):
-            return _open(state, window.at_cursor(state))
-        case Move(key):
-            state = window.moved(state, key, room(context))
-        case _:
-            return Turn(state)
-    return Turn(state, (_query(state, context),))
+    return window.said(state, event, context, _query, _open, "feg")
 
 
-def _open(state: Logs, entry: Entry | None) -> Result:
+def _open(state: Logs, entry: Entry, context: Context) -> Result:
     """Asked for by its number: what a window has shown is no part of the journal."""
-    if entry is None:
-        return Turn(state)
     return Turn(state._replace(page=0), (Query("entry", "logs", {"key": entry.key}),))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs import window
 from aisle.jobs.count.counting import SOURCE, UNDO
 from aisle.jobs.desk.logs_filter import FIELDS, TYPED, values_of
-from aisle.jobs.view import Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, Step, View, msg
+from aisle.jobs.view import BACK, Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, Step, View, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.desk.logs import Entry, Logs
@@ -54,8 +54,6 @@ KINDS = {
 
 MADE_UP = re.compile(rf"(?s){UNDO}.*|[A-Z2-7]{{26}}|(?i:[0-9a-f]{{8}}(?:-?[0-9a-f]{{4}}){{3}}-?[0-9a-f]{{12}})")
 """References that a program made up for itself: they tell nobody anything in a list."""
-
-BACK = Hint("b", msg("hint.back"))
 
 NO_FILES = "logs.why_here"
 """What the session says of every file where none is written: in a browser, and in a kiosk."""
@@ -133,11 +131,12 @@ def _values(state: Logs) -> tuple[Msg, ...]:
 
 def _list(state: Logs) -> ListWindow:
     text = state.typed or state.search
-    return ListWindow(
-        name="logs",
-        title=filter_text(state),
-        prompt=msg("logs.prompt"),
-        heads=(
+    return window.shown(
+        state,
+        "logs",
+        filter_text(state),
+        msg("logs.prompt"),
+        (
             msg("head.product"),
             msg("head.change"),
             msg("head.why"),
@@ -147,19 +146,11 @@ def _list(state: Logs) -> ListWindow:
             msg("head.reference"),
             msg("head.review"),
         ),
-        rows=tuple(_row(each, state.day) for each in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=window.numbered_rows(state),
+        tuple(_row(each, state.day) for each in state.rows),
+        Hint("f", msg("hint.filter")),
+        Hint("g", msg("hint.losses")),
+        Hint("e", msg("hint.export")),
         empty=msg("logs.none", text=text) if text else msg("logs.empty"),
-        hints=(
-            Hint("f", msg("hint.filter")),
-            Hint("g", msg("hint.losses")),
-            Hint("e", msg("hint.export")),
-            *window.page_hints(state),
-            BACK,
-        ),
     )
 
 

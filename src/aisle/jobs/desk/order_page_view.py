@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs.desk.act_view import NAMES
 from aisle.jobs.desk.orders_view import STATUS
 from aisle.jobs.told import words
-from aisle.jobs.view import Block, Detail, Hint, Msg, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, Msg, msg
 from aisle.jobs.view import Line as Told
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _hints(state: Page) -> tuple[Hint, ...]:
         *undo,
         Hint("n", msg("hint.page_on")),
         Hint("p", msg("hint.page_back")),
-        Hint("b", msg("hint.back")),
+        BACK,
     )
 
 

@@ -184,11 +184,8 @@ def _acted(state: Board, answer: Mapping[str, Any] | None, context: Context) -> 
 
 def _said(state: Board, event: Event, context: Context) -> Result:
     match event:
-        case Choice(choice):
-            row = window.chosen(state, choice)
-            return _row(state, row) if row else Turn(state)
-        case Move("enter"):
-            row = window.at_cursor(state)
+        case Choice() | Move("enter"):
+            row = window.picked(state, event)
             return _row(state, row) if row else Turn(state)
         case Move(key):
             return _moved(state, key, context)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import window
 from aisle.jobs.desk.orders_filter import BUILT_IN, FIELDS, Filter, options
-from aisle.jobs.view import Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.desk.orders_rows import Board, Listed
@@ -66,8 +66,6 @@ VIEWS = {
     "rejected": "orders.status_rejected",
     "finished": "orders.status_finished",
 }
-
-BACK = Hint("b", msg("hint.back"))
 
 
 def view(state: Board) -> View:
@@ -148,20 +146,10 @@ def _list(state: Board) -> ListWindow:
     text = state.typed or state.search
     marking = state.marking or bool(state.marked)
     heads, rows = table(state.rows, state.marked)
-    return ListWindow(
-        name="orders",
-        title=_title(state, text, marking),
-        prompt=msg("orders.prompt_marking") if state.marking else msg("orders.prompt"),
-        heads=heads,
-        rows=rows,
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=window.numbered_rows(state),
-        empty=_empty(state, text),
-        hints=(*_hints(state, marking), BACK),
-        bars=True,
-    )
+    title, empty = _title(state, text, marking), _empty(state, text)
+    prompt = msg("orders.prompt_marking") if state.marking else msg("orders.prompt")
+    listed = window.shown(state, "orders", title, prompt, heads, rows, *_hints(state, marking), empty=empty)
+    return listed._replace(bars=True)
 
 
 _HEADS = (
@@ -191,7 +179,7 @@ def _hints(state: Board, marking: bool) -> tuple[Hint, ...]:
     acting = (Hint("a", msg("orders.all")), Hint("d", msg("orders.do"))) if marking else (Hint("d", msg("orders.do")),)
     look = () if marking else (Hint("f", msg("orders.filter")), Hint("v", msg("orders.views")))
     mark = Hint("m", msg("orders.mark_end") if state.marking else msg("orders.mark"))
-    return (*look, mark, *acting, *window.page_hints(state))
+    return (*look, mark, *acting)
 
 
 def _empty(state: Board, text: str) -> Msg:

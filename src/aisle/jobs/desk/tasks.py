@@ -28,9 +28,9 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.move.moving import Task
 from aisle.jobs.pick.walk import number
-from aisle.jobs.view import ASK, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Msg, Row, Verdict, msg
 from aisle.jobs.window import room
-from aisle.scan.meaning import LOCATION, PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Text, Thing, Unknown
+from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Meaning, Move, Open, Text, Thing, Unknown
 
 
 class Listed(NamedTuple):
@@ -100,9 +100,8 @@ class TasksJob:
                 return Turn(state, (*_refresh(state, context), Wish("assignments")))
             case Rows("clearing", (row, *_), _):
                 return Turn(state._replace(listed=bool(row["listed"]), heard=bool(row["heard"])))
-            case Rows("tasks", rows, total):
-                fresh = window.arrived(state, tuple(listed_of(row) for row in rows), total)
-                return Turn(fresh, (_query(fresh, context),) if window.is_behind(state, event) else ())
+            case Rows("tasks", rows, _):
+                return window.answered(state, event, tuple(listed_of(row) for row in rows), context, _query)
             case Rows("refused" | "refused_before"):
                 known, said = refused.news(state.told, event, context.user)
                 return Turn(state._replace(told=known), (), said)
@@ -112,42 +111,30 @@ class TasksJob:
                 return Turn(state._replace(sure=""), effects)
             case Back():
                 return Turn(state, (Close(),))
-            case Choice(choice):
-                return _take(state, window.chosen(state, choice), context)
-            case Move("enter"):
-                return _take(state, window.at_cursor(state), context)
-            case Move(key):
-                return _asked(window.moved(state, key, room(context)), context)
-            case Command("n" | "p" as letter):
-                return _asked(window.paged(state, letter, room(context)), context)
             case Thing(meanings):
                 return _thing(state, meanings, context)
             case Text(text) | Unknown(text):
                 return Turn(state, (), Verdict(WRONG, msg("tasks.unknown", text=text)))
-            case Echo():
-                return Turn(state)
-        return Turn(state)
+            case Command() | Move() if event != Move("enter"):
+                state = state._replace(sure="")
+        return window.said(state, event, context, _query, _take)
 
     def view(self, state: Tasks) -> ListWindow:
         """Places in the order of feet."""
-        return ListWindow(
-            name=self.name,
-            title=msg("tasks.title_of", tag=state.tag) if state.tag else msg("tasks.title"),
-            prompt=msg("tasks.prompt"),
-            heads=(
+        return window.shown(
+            state,
+            self.name,
+            msg("tasks.title_of", tag=state.tag) if state.tag else msg("tasks.title"),
+            msg("tasks.prompt"),
+            (
                 msg("head.place"),
                 msg("head.product"),
                 msg("tasks.head_quantity"),
                 msg("head.order"),
                 msg("tasks.head_who"),
             ),
-            rows=tuple(Row(each.task.id, _cells(each)) for each in state.rows),
-            first=state.first,
-            total=state.total,
-            cursor=state.cursor,
-            numbered=window.numbered_rows(state),
+            tuple(Row(each.task.id, _cells(each)) for each in state.rows),
             empty=_empty(state),
-            hints=(*window.page_hints(state), Hint("b", msg("hint.back"))),
         )
 
 
@@ -176,10 +163,6 @@ def _query(state: Tasks, context: Context) -> Query:
     return Query("tasks", "assignments", {"tag": state.tag, "first": state.first, "size": room(context)}, live=True)
 
 
-def _asked(state: Tasks, context: Context) -> Result:
-    return Turn(state._replace(sure=""), (_query(state, context),))
-
-
 def _thing(state: Tasks, meanings: tuple[Meaning, ...], context: Context) -> Result:
     for meaning in meanings:
         for each in state.rows:
@@ -188,10 +171,8 @@ def _thing(state: Tasks, meanings: tuple[Meaning, ...], context: Context) -> Res
     return Turn(state, (), Verdict(WRONG, msg("tasks.not_here", what=meanings[0].label or meanings[0].key)))
 
 
-def _take(state: Tasks, each: Listed | None, context: Context) -> Result:
+def _take(state: Tasks, each: Listed, context: Context) -> Result:
     """Somebody else's is asked about first; who asks again, knows."""
-    if each is None:
-        return Turn(state)
     other = each.taken_by and each.taken_user != context.user
     if other and state.sure != each.task.id:
         told = Verdict(ASK, msg("tasks.taken", who=each.taken_by, label=each.task.label))

@@ -127,10 +127,8 @@ class TodayJob:
                 return Turn(state, (Close(),))
             case Choice(choice) if choice <= len(today_view.choices(state)):
                 return _chosen(state, choice, context)
-            case Command("n" | "p" as letter) if state.phase == "terminals":
-                return _refreshed(window.paged(state, letter, window.room(context)), context)
-            case Move(key) if state.phase == "terminals" and key != "enter":
-                return _refreshed(window.moved(state, key, window.room(context)), context)
+            case Command("n" | "p" as key) | Move(key) if state.phase == "terminals" and key != "enter":
+                return _refreshed(window.turned(state, key, window.room(context)), context)
             case Command("n" | "p" as key) | Move(key):
                 return Turn(state._replace(page=leafed(state.page, key)))
             case Text(text) | Unknown(text):

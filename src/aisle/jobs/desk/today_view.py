@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from aisle.jobs import window
 from aisle.jobs.lists import LISTS
 from aisle.jobs.told import words
-from aisle.jobs.view import Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, View, msg
+from aisle.jobs.view import BACK, Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, View, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.desk.today import Person, Terminal, Today
 
-BACK = Hint("b", msg("hint.back"))
 PAGES = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 LINKS = {
     "live": "link.live",
@@ -222,17 +221,15 @@ def _places(state: Today) -> Chart:
 
 
 def _terminals(state: Today) -> ListWindow:
-    return ListWindow(
-        name="today.terminals",
-        title=msg("today.title_terminals"),
-        prompt=msg("today.prompt_read"),
-        heads=tuple(msg(id_) for id_ in HEADS),
-        rows=tuple(Row(each.terminal, _cells(each)) for each in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
+    return window.shown(
+        state,
+        "today.terminals",
+        msg("today.title_terminals"),
+        msg("today.prompt_read"),
+        tuple(msg(id_) for id_ in HEADS),
+        tuple(Row(each.terminal, _cells(each)) for each in state.rows),
         empty=msg("today.no_terminals"),
-        hints=(*window.page_hints(state), BACK),
+        numbered=0,
     )
 
 

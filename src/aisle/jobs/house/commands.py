@@ -12,7 +12,7 @@ from aisle.jobs import window
 from aisle.jobs.base import Close, Context, Event, Opened, Query, Resumed, Rows, Start, Tune, Turn
 from aisle.jobs.house.home import DESK, MENU, MORE
 from aisle.jobs.house.home import JOBS as MENU_JOBS
-from aisle.jobs.view import INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, ListWindow, Msg, Row, Verdict, msg
 from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Refused, Said, Text, Unknown
 from aisle.settings import LANGUAGES
 
@@ -108,16 +108,11 @@ class CommandsJob:
                 return Turn(state if listed is None else _windowed(listed, size))
             case Text(text) | Unknown(text):
                 return _found(state._replace(search=text, typed="", first=0, cursor=-1), size)
-            case Command("n" | "p" as letter):
-                return Turn(_windowed(window.paged(state, letter, size), size))
-            case Move("enter"):
-                entry = window.at_cursor(state)
+            case Choice() | Move("enter"):
+                entry = window.picked(state, event)
                 return _run(state, entry) if entry else Turn(state)
-            case Move(key):
-                return Turn(_windowed(window.moved(state, key, size), size))
-            case Choice(number):
-                entry = window.chosen(state, number)
-                return _run(state, entry) if entry else Turn(state)
+            case Command("n" | "p" as key) | Move(key):
+                return Turn(_windowed(window.turned(state, key, size), size))
             case Resumed():
                 return Turn(_windowed(state, size))
             case Back():
@@ -126,18 +121,14 @@ class CommandsJob:
 
     def view(self, state: Palette) -> ListWindow:
         """Each command, and the key that does the same on the page below."""
-        return ListWindow(
-            name=self.name,
-            title=msg("commands.title"),
-            prompt=msg("commands.prompt"),
-            heads=(msg("commands.head"), msg("commands.head_key")),
-            rows=tuple(Row(entry.key, (entry.text, msg("raw", text=entry.shown))) for entry in state.rows),
-            first=state.first,
-            total=state.total,
-            cursor=state.cursor,
-            numbered=window.numbered_rows(state),
+        return window.shown(
+            state,
+            self.name,
+            msg("commands.title"),
+            msg("commands.prompt"),
+            (msg("commands.head"), msg("commands.head_key")),
+            tuple(Row(entry.key, (entry.text, msg("raw", text=entry.shown))) for entry in state.rows),
             empty=msg("commands.empty"),
-            hints=(*window.page_hints(state), Hint("b", msg("hint.back"))),
         )
 
 

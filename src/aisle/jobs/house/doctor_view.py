@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from aisle.jobs.house.doctor_judge import ENDS
-from aisle.jobs.view import ASK, GOOD, INFO, TRUE_COLOUR, WRONG, Block, Detail, Hint, Line, Msg, msg
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, TRUE_COLOUR, WRONG, Block, Detail, Hint, Line, Msg, msg
 from aisle.text import ascii_fold
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def page_of(state: Doctor) -> Detail:
         blocks=tuple(blocks),
         page=state.page,
         hints=(
-            Hint("b", msg("hint.back")),
+            BACK,
             Hint("n", msg("hint.page_on")),
             Hint("p", msg("hint.page_back")),
         ),

@@ -26,7 +26,7 @@ from aisle.jobs.base import (
 from aisle.jobs.claim import claim_of
 from aisle.jobs.pick.walk import number
 from aisle.jobs.sheet import due
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
@@ -330,7 +330,7 @@ def _does(state: Home, effect: Effect) -> Result:
 
 def _hints(state: Home) -> tuple[Hint, ...]:
     """Letters beside the menu: those that lead through a long list, and back."""
-    back = (Hint("b", msg("hint.back")),) if state.search or state.page else ()
+    back = (BACK,) if state.search or state.page else ()
     doubts = (Hint("d", msg("home.doubts")),) if state.doubts else ()
     return (*window.page_hints(state), *doubts, Hint("h", msg("hint.help")), *back)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs import at_work, window
 from aisle.jobs.base import whole
-from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Mark, Msg, Row, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Mark, Msg, Row, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.look.browse import Browse, Listed, Lying, Place
@@ -20,20 +20,17 @@ def _raw(text: str) -> Msg:
 def listed(state: Browse) -> ListWindow:
     """The places in the order of feet, each with a number to choose it by; empty ones say so."""
     text = state.typed or state.search
-    return ListWindow(
-        name="browse.list",
-        title=msg("browse.title"),
-        prompt=msg("lookup.prompt_order") if state.asked else msg("browse.prompt_list"),
-        heads=(msg("browse.head_place"), msg("browse.head_products"), msg("head.stock"), msg("browse.head_tags")),
-        rows=tuple(_row(place) for place in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=state.numbered,
+    listed = window.shown(
+        state,
+        "browse.list",
+        msg("browse.title"),
+        msg("lookup.prompt_order") if state.asked else msg("browse.prompt_list"),
+        (msg("browse.head_place"), msg("browse.head_products"), msg("head.stock"), msg("browse.head_tags")),
+        tuple(_row(place) for place in state.rows),
         empty=msg("browse.no_match", text=text) if text else msg("browse.none"),
-        choices=_choices(state),
-        hints=(*window.page_hints(state), Hint("b", msg("hint.back"))),
+        numbered=state.numbered,
     )
+    return listed._replace(choices=_choices(state))
 
 
 def _row(place: Listed) -> Row:
@@ -60,7 +57,7 @@ def page(state: Browse) -> Detail:
             *((Hint("n", msg("hint.page_on"), stays=True),) if place and place.after else ()),
             *((Hint("p", msg("hint.page_back"), stays=True),) if place and place.before else ()),
             Hint("r", msg("browse.rest")),
-            Hint("b", msg("hint.back")),
+            BACK,
             *at_work.HINTS,
         ),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs import at_work, window
 from aisle.jobs.base import priced, whole
 from aisle.jobs.sheet import Around, Holder, Sheet, Unit
-from aisle.jobs.view import Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.look.lookup import Hit, Lookup, Way
@@ -24,21 +24,17 @@ def raw(text: str) -> Msg:
 def listed(state: Lookup) -> ListWindow:
     """The products found, each with a number to choose it by."""
     text = state.typed or state.search
-    empty = msg("lookup.no_match", text=text) if text else msg("lookup.empty")
-    return ListWindow(
-        name="lookup.list",
-        title=msg("lookup.title"),
-        prompt=msg("lookup.prompt_order" if state.asked else "lookup.prompt_list" if state.rows else "lookup.prompt"),
-        heads=(msg("head.product"), msg("head.stock"), msg("head.number"), msg("head.brand")),
-        rows=tuple(_hit(hit) for hit in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=0 if state.asked else window.numbered_rows(state),
-        empty=empty,
-        choices=tuple(_way(way) for way in state.ways),
-        hints=(*window.page_hints(state), Hint("b", msg("hint.back"))),
+    listed = window.shown(
+        state,
+        "lookup.list",
+        msg("lookup.title"),
+        msg("lookup.prompt_order" if state.asked else "lookup.prompt_list" if state.rows else "lookup.prompt"),
+        (msg("head.product"), msg("head.stock"), msg("head.number"), msg("head.brand")),
+        tuple(_hit(hit) for hit in state.rows),
+        empty=msg("lookup.no_match", text=text) if text else msg("lookup.empty"),
+        numbered=0 if state.asked else None,
     )
+    return listed._replace(choices=tuple(_way(way) for way in state.ways))
 
 
 def _hit(hit: Hit) -> Row:
@@ -67,7 +63,7 @@ def page(state: Lookup) -> Detail:
         hints=(
             Hint("n", msg("hint.page_on")),
             Hint("p", msg("hint.page_back")),
-            Hint("b", msg("hint.back")),
+            BACK,
             *at_work.HINTS,
             Hint("e", msg("hint.store_product")),
         ),

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.pick.picking import LETTERS
-from aisle.jobs.view import Block, Detail, Hint, Line, Msg, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, Msg, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.pick.gather import Chosen, Gathering, Way
@@ -80,4 +80,4 @@ def _hints(state: Gathering) -> tuple[Hint, ...]:
     if state.chosen and not state.taking_out:
         hints = [Hint("g", msg("hint.go")), Hint("t", msg("hint.take_out"))]
     paging = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
-    return (*hints, *paging, Hint("b", msg("hint.back")))
+    return (*hints, *paging, BACK)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.look.lookup_view import Cells, about, aged, around_block, coming_block, raw
-from aisle.jobs.view import Block, Detail, Hint, Line, Msg, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, Msg, msg
 
 if TYPE_CHECKING:
     from aisle.jobs.pick.short import Need, Shortage
@@ -29,7 +29,7 @@ def view(state: Shortage) -> Detail:
         blocks=tuple(block for block in blocks if block.rows),
         page=state.page,
         choices=(_asked(state, state.asked),) if state.asked else (),
-        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), Hint("b", msg("hint.back"))),
+        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
     )
 
 

@@ -22,7 +22,6 @@ from aisle.scan.meaning import (
     Back,
     Choice,
     Command,
-    Echo,
     Meaning,
     Move,
     Open,
@@ -139,8 +138,7 @@ def _rows(state: Deliveries, answer: Rows, id_: str, rows: tuple[Mapping[str, An
             return Turn(state._replace(kinds=tuple(str(row["kind"]) for row in rows)))
         case "list" | "receipts":
             read = _receipt if id_ == "receipts" else listed_of
-            fresh = window.arrived(state, tuple(read(row, context) for row in rows), answer.total)
-            return Turn(fresh, (_query(fresh, context),) if window.is_behind(state, answer) else ())
+            return window.answered(state, answer, tuple(read(row, context) for row in rows), context, _query)
         case "one" if rows:  # the row that was chosen is no part of the journal, its page is
             return Turn(state._replace(number=str(rows[0]["order_number"]), sheet=_sheet(rows[0])))
         case "one":
@@ -210,34 +208,20 @@ def _paged(state: Deliveries, event: Event) -> Result:
 
 def _listed(state: Deliveries, event: Event, context: Context) -> Result:
     match event:
-        case Echo(text):
-            listed = window.typing(state, text, "v")
-            if listed is None:
-                return Turn(state)
-            state = listed
         case Text(text):
-            state = Deliveries(state.show, state.kind, state.kinds, search=text)
+            found = Deliveries(state.show, state.kind, state.kinds, search=text)
+            return Turn(found, (_query(found, context),))
         case Unknown(code):
             told = Verdict(WRONG, msg("receive.no_delivery", code=code))
             return Turn(state, (Wish("delivery", code),), told)
         case Command("v"):
             state = next_shown(state)
             return Turn(state, (_query(state, context),), Verdict(INFO, deliveries_view.title_of(state)))
-        case Command("n" | "p" as letter):
-            state = window.paged(state, letter, room(context))
-        case Choice(choice):
-            return _chosen(state, window.chosen(state, choice))
-        case Move("enter"):
-            return _chosen(state, window.at_cursor(state))
-        case Move(key):
-            state = window.moved(state, key, room(context))
-        case _:
-            return Turn(state)
-    return Turn(state, (_query(state, context),))
+    return window.said(state, event, context, _query, _chosen, "v")
 
 
-def _chosen(state: Deliveries, row: Listed | None) -> Result:
-    return _show(state, row.number) if row else Turn(state)
+def _chosen(state: Deliveries, row: Listed, context: Context) -> Result:
+    return _show(state, row.number)
 
 
 def next_shown(state: Deliveries) -> Deliveries:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs import window
 from aisle.jobs.receive.receiving import Line
 from aisle.jobs.receive.view import HEADS, came, lines_of_it, row_of
-from aisle.jobs.view import Block, Detail, Hint, ListWindow, Msg, msg
+from aisle.jobs.view import BACK, Block, Detail, Hint, ListWindow, Msg, msg
 from aisle.jobs.view import Line as Shown
 
 if TYPE_CHECKING:
@@ -41,18 +41,15 @@ def listed(state: Deliveries) -> ListWindow:
     """Deliveries or receipts, each with a number to choose it by."""
     text = state.typed or state.search
     when = msg("head.when") if state.show == "receipts" else HEADS[1]
-    return ListWindow(
-        name="deliveries",
-        title=title_of(state),
-        prompt=msg("deliveries.prompt"),
-        heads=(HEADS[0], when, *HEADS[2:]),
-        rows=tuple(row_of(each) for each in state.rows),
-        first=state.first,
-        total=state.total,
-        cursor=state.cursor,
-        numbered=window.numbered_rows(state),
+    return window.shown(
+        state,
+        "deliveries",
+        title_of(state),
+        msg("deliveries.prompt"),
+        (HEADS[0], when, *HEADS[2:]),
+        tuple(row_of(each) for each in state.rows),
+        Hint("v", msg("deliveries.others")),
         empty=msg("deliveries.no_match", text=text) if text else msg("deliveries.empty"),
-        hints=(Hint("v", msg("deliveries.others")), *window.page_hints(state), Hint("b", msg("hint.back"))),
     )
 
 
@@ -72,7 +69,7 @@ def page(state: Deliveries) -> Detail:
         blocks=_blocks(sheet) if sheet else (),
         page=state.page,
         choices=ways(state),
-        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), Hint("b", msg("hint.back"))),
+        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
     )
 
 

@@ -19,7 +19,7 @@ from aisle.jobs.receive.receiving import (
     missing_of,
     with_hand,
 )
-from aisle.jobs.view import Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg
+from aisle.jobs.view import BACK, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg
 from aisle.jobs.view import Line as Shown
 
 COMING = 12
@@ -121,7 +121,7 @@ def _list(state: Receiving) -> ListWindow:
         empty=msg("receive.no_match", text=state.typed or state.search)
         if state.typed or state.search
         else msg("receive.empty"),
-        hints=(*window.page_hints(state), Hint("a", msg("hint.all_deliveries")), Hint("b", msg("hint.back"))),
+        hints=(*window.page_hints(state), Hint("a", msg("hint.all_deliveries")), BACK),
     )
 
 
@@ -174,7 +174,7 @@ def _lines(state: Receiving) -> ListWindow:
         total=total,
         numbered=len(rows),
         empty=msg("receive.no_lines"),
-        hints=(*_paging(len(rows), total), Hint("b", msg("hint.back"))),
+        hints=(*_paging(len(rows), total), BACK),
     )
 
 
@@ -196,7 +196,7 @@ def _check(state: Receiving) -> ListWindow:
         first=state.first,
         total=len(differing),
         choices=_choices(state),
-        hints=(*_paging(len(rows), len(differing)), Hint("b", msg("hint.back"))),
+        hints=(*_paging(len(rows), len(differing)), BACK),
     )
 
 
@@ -296,7 +296,7 @@ def _container(code: str) -> str:
 
 
 def _hints(state: Receiving) -> tuple[Hint, ...]:
-    back = Hint("b", msg("hint.back"))
+    back = BACK
     if state.phase != "goods":
         return (back,)
     undo = (Hint("u", msg("hint.undo")),) if state.history else ()

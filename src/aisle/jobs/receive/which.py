@@ -100,15 +100,13 @@ def listed(state: Receiving, event: Event, context: Context) -> Result:
             if typed is None:
                 return Turn(state)
             state = typed
-        case Command("n" | "p" as letter):
-            state = window.paged(state, letter, receive_view.listed(state))
         case Command("a"):
             return Turn(state, (Start("deliveries", {}),))
         case Move("enter"):
             row = window.at_cursor(state)
             return open_(state, row.number, "", context) if row else Turn(state)
-        case Move(key):
-            state = window.moved(state, key, receive_view.listed(state))
+        case Command("n" | "p" as key) | Move(key):
+            state = window.turned(state, key, receive_view.listed(state))
         case _:
             return Turn(state)
     return Turn(state, (query(state),))
