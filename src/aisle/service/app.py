@@ -18,6 +18,7 @@ from aisle.errors import StorageError
 from aisle.service.access import Access
 from aisle.service.answers import Refusal
 from aisle.service.bodies import read_body
+from aisle.service.dispatch import Dispatch, Way
 from aisle.service.docs import add_docs
 from aisle.service.door import Door
 from aisle.service.extensions import EXTENSIONS
@@ -51,30 +52,34 @@ def create_app(
     app = FastAPI(title="Store Operations Service", redirect_slashes=False, docs_url=None, redoc_url=None)
     add_docs(app)
     gate = Gate(storage, clock, rates)
+    ways: list[Way] = []
     for name, handler in HANDLERS.items():
         row = OPERATIONS[name]
         adapter = read_body(row) if row.body else None
         params = (*row.params, SCROLL) if row.paging == "envelope" else row.params
         operation = Operation(name, params, adapter, row.write, handler)
-        _add(app, gate, operation, row.method, row.path)
+        ways.append(Way(operation, row.method, row.path))
     for extension in EXTENSIONS:
         writes = extension.method != "GET"
         operation = Operation(extension.name, extension.params, extension.adapter, writes, extension.handler)
-        _add(app, gate, operation, extension.method, extension.path)
+        ways.append(Way(operation, extension.method, extension.path))
+    for way in ways:
+        _add(app, gate, way)
     add_watching(app, gate, storage, metrics)
     app.add_exception_handler(HTTPException, _no_route)
     app.add_exception_handler(StorageError, _no_storage)
     app.openapi = document  # type: ignore[method-assign]
+    app.add_middleware(Dispatch, gate=gate, ways=ways)
     app.add_middleware(Door, access=access, clock=clock, metrics=metrics)
     return app
 
 
-def _add(app: FastAPI, gate: Gate, operation: Operation, method: str, path: str) -> None:
+def _add(app: FastAPI, gate: Gate, way: Way) -> None:
     app.add_api_route(
-        path,
-        _endpoint(gate, operation),
-        methods=[method],
-        name=operation.name,
+        way.path,
+        _endpoint(gate, way.operation),
+        methods=[way.method],
+        name=way.operation.name,
         response_model=None,
         response_class=Response,
     )

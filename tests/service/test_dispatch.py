@@ -1,0 +1,63 @@
+"""The straight way to an operation leads where the app's own routes would."""
+
+from __future__ import annotations
+
+import re
+from time import time
+from typing import Any, TypeGuard
+
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Message, Receive, Scope, Send
+
+from aisle.service.app import create_app
+from aisle.service.dispatch import Dispatch, Way
+from aisle.service.gate import Gate, Operation
+from aisle.service.handlers import HANDLERS, Handler
+from aisle.service.limits import Rates
+from tests.service.world import World
+
+
+def test_every_operation_is_found_where_the_routes_find_it(world: World) -> None:
+    app = create_app(world.service.storage)
+    layers: list[Any] = list(app.user_middleware)
+    [dispatch] = [Dispatch(app, **each.kwargs) for each in layers if each.cls is Dispatch]
+    routes = [each for each in app.routes if isinstance(each, APIRoute) and each.name in HANDLERS]
+    assert len(routes) == len(HANDLERS)
+    for route in routes:
+        path, [method] = re.sub(r"\{\w+\}", "A%2F12", route.path), route.methods or ()
+        scope = {"type": "http", "method": method, "path": path, "root_path": ""}
+        found = dispatch.find(method, path)
+        assert found is not None, path
+        operation, values = found
+        assert operation.name == next(each.name for each in app.routes if _fits(each, scope))
+        assert values == dict.fromkeys(re.findall(r"\{(\w+)\}", route.path), "A%2F12")
+
+
+def _fits(route: BaseRoute, scope: Scope) -> TypeGuard[Route]:
+    return isinstance(route, Route) and route.matches(scope)[0] == Match.FULL
+
+
+async def test_what_is_no_operation_goes_on_to_the_app(world: World) -> None:
+    went: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        went.append(scope.get("path", scope["type"]))
+
+    async def run(*_: object) -> bytes:
+        return b""
+
+    async def receive() -> Message:
+        return {"type": "http.request"}
+
+    async def send(message: Message) -> None:
+        went.append(message["type"])
+
+    operation = Operation("it", (), None, False, Handler(run))
+    dispatch = Dispatch(app, Gate(world.service.storage, time, Rates()), [Way(operation, "GET", "/a.b/{x}/c")])
+    others = [("GET", path) for path in ("/a.b/1", "/a.b/1/c/", "/axb/1/c", "/a.b//c")] + [("PUT", "/a.b/1/c")]
+    for method, path in others:
+        await dispatch({"type": "http", "method": method, "path": path}, receive, send)
+    await dispatch({"type": "lifespan"}, receive, send)
+    assert went == [*(path for _, path in others), "lifespan"]
+    assert dispatch.find("GET", "/a.b/1/c") == (operation, {"x": "1"})
