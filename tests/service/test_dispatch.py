@@ -25,7 +25,7 @@ def test_every_operation_is_found_where_the_routes_find_it(world: World) -> None
     routes = [each for each in app.routes if isinstance(each, APIRoute) and each.name in HANDLERS]
     assert len(routes) == len(HANDLERS)
     for route in routes:
-        path, [method] = re.sub(r"\{\w+\}", "A%2F12", route.path), route.methods or ()
+        path, [method] = re.sub(r"\{\w+\}", "A%2F12", route.path), list(route.methods or ())
         scope = {"type": "http", "method": method, "path": path, "root_path": ""}
         found = dispatch.find(method, path)
         assert found is not None, path
