@@ -148,6 +148,16 @@ def test_a_writer_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.Mon
         pytest.fail("two writers at once")
 
 
+def test_the_longer_somebody_waits_the_more_often_he_looks() -> None:
+    """Nobody queues for the lock: whoever looks most often gets it, and that must not be the one who has just come.
+
+    Only while it may be a single commit that he waits for does a newcomer look as often as he who has waited longest.
+    """
+    beside_a_crowd = [db.longest_sleep_ns(waited) for waited in (0.01, 0.1, 0.3, 0.6, 1.0)]
+    assert beside_a_crowd == sorted(set(beside_a_crowd), reverse=True)
+    assert db.longest_sleep_ns(0.0) == db.longest_sleep_ns(3.0) < min(beside_a_crowd)
+
+
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
     connection = connect(tmp_path / "x.db")
     connection.execute("CREATE TABLE t (x)")

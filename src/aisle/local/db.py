@@ -22,6 +22,8 @@ FLOOR = (3, 51, 3)
 """The first SQLite without the WAL-reset race."""
 
 BUSY_S = 5.0
+_ONE_COMMIT_S = 0.005
+_OFTEN_NS, _SELDOM_NS = 500_000, 10_000_000
 RESCUE_S = 10.0
 """So long a newcomer waits for those who have open what was deleted: a courier looks every few seconds."""
 LOGS = ("-wal", "-shm")
@@ -157,20 +159,28 @@ def _create(path: Path) -> None:
 class _Patience:
     """Waits for another writer: short sleeps of uneven length, for five seconds at most.
 
-    SQLite's own waits grow to 100 ms; beside a busy writer one that waits so rarely is never the first to find the
-    lock free: of four writers in a tight loop some stood for seconds, with these waits none longer than 40 ms.
+    Whoever has just come looks often, for mostly it is one commit that he waits for; beside a crowd he looks seldom,
+    and more and more often the longer he has waited. Nobody queues for the lock: who looks most often is the first to
+    find it free. SQLite's own waits grow to 100 ms, so that those who came first were the last to get it.
     """
 
     def __init__(self) -> None:
-        self._until = 0.0
+        self._began = 0.0
 
     def __call__(self, tried: int) -> bool:
         now = time.monotonic()
         if tried == 0:
-            self._until = now + BUSY_S
-        longest_ns = 500_000 if tried < 40 else 4_000_000
-        time.sleep(time.monotonic_ns() % longest_ns / 1e9)
-        return now < self._until
+            self._began = now
+        waited = now - self._began
+        time.sleep(time.monotonic_ns() % longest_sleep_ns(waited) / 1e9)
+        return waited < BUSY_S
+
+
+def longest_sleep_ns(waited: float) -> int:
+    """Nanoseconds between two looks at a lock, at most, of somebody who has waited for so many seconds."""
+    if waited < _ONE_COMMIT_S:
+        return _OFTEN_NS
+    return max(_OFTEN_NS, int(_SELDOM_NS / (1 + (4 * waited) ** 2)))
 
 
 def _prepare(connection: apsw.Connection, *, precious: bool, read_only: bool) -> None:
