@@ -55,25 +55,21 @@ class Index:
 
     def __init__(self, keys_of: Callable[[Operation], Iterable[str]]) -> None:
         self._keys_of = keys_of
-        self._known: dict[int, Operation] = {}
         self.by_key: dict[str, tuple[Operation, ...]] = {}
 
-    def renew(self, known: Mapping[int, Operation]) -> None:
-        """These, by their numbers, are pending now."""
-        before, self._known = self._known, dict(known)
-        gone = [before[n] for n in before if known.get(n) is not before[n]]
-        new = [known[n] for n in known if before.get(n) is not known[n]]
+    def renew(self, gone: Iterable[Operation], come: Iterable[Operation]) -> None:
+        """Some are not pending any more, or something else is true of them: those that come say what."""
         out: dict[str, set[int]] = {}
         for operation in gone:
             for key in set(self._keys_of(operation)):
                 out.setdefault(key, set()).add(operation.n)
-        come: dict[str, list[Operation]] = {}
-        for operation in new:
+        new: dict[str, list[Operation]] = {}
+        for operation in come:
             for key in set(self._keys_of(operation)):
-                come.setdefault(key, []).append(operation)
-        for key in out.keys() | come.keys():
+                new.setdefault(key, []).append(operation)
+        for key in out.keys() | new.keys():
             left = [each for each in self.by_key.pop(key, ()) if each.n not in out.get(key, ())]
-            if stay := sorted([*left, *come.get(key, ())], key=_age):
+            if stay := sorted([*left, *new.get(key, ())], key=_age):
                 self.by_key[key] = tuple(stay)
 
 
@@ -88,7 +84,7 @@ class Overlay:
     def __init__(self, outbox: apsw.Connection) -> None:
         self._db = outbox
         self._stamp: tuple[int, int] | None = None
-        self._rows: dict[int, tuple[Any, ...]] = {}
+        self._rows: set[tuple[Any, ...]] = set()
         """What may change of each, as it was read last."""
         self._known: dict[int, Operation] = {}
         self._orders = Index(orders_of)
@@ -118,7 +114,7 @@ class Overlay:
         """One more way to look them up, right after each `refresh`."""
         self.refresh()
         made = Index(keys_of)
-        made.renew(self._known)
+        made.renew((), self._known.values())
         self._indices.append(made)
         return made
 
@@ -130,19 +126,23 @@ class Overlay:
             self._stamp = stamp
 
     def _read(self) -> None:
-        rows = {row[0]: row for row in fetch(self._db, _CHANGING)}
-        if rows == self._rows:
-            return
-        changed = {n: row for n, row in rows.items() if self._rows.get(n) != row}
-        known = self._known | self._bodies(changed)
+        found = fetch(self._db, _CHANGING)
+        rows = set(found)
+        changed = {row[0]: row for row in rows - self._rows}
+        gone = {row[0] for row in self._rows - rows}
+        come = self._bodies(changed)
         for n, (_, _, state, confirmed, sent, evidence) in changed.items():
-            if n in known:
-                now = _renewed(known[n], evidence)
-                known[n] = now._replace(state=state, confirmed_at=confirmed, first_sent_at=sent)
-        self._known = {n: known[n] for n in rows if n in known}
-        self._rows = {n: rows[n] for n in self._known}
+            if n in come or n in self._known:
+                now = _renewed(come.get(n) or self._known[n], evidence)
+                come[n] = now._replace(state=state, confirmed_at=confirmed, first_sent_at=sent)
+        left = [self._known[n] for n in gone]
+        if not (come or left):
+            return
+        self._rows = {row for row in rows if row[0] in come or row[0] in self._known}
+        known = self._known | come
+        self._known = {row[0]: known[row[0]] for row in found if row in self._rows}
         for index in self._indices:
-            index.renew(self._known)
+            index.renew(left, come.values())
 
     def _bodies(self, changed: Mapping[int, tuple[Any, ...]]) -> dict[int, Operation]:
         """Those whose bodies are not known, or hold something else now."""
