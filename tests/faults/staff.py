@@ -13,10 +13,15 @@ import select
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from random import Random
 from typing import Any, NamedTuple
 
+import aisle.jobs
+import aisle.local
 from aisle.errors import StorageError
 from aisle.jobs.base import Policy
 from aisle.jobs.view import GOOD, Frame
@@ -212,6 +217,7 @@ def session(
     home: Home, courier: Sequence[str], plan: Plan, person: int, seed: int, *, yields: bool = False
 ) -> Callable[[Tell], None]:
     """The work of a process: one person, from sign-in to the end; where it `yields`, after those who serve it."""
+    _import_all()
 
     def work(tell: Tell) -> None:
         os.setsid()  # as at a terminal of its own: the scheduler shares the processor between those
@@ -221,6 +227,15 @@ def session(
         Somebody(home, courier, plan, person, seed, tell).work()
 
     return work
+
+
+@cache
+def _import_all() -> None:
+    """What a session imports when it is asked for is there: two hundred of them would read the same files, and each
+    input would cost what an import does."""
+    for room in (aisle.jobs, aisle.local):
+        for module in walk_packages(room.__path__, f"{room.__name__}."):
+            import_module(module.name)
 
 
 def _give_way() -> None:
