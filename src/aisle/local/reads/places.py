@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import apsw
@@ -26,8 +26,26 @@ from aisle.local.reads.rows import Result, loaded, pools, window
 SIZE = 20
 """Rows of a window when nobody says how many."""
 
-Walk = Sequence[tuple[str, Json, str]]
-"""(location_code, location_order or None, text to be searched) of all places, in the order of feet."""
+Step = tuple[str, Json, str]
+"""(location_code, location_order or None, text to be searched) of a place."""
+
+
+class Walk:
+    """All places in the order of feet."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = steps
+
+    @cached_property
+    def at(self) -> Mapping[str, int]:
+        """Where each place stands in it, by its code."""
+        return {code: index for index, (code, _, _) in enumerate(self.steps)}
+
+    @cached_property
+    def at_folded(self) -> Mapping[str, int]:
+        """The same by its code in small letters."""
+        return {code.casefold(): index for code, index in self.at.items()}
+
 
 Known = dict[str, tuple[tuple[Any, ...], Row]]
 """Of each product of the place that was read last, what its row was made of, and the row."""
@@ -59,7 +77,7 @@ def walk_of(cache: apsw.Connection) -> Walk:
     """All places, those of the location list and those that only the stock list names; to be kept until a change."""
     rows = fetch(cache, _WALK)
     rows.sort(key=lambda row: (row[1] is None, row[1] or 0, natural(row[0])))
-    return [(code, None if order is None else decimal(order), fold(code)) for code, order in rows]
+    return Walk([(code, None if order is None else decimal(order), fold(code)) for code, order in rows])
 
 
 def aisle_of(code: str) -> str:
@@ -79,9 +97,9 @@ def places(cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[s
     words = fold(str(args.get("search") or "")).split()
     beside = str(args.get("beside") or "")
     aisle = aisle_of(beside)
-    found: Walk = walk
+    found = walk.steps
     if words or beside:
-        found = [each for each in walk if _is_asked(each, words, aisle if beside else None)]
+        found = [each for each in walk.steps if _is_asked(each, words, aisle if beside else None)]
     first, size = window(args, SIZE)
     if beside and "first" not in args:
         at = next((index for index, (code, *_) in enumerate(found) if code == beside), 0)
@@ -89,7 +107,7 @@ def places(cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[s
     return [_summary(cache, pending, code, order) for code, order, _ in found[first : first + size]], len(found)
 
 
-def _is_asked(each: tuple[str, Json, str], words: Sequence[str], aisle: str | None) -> bool:
+def _is_asked(each: Step, words: Sequence[str], aisle: str | None) -> bool:
     code, _, text = each
     return all(word in text for word in words) and (aisle is None or aisle_of(code) == aisle)
 
@@ -111,10 +129,9 @@ def place(
     `known` is kept by the caller: a page that is looked at again mostly shows the same.
     """
     code = str(args["location_code"])
-    codes = [known for known, _, _ in walk]
-    if code not in codes:
+    at = walk.at.get(code)
+    if at is None:
         return [], 0
-    at = codes.index(code)
     lying = _lying(cache, pending, code, {} if known is None else known)
     held = _held(cache, code, [row["product_number"] for row in lying])
     began = began_of(cache, [operation for row in lying for operation in pending.get(row["product_number"], ())])
@@ -122,13 +139,13 @@ def place(
         number = str(row["product_number"])
         row["held"] = lay_held(held.get(number, []), code, number, pending.get(number, ()), began)
     tags: list[str] = next((row["tags"] for row in lying if row["tags"]), [])
-    head = _head(cache, code, walk[at][1])
+    head = _head(cache, code, walk.steps[at][1])
     one: Row = {
         **head,
         "tags": head["tags"] or tags,
         "products": [{name: value for name, value in row.items() if name != "tags"} for row in lying],
-        "before": codes[at - 1] if at else "",
-        "after": codes[at + 1] if at + 1 < len(codes) else "",
+        "before": walk.steps[at - 1][0] if at else "",
+        "after": walk.steps[at + 1][0] if at + 1 < len(walk.steps) else "",
     }
     return [one], 1
 

@@ -110,7 +110,7 @@ def _held(cache: apsw.Connection, number: str) -> dict[str, list[Row]]:
 def _steps(walk: Walk, here: str, codes: Sequence[str]) -> dict[str, tuple[int, int]]:
     """How far these places are from here in the order of feet, those ahead before those behind; without a here, their
     order."""
-    at = {code.casefold(): index for index, (code, _, _) in enumerate(walk)}
+    at = walk.at_folded
     start = at.get(here.casefold())
     far = {code: at.get(code.casefold(), len(at)) - (start or 0) for code in codes}
     return {code: (abs(steps), int(steps < 0)) for code, steps in far.items()}
