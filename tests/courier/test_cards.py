@@ -21,7 +21,8 @@ from aisle.client import Answer, Client, RetryPolicy, asgi_transport
 from aisle.courier.courier import Courier
 from aisle.jobs.base import Context, Effect, Event, Query, Rows, Settle, Start, Wish, Write
 from aisle.jobs.count.counting import logs
-from aisle.jobs.desk.doubts import DoubtsJob, ways_of
+from aisle.jobs.desk.doubts import DoubtsJob
+from aisle.jobs.desk.doubts_state import ways_of
 from aisle.jobs.view import Detail, Frame, Link
 from aisle.local.db import transaction
 from aisle.local.outbox.operation import Operation

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from aisle.jobs import fate
 from aisle.jobs.base import Write
 from aisle.jobs.count.counting import logs
-from aisle.jobs.desk import doubts_view
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
 from aisle.local.host.home import Home
@@ -105,7 +105,7 @@ def test_what_this_host_noted_is_there_at_once_with_what_became_of_it(desk: Desk
 
 def test_every_state_of_the_outbox_has_a_word_that_a_page_can_say() -> None:
     assert set(WORDS) == set(STATES)
-    assert set(WORDS.values()) == set(doubts_view.WORDS)
+    assert set(WORDS.values()) == set(fate.WORDS)
 
 
 def test_an_entry_that_the_service_has_too_is_one_row_with_the_services_figures(desk: Desk) -> None:

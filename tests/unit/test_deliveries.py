@@ -9,7 +9,8 @@ from typing import Any
 
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Event, Opened, Query, Resumed, Start, Wish
-from aisle.jobs.receive.deliveries import Deliveries, DeliveriesJob
+from aisle.jobs.receive.deliveries import DeliveriesJob
+from aisle.jobs.receive.deliveries_state import Deliveries
 from aisle.jobs.view import ListWindow, Verdict
 from aisle.scan.meaning import PERSON, Back, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
 from tests.unit.receives import CONTEXT, Row, Store, thing

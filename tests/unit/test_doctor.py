@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from aisle.jobs import JOBS, codec
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Heard, Opened, Query, Resumed, Rows, listens
-from aisle.jobs.house.doctor import KEPT, Doctor, DoctorJob
+from aisle.jobs.house.doctor import KEPT, DoctorJob
 from aisle.jobs.house.doctor_judge import SLOW_MS
+from aisle.jobs.house.doctor_state import Doctor
 from aisle.jobs.house.doctor_view import MEANS, SIGNS, UNENDED, visible
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Link
 from aisle.scan.decoder import LONGEST_LINE, Decoder

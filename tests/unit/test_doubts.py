@@ -22,7 +22,8 @@ from aisle.jobs.base import (
     Start,
     Wish,
 )
-from aisle.jobs.desk.doubts import Doubts, DoubtsJob
+from aisle.jobs.desk.doubts import DoubtsJob
+from aisle.jobs.desk.doubts_state import Doubts
 from aisle.jobs.desk.doubts_view import HOW
 from aisle.jobs.view import ASK, GOOD, INFO, Detail, ListWindow, Step, Verdict
 from aisle.scan.meaning import ORDER, PRODUCT, Back, Choice, Meaning, Text, Thing

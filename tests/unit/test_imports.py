@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,25 @@ def test_one_module_alone_speaks_http() -> None:
     source = Path(aisle.__file__).parent
     names = {str(path.relative_to(source)): _imported(path) for path in source.rglob("*.py")}
     assert [file for file, modules in names.items() if "httpx" in modules] == ["client/http.py"]
+
+
+def test_a_job_knows_its_view_and_its_state_and_neither_knows_it() -> None:
+    source = Path(aisle.__file__).parent.parent
+    files = {
+        ".".join(path.relative_to(source).with_suffix("").parts): path for path in source.rglob("aisle/jobs/**/*.py")
+    }
+    knows = {name: _named(path) & set(files) - {name} for name, path in files.items()}
+    order = list(TopologicalSorter(knows).static_order())  # says so where there is none
+    assert order.index("aisle.jobs.desk.doubts_state") < order.index("aisle.jobs.desk.doubts_view")
+
+
+def _named(path: Path) -> set[str]:
+    """The modules that a file names in what it imports from, also where that is for its types alone."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.update({node.module, *(f"{node.module}.{alias.name}" for alias in node.names)})
+    return found
 
 
 def _imported(path: Path) -> set[str]:

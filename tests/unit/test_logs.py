@@ -10,8 +10,9 @@ from typing import Any
 
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Export, Opened, Query, Resumed, Rows, Start, Wish
-from aisle.jobs.desk.logs import COLUMNS, Logs, LogsJob
+from aisle.jobs.desk.logs import COLUMNS, LogsJob
 from aisle.jobs.desk.logs_filter import FIELDS, Filter, values_of
+from aisle.jobs.desk.logs_state import Logs
 from aisle.jobs.view import Chart, Detail, ListWindow, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,

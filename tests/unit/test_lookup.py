@@ -32,7 +32,8 @@ from aisle.jobs.base import (
     Write,
 )
 from aisle.jobs.look import browse, lookup
-from aisle.jobs.look.browse import Browse, BrowseJob, Held, Lying, Place
+from aisle.jobs.look.browse import BrowseJob
+from aisle.jobs.look.browse_state import Browse, Held, Lying, Place
 from aisle.jobs.look.lookup import LookupJob
 from aisle.jobs.sheet import UNKNOWN, age_of, around, due, sheet
 from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Msg, Verdict

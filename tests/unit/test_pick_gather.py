@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start
-from aisle.jobs.pick.gather import Gathering, WalkJob
+from aisle.jobs.pick.gather import WalkJob
+from aisle.jobs.pick.gather_state import Gathering
 from aisle.jobs.pick.picking import MOST
 from aisle.jobs.view import ASK, GOOD, WRONG, Detail, Verdict
 from aisle.scan.meaning import (

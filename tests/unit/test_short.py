@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Wish
-from aisle.jobs.pick.short import Shortage, ShortJob
+from aisle.jobs.pick.short import ShortJob
+from aisle.jobs.pick.short_state import Shortage
 from aisle.jobs.pick.short_ways import NEAR, Reason, reasons
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Msg, Verdict
 from aisle.scan.meaning import (

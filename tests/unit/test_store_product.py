@@ -13,8 +13,9 @@ from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Wish, Write
 from aisle.jobs.chain import store_product_view
 from aisle.jobs.chain.figures import MOST, figures
-from aisle.jobs.chain.store_product import Page, StoreProductJob
+from aisle.jobs.chain.store_product import StoreProductJob
 from aisle.jobs.chain.store_product_fields import FIELDS, codes_of, day_of, plain, room_of
+from aisle.jobs.chain.store_product_state import Page
 from aisle.jobs.view import Block, Chart, Detail, Frame, Link, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,

@@ -6,7 +6,8 @@ from typing import Any
 
 from aisle.jobs.base import Changed, Close, Context, Event, Opened, Query, Resumed, Rows, Wish, WorkIn
 from aisle.jobs.chain.store_sheet import sheet_of
-from aisle.jobs.chain.stores import SHOWS, Stores, StoresJob
+from aisle.jobs.chain.stores import SHOWS, StoresJob
+from aisle.jobs.chain.stores_state import Stores
 from aisle.jobs.view import Detail, ListWindow, Step, msg
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Text, Thing
 from aisle.tui.samples.stores import STORE

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Changed, Close, Context, Event, Opened, Query, Rows, Wish
-from aisle.jobs.desk.today import WISH_S, Today, TodayJob, aisle_of, aisles_of
+from aisle.jobs.desk.today import WISH_S, TodayJob, aisle_of, aisles_of
+from aisle.jobs.desk.today_state import Today
 from aisle.jobs.view import Chart, Detail, ListWindow
 from aisle.scan.meaning import Back, Choice, Command, Unknown
 from aisle.tui.samples.today import PULSE

@@ -10,10 +10,12 @@ from aisle.jobs.base import Job
 from aisle.jobs.count.counting import Counting
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.count.log import CountLogJob
-from aisle.jobs.desk.exceptions import KINDS, Exceptions, ExceptionsJob
+from aisle.jobs.desk.exceptions import ExceptionsJob
+from aisle.jobs.desk.exceptions_state import KINDS, Exceptions
 from aisle.jobs.desk.logs import LogsJob
 from aisle.jobs.desk.orders import OrdersJob
-from aisle.jobs.desk.today import Today, TodayJob
+from aisle.jobs.desk.today import TodayJob
+from aisle.jobs.desk.today_state import Today
 from aisle.jobs.house.home import HomeJob
 from aisle.jobs.look.browse import BrowseJob
 from aisle.jobs.receive.deliveries import DeliveriesJob

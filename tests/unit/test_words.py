@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.desk.today import Today, TodayJob
+from aisle.jobs.desk.today import TodayJob
+from aisle.jobs.desk.today_state import Today
 from aisle.jobs.view import Frame, Link
 from aisle.tui.catalogue import sentences
 from aisle.tui.samples.today import NOW, PULSE

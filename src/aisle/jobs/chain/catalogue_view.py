@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from aisle.jobs import window
 from aisle.jobs.base import priced, whole
 from aisle.jobs.chain.catalogue_sheet import FLAGS, KIND, MONEY, PRICES, SOLD, SUPPLY, TEXTS, Facet, Hit, Kin, Page
+from aisle.jobs.chain.catalogue_state import Catalogue
 from aisle.jobs.chain.stores_view import YES_NO
 from aisle.jobs.sheet import Unit
 from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.chain.catalogue import Catalogue
 
 SHOWN = {
     "all": "products.title_all",

@@ -8,7 +8,6 @@ again after a kill. Interface: Update store products.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from aisle.jobs.base import (
     Changed,
@@ -44,34 +43,10 @@ from aisle.jobs.chain.store_product_fields import (
     write,
 )
 from aisle.jobs.chain.store_product_sheet import StoreProduct, doubts, objection, store_product, why_not
+from aisle.jobs.chain.store_product_state import CHART, PAGE, SURE, VALUE, Page
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.window import LETTERS, leafed
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Quantity, Text, Thing, Unknown
-
-PAGE, VALUE, SURE, CHART = "page", "value", "sure", "chart"
-"""The pages."""
-
-
-class Page(NamedTuple):
-    """The product, and the change in hand."""
-
-    number: str = ""
-    label: str = ""
-    phase: str = PAGE
-    loaded: bool = False
-    """It was looked for in the cache."""
-    product: StoreProduct | None = None
-    field: str = ""
-    """The name of what is being changed."""
-    changes: tuple[tuple[str, Json], ...] = ()
-    """What is to be sent, once that is sure."""
-    page: int = 0
-
-    @property
-    def refused(self) -> bool:
-        """Something that was said of it needs a person."""
-        return self.product is not None and any(said.word in ("refused", "unclear") for said in self.product.said)
-
 
 Result = Turn[Page]
 

@@ -6,7 +6,7 @@ Interface: Stores. Only pages to look at, so nothing of it is journalled; whoeve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.base import (
@@ -25,36 +25,14 @@ from aisle.jobs.base import (
     WorkIn,
 )
 from aisle.jobs.chain import stores_view
-from aisle.jobs.chain.store_sheet import Listed, Sheet, listed_of, sheet_of
+from aisle.jobs.chain.store_sheet import Listed, listed_of, sheet_of
+from aisle.jobs.chain.stores_state import Stores
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import Back, Choice, Command, Move, Open, Text, Thing, Unknown
 
 SHOWS = ("all", "near", "warehouse", "visited")
 """What the list shows, one after the other."""
-
-
-class Stores(NamedTuple):
-    """The list, and over it the page of one store, or the question whether to work there."""
-
-    show: str = "all"
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Listed, ...] = ()
-    total: int = 0
-    number: str = ""
-    """The store whose page is open; empty for the list."""
-    sheet: Sheet | None = None
-    page: int = 0
-    changes: bool = False
-    """It was opened to change the store: what is chosen from the list is asked about at once."""
-    asking: bool = False
-    """Whether to work in the store is asked."""
-    opening: bool = False
-    """A search was ended with Enter: a single hit, and a store of that very number, opens at once."""
-
 
 Result = Turn[Stores]
 

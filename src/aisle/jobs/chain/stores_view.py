@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from aisle.jobs import window
 from aisle.jobs.chain.store_sheet import ADDRESS, FIELDS, ORGANISATION, TECHNICAL, Fact, Listed, Order, Printer, Sheet
+from aisle.jobs.chain.stores_state import Stores
 from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, msg
 from aisle.jobs.view import Fact as Shown
-
-if TYPE_CHECKING:
-    from aisle.jobs.chain.stores import Stores
 
 TITLES = {
     "all": "stores.title_all",

@@ -28,7 +28,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.count import counting
 from aisle.jobs.count.losing import reasons
-from aisle.jobs.desk.doubts_view import WORDS
+from aisle.jobs.fate import WORDS
 from aisle.jobs.pick.walk import number
 from aisle.jobs.told import words
 from aisle.jobs.view import (
@@ -69,7 +69,7 @@ class Entry(NamedTuple):
     """What it changed the stock by."""
     reason: str = ""
     word: str = "confirmed"
-    """What has become of it; one of `doubts_view.WORDS`."""
+    """What has become of it; one of `fate.WORDS`."""
     why: str = ""
     undone: bool = False
 

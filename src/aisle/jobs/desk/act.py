@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.base import (
@@ -27,6 +27,7 @@ from aisle.jobs.base import (
     Write,
 )
 from aisle.jobs.desk import act_view
+from aisle.jobs.desk.act_state import RESULTS, SURE, WAIT, WHAT, WHO, WHY, Acting, Outcome, Person
 from aisle.jobs.desk.deeds import (
     FOR_SOMEBODY,
     LINE_REJECTION,
@@ -38,15 +39,12 @@ from aisle.jobs.desk.deeds import (
     Deed,
     decide,
 )
-from aisle.jobs.pick.short_ways import Reason, reasons
+from aisle.jobs.pick.short_ways import reasons
 from aisle.jobs.pick.walk import number
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.window import room
 from aisle.scan.meaning import PERSON, Back, Choice, Command, Echo, Meaning, Move, Open, Text, Thing, Unknown
-
-WHAT, WHY, WHO, SURE, WAIT, RESULTS = "what", "why", "who", "sure", "wait", "results"
-"""The pages."""
 
 MOST = act_view.PAGE
 """Reasons that are offered, and people on a page; anything else is typed."""
@@ -55,71 +53,6 @@ PEOPLE = 60
 """People that are offered, page by page."""
 
 WISHES = 20
-
-
-class Person(NamedTuple):
-    """Somebody whose the order may become."""
-
-    user: str
-    name: str
-
-
-class Outcome(NamedTuple):
-    """What came of it for one order."""
-
-    order: str
-    word: str
-    """One of the five words for what becomes of a piece of work; empty where nothing was written."""
-    why: Msg | None = None
-
-
-class Acting(NamedTuple):
-    """What is to be done, as far as it is known."""
-
-    orders: tuple[str, ...] = ()
-    page: str = WHAT
-    kind: str = ""
-    line: int = 0
-    label: str = ""
-    """What the line is for."""
-    picked: Decimal = Decimal(0)
-    of: Decimal = Decimal(0)
-    """What the orders stand at."""
-    reasons: tuple[Reason, ...] = ()
-    people: tuple[Person, ...] = ()
-    sought: str = ""
-    """The name that was typed."""
-    top: int = 0
-    """Where the page of people begins."""
-    plan: tuple[tuple[str, Deed], ...] = ()
-    """What is to be done to each order, once that is sure."""
-    undoing: bool = False
-    done_at: str = ""
-    """When it was done, ISO 8601 UTC: what was said before comes to nothing here."""
-    outcomes: tuple[Outcome, ...] = ()
-    undo: tuple[tuple[str, Deed], ...] = ()
-    """What would undo it."""
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    size: int = 12
-    """Results that fit on the screen."""
-    rejects: bool = False
-    """The service takes rejections of lines."""
-    walked: bool = True
-    """One of them at least is in somebody's walk, as far as that was read."""
-
-    @property
-    def rows(self) -> tuple[Outcome, ...]:
-        """The results in sight."""
-        return self.outcomes[self.first : self.first + self.size]
-
-    @property
-    def total(self) -> int:
-        """How many results there are."""
-        return len(self.outcomes)
-
 
 Result = Turn[Acting]
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from aisle.jobs import window
+from aisle.jobs.desk.act_state import Acting, Outcome
 from aisle.jobs.desk.deeds import CLAIM, FOR_SOMEBODY, OF_ORDERS, REASONED, SPLIT, TAKE_BACK, Deed
-from aisle.jobs.desk.doubts_view import WORDS
+from aisle.jobs.fate import WORDS
 from aisle.jobs.view import BACK, Hint, Line, ListWindow, Msg, Row, Step, View, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.desk.act import Acting, Outcome
 
 NAMES = {
     "claim": "act.claim",

@@ -7,77 +7,17 @@ Only a supervisor may, and only while the service answers; what is chosen here i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.desk import clearance_view
+from aisle.jobs.desk.clearance_state import Category, Clearance, Tag
 from aisle.jobs.pick.walk import number
 from aisle.jobs.view import INFO, WRONG, ListWindow, Verdict, msg
 from aisle.jobs.window import room
-from aisle.roles import may_supervise
 from aisle.scan.codes import checks
 from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Text, Thing, Unknown
-
-
-class Tag(NamedTuple):
-    """A tag of the store's places."""
-
-    key: str
-    places: int = 0
-
-
-class Category(NamedTuple):
-    """Goods of one category that are held at places with the tag; chosen or not."""
-
-    key: str
-    lines: int = 0
-    quantity: Decimal = Decimal(0)
-    typed: bool = False
-    """Somebody typed it; nothing of it is known to be held."""
-
-
-class Clearance(NamedTuple):
-    """Which places and which goods."""
-
-    heard: bool = True
-    people: bool = True
-    """The service knows who people are; where it does not, its token decides alone."""
-    role: str = ""
-    known: bool = False
-    """What is above was read."""
-    tag: str = ""
-    """Empty while one is chosen."""
-    rows: tuple[Tag | Category, ...] = ()
-    """The window that is shown."""
-    tags: tuple[Tag, ...] = ()
-    categories: tuple[Category, ...] = ()
-    chosen: tuple[str, ...] = ()
-    """Categories; none for all."""
-    first: int = 0
-    cursor: int = -1
-    search: str = ""
-    typed: str = ""
-    size: int = 12
-
-    @property
-    def everything(self) -> tuple[Tag | Category, ...]:
-        """All rows of the page; none for who may not."""
-        if self.known and not self.may:
-            return ()
-        return self.categories if self.tag else self.tags
-
-    @property
-    def total(self) -> int:
-        """How many they are."""
-        return len(self.everything)
-
-    @property
-    def may(self) -> bool:
-        """Whether this person may clear, as far as it is known here."""
-        return may_supervise(self.role, heard=self.known, people=self.people)
-
 
 Result = Turn[Clearance]
 

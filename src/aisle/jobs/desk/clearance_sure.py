@@ -8,7 +8,7 @@ Interface: Create customer order clearance.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.base import (
     Ask,
@@ -28,47 +28,18 @@ from aisle.jobs.base import (
     hides,
 )
 from aisle.jobs.desk import clearance_view
-from aisle.jobs.desk.tasks import Listed, listed_of
+from aisle.jobs.desk.clearance_state import Clear, asked_for
+from aisle.jobs.desk.tasks import listed_of
 from aisle.jobs.pick.walk import number
-from aisle.jobs.pin import FEWEST, is_typed
+from aisle.jobs.pin import is_typed
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed
 from aisle.scan.meaning import Back, Choice, Command, Open
 
 WAIT_S = 30.0
 """So long it may wait for the service; after that it is not done."""
-ENOUGH = 5
-"""A shorter tag than that is typed over and over, until it is so long."""
 SHOWN = 50
 """Goods to be moved that the last page lists."""
-
-
-class Clear(NamedTuple):
-    """One clearance."""
-
-    phase: str = "sure"
-    """`sure`, `wait` or `done`."""
-    tag: str = ""
-    categories: tuple[str, ...] = ()
-    lines: int = 0
-    """Order lines of which something is held there, as far as it is known here."""
-    people: bool = True
-    """The service knows people, and wants the PIN of one."""
-    listed: bool = False
-    """It tells what is assigned."""
-    ask_id: str = ""
-    begun: bool = False
-    at: str = ""
-    """When it was asked."""
-    how: str = ""
-    """What became of it: `done`, `refused`, `role`, `not_sent`, `expired` or `unknown`."""
-    why: str = ""
-    fresh: int = -1
-    """Goods that it newly wants moved; below 0 where nobody says."""
-    tasks: tuple[Listed, ...] = ()
-    total: int = 0
-    page: int = 0
-
 
 Result = Turn[Clear]
 
@@ -155,12 +126,6 @@ def _queries(state: Clear) -> tuple[Query, ...]:
         Query("clearing", "clearing", {"user": ""}, live=True),
         Query("tasks", "assignments", {"tag": state.tag, "size": SHOWN}, live=True),
     )
-
-
-def asked_for(tag: str) -> str:
-    """What has to be typed: the tag, and one that is too short to tell typing from a scan as often as it takes."""
-    short = 0 < len(tag) < FEWEST
-    return " ".join([tag] * (-(-(ENOUGH + 1) // (len(tag) + 1)))) if short else tag
 
 
 def _heard(state: Clear, heard: Heard) -> Result:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from aisle.jobs import window
+from aisle.jobs.desk.clearance_state import Category, Clear, Clearance, Tag, asked_for
 from aisle.jobs.desk.tasks import quantity_of
 from aisle.jobs.told import words
 from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.desk.clearance import Category, Clearance, Tag
-    from aisle.jobs.desk.clearance_sure import Clear
 
 PAGES = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 OUTCOMES = {
@@ -88,8 +83,6 @@ def _scope(state: Clear) -> Msg:
 
 
 def _step(state: Clear) -> Step:
-    from aisle.jobs.desk.clearance_sure import asked_for  # which imports this
-
     place = Line("place", msg("raw", text=state.tag))
     if state.phase == "wait":
         note = msg("clear.note_begun") if state.begun else msg("clear.note_asked")

@@ -6,8 +6,7 @@ Nothing is decided silently: each entry says what was meant, by whom, what both 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.base import (
@@ -31,7 +30,21 @@ from aisle.jobs.base import (
     Turn,
     Wish,
 )
-from aisle.jobs.desk.doubts_view import HOW, WORDS, choices_of, page_of
+from aisle.jobs.desk.doubts_state import (
+    COUNT,
+    FIRST,
+    LOOK,
+    OTHER_ORDER,
+    PUT_BACK,
+    SETTING,
+    Doubt,
+    Doubts,
+    Item,
+    Side,
+    ways_of,
+)
+from aisle.jobs.desk.doubts_view import HOW, choices_of, page_of
+from aisle.jobs.fate import WORDS
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import room
 from aisle.scan.meaning import (
@@ -49,15 +62,6 @@ from aisle.scan.meaning import (
     Unknown,
 )
 
-COUNT, LOOK = "count", "look"
-"""Ways out that lead to other jobs: counting the place, and opening the order."""
-SETTING = "setting"
-"""The way to the product whose levels or prices it is about."""
-FIRST = "first"
-"""The way to what has to be settled before this one can go."""
-PUT_BACK, OTHER_ORDER = "put_back", "other_order"
-"""What has become of goods that an order did not get; that is how they were settled by hand."""
-
 _ASK = {AGAIN: "doubts.ask_again", BY_HAND: "doubts.ask_by_hand"}
 _SAID = {
     ARRIVED: "doubts.said_arrived",
@@ -66,74 +70,6 @@ _SAID = {
     DIFFERENCE: "doubts.said_difference",
     BY_HAND: "doubts.said_by_hand",
 }
-
-
-class Item(NamedTuple):
-    """One part of what was meant."""
-
-    product: str = ""
-    label: str = ""
-    quantity: Decimal | None = None
-    line: int = 0
-    source: str = ""
-    """Where it lies, or lay."""
-    target: str = ""
-
-
-class Side(NamedTuple):
-    """What stood at the service before, what we said, and what stands there now; None for what nobody knows."""
-
-    of: str
-    place: str = ""
-    before: str | None = None
-    ours: str | None = None
-    after: str | None = None
-
-
-class Doubt(NamedTuple):
-    """One operation that is not settled."""
-
-    op_id: str
-    word: str
-    """`noted`, `sent`, `confirmed`, `refused` or `unclear`."""
-    asked: bool = False
-    """It waits for a person; otherwise all goes on by itself."""
-    kind: str = ""
-    """`move`, `count`, `change`, `pick`, `setting` or `other`."""
-    operation: str = ""
-    who: str = ""
-    at: str = ""
-    why: str = ""
-    verdict: str = ""
-    looks: str = ""
-    items: tuple[Item, ...] = ()
-    sides: tuple[Side, ...] = ()
-    ways: tuple[str, ...] = ()
-    order: str = ""
-    place: str = ""
-    product: str = ""
-    waits_for: str = ""
-    """op_id of the doubtful one before it."""
-    principal: str = ""
-    """Whose token it goes with; empty for the store's."""
-    pin: str = ""
-    """Whose PIN it waits for."""
-
-
-class Doubts(NamedTuple):
-    """A window on the list; with `entry` that one alone."""
-
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Doubt, ...] = ()
-    total: int = 0
-    entry: Doubt | None = None
-    page: int = 0
-    asking: str = ""
-    """`again`: whether it shall be sent again is the question; `by_hand`: how it was settled."""
-
 
 Result = Turn[Doubts]
 
@@ -258,14 +194,6 @@ def _entry(state: Doubts, doubt: Doubt, event: Event) -> Result:
         case Command("n" | "p" as key) | Move(key) if not state.asking:
             return Turn(state._replace(page=window.leafed(state.page, key)))
     return Turn(state)
-
-
-def ways_of(doubt: Doubt) -> tuple[str, ...]:
-    """All that can be done about it, in the order of its numbers."""
-    first = (FIRST,) if doubt.waits_for else ()
-    counted = (COUNT,) if doubt.place and (first or doubt.word in ("refused", "unclear")) else ()
-    page = (SETTING,) if doubt.kind == "setting" and doubt.product else ()
-    return (*first, *doubt.ways, *counted, *page, *((LOOK,) if doubt.order else ()))
 
 
 def _way(state: Doubts, doubt: Doubt, way: str) -> Result:

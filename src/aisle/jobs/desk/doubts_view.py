@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from aisle.jobs import window
 from aisle.jobs.base import AGAIN, BY_HAND
+from aisle.jobs.chain.store_product_view import label, shown
+from aisle.jobs.desk.doubts_state import Doubt, Doubts, Item, Side, ways_of
+from aisle.jobs.fate import WORDS
 from aisle.jobs.told import is_ours, words
 from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.desk.doubts import Doubt, Doubts, Item, Side
 
 HOW = ("counted", "corrected", "nothing")
 """How something was settled by hand, as it is kept; anything else is said in words."""
 
 _HOW = (msg("doubts.how_counted"), msg("doubts.how_corrected"), msg("doubts.how_nothing"))
-
-WORDS = {
-    "noted": "word.noted",
-    "sent": "word.sent",
-    "confirmed": "word.confirmed",
-    "refused": "word.refused",
-    "unclear": "word.unclear",
-    "settled": "word.settled",
-}
-"""The words for what can have become of a piece of work."""
 
 _WAYS = {
     "arrived": "doubts.way_arrived",
@@ -59,8 +48,6 @@ def page_of(state: Doubts, at: str) -> View:
 
 def choices_of(state: Doubts) -> tuple[Msg, ...]:
     """What the numbers of an entry's page do."""
-    from aisle.jobs.desk.doubts import ways_of
-
     if state.asking == AGAIN:
         return (msg("doubts.again_yes"), msg("doubts.again_no"))
     if state.asking == BY_HAND:
@@ -173,8 +160,6 @@ _FLAGS = {"yes": "doubts.yes", "no": "doubts.no"}
 
 def _setting(side: Side) -> tuple[Msg, ...]:
     """What both sides say of a product in this store."""
-    from aisle.jobs.chain.store_product_view import label, shown
-
     was, ours, now = (
         msg("doubts.nobody_knows") if value is None else shown(side.of, value)
         for value in (side.before, side.ours, side.after)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from aisle.jobs.base import Effect, Remark, Write
+from aisle.jobs.desk.exceptions_state import Exceptions, Row
 from aisle.jobs.view import Msg, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.desk.exceptions import Exceptions, Row
 
 TO_REVIEW = "1"
 """interface: review_status of our own service, of what it wants somebody to look at; of 0 it keeps no review."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from aisle.jobs import window
 from aisle.jobs.base import priced
 from aisle.jobs.desk.exceptions_review import is_kept
+from aisle.jobs.desk.exceptions_state import Exceptions, Row
 from aisle.jobs.desk.orders_view import SILENT_FIRST, table
 from aisle.jobs.view import BACK, Hint, Line, ListWindow, Msg, Step, View, msg
 from aisle.jobs.view import Row as Shown
-
-if TYPE_CHECKING:
-    from aisle.jobs.desk.exceptions import Exceptions, Row
 
 _KINDS = {
     "doubts": "exceptions.doubts",

@@ -6,8 +6,7 @@ Interface: List store product logs. The last week is always here; what is older 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.base import (
@@ -29,6 +28,7 @@ from aisle.jobs.base import (
 from aisle.jobs.count.losing import Reason, reasons
 from aisle.jobs.desk import logs_view
 from aisle.jobs.desk.logs_filter import FIELDS, KEPT, TYPED, Filter, arguments, bounds, since, values_of
+from aisle.jobs.desk.logs_state import Entry, Logs, Loss
 from aisle.jobs.pick.walk import number
 from aisle.jobs.view import GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed, room
@@ -55,61 +55,6 @@ COLUMNS = (
     "price",
 )
 """The columns of a file."""
-
-
-class Entry(NamedTuple):
-    """One entry of the log."""
-
-    key: str
-    at: str = ""
-    user: str = ""
-    product: str = ""
-    label: str = ""
-    place: str = ""
-    pool: str = ""
-    quantity: Decimal = Decimal(0)
-    counted: Decimal | None = None
-    expected: Decimal | None = None
-    reason: str = ""
-    source: str = ""
-    reference: str = ""
-    order: str = ""
-    review: str = ""
-    who: str = ""
-    """The name of `user`, where it is known."""
-
-
-class Loss(NamedTuple):
-    """What was lost for one reason, week by week."""
-
-    reason: str
-    weeks: tuple[Decimal, ...]
-    total: Decimal
-
-
-class Logs(NamedTuple):
-    """A window on the log, and the pages over it."""
-
-    phase: str = "list"
-    """`list`, `entry`, `filter`, `value`, `export`, `sure` or `losses`."""
-    filter: Filter = Filter()
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Entry, ...] = ()
-    total: int = 0
-    entry: Entry | None = None
-    field: str = ""
-    """The part of the filter that is chosen."""
-    reasons: tuple[Reason, ...] = ()
-    losses: tuple[Loss, ...] = ()
-    page: int = 0
-    day: str = ""
-    """Today, for the name of a file."""
-    file: str = ""
-    """The whole path of the file that is to be written."""
-
 
 Result = Turn[Logs]
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from aisle.jobs import window
 from aisle.jobs.count.counting import SOURCE, UNDO
 from aisle.jobs.desk.logs_filter import FIELDS, TYPED, values_of
+from aisle.jobs.desk.logs_state import Entry, Logs
 from aisle.jobs.view import BACK, Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, Step, View, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.desk.logs import Entry, Logs
 
 NAMES = {
     "days": "logs.of_days",

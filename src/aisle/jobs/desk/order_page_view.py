@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from aisle.jobs.desk.act_view import NAMES
+from aisle.jobs.desk.order_page_state import Happened, Line, Page
+from aisle.jobs.desk.orders_rows import Listed
 from aisle.jobs.desk.orders_view import STATUS
 from aisle.jobs.told import words
 from aisle.jobs.view import BACK, Block, Detail, Hint, Msg, msg
 from aisle.jobs.view import Line as Told
-
-if TYPE_CHECKING:
-    from aisle.jobs.desk.order_page import Happened, Line, Page
-    from aisle.jobs.desk.orders_rows import Listed
 
 _FIELDS = {
     "customer_name": "head.customer",

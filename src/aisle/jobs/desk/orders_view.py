@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from aisle.jobs import window
 from aisle.jobs.desk.orders_filter import BUILT_IN, FIELDS, Filter, options
+from aisle.jobs.desk.orders_rows import Board, Listed
 from aisle.jobs.view import BACK, Hint, Line, ListWindow, Msg, Row, Step, View, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.desk.orders_rows import Board, Listed
 
 STATUS = {
     "open": "orders.status_open",
@@ -192,7 +189,6 @@ def _empty(state: Board, text: str) -> Msg:
 
 OPTIONAL = frozenset({4, 6, 7, 8, 9, 10})
 """Columns that are left out where none of the orders in sight has anything to say in them."""
-
 
 USUAL = (0, 1, 2, 3, 5, 4, 6, 7, 8, 9, 10)
 """The order of the columns of a list: a name may run on where nobody has the order."""

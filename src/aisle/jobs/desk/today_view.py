@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aisle.jobs import window
+from aisle.jobs.desk.today_state import Person, Terminal, Today
 from aisle.jobs.lists import LISTS
 from aisle.jobs.told import words
 from aisle.jobs.view import BACK, Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, View, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.desk.today import Person, Terminal, Today
 
 PAGES = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 LINKS = {

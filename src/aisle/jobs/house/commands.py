@@ -24,10 +24,8 @@ THEMES = {"": "theme.lean", "light": "theme.light", "dark": "theme.dark", "contr
 LETTER, NUMBER, PAGE, TUNE = "letter", "number", "page", "tune"
 """What a command is: a letter or a numbered choice of the page below, a page of home, a change of this terminal."""
 
-
 LONGEST_NUMBER = 3
 """Digits that somebody types for a number of the list; more of them are a code."""
-
 
 OWN = "hb"
 """Letters that do the same on this page: what leads back, and help."""

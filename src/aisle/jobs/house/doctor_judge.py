@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from aisle.jobs.house.doctor_state import Input
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.scan.codes import checks, upc_e_expanded
 from aisle.scan.decoder import LONGEST_LINE
 from aisle.scan.gs1 import GS, elements
-
-if TYPE_CHECKING:
-    from aisle.jobs.house.doctor import Input
 
 SLOW_MS: Final = 100
 """A longer pause inside an input comes from fingers, or from a slow line."""

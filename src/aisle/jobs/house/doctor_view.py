@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from aisle.jobs.house.doctor_judge import ENDS
+from aisle.jobs.house.doctor_state import Doctor, Input
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, TRUE_COLOUR, WRONG, Block, Detail, Hint, Line, Msg, msg
 from aisle.text import ascii_fold
-
-if TYPE_CHECKING:
-    from aisle.jobs.house.doctor import Doctor, Input
 
 UNENDED: Final = 8
 """Characters of an open line from which on the page says that nothing has ended it."""

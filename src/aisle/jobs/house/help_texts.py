@@ -71,7 +71,6 @@ TEXTS = {
 }
 """Message ids by steps; a step that is not here has the text of its job."""
 
-
 LETTERS = "bcdefglmnpsuvw"
 """The letters that these texts may speak of."""
 

@@ -7,8 +7,7 @@ looked at is part of the journal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import at_work, window
 from aisle.jobs.base import (
@@ -27,6 +26,7 @@ from aisle.jobs.base import (
     Wish,
 )
 from aisle.jobs.look import browse_view
+from aisle.jobs.look.browse_state import Browse, Held, Listed, Lying, Place, Way
 from aisle.jobs.pick.walk import number
 from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Verdict, msg
 from aisle.jobs.window import leafed, room
@@ -50,91 +50,6 @@ from aisle.scan.meaning import (
 
 AISLE = 120
 """Places that the map of an aisle shows at most."""
-
-
-class Listed(NamedTuple):
-    """One place of the list."""
-
-    code: str
-    products: int
-    quantity: Decimal
-    tags: str
-
-
-class Held(NamedTuple):
-    """Goods on a place that are kept for a line of an order."""
-
-    order: str
-    line: int
-    quantity: Decimal
-
-
-class Lying(NamedTuple):
-    """One product on a place; `quantity` is all of it, held goods included. Pieces go without a unit."""
-
-    product: str
-    label: str
-    quantity: Decimal
-    unit: str
-    pools: tuple[tuple[str, Decimal], ...]
-    held: tuple[Held, ...]
-
-
-class Place(NamedTuple):
-    """One place, with its neighbours in the order of feet."""
-
-    code: str
-    pool: int
-    tags: tuple[str, ...]
-    lying: tuple[Lying, ...]
-    before: str
-    after: str
-
-
-class Way(NamedTuple):
-    """One numbered way on: `product` to be looked up, `order` to be handed to the job below."""
-
-    kind: str
-    key: str
-
-
-class Browse(NamedTuple):
-    """The list of places, and the page of one over it."""
-
-    code: str = ""
-    """The place whose page is open; empty for the list."""
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Listed, ...] = ()
-    total: int = 0
-    place: Place | None = None
-    names: tuple[tuple[str, str], ...] = ()
-    """The pools of the store, by number."""
-    aisle: tuple[Listed, ...] = ()
-    page: int = 0
-    asked: Way | None = None
-    """What was scanned and is offered as a choice."""
-    sought: str = ""
-    """Words whose answer is on its way."""
-    over_list: bool = False
-    """The page was opened from the list: back leads there."""
-
-    @property
-    def listing(self) -> bool:
-        """True while the list is on the screen."""
-        return bool(self.typed) or not self.code
-
-    @property
-    def numbered(self) -> int:
-        """So many rows of what is on the screen are choices."""
-        if self.asked:
-            return 0
-        if self.listing:
-            return window.numbered_rows(self)
-        return min(window.NUMBERED, len(self.place.lying)) if self.place else 0
-
 
 Result = Turn[Browse]
 

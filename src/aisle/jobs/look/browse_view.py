@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from aisle.jobs import at_work, window
 from aisle.jobs.base import whole
+from aisle.jobs.look.browse_state import Browse, Listed, Lying, Place
 from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Mark, Msg, Row, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.look.browse import Browse, Listed, Lying, Place
 
 
 def _raw(text: str) -> Msg:

@@ -7,7 +7,7 @@ on the store's data; only which product is looked at is part of the journal, so 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import at_work, window
 from aisle.jobs.base import (
@@ -27,8 +27,9 @@ from aisle.jobs.base import (
     whole,
 )
 from aisle.jobs.look import lookup_view
+from aisle.jobs.look.lookup_state import Hit, Lookup
 from aisle.jobs.pick.walk import number
-from aisle.jobs.sheet import Around, Holder, Sheet, around, holders, sheet
+from aisle.jobs.sheet import Around, around, holders, sheet
 from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Verdict, msg
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (
@@ -49,69 +50,8 @@ from aisle.scan.meaning import (
     Unknown,
 )
 
-WAYS = 3
-"""Numbered choices on the page of a product."""
-
 HOLDERS = 40
 """Orders that the page shows."""
-
-
-class Hit(NamedTuple):
-    """One product of the list."""
-
-    number: str
-    name: str
-    brand: str
-    stock: str
-    """Empty when the stock list does not have it."""
-    unit: str
-
-
-class Way(NamedTuple):
-    """One numbered way on: `order` (its number) or `product` (the one that takes its place)."""
-
-    kind: str
-    key: str
-
-
-class Lookup(NamedTuple):
-    """The list of what was searched for, and the page of one product over it."""
-
-    number: str = ""
-    """The product whose page is open; empty for the list."""
-    label: str = ""
-    search: str = ""
-    typed: str = ""
-    """What is being typed, as far as it is a search: then the list is shown."""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Hit, ...] = ()
-    total: int = 0
-    sheet: Sheet | None = None
-    around: Around = Around()
-    holders: tuple[Holder, ...] = ()
-    page: int = 0
-    asked: str = ""
-    """The order that was scanned: its number is offered as a choice."""
-    sought: str = ""
-    """Words whose answer is on its way."""
-
-    @property
-    def listing(self) -> bool:
-        """True while the list is on the screen."""
-        return bool(self.typed) or not self.number
-
-    @property
-    def ways(self) -> tuple[Way, ...]:
-        """The numbered choices of the page."""
-        if self.asked:
-            return (Way("order", self.asked),)
-        if self.listing:
-            return ()
-        instead = (Way("product", self.sheet.referral),) if self.sheet and self.sheet.referral else ()
-        needing = [Way("order", one.order) for one in self.holders if one.needed > 0]
-        return (*instead, *needing)[:WAYS]
-
 
 Result = Turn[Lookup]
 

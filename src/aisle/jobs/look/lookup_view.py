@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from aisle.jobs import at_work, window
 from aisle.jobs.base import priced, whole
+from aisle.jobs.look.lookup_state import Hit, Lookup, Way
 from aisle.jobs.sheet import Around, Holder, Sheet, Unit
 from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.look.lookup import Hit, Lookup, Way
 
 Cells = tuple[Msg, ...]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.claim import claim_of
 from aisle.jobs.pick import gather_view
+from aisle.jobs.pick.gather_state import Chosen, Gathering, Way
 from aisle.jobs.pick.given import given_to
 from aisle.jobs.pick.orders import QUERY, look
 from aisle.jobs.pick.picking import LETTERS, MOST
@@ -38,61 +39,8 @@ SPARE = 20
 HOW_MANY = 2
 """Digits up to which an unknown number says how many orders are to be taken."""
 
-
 ALL_THE_SAME = "all_the_same"
 """The way by which an order comes in that somebody else picks."""
-
-
-class Chosen(NamedTuple):
-    """One order of the round to be."""
-
-    order: str
-    who: str = ""
-    pickup: str = ""
-    lines: int = 0
-    """Lines of it that are still open."""
-    pieces: Decimal = Decimal(0)
-    spots: tuple[str, ...] = ()
-    """Where feet would have to go for it alone."""
-    code: str = ""
-    """What stands on its tote, if anybody said."""
-    known: bool = False
-    """Its lines are here."""
-    sure: bool = False
-    """It is to be picked here, whoever else said it was his."""
-
-
-class Way(NamedTuple):
-    """One numbered way on: `out` (an order leaves), `all_the_same` (somebody else picks it), `is_tote` (a code
-    that looks like an order), `look_up`, `leave`."""
-
-    kind: str
-    key: str = ""
-
-
-class Gathering(NamedTuple):
-    """The orders so far, in the order of their totes."""
-
-    chosen: tuple[Chosen, ...] = ()
-    ways: tuple[Way, ...] = ()
-    taking_out: bool = False
-    """The orders are numbered: one of them is to be taken out."""
-    wanted: int = 0
-    """So many of the next open orders were asked for."""
-    page: int = 0
-    told: tuple[str, ...] = ()
-    """Orders of other walks that were given to whoever gathers, and were told of."""
-
-    @property
-    def spots(self) -> tuple[int, int]:
-        """(stops of the one walk, stops of all the single walks)."""
-        return len({spot for each in self.chosen for spot in each.spots}), sum(len(each.spots) for each in self.chosen)
-
-    @property
-    def numbered(self) -> int:
-        """How many numbers are open."""
-        return len(self.chosen) if self.taking_out else len(self.ways)
-
 
 Result = Turn[Gathering]
 

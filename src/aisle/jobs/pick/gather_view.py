@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
+from aisle.jobs.pick.gather_state import Chosen, Gathering, Way
 from aisle.jobs.pick.picking import LETTERS
 from aisle.jobs.view import BACK, Block, Detail, Hint, Line, Msg, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.pick.gather import Chosen, Gathering, Way
 
 WAYS = {
     "out": "walk.way_out",

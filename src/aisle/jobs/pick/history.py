@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from aisle.jobs.count.counting import Change, Gone
-from aisle.jobs.pick.walk import Take
-
-if TYPE_CHECKING:
-    from aisle.jobs.pick.picking import Picking
 
 HISTORY = 100
 """So many steps can be undone, last first."""
@@ -69,41 +65,3 @@ class Did(NamedTuple):
 def counted(answer: Mapping[str, Any]) -> Did:
     """A count as the job that made it answers."""
     return Did(gone=Gone(str(answer["what"]), tuple(Change(**change) for change in answer["changes"])))
-
-
-def did(state: Picking, step: Did) -> Picking:
-    """One more step that can be undone."""
-    return state._replace(history=(*state.history, step)[-HISTORY:])
-
-
-def shifted(state: Picking, fresh: Iterable[Take]) -> Picking:
-    """What others did to lines meanwhile is in the history too: undo takes back one's own steps alone."""
-    was = {(take.order, take.line): take.picked for take in state.takes}
-    more = {(t.order, t.line): t.picked - was.get((t.order, t.line), t.picked) for t in fresh}
-    if not any(more.values()):
-        return state
-    history = tuple(
-        step._replace(
-            before=tuple(
-                each._replace(picked=max(Decimal(0), each.picked + more.get((each.order, each.line), Decimal(0))))
-                for each in step.before
-            )
-        )
-        for step in state.history
-    )
-    return state._replace(history=history)
-
-
-def undo(state: Picking, before: Iterable[Before]) -> tuple[Picking, tuple[int, ...]]:
-    """The lines as they stood before a step, and their indexes: those that still are in the round and not put down."""
-    takes = list(state.takes)
-    touched = []
-    wanted = {(each.order, each.line): each for each in before}
-    for index, take in enumerate(takes):
-        was = wanted.get((take.order, take.line))
-        picked = min(was.picked, take.of) if was else take.picked
-        if was is None or picked < take.moved or (picked, was.closed) == (take.picked, take.closed):
-            continue
-        takes[index] = take.at(picked)._replace(closed=was.closed and picked < take.of)
-        touched.append(index)
-    return state._replace(takes=tuple(takes), ways=()), tuple(touched)

@@ -14,13 +14,13 @@ from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Quer
 from aisle.jobs.house.note import reading
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
-from aisle.jobs.pick import history as pick_history
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import picking
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import take as pick_take
 from aisle.jobs.pick import view as pick_view
 from aisle.jobs.pick import why as pick_why
+from aisle.jobs.pick.history import counted
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.why import wrong
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
@@ -163,8 +163,8 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
         case Closed("short", answer) if answer:
             return _short(state, answer, context)
         case Closed("count", answer) if answer:
-            counted = pick_history.did(state, pick_history.counted(answer))
-            return Turn(counted, (*pick_claim.left_over(counted), *pick_orders.look_again(counted)))
+            after = picking.did(state, counted(answer))
+            return Turn(after, (*pick_claim.left_over(after), *pick_orders.look_again(after)))
         case Resumed() | Closed():
             return Turn(state, (*_news(state, context), *pick_orders.look_again(state)))
         case Rows(id_, rows, _) if id_.startswith(pick_orders.QUERY):

@@ -9,8 +9,8 @@ from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
 from aisle.jobs.pick import picking
-from aisle.jobs.pick.history import shifted
 from aisle.jobs.pick.picking import Picking, Tote
+from aisle.jobs.pick.undo import shifted
 from aisle.jobs.pick.walk import Take, takes
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs.base import whole
-from aisle.jobs.pick.history import Back, Before, Did, Laid, did
+from aisle.jobs.pick.history import HISTORY, Back, Before, Did, Laid
 from aisle.jobs.pick.walk import Take, arranged
 
 MOST = 20
@@ -349,6 +349,11 @@ def put(state: Picking, changes: Mapping[int, Decimal], *, closed: bool = False)
         before.append(Before(take.order, take.line, take.picked, take.closed))
         takes[index] = take.at(picked)._replace(closed=closed and picked < take.of)
     return did(state._replace(takes=tuple(takes), ways=()), Did(tuple(before)))
+
+
+def did(state: Picking, step: Did) -> Picking:
+    """One more step that can be undone."""
+    return state._replace(history=(*state.history, step)[-HISTORY:])
 
 
 def moved(state: Picking, laid: Iterable[Laid], sign: int) -> Picking:

@@ -11,8 +11,8 @@ from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import picking
 from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
-from aisle.jobs.pick.history import Did, did
-from aisle.jobs.pick.picking import Asked, Picking, Tote, Way
+from aisle.jobs.pick.history import Did
+from aisle.jobs.pick.picking import Asked, Picking, Tote, Way, did
 from aisle.jobs.pick.walk import number
 from aisle.jobs.pick.why import wrong
 from aisle.jobs.view import GOOD, INFO, Verdict, msg

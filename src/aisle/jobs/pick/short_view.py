@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from aisle.jobs.look.lookup_view import Cells, about, aged, around_block, coming_block, raw
+from aisle.jobs.pick.short_state import Need, Shortage
+from aisle.jobs.pick.short_ways import Spot, Way
 from aisle.jobs.view import BACK, Block, Detail, Hint, Line, Msg, msg
-
-if TYPE_CHECKING:
-    from aisle.jobs.pick.short import Need, Shortage
-    from aisle.jobs.pick.short_ways import Spot, Way
 
 PROMPTS = {"ways": "short.prompt", "which": "short.prompt_which", "why": "short.prompt_why"}
 """What each phase asks for."""

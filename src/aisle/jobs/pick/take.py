@@ -9,13 +9,14 @@ from typing import Any
 from aisle.jobs.base import Context, Start, Turn, Write
 from aisle.jobs.count import send as count_send
 from aisle.jobs.count.counting import Gone
-from aisle.jobs.pick import history as pick_history
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import picking
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
+from aisle.jobs.pick.history import Did
 from aisle.jobs.pick.picking import Picking, Way
+from aisle.jobs.pick.undo import stood_before
 from aisle.jobs.pick.walk import elsewhere
 from aisle.jobs.pick.why import wrong
 from aisle.jobs.view import GOOD, INFO, Msg, Verdict, msg
@@ -287,7 +288,7 @@ def _uncounted(state: Picking, gone: Gone, context: Context) -> Result:
     return Turn(state._replace(ways=()), count_send.opposites(gone, context), Verdict(GOOD, told))
 
 
-def _picked_up(state: Picking, step: pick_history.Did, context: Context) -> Result | None:
+def _picked_up(state: Picking, step: Did, context: Context) -> Result | None:
     up, writes = pick_write.pick_up(state, step, context.store, context.user)
     if not writes:
         return None
@@ -298,8 +299,8 @@ def _picked_up(state: Picking, step: pick_history.Did, context: Context) -> Resu
     return Turn(up, writes, Verdict(GOOD, msg("pick.put_undone_totes", totes=totes, place=step.place)))
 
 
-def _undone(state: Picking, step: pick_history.Did, context: Context) -> Result | None:
-    back, touched = pick_history.undo(state, step.before)
+def _undone(state: Picking, step: Did, context: Context) -> Result | None:
+    back, touched = stood_before(state, step.before)
     if not touched:
         return None
     take = back.takes[touched[-1]]

@@ -7,8 +7,8 @@ from typing import Any
 
 from aisle.jobs.base import Write
 from aisle.jobs.pick import picking
-from aisle.jobs.pick.history import Back, Did, Laid, did
-from aisle.jobs.pick.picking import Picking
+from aisle.jobs.pick.history import Back, Did, Laid
+from aisle.jobs.pick.picking import Picking, did
 from aisle.jobs.pick.walk import Take
 
 

@@ -6,14 +6,14 @@ Interface: Delivery order, Receipt order.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
 from aisle.jobs.pick.walk import number
 from aisle.jobs.receive import deliveries_view
-from aisle.jobs.receive.receiving import Line, Listed, line_of, listed_of
+from aisle.jobs.receive.deliveries_state import ALL, OPEN, RECEIPTS, RECEIVED, Deliveries, Sheet
+from aisle.jobs.receive.receiving import Listed, line_of, listed_of
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (
@@ -29,47 +29,6 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
-
-OPEN, RECEIVED, ALL, RECEIPTS = "open", "received", "all", "receipts"
-"""What the list shows; receipts come type by type where there are several."""
-
-
-class Sheet(NamedTuple):
-    """One delivery as its page shows it."""
-
-    number: str
-    supplier: str = ""
-    state: str = ""
-    expected: str = ""
-    kind: str = ""
-    reference: str = ""
-    containers: str = ""
-    origin: str = ""
-    tracing: str = ""
-    of: Decimal = Decimal(0)
-    received: Decimal = Decimal(0)
-    lines: tuple[Line, ...] = ()
-
-
-class Deliveries(NamedTuple):
-    """The list, and the page of one over it."""
-
-    show: str = OPEN
-    kind: str = ""
-    """Of receipts: which type; empty for all."""
-    kinds: tuple[str, ...] = ()
-    """The types of receipts that there are."""
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Listed, ...] = ()
-    total: int = 0
-    number: str = ""
-    """The delivery whose page is open; empty for the list."""
-    sheet: Sheet | None = None
-    page: int = 0
-
 
 Result = Turn[Deliveries]
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from aisle.jobs import window
+from aisle.jobs.receive.deliveries_state import Deliveries, Sheet
 from aisle.jobs.receive.receiving import Line
 from aisle.jobs.receive.view import HEADS, came, lines_of_it, row_of
 from aisle.jobs.view import BACK, Block, Detail, Hint, ListWindow, Msg, msg
 from aisle.jobs.view import Line as Shown
-
-if TYPE_CHECKING:
-    from aisle.jobs.receive.deliveries import Deliveries, Sheet
 
 STATES = {"open": "deliveries.expected", "partial": "deliveries.partial", "received": "deliveries.received"}
 """What the states of a delivery are called."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.desk.act import Acting, ActJob, Outcome, Person
+from aisle.jobs.desk.act import ActJob
+from aisle.jobs.desk.act_state import Acting, Outcome, Person
 from aisle.jobs.desk.deeds import CLAIM, FINISH, REJECT, SPLIT, TAKE_BACK, Deed
-from aisle.jobs.desk.exceptions import Exceptions, ExceptionsJob, Row
-from aisle.jobs.desk.order_page import Happened, Line, OrderPageJob, Page
+from aisle.jobs.desk.exceptions import ExceptionsJob
+from aisle.jobs.desk.exceptions_state import Exceptions, Row
+from aisle.jobs.desk.order_page import OrderPageJob
+from aisle.jobs.desk.order_page_state import Happened, Line, Page
 from aisle.jobs.desk.orders import OrdersJob
 from aisle.jobs.desk.orders_filter import Filter
 from aisle.jobs.desk.orders_rows import Board, Listed, View

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.desk.clearance import Category, Clearance, ClearanceJob, Tag
-from aisle.jobs.desk.clearance_sure import Clear, ClearJob
+from aisle.jobs.desk.clearance import ClearanceJob
+from aisle.jobs.desk.clearance_state import Category, Clear, Clearance, Tag
+from aisle.jobs.desk.clearance_sure import ClearJob
 from aisle.jobs.desk.tasks import Listed, Tasks, TasksJob
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.moving import Moving, Task

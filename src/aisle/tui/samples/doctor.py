@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from aisle.jobs.base import Context, Event, Heard, Rows
-from aisle.jobs.house.doctor import Doctor, DoctorJob
+from aisle.jobs.house.doctor import DoctorJob
+from aisle.jobs.house.doctor_state import Doctor
 from aisle.jobs.view import Frame, Link
 from aisle.scan.meaning import PRODUCT, Meaning, Said, Thing, Unknown
 

@@ -6,7 +6,8 @@ from decimal import Decimal
 
 from aisle.jobs.base import AGAIN, ARRIVED, BY_HAND, DIFFERENCE, OVERAGE
 from aisle.jobs.chain.store_product_view import label, shown
-from aisle.jobs.desk.doubts import OTHER_ORDER, PUT_BACK, Doubt, Doubts, DoubtsJob, Item, Side
+from aisle.jobs.desk.doubts import DoubtsJob
+from aisle.jobs.desk.doubts_state import OTHER_ORDER, PUT_BACK, Doubt, Doubts, Item, Side
 from aisle.jobs.told import Told, told
 from aisle.jobs.view import ASK, GOOD, Frame, Link, Verdict, msg
 

@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.count.losing import reasons
-from aisle.jobs.desk.logs import Entry, Logs, LogsJob, Loss
+from aisle.jobs.desk.logs import LogsJob
 from aisle.jobs.desk.logs_filter import Filter
+from aisle.jobs.desk.logs_state import Entry, Logs, Loss
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Link, Verdict, msg
 from aisle.settings import REASONS
 

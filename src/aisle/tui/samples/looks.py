@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.look.browse import Browse, BrowseJob, Held, Listed, Lying, Place, Way
-from aisle.jobs.look.lookup import Hit, Lookup, LookupJob
+from aisle.jobs.look.browse import BrowseJob
+from aisle.jobs.look.browse_state import Browse, Held, Listed, Lying, Place, Way
+from aisle.jobs.look.lookup import LookupJob
+from aisle.jobs.look.lookup_state import Hit, Lookup
 from aisle.jobs.sheet import Around, Holder, Near, Pool, Sheet, Spot, Unit
 from aisle.jobs.view import ASK, INFO, Frame, Link, Verdict, msg
 

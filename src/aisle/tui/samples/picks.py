@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from aisle.jobs.pick.gather import Chosen, Gathering, WalkJob
+from aisle.jobs.pick.gather import WalkJob
+from aisle.jobs.pick.gather_state import Chosen, Gathering
 from aisle.jobs.pick.history import Back, Before, Did
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.picking import Picking, Tote, Way, with_takes

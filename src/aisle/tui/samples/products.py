@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from aisle.jobs.chain.catalogue import Catalogue, CatalogueJob
+from aisle.jobs.chain.catalogue import CatalogueJob
 from aisle.jobs.chain.catalogue_sheet import Facet, Hit, Page, page_of
+from aisle.jobs.chain.catalogue_state import Catalogue
 from aisle.jobs.view import INFO, Frame, Link, Verdict, msg
 
 HITS = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from aisle.jobs.receive.deliveries import Deliveries, DeliveriesJob, Sheet
+from aisle.jobs.receive.deliveries import DeliveriesJob
+from aisle.jobs.receive.deliveries_state import Deliveries, Sheet
 from aisle.jobs.receive.deliveries_view import title_of
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receiving import Did, Item, Line, Listed, Receiving, Way

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from aisle.jobs.pick.short import Need, Shortage, ShortJob
+from aisle.jobs.pick.short import ShortJob
+from aisle.jobs.pick.short_state import Need, Shortage
 from aisle.jobs.pick.short_ways import Spot, Way, reasons, ways_of
 from aisle.jobs.sheet import Around, Near, Pool, Sheet
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, Link, Verdict, msg

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.chain.store_product import CHART, SURE, VALUE, Page, StoreProductJob
+from aisle.jobs.chain.store_product import StoreProductJob
 from aisle.jobs.chain.store_product_sheet import store_product
+from aisle.jobs.chain.store_product_state import CHART, SURE, VALUE, Page
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Link, Verdict, msg
 
 NOW = "2026-11-20T10:00:00+00:00"

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from aisle.jobs.chain.store_sheet import Listed, Sheet, sheet_of
-from aisle.jobs.chain.stores import Stores, StoresJob
+from aisle.jobs.chain.stores import StoresJob
+from aisle.jobs.chain.stores_state import Stores
 from aisle.jobs.view import INFO, WRONG, Frame, Link, Verdict, msg
 
 CHAIN = (

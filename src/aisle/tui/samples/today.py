@@ -6,7 +6,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.desk.today import Aisle, Person, Terminal, Today, TodayJob
+from aisle.jobs.desk.today import TodayJob
+from aisle.jobs.desk.today_state import Aisle, Person, Terminal, Today
 from aisle.jobs.told import told
 from aisle.jobs.view import WRONG, Frame, Link, Verdict, msg
 

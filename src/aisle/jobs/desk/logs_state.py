@@ -1,0 +1,63 @@
+"""What the log's pages keep."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import NamedTuple
+
+from aisle.jobs.count.losing import Reason
+from aisle.jobs.desk.logs_filter import Filter
+
+
+class Entry(NamedTuple):
+    """One entry of the log."""
+
+    key: str
+    at: str = ""
+    user: str = ""
+    product: str = ""
+    label: str = ""
+    place: str = ""
+    pool: str = ""
+    quantity: Decimal = Decimal(0)
+    counted: Decimal | None = None
+    expected: Decimal | None = None
+    reason: str = ""
+    source: str = ""
+    reference: str = ""
+    order: str = ""
+    review: str = ""
+    who: str = ""
+    """The name of `user`, where it is known."""
+
+
+class Loss(NamedTuple):
+    """What was lost for one reason, week by week."""
+
+    reason: str
+    weeks: tuple[Decimal, ...]
+    total: Decimal
+
+
+class Logs(NamedTuple):
+    """A window on the log, and the pages over it."""
+
+    phase: str = "list"
+    """`list`, `entry`, `filter`, `value`, `export`, `sure` or `losses`."""
+    filter: Filter = Filter()
+    search: str = ""
+    typed: str = ""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Entry, ...] = ()
+    total: int = 0
+    entry: Entry | None = None
+    field: str = ""
+    """The part of the filter that is chosen."""
+    reasons: tuple[Reason, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    page: int = 0
+    day: str = ""
+    """Today, for the name of a file."""
+    file: str = ""
+    """The whole path of the file that is to be written."""

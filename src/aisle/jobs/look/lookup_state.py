@@ -1,0 +1,67 @@
+"""What the look at products keeps: the list, and the page over it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from aisle.jobs.sheet import Around, Holder, Sheet
+
+WAYS = 3
+"""Numbered choices on the page of a product."""
+
+
+class Hit(NamedTuple):
+    """One product of the list."""
+
+    number: str
+    name: str
+    brand: str
+    stock: str
+    """Empty when the stock list does not have it."""
+    unit: str
+
+
+class Way(NamedTuple):
+    """One numbered way on: `order` (its number) or `product` (the one that takes its place)."""
+
+    kind: str
+    key: str
+
+
+class Lookup(NamedTuple):
+    """The list of what was searched for, and the page of one product over it."""
+
+    number: str = ""
+    """The product whose page is open; empty for the list."""
+    label: str = ""
+    search: str = ""
+    typed: str = ""
+    """What is being typed, as far as it is a search: then the list is shown."""
+    first: int = 0
+    cursor: int = -1
+    rows: tuple[Hit, ...] = ()
+    total: int = 0
+    sheet: Sheet | None = None
+    around: Around = Around()
+    holders: tuple[Holder, ...] = ()
+    page: int = 0
+    asked: str = ""
+    """The order that was scanned: its number is offered as a choice."""
+    sought: str = ""
+    """Words whose answer is on its way."""
+
+    @property
+    def listing(self) -> bool:
+        """True while the list is on the screen."""
+        return bool(self.typed) or not self.number
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """The numbered choices of the page."""
+        if self.asked:
+            return (Way("order", self.asked),)
+        if self.listing:
+            return ()
+        instead = (Way("product", self.sheet.referral),) if self.sheet and self.sheet.referral else ()
+        needing = [Way("order", one.order) for one in self.holders if one.needed > 0]
+        return (*instead, *needing)[:WAYS]
