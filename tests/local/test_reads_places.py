@@ -1,11 +1,13 @@
 """Places as sessions read them: in the order of feet, with what lies there and what of it is held."""
 
+from contextlib import closing
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from aisle.jobs.codec import from_text, to_text
+from aisle.local.cache.schema import FEED, MANY
 from aisle.local.cache.writer import Cache
 from aisle.local.reads.places import aisle_of
 from aisle.local.reads.reads import Reads
@@ -36,6 +38,37 @@ def test_places_in_the_order_of_feet_then_of_their_codes(cache: Cache, reads: Re
     assert reads.query("places", {"first": 4, "size": 1})[1] == 6
     cache.put_locations([location("B-1", 5)])
     assert codes(reads)[0] == "B-1"
+
+
+def test_the_walk_is_kept_until_a_place_changes_comes_or_goes(cache: Cache, reads: Reads) -> None:
+    def walked_anew() -> bool:
+        before, after = kept[-1], reads._walk()
+        kept.append(after)
+        with closing(Reads(reads._home, reads._outbox)) as fresh:
+            assert codes(reads) == codes(fresh)
+        return after is not before
+
+    cache.put_locations([location("A", 1), location("B", 2)])
+    cache.put_stock([stock("P", places={"A": 4}), stock("Q", places={"B": 1})])
+    kept = [reads._walk()]
+    cache.put_stock([stock("P", 7, places={"A": 1, "B": 6})])
+    cache.put_orders([order("4101", line(1, "P", 2))], True, 1.0)
+    assert not walked_anew()
+    cache.put_stock([stock("P", places={"A": 1, "X": 6})])
+    assert walked_anew()
+    assert "X" in codes(reads)
+    cache.put_stock([stock("P", places={"A": 7})])
+    assert walked_anew()
+    assert "X" not in codes(reads)
+    cache.put_locations([location("B", 0)])
+    assert walked_anew()
+    assert codes(reads) == ["B", "A"]
+    cache.put_stock([stock(f"P{number}", places={"A": 1}) for number in range(MANY + 1)])
+    assert walked_anew(), "of many at once the feed says no names"
+    for number in range(FEED // MANY + 1):
+        cache.put_stock([stock(f"P{each}", number + 2, places={"A": number + 2}) for each in range(MANY)])
+    assert walked_anew(), "nor of what is long ago"
+    assert not walked_anew()
 
 
 def test_a_place_of_the_list_says_how_much_lies_there(cache: Cache, reads: Reads) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import apsw
@@ -17,45 +17,18 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch, fetch_one
-from aisle.local.fold import fold, natural
+from aisle.local.fold import fold
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.overlay import Row, decimal, orders_of
 from aisle.local.reads.overlay_goods import Pending, lay_held, lay_stock, places_of
 from aisle.local.reads.rows import Result, loaded, pools, window
+from aisle.local.reads.walk import Step, Walk
 
 SIZE = 20
 """Rows of a window when nobody says how many."""
 
-Step = tuple[str, Json, str]
-"""(location_code, location_order or None, text to be searched) of a place."""
-
-
-class Walk:
-    """All places in the order of feet."""
-
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self.steps = steps
-
-    @cached_property
-    def at(self) -> Mapping[str, int]:
-        """Where each place stands in it, by its code."""
-        return {code: index for index, (code, _, _) in enumerate(self.steps)}
-
-    @cached_property
-    def at_folded(self) -> Mapping[str, int]:
-        """The same by its code in small letters."""
-        return {code.casefold(): index for code, index in self.at.items()}
-
-
 Known = dict[str, tuple[tuple[Any, ...], Row]]
 """Of each product of the place that was read last, what its row was made of, and the row."""
-
-_WALK = """
-SELECT location_code, location_order FROM location
-UNION ALL
-SELECT DISTINCT location_code, NULL FROM place
-WHERE location_code <> '' AND location_code NOT IN (SELECT location_code FROM location)
-"""
 
 _LYING = """
 SELECT p.product_number, p.name, p.unit, p.allow_decimal, p.raw, s.raw, s.began
@@ -71,13 +44,6 @@ SELECT l.product_number, l.order_number, l.line_number, l.raw FROM json_each(?) 
 JOIN line l ON l.product_number = e.value JOIN orders o ON o.order_number = l.order_number
 WHERE o.state < 2 AND instr(l.raw, '"customer_order_number"') ORDER BY l.order_number, l.line_number
 """
-
-
-def walk_of(cache: apsw.Connection) -> Walk:
-    """All places, those of the location list and those that only the stock list names; to be kept until a change."""
-    rows = fetch(cache, _WALK)
-    rows.sort(key=lambda row: (row[1] is None, row[1] or 0, natural(row[0])))
-    return Walk([(code, None if order is None else decimal(order), fold(code)) for code, order in rows])
 
 
 def aisle_of(code: str) -> str:

@@ -29,10 +29,11 @@ from aisle.local.reads.claims import with_claims, with_pickers
 from aisle.local.reads.orders import Shift, holders, order, orders
 from aisle.local.reads.overlay import Overlay, Row
 from aisle.local.reads.overlay_goods import Goods
-from aisle.local.reads.places import Known, Walk, place, places, walk_of
+from aisle.local.reads.places import Known, place, places
 from aisle.local.reads.rows import Result, in_use, loaded, pools, window
 from aisle.local.reads.standing import Standings
 from aisle.local.reads.unread import unread
+from aisle.local.reads.walk import Walk, Walks
 from aisle.scan.codes import lookup_keys
 from aisle.scan.meaning import PRODUCT, Candidate
 
@@ -144,7 +145,7 @@ class Reads:
         self._shifted: tuple[tuple[int, ...], Shift] | None = None
         self._standings = Standings()
         self._lying: Known = {}
-        self._walked: tuple[int, Walk] | None = None
+        self._walks = Walks()
         self._linked: tuple[int, Link, float | None] | None = None
         """The link and the moment of the last answer, as of this version of the cache."""
         self._there = True
@@ -162,8 +163,8 @@ class Reads:
         else:
             self._there = True
             self._file = file_id(self._home.cache)
-        self._shifted = self._walked = self._linked = None
-        self._standings, self._lying = Standings(), {}
+        self._shifted = self._linked = None
+        self._standings, self._lying, self._walks = Standings(), {}, Walks()
         return found
 
     def _open_again(self) -> None:
@@ -270,11 +271,7 @@ class Reads:
         return self._shifted[1]
 
     def _walk(self) -> Walk:
-        """All places in their order, put in order again only when the cache has changed."""
-        version = self._version()
-        if self._walked is None or self._walked[0] != version:
-            self._walked = version, walk_of(self._cache)
-        return self._walked[1]
+        return self._walks.of(self._cache, self._version())
 
     def _version(self) -> int:
         return int(fetch(self._cache, "PRAGMA data_version")[0][0])

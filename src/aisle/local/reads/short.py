@@ -16,8 +16,9 @@ from aisle.jobs.base import Json
 from aisle.local.db import fetch
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.overlay_goods import Pending, lay_held
-from aisle.local.reads.places import Walk, began_of
+from aisle.local.reads.places import began_of
 from aisle.local.reads.rows import Result, loaded, pools
+from aisle.local.reads.walk import Walk
 from aisle.local.session.people import announced
 
 RECENT = 300
