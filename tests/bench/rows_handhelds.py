@@ -1,7 +1,6 @@
 """Rows about a large store's load: 200 handhelds without terminals, on SQLite and on PostgreSQL.
 
 They are on four hosts, each with its outbox, courier and token, as many on one as fit there; all of it on this machine.
-What people do there would have processors of its own, so it yields to couriers, service and database.
 
 `python -m tests.bench.rows_handhelds sqlite|postgres [--minutes 10]` runs one of them and says what came of it: what
 was lost or doubled, errors, and whether the books are right. Exit status 0 when all is well.
@@ -226,7 +225,7 @@ def _told(hosts: Sequence[tuple[Home, list[str]]], plan: soak.Plan) -> list[list
     for person in range(plan.sessions):
         home, courier = hosts[person % len(hosts)]
         os.environ["AISLE_HOME"] = str(home.root)
-        children.append(Child(staff.session(home, courier, plan, person, SEED, yields=True)))
+        children.append(Child(staff.session(home, courier, plan, person, SEED)))
         time.sleep(BETWEEN_S)
     with running(*children), ThreadPoolExecutor(len(children)) as threads:
         list(threads.map(_heard, children))

@@ -12,10 +12,8 @@ import os
 import select
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from pkgutil import walk_packages
 from random import Random
 from typing import Any, NamedTuple
@@ -43,8 +41,6 @@ LOOK_S = 5.0
 """How often a screen looks by itself."""
 NOT_SAVED = "session.not_saved"
 """What a person is told when an input could not be made durable."""
-_YIELDING = 10
-"""How nice a session is that yields."""
 
 
 class TimedJournal(Journal):
@@ -213,16 +209,16 @@ class Somebody:
         self.frame = self.session.poll(rung=rung) or self.frame
 
 
-def session(
-    home: Home, courier: Sequence[str], plan: Plan, person: int, seed: int, *, yields: bool = False
-) -> Callable[[Tell], None]:
-    """The work of a process: one person, from sign-in to the end; where it `yields`, after those who serve it."""
+def session(home: Home, courier: Sequence[str], plan: Plan, person: int, seed: int) -> Callable[[Tell], None]:
+    """The work of a process: one person, from sign-in to the end.
+
+    Nobody is niced: whoever holds the lock of outbox.db would stand there with it until all others have had their turn,
+    who wait for it.
+    """
     _import_all()
 
     def work(tell: Tell) -> None:
         os.setsid()  # as at a terminal of its own: the scheduler shares the processor between those
-        if yields:
-            _give_way()
         gc.freeze()
         Somebody(home, courier, plan, person, seed, tell).work()
 
@@ -236,10 +232,3 @@ def _import_all() -> None:
     for room in (aisle.jobs, aisle.local):
         for module in walk_packages(room.__path__, f"{room.__name__}."):
             import_module(module.name)
-
-
-def _give_way() -> None:
-    """Others go first, those of other terminals too."""
-    os.nice(_YIELDING)
-    with suppress(OSError):  # a system that knows no groups of terminals has heard it already
-        Path("/proc/self/autogroup").write_text(str(_YIELDING), encoding="ascii")
