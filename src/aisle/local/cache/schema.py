@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 15
+VERSION = 16
 """Counted up with every change below."""
 
 FEED = 5000
@@ -201,6 +201,7 @@ CREATE TABLE line (
   PRIMARY KEY (order_number, line_number)
 ) WITHOUT ROWID;
 CREATE INDEX line_product ON line (product_number);
+CREATE INDEX line_held ON line (product_number) WHERE instr(raw, '"customer_order_number"');
 CREATE INDEX line_short ON line (order_number) WHERE {_SHORT};
 CREATE INDEX line_too_much ON line (order_number) WHERE {_TOO_MUCH};
 CREATE TABLE tally (state INTEGER PRIMARY KEY, n INTEGER NOT NULL);
