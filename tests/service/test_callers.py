@@ -22,6 +22,7 @@ import uvicorn
 from aisle.service.callers import Caller, Manners, Seldom, callers
 
 SECONDS = 60
+LONGEST = 20_000
 HALF = b"GET /aisle/v1/health HT"
 WHOLE = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
 
@@ -32,10 +33,25 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
+@pytest.fixture(params=[False, True], ids=["plain", "quick"])
+def quick(request: pytest.FixtureRequest) -> bool:
+    """Which of uvicorn's parsers hears the callers."""
+    if request.param:
+        pytest.importorskip("httptools")
+    return bool(request.param)
+
+
 @contextmanager
-def serving(manners: Manners) -> Iterator[tuple[int, uvicorn.Server]]:
+def serving(manners: Manners, *, quick: bool, app: Any = app) -> Iterator[tuple[int, uvicorn.Server]]:
     """A server with these manners in a thread of its own, and its port."""
-    config = uvicorn.Config(app, lifespan="off", http=callers(manners), ws="none", log_level="error")
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        http=callers(manners, quick=quick),
+        ws="none",
+        log_level="critical",
+        h11_max_incomplete_event_size=LONGEST,
+    )
     server = uvicorn.Server(config)
     sock = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])))
@@ -65,13 +81,13 @@ def ended(caller: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize("said", [b"", HALF, WHOLE[:-2]], ids=["nothing", "half a line", "a head without its end"])
-def test_who_does_not_send_a_head_in_time_is_left(said: bytes) -> None:
-    with serving(Manners(head_seconds=0.1)) as (port, _), closing(connected(port, said)) as caller:
+def test_who_does_not_send_a_head_in_time_is_left(said: bytes, quick: bool) -> None:
+    with serving(Manners(head_seconds=0.1), quick=quick) as (port, _), closing(connected(port, said)) as caller:
         assert ended(caller) == b""
 
 
-def test_drops_of_a_head_or_of_a_body_that_nobody_wants_buy_no_time() -> None:
-    with serving(Manners(head_seconds=0.5)) as (port, _):
+def test_drops_of_a_head_or_of_a_body_that_nobody_wants_buy_no_time(quick: bool) -> None:
+    with serving(Manners(head_seconds=0.5), quick=quick) as (port, _):
         for said in (HALF, WHOLE):
             with closing(connected(port, said)) as caller:
                 until = monotonic() + SECONDS
@@ -84,8 +100,8 @@ def test_drops_of_a_head_or_of_a_body_that_nobody_wants_buy_no_time() -> None:
                 pytest.fail("it was kept")
 
 
-def test_who_asks_is_answered_again_and_again_on_one_connection() -> None:
-    with serving(Manners()) as (port, server), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+def test_who_asks_is_answered_again_and_again_on_one_connection(quick: bool) -> None:
+    with serving(Manners(), quick=quick) as (port, server), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         for _ in range(3):
             assert client.get("/", timeout=SECONDS).text == "ok"
             [caller] = server.server_state.connections
@@ -93,12 +109,84 @@ def test_who_asks_is_answered_again_and_again_on_one_connection() -> None:
             assert caller._due is None  # the clock of a head runs for a head alone
 
 
-def test_those_that_ask_for_nothing_make_room_for_those_that_ask() -> None:
-    with serving(Manners(connections=3)) as (port, _), ExitStack() as opened:
+def test_those_that_ask_for_nothing_make_room_for_those_that_ask(quick: bool) -> None:
+    with serving(Manners(connections=3), quick=quick) as (port, _), ExitStack() as opened:
         idle = [opened.enter_context(closing(connected(port, HALF))) for _ in range(8)]
         assert httpx.get(f"http://127.0.0.1:{port}/", timeout=SECONDS).text == "ok"
         for caller in idle[:5]:
             assert ended(caller) == b""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"GET /" + b"x" * 100_000,
+        b"GET / HTTP/1.1\r\n" + b"A" * 100_000,
+        b"GET / HTTP/1.1\r\nA: " + b"b" * 100_000,
+        b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 50_000,
+    ],
+    ids=["an address", "a name", "a value", "many headers"],
+)
+def test_a_head_without_end_is_refused_as_soon_as_it_is_too_long(said: bytes, quick: bool) -> None:
+    with serving(Manners(), quick=quick) as (port, _), closing(connected(port)) as caller:
+        try:
+            for at in range(0, len(said), 1000):
+                caller.sendall(said[at : at + 1000])
+        except ConnectionError:
+            return  # it is gone already
+        assert ended(caller).partition(b"\r\n")[0] in (b"", b"HTTP/1.1 400 Bad Request")
+
+
+@pytest.mark.parametrize("tail", [b"A: " + b"b" * 100_000, b"A: b\r\n" * 50_000], ids=["a value", "many headers"])
+def test_what_comes_behind_a_body_has_an_end_too(tail: bytes, quick: bool) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
+    with serving(Manners(), quick=quick) as (port, server), closing(connected(port, head)) as caller:
+        until = monotonic() + SECONDS
+        try:
+            for at in range(0, len(tail), 1000):
+                caller.sendall(tail[at : at + 1000])
+            while server.server_state.connections:
+                assert monotonic() < until
+                sleep(0.01)
+        except ConnectionError:
+            return
+
+
+def test_a_header_behind_the_body_is_none(quick: bool) -> None:
+    heard: list[list[bytes]] = []
+
+    async def note(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        heard.append([name for name, _ in scope["headers"]])
+        await app(scope, receive, send)
+
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
+    with serving(Manners(), quick=quick, app=note) as (port, _), closing(connected(port, head)) as caller:
+        caller.sendall(b"Authorization: me\r\n\r\n")
+        assert caller.recv(100).startswith(b"HTTP/1.1 200 OK")
+    assert heard == [[b"host", b"transfer-encoding"]]
+
+
+def test_who_offers_another_protocol_is_heard_in_this_one(quick: bool) -> None:
+    bodies: list[bytes] = []
+
+    async def note(scope: Any, receive: Any, send: Any) -> None:
+        bodies.append(b"")
+        while (part := await receive()).get("more_body") or part.get("body"):
+            bodies[-1] += part["body"]
+            if not part["more_body"]:
+                break
+        await app(scope, receive, send)
+
+    offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB\r\n"
+    with serving(Manners(), quick=quick, app=note) as (port, _), closing(connected(port)) as caller:
+        for said in (offer, b"", offer):
+            caller.sendall(b"POST / HTTP/1.1\r\nHost: a\r\n" + said + b"Content-Length: 13\r\n\r\nupgrade: \r\nme")
+            heard = b""
+            while not heard.endswith(b"\r\n\r\nok"):
+                heard += caller.recv(1000)
+    assert bodies == [b"upgrade: \r\nme"] * 3
 
 
 def test_what_anybody_can_make_us_say_is_said_once_a_minute() -> None:

@@ -1,6 +1,7 @@
 """Connections of callers: those that ask for nothing are not kept, so that nobody needs a token to shut others out.
 
-uvicorn waits for the rest of a request's head for ever, and takes connections until no descriptor is left.
+uvicorn waits for the rest of a request's head for ever, and takes connections until no descriptor is left. Its quick
+parser (httptools) is spoken where it is installed, its plain one (h11) elsewhere: a head has the same bounds in both.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ import logging
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.h11_impl import H11Protocol as _Http
+else:
+    _Http = asyncio.Protocol
 
 log = logging.getLogger("aisle.service")
 
@@ -42,17 +47,21 @@ def manners() -> Manners:
     return Manners(connections=max(1, min(_MOST, spare)), backlog=backlog)
 
 
-def callers(allowed: Manners) -> type[asyncio.Protocol]:
-    """The protocol that uvicorn is to speak."""
+def callers(allowed: Manners, *, quick: bool | None = None) -> type[asyncio.Protocol]:
+    """The protocol that uvicorn is to speak; `quick` or not as is installed, where nobody says."""
+    if find_spec("httptools") is not None if quick is None else quick:
+        from aisle.service.quick_callers import QuickCaller
 
-    class Ours(Caller):
-        manners = allowed
+        return type("Ours", (QuickCaller,), {"manners": allowed})
 
-    return Ours
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    return type("Ours", (Caller, H11Protocol), {"manners": allowed})
 
 
-class Caller(H11Protocol):
-    """A connection. While no request of it is being answered it has so long to send the head of the next one."""
+class Caller(_Http):
+    """A connection, over either of uvicorn's protocols. While no request of it is being answered it has so long to send
+    the head of the next one."""
 
     manners = Manners()
     _due: asyncio.TimerHandle | None = None
