@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from aisle.courier.pull.refresh import AGAIN_S
 from aisle.courier.pull.schedule import Pace
+from aisle.courier.pull.wanted import AGAIN_S
 from aisle.errors import StorageError
 from aisle.local.db import fetch
 from aisle.local.outbox.wishes import EVERYTHING, wish

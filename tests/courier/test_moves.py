@@ -143,7 +143,7 @@ async def test_a_refused_movement_leaves_the_screen_and_is_told(shop: Shop) -> N
         say(session, UP)
         courier.wake()
         await shop.time.until(lambda: "rejected" in shop.desk.states())
-        await shop.time.until(lambda: not courier.refresher._wants)
+        await shop.time.until(lambda: courier.refresher.wanted.rests)
         frame = session.poll()
         assert frame is not None
         assert frame.verdict is not None

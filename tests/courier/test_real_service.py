@@ -210,5 +210,5 @@ async def test_too_much_is_refused_and_said(shop: Shop) -> None:
         courier.wake()
         await shop.time.until(lambda: shop.desk.state(op_id) == "rejected")
         assert shop.desk.outbox.get(op_id).last_error
-        await shop.time.until(lambda: not courier.refresher._wants)
+        await shop.time.until(lambda: courier.refresher.wanted.rests)
         assert not shop.order(str(order["order_number"]))["is_picked"]

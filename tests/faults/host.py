@@ -241,7 +241,7 @@ class Host:
         if self.courier is None:
             return False
         progress = self.courier.sync.progress
-        return progress.idle and not (progress.missing or self.courier.refresher._later)
+        return progress.idle and not (progress.missing or self.courier.refresher.wanted.next_at())
 
     def ask_again(self) -> None:
         """As somebody does who sees that a list is missing; by itself it would be asked for much later."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.courier.pull.refresh import AGAIN_S
+from aisle.courier.pull.wanted import AGAIN_S
 from aisle.service.storage.connection import drive
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person

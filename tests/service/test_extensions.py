@@ -81,6 +81,17 @@ async def test_followers_hear_each_key_once_and_in_the_end_everything(world: Wor
     assert seen == {("order", "O1"), ("product", "P2")}
 
 
+async def test_what_the_chain_changed_is_told_apart_from_what_the_store_did(world: World) -> None:
+    since, _ = await follow(world, 0)
+    await world.count("P1", "A1", stock_pool_1=5)
+    await world.post("/products", {"products": [{"product_number": "P1", "product_name": "Jelly"}]})
+    told = await world.get(CHANGES, since=since)
+    assert told["changes"] == [
+        {"topic": "product", "key": "P1", "chain": False},
+        {"topic": "product", "key": "P1", "chain": True},
+    ]
+
+
 async def test_a_refused_request_tells_nobody(world: World) -> None:
     since, _ = await follow(world, 0)
     await world.order("O1", {"product_number": "NONE", "quantity": 3}, status=422)

@@ -114,12 +114,12 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
     rows = await ctx.tx.all(core.CHANGES_SINCE, ctx.here.number, own, limit + 1)
     more = len(rows) > limit
     own = rows[:limit][-1][0] if rows else own
-    changes = [{"topic": topic, "key": key} for _, topic, key in rows[:limit]]
+    changes = [{"topic": topic, "key": key, "chain": False} for _, topic, key in rows[:limit]]
     room = limit - len(changes)
     rows = await ctx.tx.all(core.CHANGES_SINCE, CHAIN, chain, room + 1)
     more = more or len(rows) > room
     chain = rows[:room][-1][0] if rows[:room] else chain
-    changes += [{"topic": topic, "key": key} for _, topic, key in rows[:room]]
+    changes += [{"topic": topic, "key": key, "chain": True} for _, topic, key in rows[:room]]
     return dumps({"cursor": (own << _CHAIN_BITS) + chain, "changes": changes, "more": more, "restored": False})
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from aisle.client.errors import AnswerError, status_error
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.pull.single import Pull
-from aisle.courier.send.parcel import RECOUNT, Topic
+from aisle.courier.send.parcel import CATALOGUE, PRODUCT, RECOUNT, Topic
 
 CURSOR = "changes"
 LIMIT = 500
@@ -71,10 +72,10 @@ class ChangeFeed:
             page = await self._page(since)
             since, more, restored = page.cursor, page.more, restored or page.restored
             for change in page.changes:
-                topic = str(change.get("topic"))
-                keys = found.setdefault(topic, {})
-                if len(keys) <= BULK:
-                    keys["" if topic == RECOUNT else str(change.get("key"))] = None
+                for topic in _topics_of(change):
+                    keys = found.setdefault(topic, {})
+                    if len(keys) <= BULK:
+                        keys["" if topic == RECOUNT else str(change.get("key"))] = None
         single = [Topic(topic, key) for topic, keys in found.items() if len(keys) <= BULK for key in keys]
         return News(tuple(single), tuple(topic for topic, keys in found.items() if len(keys) > BULK), since, restored)
 
@@ -98,3 +99,9 @@ class ChangeFeed:
         if page.more and page.cursor <= (since or 0):
             raise AnswerError("The changes do not end: the cursor stands still.")
         return page
+
+
+def _topics_of(change: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is to be read of it: of a product its stock, and its catalogue entry unless only the store's has changed."""
+    topic = str(change.get("topic"))
+    return (PRODUCT, CATALOGUE) if topic == PRODUCT and change.get("chain") is not False else (topic,)

@@ -17,14 +17,17 @@ class ReadBacks:
         self._over: list[str] = []
         """They may leave, and have not left yet: several leave in one transaction."""
 
-    def confirmed(self, op: Operation) -> Iterable[Topic]:
-        """Takes an operation that the service has just confirmed; what has to be read now."""
+    def confirmed(self, op: Operation) -> None:
+        """Takes an operation that the service has just confirmed."""
         topics = touched(op)
-        if not topics:
+        if topics:
+            self._waiting[op.op_id] = set(topics)
+        else:
             self._retire([op.op_id])
-            return ()
-        self._waiting[op.op_id] = set(topics)
-        return topics
+
+    def unread(self) -> list[Topic]:
+        """What has to be read, or is being read at this moment."""
+        return list(dict.fromkeys(topic for topics in self._waiting.values() for topic in sorted(topics)))
 
     def forget(self, op_id: str) -> None:
         """It is not confirmed any more: it stays where it is."""

@@ -6,8 +6,6 @@ headers of all orders, lines of those somebody works on, stock by the moment of 
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
@@ -15,34 +13,39 @@ from typing import Any
 
 from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerError, TransportError, Unauthorized
 from aisle.courier.alarm import Alarm, Sleep
-from aisle.courier.backoff import backoff
 from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
 from aisle.courier.pull.changes import BULK, ChangeFeed, News
 from aisle.courier.pull.counting import counted
-from aisle.courier.pull.readback import ReadBacks
 from aisle.courier.pull.schedule import Pace, Timetable
-from aisle.courier.pull.single import Overtaken, Pull, Row
+from aisle.courier.pull.single import Pull, Row
 from aisle.courier.pull.stages import DELIVERIES, HEADERS, LINES, LOCATIONS, PRODUCTS, RECEIPTS, STOCK, STORES
 from aisle.courier.pull.sync import FullSync
-from aisle.courier.send.parcel import ASSIGNMENT, DELIVERY, LOCATION, LOG, ORDER, PRODUCT, STORE, SURROUNDING, Topic
-from aisle.errors import StorageError
+from aisle.courier.pull.wanted import AGAIN_S, Wanted
+from aisle.courier.send.parcel import (
+    ASSIGNMENT,
+    CATALOGUE,
+    DELIVERY,
+    LOCATION,
+    LOG,
+    ORDER,
+    PRODUCT,
+    STORE,
+    SURROUNDING,
+    Topic,
+)
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.wishes import EVERYTHING, LISTS
 
-AT_ONCE = 4
 FULL_S = 86400.0
 """After so long everything is read anew, whatever the service announced meanwhile."""
-AGAIN_S = 900.0
-"""After so long a part that could not be read is tried again, and so seldom in the end what can never be read."""
 WALKED_S = 1800.0
 """So long an order that a session asked for counts as worked on."""
 WATCHED_S = 60.0
 """So long after somebody asked for the log it is read with whatever changes: he may be looking at the day's figures."""
-_TRIES = 3
-_UNREAD_S = 60.0
-"""After so long what could not be read is asked for again, and then less and less often; where something waits to be
-read back by it, each time."""
+TOGETHER_S = 1.0
+"""The least time between two looks at what changed, however often something is confirmed: what comes close behind is
+read together with it. It lies over the cache until then, so nobody waits for it."""
 _KNOCK_S = 1.0
 """The least time between two knocks, however often sessions ring."""
 _OVERLAP = timedelta(minutes=2)
@@ -55,7 +58,8 @@ CHANGES = "changes"
 """What is missing where the change feed cannot be read."""
 _STAGES_OF = {
     ORDER: (HEADERS, LINES),
-    PRODUCT: (STOCK, PRODUCTS),
+    PRODUCT: (STOCK,),
+    CATALOGUE: (PRODUCTS,),
     LOCATION: (LOCATIONS,),
     STORE: (STORES,),
     DELIVERY: (DELIVERIES, RECEIPTS),
@@ -84,18 +88,14 @@ class Refresher:
         self._sync = sync
         self._link = link
         self._notices = notices
-        self._read_backs = ReadBacks(retire)
+        self.wanted = Wanted(pull, link, notices, retire=retire, read_back=read_back, knock=self.knock)
         self._wishes = wishes
         self._restored = restored
-        self._read_back = read_back
-        """Is shown an order that was read after these were confirmed; `forget` is called where one is not there."""
         self._table = Timetable(pace)
         self._feed = ChangeFeed(pull)
         self._news: News | None = None
-        self._wants: dict[Topic, None] = {}
-        self._failed: Counter[Topic] = Counter()
-        self._later: dict[Topic, float] = {}
-        """What could not be read, and when it is asked for again."""
+        self._followed = 0.0
+        """When it was last asked what changed."""
         self._walked: dict[str, float] = {}
         self._bare: dict[str, float] = {}
         """Orders in the list whose lines are not here, and when they were last asked for."""
@@ -110,19 +110,27 @@ class Refresher:
 
     def want(self, topics: Iterable[Topic]) -> None:
         """These are to be read soon."""
-        self._wants.update(dict.fromkeys(topics))
+        self.wanted.add(topics)
         self.alarm.ring()
 
     def confirmed(self, op: Operation) -> None:
-        """The service has just confirmed this: what it touched is read again, and then it leaves the overlay."""
-        self.want(self._read_backs.confirmed(op))
+        """The service has just confirmed this: what it touched is read again, and then it leaves the overlay.
+
+        Where the service says what changed it says so of this, too: what is read between the confirmation and the next
+        look would have to be read once more after it.
+        """
+        self.wanted.confirmed(op)
         if op.operation == "create-store-product-logs" and self._pull.now() - self._watched < WALKED_S:
             self.want([Topic(LOG, "")])
-        self._table.hurry("changes")
+        if "changes" in self._table:
+            self._table.hurry("changes", self._followed + TOGETHER_S)
+        else:
+            self.wanted.add_touched()
+        self.alarm.ring()
 
     def forget(self, op: Operation) -> None:
         """It is not confirmed any more: no read can speak for it."""
-        self._read_backs.forget(op.op_id)
+        self.wanted.forget(op)
 
     def _headers_changed(self, numbers: Iterable[str]) -> None:
         features = self._link.features
@@ -148,6 +156,8 @@ class Refresher:
         for topic, key in wishes:
             if topic in (ORDER, PRODUCT, LOCATION, SURROUNDING, DELIVERY) and key:
                 self.want([Topic(topic, key)])
+                if topic == PRODUCT:
+                    self.want([Topic(CATALOGUE, key)])
                 if topic == ORDER:
                     self._walked[key] = self._pull.now()
             elif topic == "orders":
@@ -178,10 +188,16 @@ class Refresher:
     async def run(self) -> None:
         """Looks for ever."""
         while True:
-            await self.round()
+            await self._round()
             await self.alarm.wait(self._until_next())
 
     async def round(self) -> None:
+        """One look at everything that is due, and all that was confirmed is read back."""
+        if not self.wanted.rests:
+            self._table.hurry("changes")
+        await self._round()
+
+    async def _round(self) -> None:
         """One look at everything that is due; reaches out first when the link is down."""
         wished = self._take_wishes()
         if self._link.held_s or not (self._link.is_up or await self._reach()):
@@ -192,7 +208,7 @@ class Refresher:
                 await self._look(name)
         except TROUBLE as error:
             self._trouble(error)
-        await self._read_wants()
+        await self._read()
         if wished:
             self._link.beat(now=True)
 
@@ -211,9 +227,9 @@ class Refresher:
     def _until_next(self) -> float | None:
         if self._link.held_s or not self._link.is_up:
             return self._link.held_s or self._link.probe_wait()
-        if self._wants or self._pull.overtaken:
+        if self.wanted.due or (self._pull.overtaken and "changes" not in self._table):
             return _KNOCK_S
-        moments = [at for at in (self._table.next_at(), *self._later.values()) if at is not None]
+        moments = [at for at in (self._table.next_at(), self.wanted.next_at()) if at is not None]
         return max(0.0, min(moments) - self._pull.now()) if moments else None
 
     def _trouble(self, error: Exception) -> None:
@@ -229,7 +245,7 @@ class Refresher:
         """What a service that has just shown what it can makes possible."""
         features = self._link.features
         assert features is not None
-        self._pull.catalogue_by_number = features.changes
+        self._pull.lists_changed = features.changes
         self._pull.chain.told = features.changes
         self._pull.assignments.listed = features.assignments
         self._table.follow(features.changes, self._pull.now())
@@ -245,6 +261,9 @@ class Refresher:
     async def _look(self, name: str) -> None:
         now = self._pull.now()
         if name == "changes":
+            self._followed = now
+            self._pull.mark()
+            self.wanted.add_touched()
             await self._follow()
         elif name == "people":
             await self._people()
@@ -316,73 +335,14 @@ class Refresher:
                     told = _earlier(told, envelope.get("server_time"))
         self._pull.cache.set_cursor(_SINCE, told)
 
-    # Single reads
-
-    async def _read_wants(self) -> None:
-        """Reads what is wanted, some at once; what fails for want of a link stays wanted."""
-        self._wants.update(dict.fromkeys([*self._pull.take_overtaken(), *self._take_later()]))
-        if self._wants:
-            readers = [self._read_some() for _ in range(min(AT_ONCE, len(self._wants)))]
-            ends = await asyncio.gather(*readers, return_exceptions=True)
-            self._read_backs.leave()
-            for ended in ends:
-                if isinstance(ended, BaseException):
-                    raise ended
-        if self._news is not None and not (self._wants or self._later or self._pull.overtaken):
+    async def _read(self) -> None:
+        """What is wanted; once all of it is in the cache, a restart begins behind the news."""
+        if "changes" not in self._table:
+            self.wanted.add_touched()
+        await self.wanted.read()
+        if self._news is not None and not self.wanted.unread:
             self._feed.keep(self._news)
             self._news = None
-
-    def _take_later(self) -> list[Topic]:
-        due = [topic for topic, at in self._later.items() if at <= self._pull.now()]
-        for topic in due:
-            del self._later[topic]
-        return due
-
-    async def _read_some(self) -> None:
-        while self._wants and self._link.is_up and not self._link.held_s:
-            topic = next(iter(self._wants))
-            del self._wants[topic]
-            await self._read(topic)
-
-    async def _read(self, topic: Topic) -> None:
-        spoken_for = self._read_backs.begins(topic)
-        try:
-            rows = await self._pull.topic(topic)
-        except Overtaken:
-            return
-        except StorageError:
-            self._wants[topic] = None
-            raise
-        except TROUBLE as error:
-            if not await self._is_to_blame(topic, error):
-                self._wants[topic] = None
-            elif isinstance(error, AnswerError | ServerError):  # there is something to be shown, and it was not seen
-                rounds = 1 if spoken_for else self._failed[topic] // _TRIES
-                self._later[topic] = self._pull.now() + backoff(rounds, 1.0, _UNREAD_S, AGAIN_S)
-            else:
-                del self._failed[topic]
-                self._read_backs.ends(topic, spoken_for)
-            return
-        del self._failed[topic]
-        self._later.pop(topic, None)
-        if spoken_for and topic.topic == ORDER:
-            self._read_back(topic.key, rows, spoken_for)
-        self._read_backs.ends(topic, spoken_for)
-
-    async def _is_to_blame(self, topic: Topic, error: Exception) -> bool:
-        """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
-        if isinstance(error, TransportError | Unauthorized | RateLimited) or not isinstance(error, ClientError):
-            self._link.failed(error)
-            return False
-        if isinstance(error, ServerError) and not await self.knock():
-            return False
-        self._failed[topic] += 1
-        if self._failed[topic] % _TRIES:
-            return False
-        if topic.topic == SURROUNDING:
-            self._pull.cache.put_surrounding(topic.key, (), self._pull.now(), str(error))
-        self._notices.add(f"{topic.topic} {topic.key} cannot be read: {error}")
-        return True
 
 
 def _moment(seconds: float) -> str:

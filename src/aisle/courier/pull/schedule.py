@@ -42,10 +42,14 @@ class Timetable:
             self._names = names
             self._next = {name: now + self._pause(name) if name == "slow" else now for name in names}
 
-    def hurry(self, name: str) -> None:
-        """This look is due at once, if it is looked at at all."""
+    def __contains__(self, name: str) -> bool:
+        """Whether this is looked at at all."""
+        return name in self._next
+
+    def hurry(self, name: str, at: float = 0.0) -> None:
+        """This look is due at that moment, or at once, if it is looked at at all."""
         if name in self._next:
-            self._next[name] = 0.0
+            self._next[name] = min(at, self._next[name])
 
     def take(self, now: float) -> tuple[str, ...]:
         """The looks that are due; each is due again after its pause."""

@@ -5,8 +5,7 @@ Rows go as they come from JSON into the cache, which judges them; no model stand
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -34,6 +33,7 @@ from aisle.courier.pull.stores import StoreReader
 from aisle.courier.ringing import places_of, topics_of
 from aisle.courier.send.parcel import (
     ASSIGNMENT,
+    CATALOGUE,
     DELIVERY,
     LOCATION,
     LOG,
@@ -56,6 +56,8 @@ Tell = Callable[[Iterable[str]], None]
 
 STOCK, PERSON = "stock", "person"
 _NAMED_BAD_ROWS = 5
+SEVERAL = 200
+"""Products that are asked for together."""
 DELIVERY_DAYS = 60
 """Deliveries that have not changed for so many days are asked for by their number alone."""
 RECEIPT_TYPES = (1, 2)
@@ -101,8 +103,11 @@ class Pull:
         self.recounts = RecountReader(client, cache, store, self._took)
         self.assignments = AssignmentReader(client, cache, store, self._took, self.now)
         self.chain = StoreReader(client, cache, store, self._took, self.now)
-        self.catalogue_by_number = False
-        """Whether the catalogue can be asked for one product; the document does not show its parameters."""
+        self.lists_changed = False
+        """Whether it is our own service: the catalogue can be asked for one product, and stock for what has changed
+        since a moment, to the moment."""
+        self._heard_at = self._marked_at = self._since = ""
+        """The service's own time: when it was last heard, at the last look at what changed, and at the one before."""
 
     @property
     def path(self) -> dict[str, str]:
@@ -127,6 +132,8 @@ class Pull:
             return await self.order(wanted.key)
         if wanted.topic == PRODUCT:
             await self.product(wanted.key)
+        elif wanted.topic == CATALOGUE:
+            await self.catalogue(wanted.key)
         elif wanted.topic == LOCATION:
             await self.location(wanted.key)
         elif wanted.topic == DELIVERY:
@@ -173,23 +180,41 @@ class Pull:
         return [row for row in rows if str(row.get("order_number")) == number]
 
     async def product(self, number: str) -> None:
-        """One product: its stock with places, and its catalogue entry where it can be asked for. Raises Overtaken."""
-        reads = [self._stock(number)]
-        if self.catalogue_by_number:
-            reads.append(self._catalogue(number))
-        await asyncio.gather(*reads)
-        if Topic(PRODUCT, number) in self.overtaken:
-            raise Overtaken
-
-    async def _stock(self, number: str) -> None:
+        """The stock of one product, with its places. Raises Overtaken."""
         query: Query = {"store_number": self.store, "product_number": number, "include_locations": True}
         began = self.now()
         with self.fresh.reading() as ticket:
             rows = await self._first_page("list-store-products-stock", query)
             with self._understood(STOCK, number):
                 self.put_stock([row for row in rows if str(row.get("product_number")) == number], ticket, began)
+        if Topic(PRODUCT, number) in self.overtaken:
+            raise Overtaken
 
-    async def _catalogue(self, number: str) -> None:
+    def heard(self, envelope: Mapping[str, Any]) -> None:
+        """The service has said what time it is."""
+        self._heard_at = str(envelope.get("server_time") or self._heard_at)
+
+    def mark(self) -> None:
+        """It is about to be asked what changed: `changed_products` looks from the mark before this one on."""
+        self._since, self._marked_at = self._marked_at, self._heard_at
+
+    async def changed_products(self, numbers: Collection[str]) -> set[str]:
+        """Stock of those of these products that the list of what changed lately brings; the numbers of those."""
+        if not self._since:
+            return set()
+        query: Query = {"store_number": self.store, "include_locations": True, "page_size": SEVERAL}
+        query["last_stock_modified_datetime"] = self._since
+        began = self.now()
+        with self.fresh.reading() as ticket:
+            rows = await self._first_page("list-store-products-stock", query)
+            return set(
+                self.put_stock([row for row in rows if str(row.get("product_number")) in numbers], ticket, began)
+            )
+
+    async def catalogue(self, number: str) -> None:
+        """What the catalogue says of one product, where it can be asked for it; the document shows no parameters."""
+        if not self.lists_changed:
+            return
         with self.fresh.reading() as ticket:
             rows = await self._first_page("list-products", {"product_number": number})
             with self._understood(PRODUCT, number):
@@ -283,7 +308,8 @@ class Pull:
 
     async def _first_page(self, name: str, query: Query, path: dict[str, str] | None = None) -> list[Row]:
         async with aclosing(self.client.pages(name, path=path, query=query)) as pages:
-            rows, _ = await anext(pages)
+            rows, envelope = await anext(pages)
+            self.heard(envelope)
             return rows
 
     # Into the cache
@@ -304,8 +330,9 @@ class Pull:
                 changed += self._took(ORDER, "list-customer-orders", written)
         return tuple(changed)
 
-    def put_stock(self, rows: Sequence[Row], ticket: int, began: float, generation: int = 0) -> None:
-        """Stock entries, except those that a younger read has brought, and those of `overtaken` products.
+    def put_stock(self, rows: Sequence[Row], ticket: int, began: float, generation: int = 0) -> tuple[str, ...]:
+        """Stock entries, except those that a younger read has brought, and those of `overtaken` products; the numbers
+        of those that are in the cache now.
 
         What moves goods adds up: laid over an answer that has it already it would be there twice.
         """
@@ -318,6 +345,7 @@ class Pull:
         kept = self._newest(rows, ticket, STOCK, "product_number", generation)
         written = self.cache.put_stock(kept, generation, began)
         self._took(PRODUCT, "list-store-products-stock", written, places_of(kept, written.changed))
+        return written.keys
 
     def put_deliveries(self, rows: Sequence[Row], began: float, generation: int = 0) -> None:
         """Deliveries, except those that something was on its way for: what came adds up, as goods do."""

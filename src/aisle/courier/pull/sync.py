@@ -235,6 +235,7 @@ class FullSync:
             if page is None:
                 return False
             rows, envelope = page
+            self._pull.heard(envelope)
             at = self._here
             with self._stored():
                 changed = stage.put(self._pull, Read(rows, ticket, began, at.generation if stage.swept else 0))

@@ -15,6 +15,9 @@ from aisle.local.outbox.settings_of import without_base
 from aisle.text import clean
 
 ORDER, PRODUCT, LOCATION, STORE = "order", "product", "location", "store"
+CATALOGUE = "catalogue"
+"""What the chain says of a product; `PRODUCT` is what the store has of it."""
+
 SURROUNDING = "surrounding"
 """What the stores around have of a product; its key is the product's number."""
 

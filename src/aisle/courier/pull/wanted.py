@@ -1,0 +1,187 @@
+"""What is wanted fresh, and reading it: one by one, or several at once where a list brings them together.
+
+What fails for want of a link stays wanted. What cannot be read, while everything else can, is let go after some tries
+and asked for again later, for there is something to be shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerError, TransportError, Unauthorized
+from aisle.courier.backoff import backoff
+from aisle.courier.link import TROUBLE, Link
+from aisle.courier.notices import Notices
+from aisle.courier.pull.readback import ReadBacks
+from aisle.courier.pull.single import Overtaken, Pull, Row
+from aisle.courier.send.parcel import ORDER, PRODUCT, SURROUNDING, Topic
+from aisle.errors import StorageError
+from aisle.local.outbox.operation import Operation
+
+AT_ONCE = 4
+AGAIN_S = 900.0
+"""After so long a part that could not be read is tried again, and so seldom in the end what can never be read."""
+TOGETHER = 5
+"""So many products are asked for in one request, where the service can be asked for what has changed."""
+_TRIES = 3
+_UNREAD_S = 60.0
+"""After so long what could not be read is asked for again, and then less and less often; where something waits to be
+read back by it, each time."""
+
+
+class Wanted:
+    """What is to be read soon. `retire` lets operations go that were read back; `read_back` is shown an order that was
+    read after these were confirmed; `knock` says whether the service is there."""
+
+    def __init__(
+        self,
+        pull: Pull,
+        link: Link,
+        notices: Notices,
+        *,
+        retire: Callable[[Sequence[str]], None],
+        read_back: Callable[[str, Sequence[Row], frozenset[str]], None],
+        knock: Callable[[], Awaitable[bool]],
+    ) -> None:
+        self._pull = pull
+        self._link = link
+        self._notices = notices
+        self._read_backs = ReadBacks(retire)
+        self._read_back = read_back
+        self._knock = knock
+        self._topics: dict[Topic, None] = {}
+        self._failed: Counter[Topic] = Counter()
+        self._later: dict[Topic, float] = {}
+        """What could not be read, and when it is asked for again."""
+
+    # What is wanted
+
+    def add(self, topics: Iterable[Topic]) -> None:
+        """These are to be read by the next `read`, or by the one that is under way."""
+        self._topics.update(dict.fromkeys(topics))
+
+    def confirmed(self, op: Operation) -> None:
+        """The service has just confirmed this: it leaves the overlay when what it touched was read from now on."""
+        self._read_backs.confirmed(op)
+
+    def forget(self, op: Operation) -> None:
+        """It is not confirmed any more: no read can speak for it."""
+        self._read_backs.forget(op.op_id)
+
+    def add_touched(self) -> None:
+        """What was confirmed is to be read back, and so is what a write was on its way for when it was read."""
+        late = self._pull.take_overtaken()
+        waits = {*self._later, *self._pull.overtaken}
+        self.add([*(topic for topic in self._read_backs.unread() if topic not in waits), *late])
+
+    @property
+    def due(self) -> bool:
+        """Whether something could be read at once."""
+        return bool(self._topics)
+
+    @property
+    def unread(self) -> bool:
+        """Whether something that was wanted is not in the cache yet."""
+        return bool(self._topics or self._later or self._pull.overtaken)
+
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is left to be read, or to be read back."""
+        return not (self.unread or self._read_backs.unread())
+
+    def next_at(self) -> float | None:
+        """When something is to be asked for again."""
+        return min(self._later.values(), default=None)
+
+    # Reading it
+
+    async def read(self) -> None:
+        """Reads what is wanted, some at once."""
+        self.add(self._take_later())
+        if not self._topics:
+            return
+        readers = min(AT_ONCE, len(self._topics))
+        together = [topic for topic in self._topics if topic.topic == PRODUCT]
+        if len(together) >= TOGETHER and self._pull.lists_changed:
+            for topic in together:
+                del self._topics[topic]
+            first = self._read_together(together)
+        else:
+            first = self._read_some()
+        ends = await asyncio.gather(first, *(self._read_some() for _ in range(1, readers)), return_exceptions=True)
+        self._read_backs.leave()
+        for ended in ends:
+            if isinstance(ended, BaseException):
+                raise ended
+
+    def _take_later(self) -> list[Topic]:
+        due = [topic for topic, at in self._later.items() if at <= self._pull.now()]
+        for topic in due:
+            del self._later[topic]
+        return due
+
+    async def _read_some(self) -> None:
+        while self._topics and self._link.is_up and not self._link.held_s:
+            topic = next(iter(self._topics))
+            del self._topics[topic]
+            await self._read(topic)
+
+    async def _read_together(self, products: Sequence[Topic]) -> None:
+        """Products in one request; each that it does not bring is asked for by itself, whatever the reason."""
+        spoken_for = {topic: self._read_backs.begins(topic) for topic in products}
+        brought: set[str] = set()
+        try:
+            brought = await self._pull.changed_products({topic.key for topic in products})
+        except TROUBLE:
+            pass  # whoever asks for one of them will see what the matter is
+        finally:
+            self.add(topic for topic in products if topic.key not in brought and topic not in self._pull.overtaken)
+        for topic in products:
+            if topic.key in brought:
+                self._has_read(topic, spoken_for[topic])
+        await self._read_some()
+
+    async def _read(self, topic: Topic) -> None:
+        spoken_for = self._read_backs.begins(topic)
+        try:
+            rows = await self._pull.topic(topic)
+        except Overtaken:
+            return
+        except StorageError:
+            self.add([topic])
+            raise
+        except TROUBLE as error:
+            if not await self._is_to_blame(topic, error):
+                self.add([topic])
+            elif isinstance(error, AnswerError | ServerError):  # there is something to be shown, and it was not seen
+                rounds = 1 if spoken_for else self._failed[topic] // _TRIES
+                self._later[topic] = self._pull.now() + backoff(rounds, 1.0, _UNREAD_S, AGAIN_S)
+            else:
+                del self._failed[topic]
+                self._read_backs.ends(topic, spoken_for)
+            return
+        if spoken_for and topic.topic == ORDER:
+            self._read_back(topic.key, rows, spoken_for)
+        self._has_read(topic, spoken_for)
+
+    def _has_read(self, topic: Topic, spoken_for: frozenset[str]) -> None:
+        del self._failed[topic]
+        self._later.pop(topic, None)
+        self._read_backs.ends(topic, spoken_for)
+
+    async def _is_to_blame(self, topic: Topic, error: Exception) -> bool:
+        """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
+        if isinstance(error, TransportError | Unauthorized | RateLimited) or not isinstance(error, ClientError):
+            self._link.failed(error)
+            return False
+        if isinstance(error, ServerError) and not await self._knock():
+            return False
+        self._failed[topic] += 1
+        if self._failed[topic] % _TRIES:
+            return False
+        if topic.topic == SURROUNDING:
+            self._pull.cache.put_surrounding(topic.key, (), self._pull.now(), str(error))
+        self._notices.add(f"{topic.topic} {topic.key} cannot be read: {error}")
+        return True
