@@ -63,6 +63,10 @@ class Taker(Protocol):
         """The terminal is gone, or the program is to end: finish what is begun and exit. Called once."""
         ...
 
+    def passed(self, token: str, until: float) -> None:
+        """Whoever sits at a browser has said his PIN at its door."""
+        ...
+
 
 class Outlet(Thread):
     """Writes to the terminal without ever holding up whoever has something to write."""

@@ -17,7 +17,6 @@ from textual.app import App
 from textual.geometry import Size
 
 from aisle.packets import PRELUDE, NoPacket, Packets, asked_size, packet
-from aisle.tui.app import AisleApp
 from aisle.tui.driver import AisleDriver, Outlet
 
 
@@ -84,8 +83,7 @@ class WebDriver(AisleDriver):
                 if size := asked_size(said):
                     self._on_loop(lambda: self._resize_to(size))
             case {"type": "pass", "token": str(token), "until": int(until)}:
-                if isinstance(self._app, AisleApp):
-                    self._on_loop(partial(self._app.passed, token, until))
+                self._on_loop(partial(self._taker.passed, token, until))
 
     def _resize_to(self, size: tuple[int, int]) -> None:
         self._size = size
