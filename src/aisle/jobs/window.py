@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from aisle.jobs.base import Close, Context, Event, Query, Rows, Turn
+from aisle.jobs.base import Close, Context, Event, Query, Rows, Start, Turn
 from aisle.jobs.view import BACK, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
-from aisle.scan.meaning import ORDER, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
 
 LONGEST_TAIL = 8
 """Digits of a barcode that somebody types; more of them come from a scanner."""
@@ -214,6 +214,13 @@ def search(id_: str, name: str, args: Mapping[str, Any], first: int, size: int) 
     """A window of a named read. Under the id `found` it was ended with Enter and is part of the journal; under any
     other id it is only a window."""
     return Query(id_, name, {**args, "first": first, "size": size}, live=id_ != "found")
+
+
+def looked_up(kind: str, key: str, label: str) -> Start | None:
+    """The look at what was scanned, where there is one: at a product, or at a place."""
+    if kind == PRODUCT:
+        return Start("lookup", {"product_number": key, "label": label})
+    return Start("browse", {"location_code": key}) if kind == LOCATION else None
 
 
 def handed(order: str) -> Close:

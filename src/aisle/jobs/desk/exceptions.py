@@ -24,11 +24,11 @@ from aisle.jobs.base import (
     Turn,
     Wish,
 )
-from aisle.jobs.desk import exceptions_review, exceptions_view
+from aisle.jobs.desk import exceptions_review, exceptions_view, marking
 from aisle.jobs.desk.exceptions_state import KINDS, Exceptions, Row
 from aisle.jobs.desk.orders_rows import listed
 from aisle.jobs.pick.walk import number
-from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, View, msg
+from aisle.jobs.view import ASK, GOOD, INFO, Verdict, View, msg
 from aisle.jobs.window import room
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Back, Choice, Command, Move, Open, Thing
 
@@ -121,7 +121,8 @@ def _answered(state: Exceptions, answer: Rows, context: Context) -> Result:
         case Rows("marked", rows, _):
             return _do(state, tuple(_row(row, "differences", context) for row in rows), context)
         case Rows("all", rows, total):
-            return _all(state, tuple(str(row["key"]) for row in rows), total)
+            keys = tuple(str(row["key"]) for row in rows)
+            return marking.all_of(state, keys, msg("exceptions.all_marked", count=len(keys), total=total))
     return Turn(state)
 
 
@@ -187,7 +188,7 @@ def _said(state: Exceptions, event: Event, context: Context) -> Result:
         case Command("a"):
             return Turn(state, (window.search("all", "differences", {}, 0, MOST),))
         case Command("m"):
-            return Turn(state._replace(marking=not state.marking), (), Verdict(INFO, _marking(state)))
+            return marking.begun(state)
         case Command("u") if state.approved:
             return _taken_back(state, context)
         case Command("x"):
@@ -199,15 +200,10 @@ def _said(state: Exceptions, event: Event, context: Context) -> Result:
     return window.unheard(state, event)
 
 
-def _marking(state: Exceptions) -> Msg:
-    return msg("orders.marked_so_far", count=len(state.marked)) if state.marking else msg("orders.marking")
-
-
 def _opened(state: Exceptions, row: Row, context: Context) -> Result:
     """Where it can be settled; or it is marked, where that is what numbers do."""
     if state.marking:
-        without = tuple(key for key in state.marked if key != row.key)
-        return Turn(state._replace(marked=without if row.key in state.marked else (*state.marked, row.key)))
+        return Turn(state._replace(marked=marking.toggled(state.marked, row.key)))
     if state.kind == "differences":
         return Turn(state._replace(asking=row.key))
     if row.order:
@@ -230,14 +226,6 @@ def _withdrawn(state: Exceptions, context: Context, row: Row | None) -> Result:
     rest = tuple(each for each in state.rows if each.key != row.key)
     told = Verdict(GOOD, msg("exceptions.withdrawn", label=row.label))
     return Turn(state._replace(rows=rest, total=state.total - 1, cursor=-1), tuple(effects), told)
-
-
-def _all(state: Exceptions, keys: tuple[str, ...], total: int) -> Result:
-    if set(keys) <= set(state.marked):
-        return Turn(state._replace(marked=()), (), Verdict(INFO, msg("orders.none_marked")))
-    return Turn(
-        state._replace(marked=keys), (), Verdict(INFO, msg("exceptions.all_marked", count=len(keys), total=total))
-    )
 
 
 def _many(state: Exceptions, what: str) -> Result:
@@ -300,10 +288,8 @@ def _thing(state: Exceptions, kind: str, key: str, label: str) -> Result:
     """What is scanned opens: an order its page, a product or a place its look-up."""
     if kind in (ORDER, REFERENCE):
         return Turn(state, (Start("order", {"order_number": key}),))
-    if kind == PRODUCT:
-        return Turn(state, (Start("lookup", {"product_number": key, "label": label}),))
-    if kind == LOCATION:
-        return Turn(state, (Start("browse", {"location_code": key}),))
+    if look := window.looked_up(kind, key, label):
+        return Turn(state, (look,))
     return Turn(state, (), Verdict(INFO, msg("orders.person", name=label or key)))
 
 
@@ -311,7 +297,7 @@ def _back(state: Exceptions, context: Context) -> Result:
     if state.asking:
         return Turn(state._replace(asking=""), (), Verdict(INFO, msg("session.dropped")))
     if state.marked or state.marking:
-        return Turn(state._replace(marked=(), marking=False), (), Verdict(INFO, msg("orders.none_marked")))
+        return marking.ended(state)
     if state.kind and not state.straight:
         at = KINDS.index(state.kind)
         size = room(context)

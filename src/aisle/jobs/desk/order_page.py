@@ -29,7 +29,7 @@ from aisle.jobs.desk.order_page_state import PICK, Happened, Line, Page
 from aisle.jobs.desk.orders_rows import listed
 from aisle.jobs.pick.walk import number
 from aisle.jobs.view import INFO, WRONG, Detail, Verdict, msg
-from aisle.jobs.window import LETTERS, leafed, unheard
+from aisle.jobs.window import LETTERS, leafed, looked_up, unheard
 from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Back, Choice, Command, Move, Open, Thing
 
 HISTORY = 60
@@ -199,8 +199,6 @@ def _of_line(state: Page, line: Line) -> Result:
 def _thing(state: Page, kind: str, key: str, label: str) -> Result:
     if kind in (ORDER, REFERENCE):
         return _show(key) if key != state.number else Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
-    if kind == PRODUCT:
-        return Turn(state, (Start("lookup", {"product_number": key, "label": label}),))
-    if kind == LOCATION:
-        return Turn(state, (Start("browse", {"location_code": key}),))
+    if look := looked_up(kind, key, label):
+        return Turn(state, (look,))
     return Turn(state, (), Verdict(WRONG, msg("orders.person", name=label)))

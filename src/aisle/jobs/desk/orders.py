@@ -26,7 +26,7 @@ from aisle.jobs.base import (
     Turn,
     Wish,
 )
-from aisle.jobs.desk import orders_view, outdone
+from aisle.jobs.desk import marking, orders_view, outdone
 from aisle.jobs.desk.orders_filter import BUILT_IN, FIELDS, Filter, args_of, changed, filter_of, options, view_key
 from aisle.jobs.desk.orders_rows import Board, Listed, View, listed
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
@@ -226,9 +226,8 @@ def _open(number: str) -> Start:
 
 
 def _toggled(state: Board, number: str) -> Board:
-    if number in state.marked:
-        return state._replace(marked=tuple(each for each in state.marked if each != number))
-    return state._replace(marked=(*state.marked, number)) if len(state.marked) < MOST else state
+    full = number not in state.marked and len(state.marked) >= MOST
+    return state if full else state._replace(marked=marking.toggled(state.marked, number))
 
 
 def _command(state: Board, letter: str, context: Context) -> Result:
@@ -238,9 +237,7 @@ def _command(state: Board, letter: str, context: Context) -> Result:
         case "v":
             return _page(state, "views", context)
         case "m":
-            marking = not state.marking
-            told = msg("orders.marking") if marking else msg("orders.marked_so_far", count=len(state.marked))
-            return Turn(state._replace(marking=marking), (), Verdict(INFO, told))
+            return marking.begun(state)
         case "a":
             query = {**args_of(state.filter), "search": state.search, "now": context.now, "size": MOST}
             return Turn(state, (Query("all", "board", query, live=True),))
@@ -251,13 +248,10 @@ def _command(state: Board, letter: str, context: Context) -> Result:
 
 def _marked(state: Board, numbers: tuple[str, ...], total: int) -> Result:
     """All of the list, or none where all were marked already."""
-    if set(numbers) <= set(state.marked):
-        return Turn(state._replace(marked=()), (), Verdict(INFO, msg("orders.none_marked")))
-    state = state._replace(marked=numbers)
     told = msg("orders.all_marked", count=len(numbers))
     if total > len(numbers):
         told = msg("orders.many_marked", count=len(numbers), total=total)
-    return Turn(state, (), Verdict(INFO, told))
+    return marking.all_of(state, numbers, told)
 
 
 def _act(state: Board) -> Result:
@@ -281,11 +275,10 @@ def _thing(state: Board, meanings: tuple[Any, ...], context: Context) -> Result:
         return _shown(marked, numbers[0], context)._replace(verdict=Verdict(GOOD, told))
     if numbers:
         return Turn(state, (_open(numbers[0]),))
-    if meanings[0].kind == PRODUCT:
-        return Turn(state, (Start("lookup", {"product_number": meanings[0].key, "label": meanings[0].label}),))
-    if meanings[0].kind == LOCATION:
-        return Turn(state, (Start("browse", {"location_code": meanings[0].key}),))
-    return Turn(state, (), Verdict(WRONG, msg("orders.person", name=meanings[0].label or meanings[0].key)))
+    first = meanings[0]
+    if look := window.looked_up(first.kind, first.key, first.label):
+        return Turn(state, (look,))
+    return Turn(state, (), Verdict(WRONG, msg("orders.person", name=first.label or first.key)))
 
 
 def _shown(state: Board, order: str, context: Context) -> Result:
@@ -390,7 +383,7 @@ def _back(state: Board, context: Context) -> Result:
     if state.page:
         return _page(state, {"field": "filter", "name": "views"}.get(state.page, ""), context)
     if state.marking or state.marked:
-        return Turn(state._replace(marking=False, marked=()), (), Verdict(INFO, msg("orders.none_marked")))
+        return marking.ended(state)
     if state.search or state.typed:
         return _anew(state._replace(search="", typed=""), context)
     effects: tuple[Effect, ...] = (Close(),)

@@ -101,19 +101,17 @@ class BrowseJob:
                 return _seek(state, text, context)
             case Echo(text):
                 return _typed(state, text, context)
-            case Choice(choice):
+            case Choice(choice) if state.asked or not state.listing:
                 return _choose(state, choice)
             case Command("c" | "t" as letter) if not state.listing:
                 return Turn(state, (at_work.start(letter, place=state.code),))
             case Command(letter) if not state.listing:
                 return _command(state, letter)
-            case Command(key) | Move(key):
-                return (
-                    _moved(state, key, context) if state.listing else Turn(state._replace(page=leafed(state.page, key)))
-                )
+            case Move(key) if not state.listing:
+                return Turn(state._replace(page=leafed(state.page, key)))
             case Back():
                 return _back(state, context)
-        return Turn(state)
+        return window.said(state, event, context, _list, _open)
 
 
 _NAMES = Query("store", "store", {}, live=True)
@@ -147,18 +145,17 @@ def _queries(code: str) -> tuple[Query, ...]:
     )
 
 
-def _search(id_: str, text: str, first: int, context: Context) -> Query:
-    return window.search(id_, "places", {"search": text}, first, room(context))
+def _list(state: Browse, context: Context) -> Query:
+    return window.search("places", "places", {"search": state.typed or state.search}, state.first, room(context))
 
 
 def _seek(state: Browse, text: str, context: Context) -> Result:
-    return Turn(state._replace(sought=text, typed="", asked=None), (_search("found", text, 0, context),))
+    found = window.search("found", "places", {"search": text}, 0, room(context))
+    return Turn(state._replace(sought=text, typed="", asked=None), (found,))
 
 
 def _refresh(state: Browse, context: Context) -> tuple[Effect, ...]:
-    if not state.listing:
-        return (_NAMES, *_queries(state.code))
-    return (_NAMES, _search("places", state.typed or state.search, state.first, context))
+    return (_NAMES, _list(state, context)) if state.listing else (_NAMES, *_queries(state.code))
 
 
 # Answers
@@ -166,9 +163,8 @@ def _refresh(state: Browse, context: Context) -> tuple[Effect, ...]:
 
 def _answered(state: Browse, answer: Rows, context: Context) -> Result:
     match answer:
-        case Rows("places", rows, total):
-            fresh = window.arrived(state, tuple(_listed(row) for row in rows), total)
-            return Turn(fresh, _refresh(fresh, context) if window.is_behind(state, answer) else ())
+        case Rows("places", rows, _):
+            return window.answered(state, answer, tuple(_listed(row) for row in rows), context, _list)
         case Rows("found", rows, total):
             return _found(state, tuple(_listed(row) for row in rows), total, context)
         case Rows("chosen", rows, _) if rows:
@@ -265,9 +261,7 @@ def _product(state: Browse, product: str, label: str) -> Result:
 
 def _typed(state: Browse, text: str, context: Context) -> Result:
     listed = window.typing(state, text, "r", state.numbered)
-    if listed is None:
-        return Turn(state)
-    return Turn(listed, (_search("places", listed.typed or state.search, 0, context),))
+    return Turn(state) if listed is None else Turn(listed, (_list(listed, context),))
 
 
 def _choose(state: Browse, choice: int) -> Result:
@@ -276,13 +270,14 @@ def _choose(state: Browse, choice: int) -> Result:
         if way.kind == "order":
             return Turn(state, (window.handed(way.key),))
         return Turn(state, (Start("lookup", {"product_number": way.key}),))
-    if choice > state.numbered:
+    if state.place is None or choice > state.numbered:
         return Turn(state)
-    if state.listing:
-        row = window.chosen(state, choice)
-        return Turn(state, (_chosen(row.code),) if row else ())
-    lying = state.place.lying[choice - 1] if state.place else None
-    return Turn(state, (Start("lookup", {"product_number": lying.product, "label": lying.label}),) if lying else ())
+    lying = state.place.lying[choice - 1]
+    return Turn(state, (Start("lookup", {"product_number": lying.product, "label": lying.label}),))
+
+
+def _open(state: Browse, row: Listed, context: Context) -> Result:
+    return Turn(state, (_chosen(row.code),))
 
 
 def _chosen(code: str) -> Query:
@@ -301,16 +296,6 @@ def _command(state: Browse, letter: str) -> Result:
     if not code:
         return Turn(state, (), Verdict(INFO, msg("browse.last" if letter == "n" else "browse.first")))
     return Turn(state, (_chosen(code),))
-
-
-def _moved(state: Browse, key: str, context: Context) -> Result:
-    """Pages and cursor of the list; the window follows."""
-    if key == "enter":
-        row = window.at_cursor(state)
-        return Turn(state, (_chosen(row.code),) if row else ())
-    turn = window.paged if key in window.LETTERS else window.moved
-    after = turn(state, key, room(context))
-    return Turn(after, _refresh(after, context)) if state.total else Turn(state)
 
 
 def _back(state: Browse, context: Context) -> Result:

@@ -104,20 +104,18 @@ class LookupJob:
                 return _seek(state, text, context)
             case Echo(text):
                 return _typed(state, text, context)
-            case Choice(choice):
+            case Choice(choice) if state.asked or not state.listing:
                 return _choose(state, choice)
             case Command("c" | "t" as letter) if not state.listing:
                 return Turn(state, (at_work.start(letter, product=state.number, label=state.label),))
             case Command("e") if not state.listing:
                 label = state.sheet.name if state.sheet else state.label
                 return Turn(state, (Start("store_product", {"product_number": state.number, "label": label}),))
-            case Command(key) | Move(key):
-                return (
-                    _moved(state, key, context) if state.listing else Turn(state._replace(page=leafed(state.page, key)))
-                )
+            case Command(key) | Move(key) if not state.listing:
+                return Turn(state._replace(page=leafed(state.page, key)))
             case Back():
                 return _back(state, context)
-        return Turn(state)
+        return window.said(state, event, context, _list, _open)
 
 
 def _opened(state: Lookup, args: Mapping[str, Any], context: Context) -> Result:
@@ -130,7 +128,8 @@ def _opened(state: Lookup, args: Mapping[str, Any], context: Context) -> Result:
 
 
 def _seek(state: Lookup, text: str, context: Context) -> Result:
-    return Turn(state._replace(sought=text, typed="", asked=""), (_search("found", text, 0, context),))
+    found = window.search("found", "search", {"search": text}, 0, room(context))
+    return Turn(state._replace(sought=text, typed="", asked=""), (found,))
 
 
 def _show(state: Lookup, product: str, label: str = "") -> Result:
@@ -154,15 +153,14 @@ def _wishes(product: str) -> tuple[Wish, ...]:
     return (Wish("product", product), Wish("surrounding", product)) if product else ()
 
 
-def _search(id_: str, text: str, first: int, context: Context) -> Query:
-    return window.search(id_, "search", {"search": text}, first, room(context))
+def _list(state: Lookup, context: Context) -> Query:
+    return window.search("hits", "search", {"search": state.typed or state.search}, state.first, room(context))
 
 
 def _refresh(state: Lookup, context: Context) -> tuple[Effect, ...]:
     if not state.listing:
         return _queries(state.number)
-    text = state.typed or state.search
-    return (_search("hits", text, state.first, context),) if text else ()
+    return (_list(state, context),) if state.typed or state.search else ()
 
 
 # Answers
@@ -170,9 +168,8 @@ def _refresh(state: Lookup, context: Context) -> tuple[Effect, ...]:
 
 def _answered(state: Lookup, answer: Rows, context: Context) -> Result:
     match answer:
-        case Rows("hits", rows, total):
-            fresh = window.arrived(state, tuple(_hit(row) for row in rows), total)
-            return Turn(fresh, _refresh(fresh, context) if window.is_behind(state, answer) else ())
+        case Rows("hits", rows, _):
+            return window.answered(state, answer, tuple(_hit(row) for row in rows), context, _list)
         case Rows("found", rows, total):
             return _found(state, tuple(_hit(row) for row in rows), total, context)
         case Rows("chosen", rows, _) if rows:
@@ -230,36 +227,25 @@ def _typed(state: Lookup, text: str, context: Context) -> Result:
     listed = window.typing(state, text, numbered=None if state.listing else len(state.ways))
     if listed is None:
         return Turn(state)
-    text = listed.typed or ("" if state.number else state.search)
-    if not text:
+    if not listed.typed and (state.number or not state.search):
         return Turn(listed._replace(rows=(), total=0))
-    return Turn(listed, (_search("hits", text, 0, context),))
+    return Turn(listed, (_list(listed, context),))
 
 
 def _choose(state: Lookup, choice: int) -> Result:
-    ways = state.ways
-    if choice <= len(ways):
-        way = ways[choice - 1]
-        if way.kind == "order":
-            return Turn(state, (window.handed(way.key),))
-        return Turn(state, (_chosen(way.key),))
-    row = window.chosen(state, choice) if state.listing else None
-    return Turn(state, (_chosen(row.number),) if row else ())
+    if choice > len(state.ways):
+        return Turn(state)
+    way = state.ways[choice - 1]
+    return Turn(state, (window.handed(way.key) if way.kind == "order" else _chosen(way.key),))
+
+
+def _open(state: Lookup, row: Hit, context: Context) -> Result:
+    return Turn(state, (_chosen(row.number),))
 
 
 def _chosen(product: str) -> Query:
     """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
     return Query("chosen", "product", {"product_number": product})
-
-
-def _moved(state: Lookup, key: str, context: Context) -> Result:
-    """Pages and cursor of the list; the window follows."""
-    if key == "enter":
-        row = window.at_cursor(state)
-        return Turn(state, (_chosen(row.number),) if row else ())
-    turn = window.paged if key in window.LETTERS else window.moved
-    after = turn(state, key, room(context))
-    return Turn(after, _refresh(after, context)) if state.total else Turn(state)
 
 
 def _back(state: Lookup, context: Context) -> Result:
