@@ -96,7 +96,7 @@ def to_text(value: Any) -> str:
 
 def from_text(hint: Any, text: str) -> Any:
     """The value of type `hint` in a text made by `to_text`."""
-    if hint is not Any:
+    if hint is not Any or '"m"' in text:
         return load(hint, json.loads(text))
     return _ANYTHING.decode(text) if '"@"' in text else json.loads(text)
 

@@ -159,24 +159,10 @@ class HomeJob:
                 return Turn(_anew(state), (receives(meanings),))
             case Thing(meanings):
                 return self._thing(state, meanings[0], context)
-            case Rows("orders", rows, total):
-                return self._rows(state, rows, total, context)
-            case Rows("products", _, total):
-                return self._products(state, total, context)
-            case Rows("given", rows, _):
-                return _given(state, rows)
-            case Rows("trouble", _, total):
-                return Turn(state._replace(doubts=total))
-            case Rows("unread", rows, _):
-                awaited = any(row["list"] == "headers" for row in rows)
-                return Turn(state, (), Verdict(WRONG, msg("home.awaited" if awaited else "home.nothing")))
+            case Rows():
+                return self._answered(state, event, context)
             case Closed("pick", {"rejected": str(order)}):
                 return self._shown(state._replace(lost=order), context)
-            case Rows("lost", rows, _):
-                return _lost(state, rows)
-            case Rows("refused" | "refused_before"):
-                known, said = refused.news(state.refused, event, context.user)
-                return Turn(state._replace(refused=known), (), said)
             case Changed("refusal"):
                 return Turn(state, (refused.refusals(state.since or context.now),))
             case Opened() | Closed() | Changed("order" | "outbox") | Resumed():
@@ -201,6 +187,26 @@ class HomeJob:
                 return _does(state, SignOut())
             case Command("q"):
                 return _does(state, Quit())
+        return Turn(state)
+
+    def _answered(self, state: Home, answer: Rows, context: Context) -> Result:
+        match answer:
+            case Rows("orders", rows, total):
+                return self._rows(state, rows, total, context)
+            case Rows("products", _, total):
+                return self._products(state, total, context)
+            case Rows("given", rows, _):
+                return _given(state, rows)
+            case Rows("trouble", _, total):
+                return Turn(state._replace(doubts=total))
+            case Rows("unread", rows, _):
+                awaited = any(row["list"] == "headers" for row in rows)
+                return Turn(state, (), Verdict(WRONG, msg("home.awaited" if awaited else "home.nothing")))
+            case Rows("lost", rows, _):
+                return _lost(state, rows)
+            case Rows("refused" | "refused_before"):
+                known, said = refused.news(state.refused, answer, context.user)
+                return Turn(state._replace(refused=known), (), said)
         return Turn(state)
 
     def _shown(self, state: Home, context: Context, *, moved: bool = False) -> Result:

@@ -13,14 +13,13 @@ from typing import Any
 from aisle.jobs import numbers
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.move import carrying
+from aisle.jobs.move import news as move_news
 from aisle.jobs.move import put as move_put
 from aisle.jobs.move import take as move_take
 from aisle.jobs.move import task as move_task
 from aisle.jobs.move import view as move_view
-from aisle.jobs.move.moving import HELD_BY, HISTORY, ZERO, Moving, Part, Pool, Way
+from aisle.jobs.move.moving import HELD_BY, ZERO, Moving, Part, Pool, Way
 from aisle.jobs.move.told import told
-from aisle.jobs.pick.walk import LAST, number
-from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.scan.meaning import (
     LOCATION,
@@ -105,7 +104,7 @@ class MoveJob:
             case Changed("location", _) if not state.places:
                 return Turn(state, (Query("places", "places", {"size": 1}),))
             case Resumed() | Closed() | Changed("product" | "location" | "outbox" | "order"):
-                return _look_again(state)
+                return move_news.look_again(state)
             case Back():
                 return _back(state)
             case Choice(choice):
@@ -146,7 +145,7 @@ def _rows(state: Moving, id_: str, rows: tuple[Mapping[str, Any], ...], total: i
             named = sorted((int(pool), str(name)) for pool, name in ((row or {}).get("pools") or {}).items())
             return Turn(state._replace(pools=tuple(Pool(*pool) for pool in named)))
         case "places":
-            return Turn(_with_places(state, total > 0))
+            return Turn(move_news.with_places(state, total > 0))
         case "place":
             return move_take.at_place(state, row)
         case "again":
@@ -156,70 +155,16 @@ def _rows(state: Moving, id_: str, rows: tuple[Mapping[str, Any], ...], total: i
         case "source":
             return move_take.from_order(state, row)
         case "homes":
-            return Turn(_with_homes(state, rows))
+            return Turn(move_news.with_homes(state, rows))
         case "target":
             return move_put.to_order(state, row, context)
         case "undo" | "undo_order":
             return move_put.undo_checked(state, row, context)
         case "refusals":
-            return _refused(state, rows, context)
+            return move_news.refused(state, rows, context)
         case "named":
             return _named(state, rows, context)
     return Turn(state)
-
-
-def _with_places(state: Moving, there: bool) -> Moving:
-    """A store without places moves between pools and orders: products can be scanned at once."""
-    if there or state.phase not in ("from", "take") or state.place:
-        return state._replace(places=there or bool(state.place))
-    return state._replace(places=False, started=True, phase="take")
-
-
-def _with_homes(state: Moving, rows: tuple[Mapping[str, Any], ...]) -> Moving:
-    """Where more of the goods in hand lies; the place that they come from is no suggestion."""
-    hand = []
-    for part in state.hand:
-        found = [
-            row
-            for row in rows
-            if row["product_number"] == part.product and row["location_code"].casefold() != part.place.casefold()
-        ]
-        first = found[0] if found else {}
-        order = first.get("location_order")
-        home = str(first.get("location_code") or "")
-        hand.append(part._replace(home=home, home_order=number(order, LAST)))
-    return state._replace(hand=tuple(hand))
-
-
-def _look_again(state: Moving) -> Result:
-    """What lies here may have changed; something may have been refused."""
-    refusals = {"operation": "create-movement", "since": state.since}
-    effects: list[Effect] = [Query("refusals", "refusals", refusals)]
-    if state.place and not state.task:
-        effects.append(Query("again", "place", {"location_code": state.place}))
-    elif state.shelf and not state.pending:
-        state = state._replace(shelf=())
-    return Turn(state, tuple(effects))
-
-
-def _was_in(refused: list[Any], said: list[Any]) -> bool:
-    """Whether one of these was said in that movement: all of it, or one item of it."""
-    return any(body and all(item in said for item in body) for body in refused)
-
-
-def _refused(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """What the service refused has not happened: it cannot be undone, nor what was before it."""
-    news = [row for row in rows if row["op_id"] not in state.told]
-    if not news:
-        return Turn(state)
-    bodies = [row["body"] for row in news]
-    history = state.history
-    for index, did in enumerate(state.history):
-        if did.legs and _was_in(bodies, carrying.movement(did.legs, context.store, context.user).body):
-            history = state.history[index + 1 :]
-    known = (*state.told, *(str(row["op_id"]) for row in news))
-    state = state._replace(told=known[-HISTORY:], history=history, undoing=False, ways=())
-    return told(state, WRONG, "move.refused", why=words(str(news[-1]["why"])), label=str(news[-1]["label"]))
 
 
 # What a person says
@@ -407,7 +352,7 @@ def _back(state: Moving) -> Result:
         return told(state._replace(phase="take" if state.started else "from"), INFO, "move.no_cart")
     if state.started and (state.places or state.order):
         fresh = state._replace(phase="from", started=False, place="", order="", lines=(), shelf=(), known=False)
-        return told(_with_places(fresh, state.places), INFO, "move.from_again")
+        return told(move_news.with_places(fresh, state.places), INFO, "move.from_again")
     return Turn(state, (Close(),))
 
 

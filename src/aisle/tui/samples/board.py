@@ -104,57 +104,38 @@ def board_name(text: str) -> Frame:
     return _frame(OrdersJob().view(state), typed=text or "Bakery")
 
 
+CRISPS = "Crisps, natural, 250 g"
+
+
+def _lines(text: str, label: str) -> tuple[Line, ...]:
+    by, three = text or "Ben Okafor", Decimal(3)
+    crisps, why = text or CRISPS, text or "Not enough"
+    milk, homes = text or "Whole milk 1 l", ("C-01-03", "C-01-09")
+    return (
+        Line(1, "4001", label, three, three, three, True, by, ("A-03-12",), (("PU-01", three),)),
+        Line(2, "4107", crisps, Decimal(4), Decimal(1), Decimal(0), True, by, ("B-02-04",), (), why),
+        Line(3, "5230", milk, Decimal(12), Decimal(0), Decimal(0), False, "", homes),
+    )
+
+
+def _past(text: str, label: str) -> tuple[Happened, ...]:
+    by = text or "Ben Okafor"
+    return (
+        Happened("2026-11-20T10:02:11Z", by, "closed", CRISPS, why=text or "Not enough", word="noted"),
+        Happened("2026-11-20T10:01:40Z", by, "pick", CRISPS, Decimal(1)),
+        Happened("2026-11-20T09:58:02Z", by, "pick", label, Decimal(3)),
+        Happened("2026-11-20T09:57:30Z", by, "claimed"),
+    )
+
+
 def _page(text: str, **fields: object) -> Page:
     label = text or "Cola Zero 33 cl can, tray of 24"
-    lines = (
-        Line(
-            1,
-            "4001",
-            label,
-            Decimal(3),
-            Decimal(3),
-            Decimal(3),
-            True,
-            text or "Ben Okafor",
-            ("A-03-12",),
-            (("PU-01", Decimal(3)),),
-        ),
-        Line(
-            2,
-            "4107",
-            text or "Crisps, natural, 250 g",
-            Decimal(4),
-            Decimal(1),
-            Decimal(0),
-            True,
-            text or "Ben Okafor",
-            ("B-02-04",),
-            (),
-            text or "Not enough",
-        ),
-        Line(
-            3, "5230", text or "Whole milk 1 l", Decimal(12), Decimal(0), Decimal(0), False, "", ("C-01-03", "C-01-09")
-        ),
-    )
-    past = (
-        Happened(
-            "2026-11-20T10:02:11Z",
-            text or "Ben Okafor",
-            "closed",
-            "Crisps, natural, 250 g",
-            why=text or "Not enough",
-            word="noted",
-        ),
-        Happened("2026-11-20T10:01:40Z", text or "Ben Okafor", "pick", "Crisps, natural, 250 g", Decimal(1)),
-        Happened("2026-11-20T09:58:02Z", text or "Ben Okafor", "pick", label, Decimal(3)),
-        Happened("2026-11-20T09:57:30Z", text or "Ben Okafor", "claimed"),
-    )
     customer = (
         ("customer_name", text or "Bakery The Little Corner"),
         ("reference", text or "WEB-7712"),
         ("comment", text or "Ring twice, please. The side door is open until noon."),
     )
-    page = Page("100037", _order(1, text), customer, lines, past=past, word="noted")
+    page = Page("100037", _order(1, text), customer, _lines(text, label), past=_past(text, label), word="noted")
     return page._replace(**fields)  # type: ignore[arg-type]
 
 

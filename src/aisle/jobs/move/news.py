@@ -1,0 +1,68 @@
+"""What the store says while goods are moved: whether it has places, where more of them lies, what was refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aisle.jobs.base import Context, Effect, Query, Turn
+from aisle.jobs.move import carrying
+from aisle.jobs.move.moving import HISTORY, Moving
+from aisle.jobs.move.told import told
+from aisle.jobs.pick.walk import LAST, number
+from aisle.jobs.told import words
+from aisle.jobs.view import WRONG
+
+
+def with_places(state: Moving, there: bool) -> Moving:
+    """A store without places moves between pools and orders: products can be scanned at once."""
+    if there or state.phase not in ("from", "take") or state.place:
+        return state._replace(places=there or bool(state.place))
+    return state._replace(places=False, started=True, phase="take")
+
+
+def with_homes(state: Moving, rows: tuple[Mapping[str, Any], ...]) -> Moving:
+    """Where more of the goods in hand lies; the place that they come from is no suggestion."""
+    hand = []
+    for part in state.hand:
+        found = [
+            row
+            for row in rows
+            if row["product_number"] == part.product and row["location_code"].casefold() != part.place.casefold()
+        ]
+        first = found[0] if found else {}
+        order = first.get("location_order")
+        home = str(first.get("location_code") or "")
+        hand.append(part._replace(home=home, home_order=number(order, LAST)))
+    return state._replace(hand=tuple(hand))
+
+
+def look_again(state: Moving) -> Turn[Moving]:
+    """What lies here may have changed; something may have been refused."""
+    refusals = {"operation": "create-movement", "since": state.since}
+    effects: list[Effect] = [Query("refusals", "refusals", refusals)]
+    if state.place and not state.task:
+        effects.append(Query("again", "place", {"location_code": state.place}))
+    elif state.shelf and not state.pending:
+        state = state._replace(shelf=())
+    return Turn(state, tuple(effects))
+
+
+def _was_in(refused: list[Any], said: list[Any]) -> bool:
+    """Whether one of these was said in that movement: all of it, or one item of it."""
+    return any(body and all(item in said for item in body) for body in refused)
+
+
+def refused(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Turn[Moving]:
+    """What the service refused has not happened: it cannot be undone, nor what was before it."""
+    news = [row for row in rows if row["op_id"] not in state.told]
+    if not news:
+        return Turn(state)
+    bodies = [row["body"] for row in news]
+    history = state.history
+    for index, did in enumerate(state.history):
+        if did.legs and _was_in(bodies, carrying.movement(did.legs, context.store, context.user).body):
+            history = state.history[index + 1 :]
+    known = (*state.told, *(str(row["op_id"]) for row in news))
+    state = state._replace(told=known[-HISTORY:], history=history, undoing=False, ways=())
+    return told(state, WRONG, "move.refused", why=words(str(news[-1]["why"])), label=str(news[-1]["label"]))
