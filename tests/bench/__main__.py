@@ -24,7 +24,9 @@ from tests.bench import (  # noqa: F401 - they register their rows
     rows_service,
     rows_session,
     rows_sessions,
+    rows_stores,
     rows_sync,
+    rows_syncs,
 )
 from tests.bench.bench import Bench
 from tests.bench.machine import machine

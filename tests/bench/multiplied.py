@@ -56,7 +56,7 @@ def multiplied(source: Path, folder: Path, base: int, times: int) -> Path:
     with closing(apsw.Connection(str(path))) as connection:
         for pragma in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -500000", "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
-        connection.create_scalar_function("key_of", lambda code: natural_key(str(code)), 1)
+        connection.create_scalar_function("key_of", _key, 1)
         connection.execute("ATTACH ? AS first", (str(source),))
         connection.execute(_NAMED)
         connection.execute("BEGIN")
@@ -70,6 +70,10 @@ def multiplied(source: Path, folder: Path, base: int, times: int) -> Path:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
     (folder / "made").touch()
     return path
+
+
+def _key(*code: apsw.SQLiteValue) -> str:
+    return natural_key(str(code[0]))
 
 
 def _named(index: int, shift: int) -> tuple[str, ...]:

@@ -39,15 +39,15 @@ def by_products(bench: Bench) -> Sequence[Pair]:
     """The store's cache at each size, with 200 orders; sessions work from it alone. All are measured in turns."""
     sizes = PRODUCTS[: bench.times(4, 2)]
     homes = [grow(bench.folder / f"products-{size}", size, 200) for size in sizes]
-    reads: Mapping[str, Callable[[int], tuple[str, dict[str, Any]]]] = {
+    asked: Mapping[str, Callable[[int], tuple[str, dict[str, Any]]]] = {
         "look-up of a product": lambda size: ("product", {"product_number": str(1_000_000 + size // 2)}),
         "a place": lambda size: ("place", {"location_code": grown.place(size // 2)}),
         "list of places": lambda _: LISTS["places"],
     }
-    found = {"start": _starts(bench, homes, sizes), "scan to verdict": _scans(bench, homes)}
+    found = {"start": starts(bench, homes, sizes), "scan to verdict": scans(bench, homes)}
     with ExitStack() as stack:
         readers = [stack.enter_context(reading(home)) for home in homes]
-        found |= {name: _reads(bench, readers, [read(size) for size in sizes]) for name, read in reads.items()}
+        found |= {name: reads(bench, readers, [read(size) for size in sizes]) for name, read in asked.items()}
         found["a letter of a search"] = _letters(bench, readers)
     return [curve(bench, name, sizes, found[name]) for name in BY_PRODUCTS]
 
@@ -57,40 +57,40 @@ def by_orders(bench: Bench) -> Sequence[Pair]:
     """The same with 1,000 products and that many open orders."""
     sizes = ORDERS[: bench.times(4, 2)]
     homes = [grow(bench.folder / f"orders-{size}", 1_000, size) for size in sizes]
-    reads: Mapping[str, tuple[str, dict[str, Any]]] = {
+    asked: Mapping[str, tuple[str, dict[str, Any]]] = {
         "open orders": LISTS["open orders"],
         "order board": LISTS["order board"],
         "orders by a word": ("orders", {"search": "g-0000007", "size": WINDOW}),
     }
-    found = {"start": _starts(bench, homes, [1_000] * len(homes))}
+    found = {"start": starts(bench, homes, [1_000] * len(homes))}
     with ExitStack() as stack:
         readers = [stack.enter_context(reading(home)) for home in homes]
-        found |= {name: _reads(bench, readers, [read] * len(homes)) for name, read in reads.items()}
+        found |= {name: reads(bench, readers, [read] * len(homes)) for name, read in asked.items()}
     return [curve(bench, name, sizes, found[name]) for name in BY_ORDERS]
 
 
-def _used_ms(work: Callable[[], Any]) -> float:
+def used_ms(work: Callable[[], Any]) -> float:
     """Milliseconds of processor that it takes once: the same, whatever else the machine does."""
     began = time.thread_time()
     work()
     return (time.thread_time() - began) * 1000
 
 
-def _reads(bench: Bench, readers: Sequence[Reads], asked: Sequence[tuple[str, dict[str, Any]]]) -> list[float]:
+def reads(bench: Bench, readers: Sequence[Reads], asked: Sequence[tuple[str, dict[str, Any]]]) -> list[float]:
     """The middle of what each reader takes for what it is asked; before, all have been asked once in vain."""
     works = [partial(reader.query, *ask) for reader, ask in zip(readers, asked, strict=True)]
-    rounds = [[_used_ms(work) for work in works] for _ in range(bench.times(101, 4))]
+    rounds = [[used_ms(work) for work in works] for _ in range(bench.times(101, 4))]
     return [statistics.median(each) for each in zip(*rounds[1:], strict=True)]
 
 
 def _letters(bench: Bench, readers: Sequence[Reads]) -> list[float]:
     """What the dearest of a hundred letters takes each."""
     asked = [{"search": text, "size": WINDOW} for text in typed(bench.times(40, 2))]
-    rounds = [[_used_ms(partial(reader.query, "search", args)) for reader in readers] for args in asked]
+    rounds = [[used_ms(partial(reader.query, "search", args)) for reader in readers] for args in asked]
     return [p99(each) or 0.0 for each in zip(*rounds, strict=True)]
 
 
-def _environment(bench: Bench, home: Home) -> dict[str, str | None]:
+def environment(bench: Bench, home: Home) -> dict[str, str | None]:
     """A session of that home, whose service is out of reach."""
     token = bench.scratch / "nobody"
     token.touch(mode=0o600)
@@ -103,10 +103,10 @@ def _environment(bench: Bench, home: Home) -> dict[str, str | None]:
     }
 
 
-def _starts(bench: Bench, homes: Sequence[Home], products: Sequence[int]) -> list[float]:
+def starts(bench: Bench, homes: Sequence[Home], products: Sequence[int]) -> list[float]:
     """How long a session of each takes to its first usable screen."""
     programs = [
-        program_of(bench.folder / "site", _sessions(bench, home), shop.products(min(count, 10))[0])
+        program_of(bench.folder / "site", _session(bench, home), shop.products(min(count, 10))[0])
         for home, count in zip(homes, products, strict=True)
     ]
     rounds = [
@@ -121,9 +121,9 @@ def _opened(program: Any, ready: Callable[[str], bool]) -> float:
         return session.ready_ms
 
 
-def _sessions(bench: Bench, home: Home) -> dict[str, str | None]:
+def _session(bench: Bench, home: Home) -> dict[str, str | None]:
     return {
-        **_environment(bench, home),
+        **environment(bench, home),
         "PYTHONPATH": str(bench.folder / "site"),
         "AISLE_STORE": shop.STORE,
         "AISLE_USER": shop.USER,
@@ -132,26 +132,28 @@ def _sessions(bench: Bench, home: Home) -> dict[str, str | None]:
     }
 
 
-def _scans(bench: Bench, homes: Sequence[Home]) -> list[float]:
+def scans(bench: Bench, homes: Sequence[Home]) -> list[float]:
     """From a scan to its verdict in a session of each."""
     with ExitStack() as stack:
         sessions = []
         for home in homes:
-            program = program_of(bench.folder / "site", _sessions(bench, home), shop.products(1)[0])
+            program = program_of(bench.folder / "site", _session(bench, home), shop.products(1)[0])
             open_order(program)
             sessions.append(stack.enter_context(Session(program)))
         rounds = [[session.scan().ms for session in sessions] for _ in range(bench.times(100, 2))]
     return [statistics.median(each) for each in zip(*rounds, strict=True)]
 
 
-def curve(bench: Bench, name: str, sizes: Sequence[int], values: Sequence[float]) -> Pair:
+def curve(
+    bench: Bench, name: str, sizes: Sequence[int], values: Sequence[float], base: int = BASE, unit: str = "ms"
+) -> Pair:
     """The largest size beside the base; the curve is drawn below the table."""
     top = max(values) or 1.0
-    bench.curves += ["", f"{name} (ms)"]
+    bench.curves += ["", f"{name} ({unit})"]
     bench.curves += [
         f"{size:>10,}  {'#' * max(1, round(value / top * _WIDE))} {value:.2f}"
         for size, value in zip(sizes, values, strict=True)
     ]
-    base = values[min(BASE, len(values) - 2)]
-    exponent = math.log(values[-1] / base) / math.log(sizes[-1] / sizes[min(BASE, len(sizes) - 2)])
-    return Pair(values[-1], base, f"exponent {exponent:.2f}")
+    base = min(base, len(values) - 2)
+    exponent = math.log(values[-1] / values[base]) / math.log(sizes[-1] / sizes[base])
+    return Pair(values[-1], values[base], f"exponent {exponent:.2f}")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aisle.service.context import wire_id
+from aisle.service.sql.schema import MIGRATIONS
 from tests.bench import grown, multiplied, shop
 from tests.bench.bench import Bench
 from tests.bench.rows_growth import curve
@@ -38,9 +39,8 @@ FLAT = {
     "stock, page 300": f"{_STOCK}&page_size=20&page_start={{far}}",
     "stock, from an id": f"{_STOCK}&page_size=20&from_id={{id}}",
     "product by barcode with places": f"{_STOCK}&barcode={{barcode}}&include_locations=true",
-    "search that one product answers": f"{_STOCK}&page_size=20&search_text={{barcode}}",
     "stock of one product": f"{_STORE}/products/{{number}}/stock?include_locations=true",
-    "stock that changed": f"{_STOCK}&last_stock_modified_datetime=2027-01-01&page_size=20",
+    "stock that moved": f"{_STOCK}&last_stock_modified_datetime=2027-01-01&page_size=20",
     "catalogue, page 1": f"{API}/products?page_size=20",
     "catalogue, page 300": f"{API}/products?page_size=20&page_number={{far}}",
     "catalogue, by barcode": f"{API}/products?barcode={{barcode}}",
@@ -56,7 +56,10 @@ FLAT = {
 }
 """What is asked of the service, by what it is called; nothing of it may mind how much else there is."""
 
-GROWS = {"search that each hundredth answers": f"{_STOCK}&page_size=20&search_text=dahlia%20candle"}
+GROWS = {
+    "search that one product answers": f"{_STOCK}&page_size=20&search_text={{barcode}}",
+    "search that each hundredth answers": f"{_STOCK}&page_size=20&search_text=dahlia%20candle",
+}
 """What has more to find, or to count, the more there is: told with how it grows."""
 
 MOVED = "a movement"
@@ -79,33 +82,38 @@ def pages(bench: Bench) -> Sequence[Pair]:
 
     What is told is the processor time of a request: whatever else the machine does, it is the same.
     """
-    base = bench.times(1000, 20)
-    sizes = [base * times for times in TIMES[: bench.times(4, 2)]]
-    source = multiplied.made(bench.folder / f"made-{base}", base, bench.times(200, 8))
-    homes = [multiplied.multiplied(source, bench.folder / f"pages-{size}", base, size // base).parent for size in sizes]
+    sizes, homes = grown_homes(bench)
     with ExitStack() as stack:
-        asking = [stack.enter_context(_asking(bench, home)) for home in homes]
+        sides = [stack.enter_context(asking(bench, home)) for home in homes]
 
         def got(path: str) -> list[float]:
-            return _in_turns(
+            return in_turns(
                 bench,
-                asking,
-                [
-                    partial(each.line.get, path.format_map(_names(size)))
-                    for each, size in zip(asking, sizes, strict=True)
-                ],
+                sides,
+                [partial(each.line.get, path.format_map(names(size))) for each, size in zip(sides, sizes, strict=True)],
             )
 
         found = {name: got(path) for name, path in FLAT.items()}
-        found[MOVED] = _in_turns(
-            bench, asking, [_mover(each.line, size) for each, size in zip(asking, sizes, strict=True)]
+        found[MOVED] = in_turns(
+            bench, sides, [_mover(each.line, size) for each, size in zip(sides, sizes, strict=True)]
         )
         found |= {name: got(path) for name, path in GROWS.items()}
     return [curve(bench, name, sizes, values) for name, values in found.items()]
 
 
+def grown_homes(bench: Bench) -> tuple[list[int], list[Path]]:
+    """Numbers of products, and homes whose service has a store with so many; made once."""
+    base = bench.times(1000, 20)
+    sizes = [base * times for times in TIMES[: bench.times(4, 2)]]
+    source = multiplied.made(bench.folder / f"made-{base}-{len(MIGRATIONS)}", base, bench.times(200, 8))
+    folders = [bench.folder / f"pages-{size}-{len(MIGRATIONS)}" for size in sizes]
+    for folder, size in zip(folders, sizes, strict=True):
+        multiplied.multiplied(source, folder, base, size // base)
+    return sizes, folders
+
+
 @contextmanager
-def _asking(bench: Bench, home: Path) -> Iterator[Asking]:
+def asking(bench: Bench, home: Path) -> Iterator[Asking]:
     """The service of that home, and a connection to it."""
     assert bench.aisle is not None, "this group measures aisle"
     with (
@@ -115,7 +123,7 @@ def _asking(bench: Bench, home: Path) -> Iterator[Asking]:
         yield Asking(service, line)
 
 
-def _names(size: int) -> Mapping[str, object]:
+def names(size: int) -> Mapping[str, object]:
     """What is asked for: the product in the middle, where it lies, its ids; far pages, or the last ones there are."""
     middle = size // 2
     return {
@@ -145,7 +153,7 @@ def _mover(line: Line, size: int) -> Callable[[], bytes]:
     return move
 
 
-def _in_turns(bench: Bench, asking: Sequence[Asking], works: Sequence[Callable[[], object]]) -> list[float]:
+def in_turns(bench: Bench, asking: Sequence[Asking], works: Sequence[Callable[[], object]]) -> list[float]:
     """The middle of what each costs its service, in milliseconds of processor; what takes long is done fewer times."""
     rounds: list[list[float]] = []
     ends = time.monotonic() + bench.times(_LONGEST_S, 0)

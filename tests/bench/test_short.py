@@ -56,7 +56,7 @@ def test_the_same_lines_measure_the_other_program() -> None:
 
 LIGHT = ("search", "lists", "orders", "change", "path", "radio", "safety")
 HEAVY = (
-    *("products", "pages", "busy", "service", "sync", "courier", "sessions", "handhelds", "chain"),
+    *("products", "pages", "stores", "syncs", "busy", "service", "sync", "courier", "sessions", "handhelds", "chain"),
     *("start", "memory", "scan", "burst"),
 )
 
