@@ -26,6 +26,11 @@ def test_rows_of_any_shape_come_back_as_they_were(value: Any) -> None:
     assert from_text(Event, to_text(rows)) == rows
 
 
+@given(JSON)
+def test_so_does_what_an_operation_says(value: Any) -> None:
+    assert from_text(Any, to_text(value)) == value
+
+
 @pytest.mark.parametrize("text", ['{"@":"n","v":"x"}', '{"@":"n"}', '{"@":"n","v":[]}'])
 def test_what_no_program_wrote_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match="is no number"):
