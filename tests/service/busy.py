@@ -13,7 +13,7 @@ TOMORROW = "2026-05-29"
 
 async def busy(world: World) -> None:
     """Catalogue, stock, orders, deliveries, receipts and logs of S1, and a little of S2; two days of it."""
-    world.now = START - 100 * DAY
+    world.now = START - 130 * DAY
     await _catalogue(world)
     await world.log(product_number="P3", quantity=1, reference="OLD")
     world.now = START - 2 * DAY

@@ -100,13 +100,15 @@ async def test_of_each_store_only_the_numbers_of_the_page_are_read(world: World,
     spans = []
     whole = few.span
 
-    async def seen(*args: Any) -> few.Span:
+    async def seen(*args: Any) -> few.Span | None:
         found = await whole(*args)
-        spans.append((found.asked.get("beyond"), found.asked.get("until"), found.offset))
+        assert found is not None
+        spans.append((*map(found.asked.get, ("beyond", "until")), found.offset, found.asked.get("after")))
         return found
 
     monkeypatch.setattr("aisle.service.handlers.logs.span", seen)
     for number in (1, 4):
         await world.send("GET", LISTED, query={"page_size": 3, "page_start": number}, client=client)
-    assert spans == [(0, 3, 0), (4, 7, 1)]
+    # Of the second page also the entry before it is known.
+    assert spans == [(0, 3, 0, None), (4, 7, 0, (5, 1))]
     await client.aclose()

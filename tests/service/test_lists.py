@@ -8,6 +8,7 @@ import pytest
 from aisle.service import pages
 from aisle.service.times import moment
 from tests.service.busy import busy
+from tests.service.world import LOGS as LOGS_OF
 from tests.service.world import World, line_end
 
 STOCK = "/storeproducts/stock"
@@ -345,8 +346,13 @@ async def test_filters_of_the_log(world: World) -> None:
     day_one, day_two = moment(world.now - 86400)[:10], moment(world.now)[:10]
     assert await found(to_modified_date=day_one) == ["P1"]
     assert sorted(await found(last_modified_date=day_two)) == ["P2", "P3"]
-    world.now += 90 * 86400 + 1
-    assert await found() == []
+    world.now += 90 * 86400
+    assert sorted(await found()) == ["P1", "P2", "P3"]
+    # The last day of their month is 90 days ago, and a day more.
+    world.now += 2 * 86400
+    assert sorted(await found()) == sorted(await found(reason_code=3) + ["P2", "P3"])
+    world.now += 86400
+    assert await found() == await found(reason_code=3) == []
     assert sorted(await found(is_historic=True)) == ["P1", "P2", "P3"]
     assert (await world.get(LOGS, is_historic=True, page_size=1))["total_count"] == 3
     assert await found(store_number="S1") == []
@@ -354,6 +360,45 @@ async def test_filters_of_the_log(world: World) -> None:
     recent = await world.get(LOGS, store_number="S1")
     assert ([row["product_number"] for row in recent["list"]], recent["total_count"]) == (["P3"], 1)
     assert await found(store_number="S1", is_historic=True) == ["P1", "P2", "P3"]
+
+
+MONTHS = [("S1", "P1", 0), ("S1", "P2", 0), ("S2", "P1", 33), ("S1", "P1", 33), ("S3", "P2", 62), ("S1", "P2", 62)]
+
+
+@pytest.mark.parametrize("stores", [None, ["S1", "S2"]], ids=["all", "few"])
+async def test_the_log_over_stores_has_its_months_in_one_order(world: World, stores: list[str] | None) -> None:
+    start, ids = world.now, {}
+    # The last one is of a host whose clock is in the next month already.
+    for store, number, day in [*MONTHS, ("S2", "P1", 93)]:
+        world.now = start + day * 86400
+        path = LOGS_OF.replace("S1", store)
+        answer = await world.post(path, {"storeproductlog": [{"product_number": number, "quantity": 1}]})
+        if not stores or store in stores:
+            ids[answer["data"][0]] = number, day
+    client = world.open_client(world.token("staff", stores))
+
+    async def found(**query: Any) -> list[int]:
+        answer = await world.send("GET", LOGS, query=query, client=client)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["total_count"] >= len(answer.json()["list"])
+        return [row["id"] for row in answer.json()["list"]]
+
+    for today, first in ((72, 0), (96, 33), (128, 62), (159, 93), (190, 999)):
+        world.now = start + today * 86400
+        whole = sorted(one for one, (_, day) in ids.items() if day >= first)
+        assert await found() == whole
+        assert await found(is_historic=True) == sorted(ids)
+        for size in (1, 2, 3):
+            pages = [await found(page_size=size, page_start=n + 1) for n in range(len(whole) // size + 1)]
+            assert pages == [whole[n * size :][:size] for n in range(len(whole) // size + 1)]
+        for number in ("P1", "P2"):
+            mine = [one for one in whole if ids[one][0] == number]
+            assert await found(article_number=number) == mine
+            assert await found(article_number=number, page_size=1, page_start=2) == mine[1:2]
+        for place, one in enumerate(whole):
+            assert await found(from_id=one, page_size=2) == whole[place:][:2]
+            assert await found(to_id=one) == whole[: place + 1]
+    await client.aclose()
 
 
 async def test_filters_of_the_store_list_whose_paging_is_text(world: World) -> None:

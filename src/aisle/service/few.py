@@ -13,7 +13,7 @@ from typing import NamedTuple
 from aisle.service.context import Context
 from aisle.service.pages import Page
 from aisle.service.sql import stores as sql
-from aisle.service.sql.compose import Query
+from aisle.service.sql.compose import Query, paged
 
 FEW = 100
 """Tokens of more stores than this, and than rows to be read, go by the chain's index."""
@@ -27,13 +27,35 @@ class Span(NamedTuple):
     offset: int
 
 
-async def span(
+class Listed(NamedTuple):
+    """A list over stores: the counter that numbers its rows, how many it has, and their keys in its order.
+
+    Both are asked with filters, which may hold `beyond` and `until`, two numbers between which the rows are, the first
+    one left out. The keys end with what `after` takes.
+    """
+
+    counter: str
+    counted: Callable[[Mapping[str, object]], Query]
+    keys: Callable[[Mapping[str, object]], Query]
+
+
+async def span(ctx: Context, page: Page, asked: Mapping[str, object], listed: Listed) -> Span | None:
+    """Where a page lies, whoever asks for it; None where the list ends before it.
+
+    What is passed over is passed over by itself: then the page is as simple to plan as a first one, which is planned
+    once for all.
+    """
+    lies = await _span(ctx, page, asked, listed.counted, listed.counter)
+    keys = listed.keys(lies.asked)
+    if not lies.offset or not keys.plain:
+        return lies
+    before = await paged(keys, 1, lies.offset - 1).all(ctx.tx)
+    return Span({**lies.asked, "after": before[0][-2:]}, 0) if before else None
+
+
+async def _span(
     ctx: Context, page: Page, asked: Mapping[str, object], count: Callable[[Mapping[str, object]], Query], counter: str
 ) -> Span:
-    """Where a page lies, whoever asks for it. `count` counts the rows of some filters; `counter` numbers them.
-
-    The filters may hold `beyond` and `until`, two numbers between which the rows are, the first one left out.
-    """
     behind = page.behind(asked)
     if "token" not in asked:
         return Span(behind, page.offset)
@@ -46,13 +68,26 @@ async def span(
         mark = low + offset // stores
         offset -= await count(behind | {"beyond": low, "until": mark}).total(ctx.tx)
         low = mark
-    width = (offset + page.limit) // stores + 1
-    while low + width < last:
-        between = behind | {"beyond": low, "until": low + width}
-        if await count(between).total(ctx.tx) >= offset + page.limit:
-            return Span(between, offset)
-        width *= _WIDER
-    return Span(behind | {"beyond": low}, offset)
+    width, enough = (offset + page.limit) // stores + 1, False
+    while low + width < last and not enough:
+        found = await count(behind | {"beyond": low, "until": low + width}).total(ctx.tx)
+        enough = found >= offset + page.limit
+        if found <= offset:
+            # All of them come before the page.
+            low, offset = low + width, offset - found
+        width *= 1 if enough else _WIDER
+    width = min(width, last - low)
+    while width > ((offset + page.limit) // stores + 1) * _WIDER:
+        half = width // 2
+        found = await count(behind | {"beyond": low, "until": low + half}).total(ctx.tx)
+        if found <= offset:
+            low, offset, width = low + half, offset - found, width - half
+        elif found >= offset + page.limit:
+            width = half
+        else:
+            break
+    upper = {"until": low + width} if low + width < last else {}
+    return Span(behind | {"beyond": low} | upper, offset)
 
 
 def _least(behind: Mapping[str, object]) -> int:

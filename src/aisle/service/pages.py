@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from aisle.contract.operation import Param
@@ -26,6 +26,9 @@ SCROLL = Param("scroll_id", "query", "string", max_length=2000, assumed=True)
 
 MOST_COUNTED = LARGEST_SIZE
 """Over several stores, a list of more rows is not counted to its end, and its pages have no `total_count`."""
+
+MOST_LOOKED_THROUGH = 100
+"""The same of a list that has to look into each row for what it is asked for."""
 
 Key = tuple[int | str, ...]
 """Of a row: what its list is ordered by."""
@@ -101,15 +104,24 @@ def _positive(query: Mapping[str, Any], name: str, default: int) -> int:
     return int(number)
 
 
-async def total_over_stores(tx: Tx, rows: Query, page: Page, found: int) -> int | None:
-    """How many rows a list over several stores has; None when there are more than `MOST_COUNTED`.
+async def over_stores(
+    tx: Tx, every: Query, page: Page, read: Callable[[], Awaitable[list[_T]]], most: int | None = None
+) -> tuple[int | None, list[_T]]:
+    """How many rows a list over several stores has, None when they are more than it counts, and those of a page.
 
-    `found` rows were read for this page; where that says it, nothing is counted. `rows` are all, in any order.
+    `every` are all of its rows; `read` reads those of the page. Where these tell how many there are nothing is counted,
+    and what is asked for to see whether there is anything at all is counted first: mostly there is nothing to read.
     """
-    if found and not page.after and page.offset + found > MOST_COUNTED:
-        return None
-    total = await counted(rows, MOST_COUNTED + 1).total(tx)
-    return total if total <= MOST_COUNTED else None
+    most = MOST_COUNTED if most is None else most
+    some = counted(every, most + 1)
+    total = None if every.plain or page.offset else await some.total(tx)
+    if total == 0:
+        return 0, []
+    found = await read()
+    if total is None:
+        told = bool(found) and not page.after and page.offset + len(found) > most
+        total = most + 1 if told else await some.total(tx)
+    return (total if total <= most else None), found
 
 
 def reduced(rows: Iterable[str], page: Page, total: int | None, *, more: bool) -> bytes:

@@ -13,13 +13,13 @@ from aisle.service.answers import DONE, against_rule, conflict
 from aisle.service.context import Call, Context, Store
 from aisle.service.delivery_text import delivery_item, delivery_text, grouped, line_item
 from aisle.service.encode import compact, without_none
-from aisle.service.few import span
+from aisle.service.few import Listed, Span, span
 from aisle.service.handlers.products import code_key
 from aisle.service.limits import check_code
-from aisle.service.pages import Page, envelope, scrolled_page, total_over_stores
+from aisle.service.pages import MOST_LOOKED_THROUGH, Page, envelope, over_stores, scrolled_page
 from aisle.service.sql import deliveries as sql
 from aisle.service.sql import products as product_sql
-from aisle.service.sql.compose import around, contains, filtered, paged
+from aisle.service.sql.compose import Query, around, contains, filtered, paged
 from aisle.service.states import EXPECTED, RECEIVED
 from aisle.service.stock.book import Book, Product
 from aisle.service.stock.update import order_pool
@@ -41,16 +41,21 @@ _EQUAL = ("order_number", "status", "supplier_code", "group_code")
 
 
 class Kind(NamedTuple):
-    """Deliveries or receipts: the counter that numbers them, what they can be asked for, their orders."""
+    """Deliveries or receipts: the counter that numbers them, their keys, what they can be asked for, their orders."""
 
     counter: str
+    keys: str
     filters: Mapping[str, str]
     of_store: str
     of_chain: str
 
 
-DELIVERIES = Kind("delivery", sql.DELIVERY_FILTERS, sql.DELIVERY_ORDER_STORE, sql.DELIVERY_ORDER_CHAIN)
-RECEIPTS = Kind("receipt", sql.RECEIPT_FILTERS, sql.RECEIPT_ORDER_STORE, sql.RECEIPT_ORDER_CHAIN)
+DELIVERIES = Kind(
+    "delivery", sql.DELIVERY_CHAIN_KEYS, sql.DELIVERY_FILTERS, sql.DELIVERY_ORDER_STORE, sql.DELIVERY_ORDER_CHAIN
+)
+RECEIPTS = Kind(
+    "receipt", sql.RECEIPT_CHAIN_KEYS, sql.RECEIPT_FILTERS, sql.RECEIPT_ORDER_STORE, sql.RECEIPT_ORDER_CHAIN
+)
 
 
 async def list_deliveries(ctx: Context, call: Call) -> bytes:
@@ -75,14 +80,25 @@ async def of_page(
 ) -> tuple[int | None, list[list[Row]]]:
     """How many deliveries or receipts there are, and those of a page, each as the rows of its lines."""
     count = partial(filtered, sql.DELIVERY_COUNT, kind.filters)
-    lies = await span(ctx, page, asked, count, kind.counter)
-    keys = filtered(sql.DELIVERY_KEYS, kind.filters, lies.asked, kind.of_store if store else kind.of_chain)
-    rows = await around(paged(keys, page.limit, lies.offset), sql.DELIVERY_PAGE).all(ctx.tx)
-    found = grouped(rows, by=_RECEIPT_SEQ if kind is RECEIPTS else _SEQ)
     if store:
-        return await count(asked).total(ctx.tx), found
-    every = filtered(sql.DELIVERY_KEYS, kind.filters, asked)
-    return await total_over_stores(ctx.tx, every, page, len(found)), found
+        lies = Span(page.behind(asked), page.offset)
+        return await count(asked).total(ctx.tx), await _lines(ctx, page, lies, kind, kind.of_store)
+
+    def keys(filters: Mapping[str, object]) -> Query:
+        return filtered(kind.keys, kind.filters, filters, kind.of_chain)
+
+    async def read() -> list[list[Row]]:
+        lies = await span(ctx, page, asked, Listed(kind.counter, count, keys))
+        return await _lines(ctx, page, lies, kind, kind.of_chain) if lies else []
+
+    most = MOST_LOOKED_THROUGH if "group_code" in asked else None
+    return await over_stores(ctx.tx, keys(asked), page, read, most)
+
+
+async def _lines(ctx: Context, page: Page, lies: Span, kind: Kind, order: str) -> list[list[Row]]:
+    keys = filtered(sql.DELIVERY_KEYS, kind.filters, lies.asked, order)
+    rows = await around(paged(keys, page.limit, lies.offset), sql.DELIVERY_PAGE).all(ctx.tx)
+    return grouped(rows, by=_RECEIPT_SEQ if kind is RECEIPTS else _SEQ)
 
 
 async def scope(ctx: Context, query: Body) -> tuple[dict[str, object], Store | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,13 +12,13 @@ from aisle.service.amounts import plain, thousandths, whole_number
 from aisle.service.answers import against_rule, dumps
 from aisle.service.context import Call, Context, Store, split_id
 from aisle.service.encode import fragment, joined, loaded, quoted, without_none
-from aisle.service.few import span
+from aisle.service.few import Listed, span
 from aisle.service.handlers import store_products
-from aisle.service.pages import Page, envelope, scrolled_page, total_over_stores
+from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.request import clamped
 from aisle.service.sql import logs as sql
 from aisle.service.sql import products as product_sql
-from aisle.service.sql.compose import filtered, paged
+from aisle.service.sql.compose import Query, around, filtered, merged, paged
 from aisle.service.states import REVIEWED
 from aisle.service.stock.book import Book, Place, Product
 from aisle.service.stock.change import Coming, change_free, change_held
@@ -35,7 +35,7 @@ from aisle.service.times import day, following_day, moment, parsed
 from aisle.service.tokens import enter
 
 Body = dict[str, Any]
-# Entries older than this are listed only with `is_historic=true`.
+# Entries of months that ended longer ago than this are listed only with `is_historic=true`.
 HISTORIC_DAYS = 90
 _POOLS = pool_fields("stock_pool_")
 # When it happened: the last of these that an entry names.
@@ -78,12 +78,34 @@ async def _of_chain(
     if not ctx.principal.all_stores:
         asked["token"] = ctx.principal.token_id
     asked |= {name: split_id(query[name]) for name in ("from_id", "to_id") if name in query}
+    months: list[str] = []
     if not query.get("is_historic"):
-        asked["since"] = _first_day(ctx)
-    listed = partial(filtered, sql.LOG_LIST, sql.LOG_FILTERS)
-    lies = await span(ctx, page, asked, partial(filtered, sql.LOG_COUNT, sql.LOG_FILTERS), "log")
-    rows = await paged(listed(lies.asked, sql.LOG_ORDER_CHAIN), page.limit, lies.offset).all(ctx.tx)
-    return await total_over_stores(ctx.tx, listed(asked), page, len(rows)), rows
+        if asked.keys() <= sql.LOG_OF_MONTHS:
+            months = _months(ctx)
+        else:
+            asked["since"] = _months(ctx)[0]
+    listed = Listed("log", partial(_counted, months), partial(_keys, months))
+
+    async def read() -> list[Row]:
+        lies = await span(ctx, page, asked, listed)
+        if lies is None:
+            return []
+        keys = paged(listed.keys(lies.asked), page.limit, lies.offset)
+        return sorted(await around(keys, sql.LOG_PAGE).all(ctx.tx), key=lambda row: row[:2])
+
+    return await over_stores(ctx.tx, listed.keys(asked), page, read)
+
+
+def _keys(months: Sequence[str], asked: Mapping[str, object]) -> Query:
+    """Where the chain's entries are, in the order of their list; of these months, if any are named."""
+    if months:
+        return merged(sql.LOG_KEYS, sql.LOG_FILTERS, asked, ("month", months), sql.LOG_ORDER_MONTHS)
+    return filtered(sql.LOG_KEYS, sql.LOG_FILTERS, asked, sql.LOG_ORDER_CHAIN)
+
+
+def _counted(months: Sequence[str], asked: Mapping[str, object]) -> Query:
+    named = {"months": list(months)} if months else {}
+    return filtered(sql.LOG_COUNT, sql.LOG_FILTERS, {**asked, **named})
 
 
 async def _of_store(
@@ -110,7 +132,7 @@ async def _numbers(ctx: Context, query: Mapping[str, Any], store: Store) -> tupl
     """
     first, last = 1, await ctx.last(store.number, "log")
     if not query.get("is_historic"):
-        row = await ctx.tx.one(sql.LOG_FIRST_SINCE, store.number, _first_day(ctx))
+        row = await ctx.tx.one(sql.LOG_FIRST_SINCE, store.number, _months(ctx)[0])
         first = row[0] if row else last + 1
     if "from_id" in query:
         seq, ordinal = split_id(query["from_id"])
@@ -121,8 +143,11 @@ async def _numbers(ctx: Context, query: Mapping[str, Any], store: Store) -> tupl
     return first, last
 
 
-def _first_day(ctx: Context) -> str:
-    return moment(ctx.seconds - HISTORIC_DAYS * 86400)
+def _months(ctx: Context) -> list[str]:
+    """The months whose entries are not historic, and the next one: another host's clock may be ahead."""
+    first, now = (moment(ctx.seconds - days * 86400) for days in (HISTORIC_DAYS, 0))
+    begin, end = (int(when[:4]) * 12 + int(when[5:7]) - 1 for when in (first, now))
+    return [f"{month // 12:04d}-{month % 12 + 1:02d}" for month in range(begin, end + 2)]
 
 
 async def create_store_product_logs(ctx: Context, call: Call) -> bytes:

@@ -20,10 +20,10 @@ from aisle.service.encode import (
     pool_members,
     quoted,
 )
-from aisle.service.few import Span, span
+from aisle.service.few import Listed, Span, span
 from aisle.service.handlers.products import GONE, code_key
 from aisle.service.ordering import PLANNED, of_store
-from aisle.service.pages import envelope, scrolled_page, total_over_stores
+from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.sql import products as product_sql
 from aisle.service.sql import stock as sql
 from aisle.service.sql import stores as store_sql
@@ -53,27 +53,10 @@ async def list_store_products_stock(ctx: Context, call: Call) -> bytes:
     query, page = call.query, scrolled_page(call, (int, int))
     store = await enter(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
     asked = await _asked(ctx, query, store)
-    catalogue = not sql.STOCK_CATALOGUE_FILTERS.isdisjoint(asked)
-    if catalogue:
-        asked["catalogue"] = ()
-    head = sql.STOCK_KEYS_CATALOGUE if catalogue else sql.STOCK_KEYS
-    order = sql.STOCK_ORDER_STORE if store else sql.STOCK_ORDER_CHAIN
-    count = partial(filtered, sql.STOCK_COUNT_CATALOGUE if catalogue else sql.STOCK_COUNT, sql.STOCK_FILTERS)
-    lies = await span(ctx, page, asked, count, "store_product")
-    if store and list(lies.asked) == ["store"] and not await ctx.last(store.number, GONE):
-        # Numbers have no gaps where no product was deleted: the page is known without walking over those before it.
-        lies = Span(asked | {"beyond": page.offset, "until": page.offset + page.limit}, 0)
-    keys = paged(filtered(head, sql.STOCK_FILTERS, lies.asked, order), page.limit, lies.offset)
     places = query.get("include_locations", False)
-    rows = await around(keys, sql.STOCK_PAGE_PLACES if places else sql.STOCK_PAGE).all(ctx.tx)
-    found = _grouped(rows)
-    if store:
-        # From the store's counters where nothing else is asked.
-        every = Query(sql.STOCK_COUNT_ONE, (store.number,)) if len(asked) == 1 else count(asked)
-        total: int | None = await every.total(ctx.tx)
-    else:
-        await enter_all(ctx.tx, ctx.principal, (row[0] for row in rows))
-        total = await total_over_stores(ctx.tx, filtered(head, sql.STOCK_FILTERS, asked), page, len(found))
+    reads = partial(_of_store, store=store) if store else _of_chain
+    total, found = await reads(ctx, page, asked, sql.STOCK_PAGE_PLACES if places else sql.STOCK_PAGE)
+    rows = [row for group in found for row in group]
     free_only = query.get("exclude_customer_order_stock", False)
     reserved = await _reserved(ctx, rows) if free_only else {}
     plans = await _plans(ctx, {row[0] for row in rows})
@@ -83,15 +66,72 @@ async def list_store_products_stock(ctx: Context, call: Call) -> bytes:
     return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
 
 
+async def _of_store(
+    ctx: Context, page: Page, asked: dict[str, object], rest: str, *, store: Store
+) -> tuple[int | None, list[list[Row]]]:
+    """How many entries a store has, and those of a page, each as the rows of its balances."""
+    lies = Span(page.behind(asked), page.offset)
+    if list(lies.asked) == ["store"] and not await ctx.last(store.number, GONE):
+        # Numbers have no gaps where no product was deleted: the page is known without walking over those before it.
+        lies = Span(asked | {"beyond": page.offset, "until": page.offset + page.limit}, 0)
+    keys = _keys(sql.STOCK_KEYS, sql.STOCK_ORDER_STORE, lies.asked)
+    rows = await around(paged(keys, page.limit, lies.offset), rest).all(ctx.tx)
+    return await _total(ctx, asked, store), _grouped(rows)
+
+
+async def _total(ctx: Context, asked: Mapping[str, Any], store: Store) -> int:
+    """How many entries a store's list has: its counters know it where nothing but ids is asked."""
+    if asked.keys() <= {"store", "beyond", "until"}:
+        given, gone = await ctx.tx.one(sql.STOCK_NUMBERS, store.number) or (0, 0)
+        last = min(asked.get("until", given or 0), given or 0)
+        if len(asked) == 1 or not gone:
+            return int(max(0, last - max(0, asked.get("beyond", 0)) - (gone or 0)))
+    return await _counted(asked).total(ctx.tx)
+
+
+async def _of_chain(
+    ctx: Context, page: Page, asked: dict[str, object], rest: str
+) -> tuple[int | None, list[list[Row]]]:
+    """The same of all stores of the token."""
+    listed = Listed("store_product", _counted, partial(_keys, sql.STOCK_CHAIN_KEYS, sql.STOCK_ORDER_CHAIN))
+
+    async def read() -> list[list[Row]]:
+        lies = await span(ctx, page, asked, listed)
+        if lies is None:
+            return []
+        rows = await around(paged(listed.keys(lies.asked), page.limit, lies.offset), rest).all(ctx.tx)
+        await enter_all(ctx.tx, ctx.principal, (row[0] for row in rows))
+        return _grouped(rows)
+
+    return await over_stores(ctx.tx, listed.keys(asked), page, read)
+
+
+def _keys(head: str, order: str, asked: Mapping[str, object]) -> Query:
+    """Where entries are, in the order of a list."""
+    if sql.STOCK_CATALOGUE_FILTERS.isdisjoint(asked):
+        return filtered(head, sql.STOCK_FILTERS, asked, order)
+    return filtered(sql.STOCK_KEYS_CATALOGUE, sql.STOCK_FILTERS, {**asked, "catalogue": ()}, order)
+
+
+def _counted(asked: Mapping[str, object]) -> Query:
+    if sql.STOCK_CATALOGUE_FILTERS.isdisjoint(asked):
+        return filtered(sql.STOCK_COUNT, sql.STOCK_FILTERS, asked)
+    return filtered(sql.STOCK_COUNT_CATALOGUE, sql.STOCK_FILTERS, {**asked, "catalogue": ()})
+
+
 async def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> dict[str, object]:
     asked: dict[str, object] = {name: query[name] for name in _EQUAL if name in query}
     if store:
         asked["store"] = store.number
     elif not ctx.principal.all_stores:
         asked["token"] = ctx.principal.token_id
-    for name in ("from_id", "to_id"):
-        if name in query:
-            asked[name] = split_id(query[name])
+    if "from_id" in query:
+        seq, ordinal = split_id(query["from_id"])
+        # Of one store by its own numbers, which its index has.
+        asked |= {"beyond": seq + (store.ordinal < ordinal) - 1} if store else {"from_id": (seq, ordinal)}
+    if "to_id" in query:
+        seq, ordinal = split_id(query["to_id"])
+        asked |= {"until": seq - (store.ordinal > ordinal)} if store else {"to_id": (seq, ordinal)}
     if "barcode" in query:
         asked["barcode"] = code_key(query["barcode"])
     if "search_text" in query:
@@ -100,7 +140,11 @@ async def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> di
         since = parsed(query["last_modified_date"], "last_modified_date")
         products = await ctx.tx.all(product_sql.PRODUCTS_SINCE, since, _FEW_PRODUCTS + 1)
         few = len(products) <= _FEW_PRODUCTS
-        asked |= {"modified_of_few": (since, [row[0] for row in products])} if few else {"modified": since}
+        changed = [row[0] for row in products]
+        if few and store:
+            asked["modified_here"] = (store.number, since, store.number, changed)
+        else:
+            asked |= {"modified_of_few": (since, changed)} if few else {"modified": since}
     if "last_stock_modified_datetime" in query:
         field = "last_stock_modified_datetime"
         asked["stock_modified"] = parsed(query[field], field)

@@ -86,7 +86,7 @@ NOTES: dict[str, Note] = {
     "advance_search": Note("Looks through all that the catalogue says of a product.", True),
     "customer_order_number": Note("Goods that are held for this order.", "4101"),
     "customer_order_shipment_number": _SHIPMENT,
-    "is_historic": Note("Also tells entries that are older than 90 days.", True),
+    "is_historic": Note("Also tells entries of months that ended more than 90 days ago.", True),
     "is_reviewed": Note("Only entries that were reviewed.", True),
     "reason_code": Note("Entries with this reason.", 1),
     "review_status": Note("0 nothing to review, 1 to review, 2 reviewed.", 1),

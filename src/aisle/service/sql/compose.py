@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from aisle.service.storage.base import Row, Tx
 
 # Conditions that a planner has one good plan for, whatever they are asked with.
-_PLAIN = frozenset({"after", "beyond", "from_id", "is_active", "known", "place", "receipt_type", "since", "stocked"})
+_PLAIN = frozenset(
+    {"after", "beyond", "from_id", "is_active", "known", "month", "months", "place", "receipt_type", "since", "stocked"}
+)
 _PLAIN |= {"store", "to_id", "token", "until"}
 
 
@@ -19,6 +21,8 @@ class Query(NamedTuple):
     args: tuple[object, ...]
     plain: bool = True
     """Whether one plan is good for it, whatever it is asked with."""
+    arms: tuple[str, ...] = ()
+    """Of a merged list, which has to be paged: its parts. Then the statement is their order alone."""
 
     async def all(self, tx: Tx) -> list[Row]:
         """Every row."""
@@ -49,6 +53,25 @@ def filtered(head: str, conditions: Mapping[str, str], asked: Mapping[str, objec
     return Query(head + where + " " + tail, tuple(args), asked.keys() <= _PLAIN)
 
 
+def merged(
+    head: str,
+    conditions: Mapping[str, str],
+    asked: Mapping[str, object],
+    one_of: tuple[str, Sequence[object]],
+    tail: str,
+) -> Query:
+    """A list where a condition holds of one of several values: an arm for each, all in the order of `tail`.
+
+    An index has each arm in this order. They are read side by side, and no further than a page goes; so one plan is
+    good for whatever is asked.
+    """
+    name, values = one_of
+    first = filtered(head, conditions, {**asked, name: values[0]}, tail)
+    start, _, end = first.sql.rpartition("$" + str(len(first.args)))
+    arms = tuple(start + "$" + str(n) + end for n in range(len(first.args), len(first.args) + len(values)))
+    return Query(tail, (*first.args, *values[1:]), plain=True, arms=arms)
+
+
 def paged(query: Query, size: int, offset: int) -> Query:
     """The same, from `offset`, at most `size` rows.
 
@@ -57,9 +80,18 @@ def paged(query: Query, size: int, offset: int) -> Query:
     """
     count = len(query.args)
     if query.plain and not offset:
-        return query._replace(sql=query.sql + " LIMIT " + str(int(size)))
-    text = query.sql + " LIMIT $" + str(count + 1) + " OFFSET $" + str(count + 2)
-    return query._replace(sql=text, args=(*query.args, size, offset))
+        limit = " LIMIT " + str(int(size))
+        return query._replace(sql=_limited(query, limit) + limit, arms=())
+    text = _limited(query, " LIMIT $" + str(count + 3)) + " LIMIT $" + str(count + 1) + " OFFSET $" + str(count + 2)
+    args = (*query.args, size, offset, size + offset) if query.arms else (*query.args, size, offset)
+    return query._replace(sql=text, args=args, arms=())
+
+
+def _limited(query: Query, limit: str) -> str:
+    if not query.arms:
+        return query.sql
+    arms = ["".join(("SELECT * FROM (", arm, limit, ") arm")) for arm in query.arms]
+    return "".join(("SELECT * FROM (", " UNION ALL ".join(arms), ") merged ", query.sql))
 
 
 def counted(query: Query, most: int) -> Query:

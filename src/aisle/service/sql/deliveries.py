@@ -43,6 +43,9 @@ ORDER_LINES_OF_SHIPMENT = """
     ORDER BY sl.order_number, sl.line_number"""
 
 DELIVERY_KEYS = "SELECT d.store_number, d.seq FROM delivery d"
+# Over the chain the numbers that they are ordered by come last.
+DELIVERY_CHAIN_KEYS = "SELECT d.store_number, d.seq, d.ordinal FROM delivery d"
+RECEIPT_CHAIN_KEYS = "SELECT d.store_number, d.seq, d.receipt_seq, d.ordinal FROM delivery d"
 DELIVERY_COUNT = "SELECT count(*) FROM delivery d"
 DELIVERY_ORDER_STORE = "ORDER BY d.seq"
 DELIVERY_ORDER_CHAIN = "ORDER BY d.seq, d.ordinal"
@@ -69,7 +72,11 @@ DELIVERY_FILTERS = {
     "to_id": "(d.receipt_seq, d.ordinal) <= ($?, $?)",
 }
 # Receipts go by numbers of their own.
-RECEIPT_FILTERS = DELIVERY_FILTERS | {"beyond": "d.receipt_seq > $?", "until": "d.receipt_seq <= $?"}
+RECEIPT_FILTERS = DELIVERY_FILTERS | {
+    "beyond": "d.receipt_seq > $?",
+    "until": "d.receipt_seq <= $?",
+    "after": "(d.receipt_seq, d.ordinal) > ($?, $?)",
+}
 # A delivery without lines is one row with none. No order is promised, the reader sorts by key.
 DELIVERY_PAGE = """
     SELECT d.store_number, d.order_number, d.seq, d.ordinal, d.order_type, d.status, d.updated_on, d.receipt_seq,

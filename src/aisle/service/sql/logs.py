@@ -9,11 +9,20 @@ LOG_STATES = "SELECT seq, review_status FROM stock_log WHERE store_number = $1 A
 LOG_REVIEWED = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
 # Inside a store, whose entries are numbered as they come, none that is older is looked at.
 LOG_FIRST_SINCE = """
-    SELECT seq FROM stock_log WHERE store_number = $1 AND created_on >= $2 ORDER BY created_on, seq LIMIT 1"""
+    SELECT seq FROM stock_log WHERE store_number = $1 AND substr(created_on, 1, 7) >= $2
+    ORDER BY substr(created_on, 1, 7), seq LIMIT 1"""
 LOG_LIST = "SELECT g.seq, g.ordinal, g.review_status, g.updated_on, g.item FROM stock_log g"
+# Over the chain: a page of keys first, which indexes hold in its order, then the rows of it. No order is promised.
+LOG_KEYS = "SELECT g.store_number, g.seq, g.ordinal FROM stock_log g"
+LOG_PAGE = """
+    SELECT g.seq, g.ordinal, g.review_status, g.updated_on, g.item
+    FROM page JOIN stock_log g ON g.store_number = page.store_number AND g.seq = page.seq"""
 LOG_COUNT = "SELECT count(*) FROM stock_log g"
 LOG_ORDER_STORE = "ORDER BY g.seq"
 LOG_ORDER_CHAIN = "ORDER BY g.seq, g.ordinal"
+LOG_ORDER_MONTHS = "ORDER BY seq, ordinal"
+# What the indexes have beside the months.
+LOG_OF_MONTHS = frozenset({"token", "from_id", "to_id", "article_number"})
 LOG_FILTERS = {
     "store": "g.store_number = $?",
     "token": "g.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $?)",
@@ -24,6 +33,8 @@ LOG_FILTERS = {
     "until": "g.seq <= $?",
     "article_number": "g.product_number = $?",
     "since": "g.created_on >= $?",
+    "months": "substr(g.created_on, 1, 7) = ANY($?)",
+    "month": "substr(g.created_on, 1, 7) = $?",
     "reviewed": "g.review_status = $?",
     "review_status": "g.review_status = $?",
     "reason_code": "g.reason_code = $?",

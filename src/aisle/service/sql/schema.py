@@ -191,6 +191,22 @@ _POLLS = (
     "CREATE INDEX delivery_number ON delivery (order_number, seq, ordinal, store_number)",
 )
 
+# A log goes on for years, and what is asked for are its last months: the chain's, a product's, a store's own. The
+# moment itself comes last: without it PostgreSQL would look at each row for what the index knows of it.
+_LOG_MONTHS = (
+    "CREATE INDEX stock_log_month ON stock_log (substr(created_on, 1, 7), seq, ordinal, store_number, created_on)",
+    """CREATE INDEX stock_log_article
+        ON stock_log (product_number, substr(created_on, 1, 7), seq, ordinal, store_number, created_on)""",
+    "CREATE INDEX stock_log_months ON stock_log (store_number, substr(created_on, 1, 7), seq, created_on)",
+    "DROP INDEX stock_log_created",
+)
+
+# What is to come of a group of products, wherever it comes to.
+_GROUPS_OF_DELIVERIES = (
+    "CREATE INDEX product_group ON product (group_code)",
+    "CREATE INDEX delivery_line_product ON delivery_line (product_number, store_number, order_number)",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -204,4 +220,6 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _KINDS_OF_RECEIPTS,
     _RECEIPTS_OF_STORES,
     _POLLS,
+    _LOG_MONTHS,
+    _GROUPS_OF_DELIVERIES,
 )

@@ -71,6 +71,8 @@ PUT_BACK_DROP = "DELETE FROM put_back WHERE store_number = $1 AND seq = $2"
 # Lists of stock: a page of keys first, which the indexes of their order hold, then all that belongs to them. No order
 # is promised, the reader sorts by key. What may be missing is joined to a table that is split too, not to the page.
 STOCK_KEYS = "SELECT sp.store_number, sp.seq FROM store_product sp"
+# Over the chain the numbers that they are ordered by come last.
+STOCK_CHAIN_KEYS = "SELECT sp.store_number, sp.seq, sp.ordinal FROM store_product sp"
 STOCK_KEYS_CATALOGUE = """
     SELECT sp.store_number, sp.seq
     FROM product p CROSS JOIN store_product sp"""
@@ -81,6 +83,10 @@ STOCK_COUNT_CATALOGUE = """
 STOCK_COUNT_ONE = """
     SELECT SUM(CASE name WHEN 'store_product' THEN value ELSE -value END) FROM counter
     WHERE store_number = $1 AND (name = 'store_product' OR name = 'store_product_gone')"""
+# How many numbers were given, and of how many the products are deleted.
+STOCK_NUMBERS = """
+    SELECT SUM(CASE name WHEN 'store_product' THEN value END), SUM(CASE name WHEN 'store_product_gone' THEN value END)
+    FROM counter WHERE store_number = $1 AND (name = 'store_product' OR name = 'store_product_gone')"""
 STOCK_ORDER_STORE = "ORDER BY sp.seq"
 STOCK_ORDER_CHAIN = "ORDER BY sp.seq, sp.ordinal"
 STOCK_FILTERS = {
@@ -100,6 +106,9 @@ STOCK_FILTERS = {
     "search": "p.search LIKE $? ESCAPE '\\'",
     "modified": "(sp.modified_on >= $? OR p.modified_on >= $?)",
     "modified_of_few": "(sp.modified_on >= $? OR sp.product_number = ANY($?))",
+    "modified_here": """sp.seq IN (
+        SELECT m.seq FROM store_product m WHERE m.store_number = $? AND m.modified_on >= $?
+        UNION SELECT m.seq FROM store_product m WHERE m.store_number = $? AND m.product_number = ANY($?))""",
     "stock_modified": "sp.stock_modified_on >= $? AND sp.stock_modified_day >= substr($?, 1, 10)",
 }
 STOCK_CATALOGUE_FILTERS = frozenset({"category_code", "parent_category_code", "search", "modified"})
