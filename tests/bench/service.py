@@ -50,7 +50,8 @@ def served(bench: Bench, env: Mapping[str, str | None] | None = None) -> Iterato
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "aisle", "serve", "--host", "127.0.0.1", "--port", str(port)]
+    # All clients of a row have one token: it is measured how many requests are answered, not how many it may send.
+    command = [sys.executable, "-m", "aisle", "serve", "--host", "127.0.0.1", "--port", str(port), "--rate", "0"]
     laid, lifeline = environment(env)
     with subprocess.Popen(command, env=laid, pass_fds=lifeline, stdout=subprocess.DEVNULL) as server:
         try:
