@@ -63,8 +63,7 @@ class Precious(apsw.Connection):
         """Whether something else, or nothing, is at its place now, or at that of its log."""
         if self.file is None:
             return False
-        path = Path(self.filename)
-        return file_id(path) != self.file or logs_of(path) != self.logs
+        return file_id(self.filename) != self.file or logs_of(self.filename) != self.logs
 
 
 def is_gone(connection: apsw.Connection) -> bool:
@@ -105,9 +104,9 @@ def _opened_precious(path: Path) -> Precious:
     return connection
 
 
-def logs_of(path: Path) -> tuple[FileId, ...]:
+def logs_of(path: Path | str) -> tuple[FileId, ...]:
     """Which files of the log lie beside a database now; they are made at its first opening, and stay."""
-    return tuple(file_id(path.with_name(path.name + log)) for log in LOGS)
+    return tuple(file_id(f"{path}{log}") for log in LOGS)
 
 
 def _await_rescue(path: Path) -> None:
@@ -207,7 +206,7 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
     Raises StorageError when the database cannot be written (disk full, busy beyond 5 s, damaged); Gone, and nothing is
     written, when a precious one is not at its place any more.
     """
-    with usable(Path(connection.filename)):
+    with usable(connection.filename):
         connection.execute("BEGIN IMMEDIATE")
         try:
             if is_gone(connection):
@@ -221,7 +220,7 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def usable(path: Path) -> Iterator[None]:
+def usable(path: Path | str) -> Iterator[None]:
     """Makes a StorageError of what keeps a database from being used; it says what to do."""
     try:
         yield

@@ -36,10 +36,10 @@ _FUSE_ON_THIS_HOST = ("fuse.fuse-overlayfs", "fuseblk")
 _VOLATILE = ("tmpfs", "ramfs")
 
 
-def file_id(path: Path) -> FileId:
+def file_id(path: Path | str) -> FileId:
     """Which file lies there now."""
     try:
-        found = path.stat()
+        found = os.stat(path)
     except OSError:
         return None
     return found.st_dev, found.st_ino

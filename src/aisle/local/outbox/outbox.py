@@ -215,7 +215,7 @@ class Outbox(Doubtful):
 
         Raises StorageError when the file cannot be read.
         """
-        with usable(Path(self._db.filename)):
+        with usable(self._db.filename):
             rows = fetch(self._db, "SELECT state, count(*) FROM operation WHERE live = 1 GROUP BY state")
         of = {str(state): int(count) for state, count in rows}
         waiting, doubtful = (QUEUED, SENDING, IN_DOUBT), (NEEDS_PERSON, REJECTED)

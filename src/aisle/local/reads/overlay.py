@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -92,7 +91,7 @@ class Overlay:
 
     def data_version(self) -> int:
         """Changes when another connection has written to the outbox."""
-        with usable(Path(self._db.filename)):
+        with usable(self._db.filename):
             row = fetch_one(self._db, "PRAGMA data_version")
         return int(row[0]) if row else 0
 
