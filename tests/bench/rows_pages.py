@@ -41,6 +41,7 @@ FLAT = {
     "product by barcode with places": f"{_STOCK}&barcode={{barcode}}&include_locations=true",
     "stock of one product": f"{_STORE}/products/{{number}}/stock?include_locations=true",
     "stock that moved": f"{_STOCK}&last_stock_modified_datetime=2027-01-01&page_size=20",
+    "stock that changed": f"{_STOCK}&last_modified_date=2027-01-01&page_size=20",
     "catalogue, page 1": f"{API}/products?page_size=20",
     "catalogue, page 300": f"{API}/products?page_size=20&page_number={{far}}",
     "catalogue, by barcode": f"{API}/products?barcode={{barcode}}",

@@ -13,7 +13,7 @@ from aisle.service.answers import DONE, against_rule, conflict, dumps, forbidden
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import without_none
 from aisle.service.handlers import store_products
-from aisle.service.handlers.products import GONE, Body, keep, known_products
+from aisle.service.handlers.products import GONE, Body, count, keep, known_products
 from aisle.service.sql import products as sql
 from aisle.service.tokens import enter
 
@@ -68,6 +68,7 @@ async def delete_products(ctx: Context, call: Call) -> bytes:
     await _forget_in_stores(ctx, numbers)
     await ctx.tx.run(sql.CODES_DROP, numbers)
     await ctx.tx.run(sql.PRODUCTS_DELETE, numbers, ctx.now)
+    count(ctx, -len(numbers))
     for number in numbers:
         ctx.changed(CHAIN, "product", number)
     return dumps({"success": True, "message": f"Products deleted: {len(numbers)}."})

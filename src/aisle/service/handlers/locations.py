@@ -29,7 +29,10 @@ async def list_locations(ctx: Context, call: Call) -> bytes:
     asked: dict[str, object] = {"store": ctx.here.number}
     if "search_text" in query:
         asked["search"] = contains(folded(query["search_text"]))
-    total = await filtered(sql.LOCATION_COUNT, sql.LOCATION_FILTERS, asked).total(ctx.tx)
+    # From the store's counters where nothing else is asked.
+    one = Query(sql.LOCATION_COUNT_ONE, (ctx.here.number,))
+    every = one if len(asked) == 1 else filtered(sql.LOCATION_COUNT, sql.LOCATION_FILTERS, asked)
+    total = await every.total(ctx.tx)
     found = filtered(sql.LOCATION_KEYS, sql.LOCATION_FILTERS, page.behind(asked), sql.LOCATION_ORDER)
     rows = await around(paged(found, page.limit, page.offset), sql.LOCATION_PAGE).all(ctx.tx)
     translated = await names(ctx, query.get("accept_language"), {row[_BALANCE] for row in rows if row[_BALANCE]})

@@ -11,8 +11,10 @@ from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, loaded, without_none
 from aisle.service.limits import check_code
 from aisle.service.pages import asked_page
+from aisle.service.sql import core
 from aisle.service.sql import products as sql
-from aisle.service.sql.compose import contains, filtered, paged
+from aisle.service.sql.compose import Query, contains, filtered, paged
+from aisle.service.sql.stock import STOCK_COUNT_ONE
 from aisle.service.text import folded, search_key
 from aisle.service.times import parsed
 from aisle.service.tokens import enter
@@ -55,6 +57,8 @@ _OWN = {
     "promotion": "promotion",
     "promotion_week": "promotion_week",
 }
+PRODUCTS = "product"
+"""The counter of the catalogue's products."""
 GONE = "store_product_gone"
 """The counter of a store's products whose entry is gone, because the product was deleted."""
 _SEPARATORS = re.compile(r"[\s,;|]+")
@@ -96,8 +100,15 @@ async def keep(ctx: Context, known: dict[str, Body], written: dict[str, Body]) -
     await ctx.tx.many(sql.PRODUCT_SET, [_row(item, ctx.now) for item in changed.values()])
     await ctx.tx.run(sql.CODES_DROP, list(changed))
     await ctx.tx.many(sql.CODE_ADD, [(code, number) for number, item in changed.items() for code in codes_of(item)])
+    count(ctx, len(changed.keys() - known.keys()))
     for number in changed:
         ctx.changed(CHAIN, "product", number)
+
+
+def count(ctx: Context, more: int) -> None:
+    """So many more products are in the catalogue, or fewer."""
+    if more:
+        ctx.later(core.COUNTER_ADD, [(CHAIN, PRODUCTS, more)])
 
 
 async def list_products(ctx: Context, call: Call) -> bytes:
@@ -116,13 +127,22 @@ async def list_products(ctx: Context, call: Call) -> bytes:
         asked["modified"] = parsed(query["last_modified_date"], "last_modified_date")
     if "store_number" in query:
         asked["store"] = (await enter(ctx.tx, ctx.principal, query["store_number"])).number
-    total = await filtered(sql.PRODUCT_COUNT, sql.PRODUCT_FILTERS, asked).total(ctx.tx)
+    total = await _total(ctx, asked)
     found = filtered(sql.PRODUCT_LIST, sql.PRODUCT_FILTERS, asked, sql.PRODUCT_ORDER)
     rows = [row[0] for row in await paged(found, page.size, page.offset).all(ctx.tx)]
     if "store_number" in query:
         rows = await _as_in_store(ctx, query["store_number"], rows)
     head = {"page_number": page.number, "page_size": page.size, "total_record_count": total}
     return dumps(head)[:-1] + b',"records":[' + ",".join(rows).encode() + b"]}"
+
+
+async def _total(ctx: Context, asked: dict[str, object]) -> int:
+    """How many there are; of all, and of all that a store ranges, counters know it."""
+    if list(asked) == ["known"]:
+        return await ctx.last(CHAIN, PRODUCTS)
+    if list(asked) == ["known", "store"]:
+        return await Query(STOCK_COUNT_ONE, (asked["store"],)).total(ctx.tx)
+    return await filtered(sql.PRODUCT_COUNT, sql.PRODUCT_FILTERS, asked).total(ctx.tx)
 
 
 async def _as_in_store(ctx: Context, store_number: str, rows: list[str]) -> list[str]:

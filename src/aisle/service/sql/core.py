@@ -4,6 +4,9 @@ COUNTER_TAKE = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
     ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
     RETURNING value"""
+COUNTER_ADD = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value"""
 COUNTER_VALUE = "SELECT value FROM counter WHERE store_number = $1 AND name = $2"
 
 CHANGE_MARK = """

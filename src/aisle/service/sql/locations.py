@@ -20,6 +20,10 @@ LOCATION_KEYS = """
         l.sort_key
     FROM location l"""
 LOCATION_COUNT = "SELECT count(*) FROM location l"
+# How many numbers were given, less those of a store that was removed and is back.
+LOCATION_COUNT_ONE = """
+    SELECT SUM(CASE name WHEN 'location' THEN value ELSE -value END) FROM counter
+    WHERE store_number = $1 AND (name = 'location' OR name = 'location_gone')"""
 LOCATION_ORDER = "ORDER BY l.location_order, l.sort_key, l.location_code"
 LOCATION_FILTERS = {
     "store": "l.store_number = $?",

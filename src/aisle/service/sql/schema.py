@@ -207,6 +207,21 @@ _GROUPS_OF_DELIVERIES = (
     "CREATE INDEX delivery_line_product ON delivery_line (product_number, store_number, order_number)",
 )
 
+# How many there are is counted as they come and go, and what changed in a store is found without looking through it.
+_COUNTERS = (
+    """INSERT INTO counter (store_number, name, value)
+        SELECT '*', 'product', count(*) FROM product WHERE deleted_on IS NULL""",
+    """INSERT INTO counter (store_number, name, value)
+        SELECT c.store_number, 'location_gone', c.value - count(l.location_code)
+        FROM counter c LEFT JOIN location l ON l.store_number = c.store_number
+        WHERE c.name = 'location' GROUP BY c.store_number, c.value""",
+    "CREATE INDEX product_known ON product (product_number) WHERE deleted_on IS NULL",
+    "CREATE INDEX store_area ON store (area_id, store_number)",
+    "CREATE INDEX store_warehouse ON store (store_number) WHERE is_warehouse = 1",
+    "CREATE INDEX store_product_stocked_here ON store_product (store_number, stock_modified_day, seq)",
+    "CREATE INDEX store_product_modified_here ON store_product (store_number, modified_on, seq)",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -222,4 +237,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _POLLS,
     _LOG_MONTHS,
     _GROUPS_OF_DELIVERIES,
+    _COUNTERS,
 )

@@ -48,6 +48,9 @@ STORE_REMOVALS = (
     "DELETE FROM balance WHERE store_number = ANY($1)",
     "DELETE FROM store_product WHERE store_number = ANY($1)",
     "DELETE FROM location WHERE store_number = ANY($1)",
+    """INSERT INTO counter (store_number, name, value)
+        SELECT store_number, 'location_gone', value FROM counter WHERE store_number = ANY($1) AND name = 'location'
+        ON CONFLICT (store_number, name) DO UPDATE SET value = excluded.value""",
     "DELETE FROM token_store WHERE store_number = ANY($1)",
     "DELETE FROM sign_in_failure WHERE store_number = ANY($1)",
     "DELETE FROM recount WHERE store_number = ANY($1)",
@@ -58,10 +61,15 @@ STORE_REMOVALS = (
 
 # Own area first, then other warehouses. A store without an area is near to all.
 SURROUNDING = """
+    WITH near AS (
+        SELECT n.store_number FROM store s JOIN store n ON n.area_id = s.area_id WHERE s.store_number = $1
+        UNION SELECT n.store_number FROM store n WHERE n.is_warehouse = 1
+        UNION SELECT n.store_number FROM store s CROSS JOIN store n WHERE s.store_number = $1 AND s.area_id = ''
+    )
     SELECT o.store_number, o.store_name, o.is_warehouse, o.area_id, o.item, b.pool, SUM(b.quantity)
     FROM store s
-    JOIN store o ON o.store_number <> s.store_number AND o.is_active = 1
-        AND (o.is_warehouse = 1 OR s.area_id = '' OR o.area_id = s.area_id)
+    CROSS JOIN near
+    JOIN store o ON o.store_number = near.store_number AND o.store_number <> s.store_number AND o.is_active = 1
     JOIN store_product sp ON sp.store_number = o.store_number AND sp.product_number = $2
     LEFT JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number
     WHERE s.store_number = $1
