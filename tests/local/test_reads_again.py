@@ -16,6 +16,7 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.state import CLOSE, CONFIRM, DOUBT, REJECT, RETRY, SEND, TABLE
+from aisle.local.reads import places
 from aisle.local.reads.overlay import Overlay
 from aisle.local.reads.overlay_goods import Goods
 from aisle.local.reads.reads import Reads
@@ -112,6 +113,18 @@ def test_whoever_stays_sees_what_a_newcomer_sees(
         assert pending(overlay, goods) == pending(fresh, Goods(fresh))
         with closing(Reads(home, outbox_db)) as newcomer:
             assert seen(reads) == seen(newcomer)
+
+
+def test_of_a_large_place_nothing_is_kept(
+    cache: Cache, reads: Reads, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(cache, Random(7), clock())
+    before = reads.query("place", {"location_code": PLACE})
+    kept = len(reads._lying)
+    assert kept == len(PRODUCTS)
+    monkeypatch.setattr(places, "REMEMBERED", kept - 1)
+    assert reads.query("place", {"location_code": PLACE}) == before
+    assert not reads._lying
 
 
 def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock: Clock) -> None:

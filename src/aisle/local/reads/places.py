@@ -27,6 +27,9 @@ from aisle.local.reads.walk import Step, Walk
 SIZE = 20
 """Rows of a window when nobody says how many."""
 
+REMEMBERED = 100
+"""Of a place with more products nothing is kept: a session stays small."""
+
 Known = dict[str, tuple[tuple[Any, ...], Row]]
 """Of each product of the place that was read last, what its row was made of, and the row."""
 
@@ -139,7 +142,10 @@ def _lying(cache: apsw.Connection, pending: Pending, code: str, known: Known) ->
         said = (code, pending.get(number, ()), number, *rest)
         kept = before.get(number)
         known[number] = kept if kept is not None and kept[0] == said else (said, _product(*said))
-    return [{**row} for _, row in known.values() if row["quantity"] or row["pools"]]
+    rows = [{**row} for _, row in known.values() if row["quantity"] or row["pools"]]
+    if len(known) > REMEMBERED:
+        known.clear()
+    return rows
 
 
 def _product(
