@@ -350,7 +350,7 @@ async def test_lines_that_could_not_be_read_with_their_order_are_asked_for_again
     await once(host)
     async with host.courier() as courier:
         courier.cache.forget_orders(["O2"])
-        courier.pull.put_orders([{**host.fake.orders["O2"], "lines": None}], host.time.now, with_lines=False)
+        courier.pull.into.put_orders([{**host.fake.orders["O2"], "lines": None}], host.time.now, with_lines=False)
     assert not host.line("O2")
     await once(host)
     assert host.line("O2")["product_number"] == "P1"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import random as chance
 import time
-import traceback
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
 from typing import NamedTuple, Self
@@ -18,10 +17,11 @@ from aisle.courier.alarm import Sleep
 from aisle.courier.backoff import Roll
 from aisle.courier.care import Care
 from aisle.courier.features import Features, parse_features
-from aisle.courier.grounds import Ground
+from aisle.courier.grounds import Ground, refuse_newer_cache
 from aisle.courier.link import SYNCING, Link, Status
 from aisle.courier.notices import Notice, Notices
 from aisle.courier.pull.freshness import Freshness
+from aisle.courier.pull.intake import Intake
 from aisle.courier.pull.progress import Progress
 from aisle.courier.pull.refresh import Refresher
 from aisle.courier.pull.schedule import Pace
@@ -37,11 +37,10 @@ from aisle.courier.send.parcel import touched
 from aisle.courier.send.passes import Passes
 from aisle.courier.send.readying import Readying
 from aisle.courier.steps import reconcile
-from aisle.courier.upkeep import Upkeep
+from aisle.courier.upkeep import Upkeep, kept_up
 from aisle.errors import StorageError
-from aisle.local.cache.schema import VERSION
 from aisle.local.cache.writer import Cache, Sync, open_cache
-from aisle.local.db import connect, is_gone, refuse_newer
+from aisle.local.db import is_gone
 from aisle.local.host.home import Home
 from aisle.local.host.rescue import put_back
 from aisle.local.host.signals import ASK, CONFIDE, LINK, OUTBOX, REFUSAL, SYNC, WAITING, CourierSocket, passes_of
@@ -54,9 +53,6 @@ from aisle.local.told import Told
 
 Connect = Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]
 """Makes the client; it shows every answer to the function it is given."""
-
-_PAUSE_S = 5.0
-"""After a database could not be used."""
 
 
 class World(NamedTuple):
@@ -120,7 +116,7 @@ class Courier:
 
     async def _open(self, stack: AsyncExitStack) -> None:
         world = self._world
-        self._refuse_newer_cache()
+        refuse_newer_cache(self.home.cache)
         self._cache_db = stack.enter_context(closing(open_cache(self.home.folder, writer=True)))
         self._outbox_db = stack.enter_context(closing(open_outbox(self.home.folder)))
         self.grounds = Ground(self._cache_db, self.home.cache), Ground(self._outbox_db, self.home.outbox)
@@ -145,16 +141,15 @@ class Courier:
     def _wire_reading(self, client: Client) -> None:
         """What brings the store here and keeps it fresh."""
         world = self._world
-        self.pull = Pull(
-            client,
+        into = Intake(
             self.cache,
-            self.home.store,
             fresh=Freshness(),
             notices=self.notices,
             tell=self.tell,
             under_way=self.outbox.under_way,
             clock=world.clock,
         )
+        self.pull = Pull(client, into, self.home.store, notices=self.notices, tell=self.tell, clock=world.clock)
         self.sync = FullSync(self.pull, self.link, self.notices, sleep=world.sleep)
         self.sync.all_read = lambda: give_back(self._cache_db, self._outbox_db)
         self.refresher = Refresher(
@@ -223,17 +218,6 @@ class Courier:
             sleep=world.sleep,
         )
 
-    def _refuse_newer_cache(self) -> None:
-        """An older program leaves a newer one's cache alone; a damaged one is made anew by `open_cache`."""
-        if not self.home.cache.exists():
-            return
-        try:
-            connection = connect(self.home.cache, read_only=True)
-        except StorageError:
-            return
-        with closing(connection):
-            refuse_newer(connection, VERSION)
-
     def _seen_features(self) -> Features:
         """What the service announced when a courier last heard of it."""
         return parse_features(self.cache.cursor("features") or "")
@@ -254,7 +238,7 @@ class Courier:
         )
         async with asyncio.TaskGroup() as group:
             for loop in loops:
-                group.create_task(self._kept_up(loop))
+                group.create_task(kept_up(loop, self.notices, self._world.sleep))
 
     async def catch_up(self, *, full: bool = False, progress: Callable[[Progress], None] | None = None) -> None:
         """Brings the cache up to date once, and delivers what can be delivered.
@@ -403,17 +387,3 @@ class Courier:
             self._doubtful = doubtful
             found.add(REFUSAL)
         self.tell(found)
-
-    # Staying alive
-
-    async def _kept_up(self, loop: Callable[[], Awaitable[None]]) -> None:
-        """Whatever goes wrong in one part, the others go on, and it tries again: work must not wait for an operator."""
-        while True:
-            try:
-                await loop()
-            except StorageError as error:
-                self.notices.add(str(error))
-            except Exception as error:
-                where = traceback.extract_tb(error.__traceback__)[-1]
-                self.notices.add(f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
-            await self._world.sleep(_PAUSE_S)

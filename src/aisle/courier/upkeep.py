@@ -3,13 +3,16 @@ what is old has left."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import traceback
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 
 import apsw
 
 from aisle.courier.alarm import Sleep
 from aisle.courier.link import Link
+from aisle.courier.notices import Notices
+from aisle.errors import StorageError
 from aisle.local.db import checkpoint, fetch_one
 from aisle.local.host.home import Home
 from aisle.local.outbox import archive
@@ -18,6 +21,22 @@ BEAT_S = 5.0
 CHECKPOINT_S = 30.0
 TIDY_S, _BREATH_S = 600.0, 1.0
 """How often old rows are looked for, and the pause between two batches of them."""
+
+_PAUSE_S = 5.0
+"""After something went wrong in one part."""
+
+
+async def kept_up(loop: Callable[[], Awaitable[None]], notices: Notices, sleep: Sleep) -> None:
+    """Whatever goes wrong in one part, the others go on, and it tries again: work must not wait for an operator."""
+    while True:
+        try:
+            await loop()
+        except StorageError as error:
+            notices.add(str(error))
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            notices.add(f"{type(error).__name__} in {where.name} ({where.filename}:{where.lineno}): {error}")
+        await sleep(_PAUSE_S)
 
 
 class Upkeep:

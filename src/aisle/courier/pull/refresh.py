@@ -17,8 +17,9 @@ from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
 from aisle.courier.pull.changes import BULK, ChangeFeed, News
 from aisle.courier.pull.counting import counted
+from aisle.courier.pull.intake import Row
 from aisle.courier.pull.schedule import Pace, Timetable
-from aisle.courier.pull.single import Pull, Row
+from aisle.courier.pull.single import Pull
 from aisle.courier.pull.stages import DELIVERIES, HEADERS, LINES, LOCATIONS, PRODUCTS, RECEIPTS, STOCK, STORES
 from aisle.courier.pull.sync import FullSync
 from aisle.courier.pull.wanted import AGAIN_S, Wanted
@@ -227,7 +228,7 @@ class Refresher:
     def _until_next(self) -> float | None:
         if self._link.held_s or not self._link.is_up:
             return self._link.held_s or self._link.probe_wait()
-        if self.wanted.due or (self._pull.overtaken and "changes" not in self._table):
+        if self.wanted.due or (self._pull.into.overtaken and "changes" not in self._table):
             return _KNOCK_S
         moments = [at for at in (self._table.next_at(), self.wanted.next_at()) if at is not None]
         return max(0.0, min(moments) - self._pull.now()) if moments else None
@@ -326,12 +327,12 @@ class Refresher:
         async with aclosing(pages):
             while True:
                 page_began = self._pull.now()
-                with self._pull.fresh.reading() as ticket:
+                with self._pull.into.fresh.reading() as ticket:
                     page = await anext(pages, None)
                     if page is None:
                         break
                     rows, envelope = page
-                    self._pull.put_stock(rows, ticket, page_began)
+                    self._pull.into.put_stock(rows, ticket, page_began)
                     told = _earlier(told, envelope.get("server_time"))
         self._pull.cache.set_cursor(_SINCE, told)
 

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from aisle.contract.wire import QueryValue
-from aisle.courier.pull.single import Pull, Row
+from aisle.courier.pull.intake import Row
+from aisle.courier.pull.single import Pull
 
 STORES, PEOPLE, HEADERS, LINES = "stores", "people", "headers", "lines"
 LOCATIONS, STOCK, PRODUCTS = "locations", "stock", "products"
@@ -57,11 +58,11 @@ def _query(stage: Paged, store: str) -> dict[str, QueryValue]:
 
 
 def _headers(pull: Pull, read: Read) -> tuple[str, ...]:
-    return pull.put_orders(read.rows, read.began, read.generation, with_lines=False)
+    return pull.into.put_orders(read.rows, read.began, read.generation, with_lines=False)
 
 
 def _lines(pull: Pull, read: Read) -> tuple[str, ...]:
-    return pull.put_orders(read.rows, read.began)
+    return pull.into.put_orders(read.rows, read.began)
 
 
 _STAGES = {
@@ -73,14 +74,14 @@ _STAGES = {
         "list-locations",
         True,
         {"page_size": 200},
-        lambda pull, read: pull.put_locations(read.rows, read.ticket, read.generation),
+        lambda pull, read: pull.into.put_locations(read.rows, read.ticket, read.generation),
         "location",
     ),
     DELIVERIES: Paged(
         "list-deliveries",
         False,
         {"page_size": 40},
-        lambda pull, read: pull.put_deliveries(read.rows, read.began, read.generation),
+        lambda pull, read: pull.into.put_deliveries(read.rows, read.began, read.generation),
         "delivery",
         recent=True,
     ),
@@ -88,7 +89,7 @@ _STAGES = {
         "list-store-products-stock",
         False,
         {"page_size": 500, "include_locations": True},
-        lambda pull, read: pull.put_stock(read.rows, read.ticket, read.began, read.generation),
+        lambda pull, read: pull.into.put_stock(read.rows, read.ticket, read.began, read.generation),
         "stock",
         by="id",
     ),
@@ -96,7 +97,7 @@ _STAGES = {
         "list-products",
         False,
         {"page_size": 500},
-        lambda pull, read: pull.put_products(read.rows, read.ticket, read.generation),
+        lambda pull, read: pull.into.put_products(read.rows, read.ticket, read.generation),
         "product",
     ),
 }

@@ -26,8 +26,9 @@ from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
 from aisle.courier.pull import progress as kept
+from aisle.courier.pull.intake import Row
 from aisle.courier.pull.progress import At, Progress
-from aisle.courier.pull.single import Pull, Row
+from aisle.courier.pull.single import Pull
 from aisle.courier.pull.stages import HEADERS, RECEIPTS, RECOUNTS, SMALL, STAGES, STORES, Paged, Read, paged
 from aisle.local.cache.writer import Sync
 
@@ -229,7 +230,7 @@ class FullSync:
 
     async def _page(self, stage: Paged, pages: Pages) -> bool:
         """Reads and writes one page; False at the end."""
-        with self._pull.fresh.reading() as ticket:
+        with self._pull.into.fresh.reading() as ticket:
             began = self._pull.now()
             page = await anext(pages, None)
             if page is None:

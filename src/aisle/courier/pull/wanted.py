@@ -14,8 +14,9 @@ from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerErr
 from aisle.courier.backoff import backoff
 from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
+from aisle.courier.pull.intake import Row
 from aisle.courier.pull.readback import ReadBacks
-from aisle.courier.pull.single import Overtaken, Pull, Row
+from aisle.courier.pull.single import Overtaken, Pull
 from aisle.courier.send.parcel import ORDER, PRODUCT, SURROUNDING, Topic
 from aisle.errors import StorageError
 from aisle.local.outbox.operation import Operation
@@ -72,8 +73,8 @@ class Wanted:
 
     def add_touched(self) -> None:
         """What was confirmed is to be read back, and so is what a write was on its way for when it was read."""
-        late = self._pull.take_overtaken()
-        waits = {*self._later, *self._pull.overtaken}
+        late = self._pull.into.take_overtaken()
+        waits = {*self._later, *self._pull.into.overtaken}
         self.add([*(topic for topic in self._read_backs.unread() if topic not in waits), *late])
 
     @property
@@ -84,7 +85,7 @@ class Wanted:
     @property
     def unread(self) -> bool:
         """Whether something that was wanted is not in the cache yet."""
-        return bool(self._topics or self._later or self._pull.overtaken)
+        return bool(self._topics or self._later or self._pull.into.overtaken)
 
     @property
     def rests(self) -> bool:
@@ -137,7 +138,7 @@ class Wanted:
         except TROUBLE:
             pass  # whoever asks for one of them will see what the matter is
         finally:
-            self.add(topic for topic in products if topic.key not in brought and topic not in self._pull.overtaken)
+            self.add(topic for topic in products if topic.key not in brought and topic not in self._pull.into.overtaken)
         for topic in products:
             if topic.key in brought:
                 self._has_read(topic, spoken_for[topic])

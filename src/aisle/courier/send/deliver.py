@@ -200,36 +200,10 @@ class Delivery:
             return
         if not features.idempotency and is_splittable(op) and self._outbox.split(op.op_id):
             return  # its items go in its place
-        try:
-            evidence = await self._ears.before(op)
-            fit = self._ears.fit(op, features)
-            afresh = fit.op is not op and not features.idempotency
-            frozen = None if afresh else op.frozen
-            left = fit.left if frozen is None else op.evidence.get(LEFT, ())  # of the bytes that are sent
-            if not self._passes.may(op.principal):
-                return  # what was read for it took longer than the token lasts
-            token = self._passes.token(op.principal)
-            content = self._outbox.begin_sending(
-                op.op_id,
-                frozen or body_of(fit.op, features, self._care.reference),
-                keyed=features.idempotency,
-                evidence={**(evidence or {}), LEFT: left} if left else evidence,
-                afresh=afresh,
-            )
-        except AnswerError as error:
-            self._postpone(op, told_of(error))
+        ready = await self._readied(op, features)
+        if ready is None:
             return
-        except (ClientError, SettingsError) as error:
-            self._link.failed(error)
-            return
-        except ContractError as error:
-            if isinstance(error, Objection):
-                self._refuse(op, error.why, error.evidence)
-            else:
-                self._refuse(op, told_of(error))
-            return
-        if content is None:
-            return
+        content, token = ready
         outcome = await self._send(op, features, content, token)
         if token is not None and isinstance(outcome, Answer) and outcome.status == 401:
             self._passes.lose(op.principal, token)  # it says nothing of the store's, and nothing was done
@@ -244,6 +218,36 @@ class Delivery:
         self._settle(op, features, outcome)
         if _is_a_strangers(outcome, features):
             await self._ears.is_let_in()
+
+    async def _readied(self, op: Operation, features: Features) -> tuple[bytes, str | None] | None:
+        """Its bytes, durably on their way from now on, and the token they go with; None where it is not sent now."""
+        try:
+            evidence = await self._ears.before(op)
+            fit = self._ears.fit(op, features)
+            afresh = fit.op is not op and not features.idempotency
+            frozen = None if afresh else op.frozen
+            left = fit.left if frozen is None else op.evidence.get(LEFT, ())  # of the bytes that are sent
+            if not self._passes.may(op.principal):
+                return None  # what was read for it took longer than the token lasts
+            token = self._passes.token(op.principal)
+            content = self._outbox.begin_sending(
+                op.op_id,
+                frozen or body_of(fit.op, features, self._care.reference),
+                keyed=features.idempotency,
+                evidence={**(evidence or {}), LEFT: left} if left else evidence,
+                afresh=afresh,
+            )
+            return None if content is None else (content, token)
+        except AnswerError as error:
+            self._postpone(op, told_of(error))
+        except (ClientError, SettingsError) as error:
+            self._link.failed(error)
+        except ContractError as error:
+            if isinstance(error, Objection):
+                self._refuse(op, error.why, error.evidence)
+            else:
+                self._refuse(op, told_of(error))
+        return None
 
     def _is_for_a_person(self, op: Operation, features: Features) -> bool:
         """What may have arrived is sent again by a machine only as long as the service is sure to keep its key."""
