@@ -217,7 +217,7 @@ _COUNTERS = (
         WHERE c.name = 'location' GROUP BY c.store_number, c.value""",
     "CREATE INDEX product_known ON product (product_number) WHERE deleted_on IS NULL",
     "CREATE INDEX store_area ON store (area_id, store_number)",
-    "CREATE INDEX store_warehouse ON store (store_number) WHERE is_warehouse = 1",
+    "CREATE INDEX store_warehouse ON store (is_warehouse, store_number)",
     "CREATE INDEX store_product_stocked_here ON store_product (store_number, stock_modified_day, seq)",
     "CREATE INDEX store_product_modified_here ON store_product (store_number, modified_on, seq)",
 )

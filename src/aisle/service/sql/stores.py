@@ -59,7 +59,8 @@ STORE_REMOVALS = (
     "DELETE FROM store WHERE store_number = ANY($1)",
 )
 
-# Own area first, then other warehouses. A store without an area is near to all.
+# Own area first, then other warehouses. A store without an area is near to all. Those around are found first: in a
+# chain all stores may have the product.
 SURROUNDING = """
     WITH near AS (
         SELECT n.store_number FROM store s JOIN store n ON n.area_id = s.area_id WHERE s.store_number = $1
@@ -69,9 +70,10 @@ SURROUNDING = """
     SELECT o.store_number, o.store_name, o.is_warehouse, o.area_id, o.item, b.pool, SUM(b.quantity)
     FROM store s
     CROSS JOIN near
-    JOIN store o ON o.store_number = near.store_number AND o.store_number <> s.store_number AND o.is_active = 1
-    JOIN store_product sp ON sp.store_number = o.store_number AND sp.product_number = $2
+    CROSS JOIN store o
+    CROSS JOIN store_product sp
     LEFT JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number
-    WHERE s.store_number = $1
+    WHERE s.store_number = $1 AND o.store_number = near.store_number AND o.store_number <> s.store_number
+        AND o.is_active = 1 AND sp.store_number = o.store_number AND sp.product_number = $2
     GROUP BY o.store_number, o.store_name, o.is_warehouse, o.area_id, s.area_id, o.item, b.pool
     ORDER BY CASE WHEN o.area_id = s.area_id THEN 0 ELSE 1 END, o.is_warehouse, o.store_number, b.pool"""
