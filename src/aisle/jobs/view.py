@@ -69,6 +69,10 @@ class Hint(NamedTuple):
 BACK = Hint("b", msg("hint.back"))
 """To what lies below this page; nearly all of them have it."""
 
+ON = Hint("n", msg("hint.page_on"))
+PAGES = (ON, Hint("p", msg("hint.page_back")))
+"""Through the pages of what does not fit on one screen."""
+
 
 class Step(NamedTuple):
     """One thing to do now."""

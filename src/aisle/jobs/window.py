@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from aisle.jobs.base import Close, Context, Event, Query, Rows, Start, Turn
-from aisle.jobs.view import BACK, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.view import BACK, PAGES, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
 
 LONGEST_TAIL = 8
@@ -171,7 +171,7 @@ def letters(state: Window) -> str:
 
 def page_hints(state: Window) -> tuple[Hint, ...]:
     """What is said of these letters."""
-    return (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back"))) if letters(state) else ()
+    return PAGES if letters(state) else ()
 
 
 def shown(

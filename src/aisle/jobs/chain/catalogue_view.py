@@ -12,7 +12,7 @@ from aisle.jobs.chain.catalogue_sheet import FLAGS, KIND, MONEY, PRICES, SOLD, S
 from aisle.jobs.chain.catalogue_state import Catalogue
 from aisle.jobs.chain.stores_view import YES_NO
 from aisle.jobs.sheet import Unit
-from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
 
 SHOWN = {
     "all": "products.title_all",
@@ -129,7 +129,7 @@ def page(state: Catalogue) -> Detail:
         blocks=_blocks(sheet) if sheet else (),
         page=state.page,
         choices=tuple(way.text for way in ways(state)),
-        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
+        hints=(*PAGES, BACK),
     )
 
 

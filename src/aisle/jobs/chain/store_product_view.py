@@ -13,11 +13,10 @@ from aisle.jobs.fate import WORDS
 from aisle.jobs.look.lookup_view import about, aged, raw
 from aisle.jobs.pick.walk import number
 from aisle.jobs.told import is_ours, words
-from aisle.jobs.view import BACK, Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
+from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
 
 Cells = tuple[Msg, ...]
 
-LEAF = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 
 _LABELS = {
     "min": "store_product.of_min",
@@ -174,7 +173,7 @@ def _page(state: Page) -> Detail:
         lines=tuple(lines),
         blocks=tuple(block for block in blocks if block.rows),
         page=state.page,
-        hints=(*figures, *settle, *LEAF, BACK),
+        hints=(*figures, *settle, *PAGES, BACK),
     )
 
 
@@ -330,5 +329,5 @@ def _chart(state: Page, product: StoreProduct) -> Chart:
         axis=(),
         page=state.page,
         empty=msg("store_product.no_figures"),
-        hints=(*LEAF, BACK),
+        hints=(*PAGES, BACK),
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from aisle.jobs import window
 from aisle.jobs.chain.store_sheet import ADDRESS, FIELDS, ORGANISATION, TECHNICAL, Fact, Listed, Order, Printer, Sheet
 from aisle.jobs.chain.stores_state import Stores
-from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, msg
 from aisle.jobs.view import Fact as Shown
 
 TITLES = {
@@ -95,7 +95,7 @@ def page(state: Stores) -> Detail:
         blocks=_blocks(sheet) if sheet else (),
         page=state.page,
         choices=ways(state),
-        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
+        hints=(*PAGES, BACK),
     )
 
 

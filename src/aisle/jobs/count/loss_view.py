@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.jobs import numbers
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import Losing, Reason
-from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 from aisle.scan.meaning import LOCATION
 
 HEADS = {
@@ -72,7 +72,7 @@ def _question(state: Losing) -> ListWindow:
     """Where it was, or why: numbered rows."""
     assert state.item is not None
     total = len(state.spots if state.phase == "place" else state.reasons)
-    more = (Hint("n", msg("hint.page_on")),) if total > state.size else ()
+    more = (ON,) if total > state.size else ()
     return ListWindow(
         name=f"loss.{state.phase}",
         title=msg("loss.title_of", label=state.item.label, quantity=state.quantity),

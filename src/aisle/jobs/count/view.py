@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import numbers
 from aisle.jobs.base import priced
 from aisle.jobs.count.counting import Counting, Item, Next
-from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg
+from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg
 
 COMING = 12
 """Items to come that a view carries."""
@@ -112,7 +112,7 @@ def _list(state: Counting) -> ListWindow:
         first=state.first,
         total=len(rows),
         empty=msg("count.list_note"),
-        hints=(*hints, Hint("n", msg("hint.page_on"))) if len(rows) > 1 else tuple(hints),
+        hints=(*hints, ON) if len(rows) > 1 else tuple(hints),
     )
 
 
@@ -197,7 +197,7 @@ def _coming(state: Counting) -> tuple[Stop, ...]:
 def _hints(state: Counting) -> tuple[Hint, ...]:
     hints = [Hint("d", msg("hint.done"))]
     if state.mode == "product" or state.todo:
-        hints.append(Hint("n", msg("hint.page_on")))
+        hints.append(ON)
     if state.history or state.gone:
         hints.append(Hint("u", msg("hint.undo")))
     hints.append(BACK)
@@ -255,7 +255,7 @@ def _summary(state: Counting) -> ListWindow:
         first=state.first,
         total=len(rows),
         choices=choices(state),
-        hints=(Hint("n", msg("hint.page_on")), BACK) if len(rows) > 1 else (BACK,),
+        hints=(ON, BACK) if len(rows) > 1 else (BACK,),
     )
 
 
@@ -291,7 +291,7 @@ def _pools(state: Counting) -> ListWindow:
         rows=rows[state.first :],
         first=state.first,
         total=len(rows),
-        hints=(*((Hint("n", msg("hint.page_on")),) if len(rows) > 3 else ()), BACK),
+        hints=(*((ON,) if len(rows) > 3 else ()), BACK),
     )
 
 

@@ -6,7 +6,7 @@ from aisle.jobs import window
 from aisle.jobs.desk.act_state import Acting, Outcome
 from aisle.jobs.desk.deeds import CLAIM, FOR_SOMEBODY, OF_ORDERS, REASONED, SPLIT, TAKE_BACK, Deed
 from aisle.jobs.fate import WORDS
-from aisle.jobs.view import BACK, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, PAGES, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
 NAMES = {
     "claim": "act.claim",
@@ -43,7 +43,6 @@ _PROMPTS = {
     "wait": "act.prompt_wait",
 }
 
-PAGES = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 PAGE = 6
 """People on a page."""
 

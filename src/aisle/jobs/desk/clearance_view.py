@@ -6,9 +6,8 @@ from aisle.jobs import window
 from aisle.jobs.desk.clearance_state import Category, Clear, Clearance, Tag, asked_for
 from aisle.jobs.desk.tasks import quantity_of
 from aisle.jobs.told import words
-from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
-PAGES = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 OUTCOMES = {
     "refused": "clear.refused",
     "role": "clear.role",

@@ -10,7 +10,7 @@ from aisle.jobs.chain.store_product_view import label, shown
 from aisle.jobs.desk.doubts_state import Doubt, Doubts, Item, Side, ways_of
 from aisle.jobs.fate import WORDS
 from aisle.jobs.told import is_ours, words
-from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, ON, Block, Detail, Line, ListWindow, Msg, Row, Step, View, msg
 
 HOW = ("counted", "corrected", "nothing")
 """How something was settled by hand, as it is kept; anything else is said in words."""
@@ -124,7 +124,7 @@ def _entry(state: Doubts, doubt: Doubt) -> Detail:
         page=state.page,
         choices=choices_of(state),
         hints=(
-            Hint("n", msg("hint.page_on")),
+            ON,
             BACK,
         ),
     )

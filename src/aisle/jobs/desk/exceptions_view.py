@@ -9,7 +9,7 @@ from aisle.jobs.base import priced
 from aisle.jobs.desk.exceptions_review import is_kept
 from aisle.jobs.desk.exceptions_state import Exceptions, Row
 from aisle.jobs.desk.orders_view import SILENT_FIRST, table
-from aisle.jobs.view import BACK, Hint, Line, ListWindow, Msg, Step, View, msg
+from aisle.jobs.view import BACK, ON, Hint, Line, ListWindow, Msg, Step, View, msg
 from aisle.jobs.view import Row as Shown
 
 _KINDS = {
@@ -62,7 +62,7 @@ def _summary(state: Exceptions) -> ListWindow:
         for kind in state.kinds
         if kind in counts
     )
-    turn = (Hint("n", msg("hint.page_on")),) if len(state.kinds) < len(_KINDS) else ()
+    turn = (ON,) if len(state.kinds) < len(_KINDS) else ()
     return ListWindow(
         name="exceptions",
         title=msg("exceptions.title"),

@@ -9,7 +9,7 @@ from aisle.jobs import window
 from aisle.jobs.count.counting import SOURCE, UNDO
 from aisle.jobs.desk.logs_filter import FIELDS, TYPED, values_of
 from aisle.jobs.desk.logs_state import Entry, Logs
-from aisle.jobs.view import BACK, Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, Step, View, msg
+from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, Step, View, msg
 
 NAMES = {
     "days": "logs.of_days",
@@ -213,8 +213,7 @@ def _entry(state: Logs, entry: Entry) -> Detail:
         blocks=(Block(msg("logs.about"), tuple(rows), tight=True),),
         page=state.page,
         hints=(
-            Hint("n", msg("hint.page_on")),
-            Hint("p", msg("hint.page_back")),
+            *PAGES,
             Hint("e", msg("hint.store_product")),
             BACK,
         ),
@@ -253,5 +252,5 @@ def _losses(state: Logs) -> Chart:
         axis=axis,
         page=state.page,
         empty=msg("logs.no_losses"),
-        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
+        hints=(*PAGES, BACK),
     )

@@ -7,7 +7,7 @@ from aisle.jobs.desk.order_page_state import Happened, Line, Page
 from aisle.jobs.desk.orders_rows import Listed
 from aisle.jobs.desk.orders_view import STATUS
 from aisle.jobs.told import words
-from aisle.jobs.view import BACK, Block, Detail, Hint, Msg, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Msg, msg
 from aisle.jobs.view import Line as Told
 
 _FIELDS = {
@@ -80,8 +80,7 @@ def _hints(state: Page) -> tuple[Hint, ...]:
     return (
         *lines,
         *undo,
-        Hint("n", msg("hint.page_on")),
-        Hint("p", msg("hint.page_back")),
+        *PAGES,
         BACK,
     )
 

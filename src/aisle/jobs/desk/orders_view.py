@@ -8,7 +8,7 @@ from decimal import Decimal
 from aisle.jobs import window
 from aisle.jobs.desk.orders_filter import BUILT_IN, FIELDS, Filter, options
 from aisle.jobs.desk.orders_rows import Board, Listed
-from aisle.jobs.view import BACK, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, ON, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 
 STATUS = {
     "open": "orders.status_open",
@@ -88,7 +88,7 @@ def _setting(state: Board) -> ListWindow:
     prompt = "orders.prompt_reference" if state.field == "reference" else "orders.prompt_field"
     titles = {"filter": "orders.filter", "field": FIELD.get(state.field, "orders.filter")}
     kept = (Hint("k", msg("orders.keep")), Hint("x", msg("orders.forget"))) if state.page == "views" else ()
-    turn = (Hint("n", msg("hint.page_on")),) if len(told) > state.size else ()
+    turn = (ON,) if len(told) > state.size else ()
     return ListWindow(
         name=f"orders.{state.page}",
         title=msg(titles.get(state.page, "orders.views")),

@@ -10,9 +10,8 @@ from aisle.jobs import window
 from aisle.jobs.desk.today_state import Person, Terminal, Today
 from aisle.jobs.lists import LISTS
 from aisle.jobs.told import words
-from aisle.jobs.view import BACK, Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, View, msg
+from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Line, ListWindow, Msg, Row, Series, View, msg
 
-PAGES = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
 LINKS = {
     "live": "link.live",
     "partial": "link.partial",

@@ -6,7 +6,7 @@ from typing import Final
 
 from aisle.jobs.house.doctor_judge import ENDS
 from aisle.jobs.house.doctor_state import Doctor, Input
-from aisle.jobs.view import ASK, BACK, GOOD, INFO, TRUE_COLOUR, WRONG, Block, Detail, Hint, Line, Msg, msg
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, PAGES, TRUE_COLOUR, WRONG, Block, Detail, Line, Msg, msg
 from aisle.text import ascii_fold
 
 UNENDED: Final = 8
@@ -80,8 +80,7 @@ def page_of(state: Doctor) -> Detail:
         page=state.page,
         hints=(
             BACK,
-            Hint("n", msg("hint.page_on")),
-            Hint("p", msg("hint.page_back")),
+            *PAGES,
         ),
     )
 

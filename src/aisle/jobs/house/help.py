@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from aisle.jobs.base import Close, Context, Event, Opened, Turn
 from aisle.jobs.house.help_texts import text_of
-from aisle.jobs.view import BACK, Block, Detail, Hint, Msg, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Msg, msg
 from aisle.jobs.window import LETTERS, leafed
 from aisle.scan.meaning import (
     DELIVERY,
@@ -110,7 +110,7 @@ class HelpJob:
             prompt=msg("help.prompt"),
             blocks=tuple(block for block in blocks if block.rows),
             page=state.page,
-            hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
+            hints=(*PAGES, BACK),
         )
 
 

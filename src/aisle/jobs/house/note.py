@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from aisle.jobs.base import Close, Context, Event, Opened, Start, Turn
-from aisle.jobs.view import BACK, WRONG, Block, Detail, Hint, Msg, Verdict, msg
+from aisle.jobs.view import BACK, PAGES, WRONG, Block, Detail, Msg, Verdict, msg
 from aisle.jobs.window import LETTERS, leafed
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Back, Command, Move, Open, Text, Thing, Unknown
 
@@ -72,7 +72,7 @@ class NoteJob:
             prompt=msg("note.prompt"),
             blocks=tuple(Block(_whose(note), ((msg("raw", text=note.text),),)) for note in state.notes),
             page=state.page,
-            hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
+            hints=(*PAGES, BACK),
         )
 
 

@@ -8,7 +8,7 @@ from aisle.jobs import at_work, window
 from aisle.jobs.base import priced, whole
 from aisle.jobs.look.lookup_state import Hit, Lookup, Way
 from aisle.jobs.sheet import Around, Holder, Sheet, Unit
-from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
 
 Cells = tuple[Msg, ...]
 
@@ -58,8 +58,7 @@ def page(state: Lookup) -> Detail:
         page=state.page,
         choices=tuple(_way(way) for way in state.ways),
         hints=(
-            Hint("n", msg("hint.page_on")),
-            Hint("p", msg("hint.page_back")),
+            *PAGES,
             BACK,
             *at_work.HINTS,
             Hint("e", msg("hint.store_product")),

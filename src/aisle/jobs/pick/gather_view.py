@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs.pick.gather_state import Chosen, Gathering, Way
 from aisle.jobs.pick.picking import LETTERS
-from aisle.jobs.view import BACK, Block, Detail, Hint, Line, Msg, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, Msg, msg
 
 WAYS = {
     "out": "walk.way_out",
@@ -76,5 +76,5 @@ def _hints(state: Gathering) -> tuple[Hint, ...]:
     hints = []
     if state.chosen and not state.taking_out:
         hints = [Hint("g", msg("hint.go")), Hint("t", msg("hint.take_out"))]
-    paging = (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")))
+    paging = PAGES
     return (*hints, *paging, BACK)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs.look.lookup_view import Cells, about, aged, around_block, coming_block, raw
 from aisle.jobs.pick.short_state import Need, Shortage
 from aisle.jobs.pick.short_ways import Spot, Way
-from aisle.jobs.view import BACK, Block, Detail, Hint, Line, Msg, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Line, Msg, msg
 
 PROMPTS = {"ways": "short.prompt", "which": "short.prompt_which", "why": "short.prompt_why"}
 """What each phase asks for."""
@@ -26,7 +26,7 @@ def view(state: Shortage) -> Detail:
         blocks=tuple(block for block in blocks if block.rows),
         page=state.page,
         choices=(_asked(state, state.asked),) if state.asked else (),
-        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
+        hints=(*PAGES, BACK),
     )
 
 

@@ -11,7 +11,7 @@ from aisle.jobs.house.note import Note
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.walk import Take
-from aisle.jobs.view import Fact, Hint, Line, Msg, Step, Stop, msg
+from aisle.jobs.view import ON, Fact, Hint, Line, Msg, Step, Stop, msg
 
 COMING = 12
 """Stops to come that a view carries; a screen shows as many as it has room for."""
@@ -95,7 +95,7 @@ def _stop(state: Picking, take: Take) -> Step:
         lines.append(Line("tote", _tote(tote)))
     if take.barred:
         lines.append(Line("note", msg("pick.note_pool", pool=_numbers(take.barred), allowed=_numbers(take.pools))))
-    hints = [Hint("n", msg("hint.page_on")), Hint("s", msg("hint.short"))]
+    hints = [ON, Hint("s", msg("hint.short"))]
     if state.history:
         hints.append(Hint("u", msg("hint.undo")))
     if notes(state):

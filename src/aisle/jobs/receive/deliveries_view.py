@@ -6,7 +6,7 @@ from aisle.jobs import window
 from aisle.jobs.receive.deliveries_state import Deliveries, Sheet
 from aisle.jobs.receive.receiving import Line
 from aisle.jobs.receive.view import HEADS, came, lines_of_it, row_of
-from aisle.jobs.view import BACK, Block, Detail, Hint, ListWindow, Msg, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, ListWindow, Msg, msg
 from aisle.jobs.view import Line as Shown
 
 STATES = {"open": "deliveries.expected", "partial": "deliveries.partial", "received": "deliveries.received"}
@@ -65,7 +65,7 @@ def page(state: Deliveries) -> Detail:
         blocks=_blocks(sheet) if sheet else (),
         page=state.page,
         choices=ways(state),
-        hints=(Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back")), BACK),
+        hints=(*PAGES, BACK),
     )
 
 

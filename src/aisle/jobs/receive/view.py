@@ -19,7 +19,7 @@ from aisle.jobs.receive.receiving import (
     missing_of,
     with_hand,
 )
-from aisle.jobs.view import BACK, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg
+from aisle.jobs.view import BACK, PAGES, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg
 from aisle.jobs.view import Line as Shown
 
 COMING = 12
@@ -207,7 +207,7 @@ def _difference(each: Difference) -> Row:
 
 
 def _paging(shown: int, total: int) -> tuple[Hint, ...]:
-    return (Hint("n", msg("hint.page_on")), Hint("p", msg("hint.page_back"))) if shown < total else ()
+    return PAGES if shown < total else ()
 
 
 # The goods
