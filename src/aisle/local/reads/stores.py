@@ -58,11 +58,14 @@ def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Resu
         "visited": to_text(list(been)),
     }
     rows = cache.execute(_ROWS, {**said, "first": first, "size": size}).fetchall()
-    ((count,),) = cache.execute(_COUNT, said).fetchall()
+    # Of all of them nothing has to be read to count them.
+    every = "SELECT count(*) FROM store" if said["show"] == "all" and not words else _COUNT
+    ((count,),) = cache.execute(every, None if every != _COUNT else said).fetchall()
     total = int(str(count))
     found = [_listed(str(number), loaded(str(raw)), home, area, been) for number, raw in rows]
     if said["show"] in ("all", "visited"):
-        known = {str(number) for (number,) in fetch(cache, "SELECT store_number FROM store")} if been else set()
+        listed = "SELECT store_number FROM store WHERE store_number IN (SELECT value FROM json_each(?))"
+        known = {str(number) for (number,) in fetch(cache, listed, said["visited"])} if been else set()
         unlisted = [number for number in been if number not in known and all(word.strip() in number for word in words)]
         begin = max(0, first - total)
         room = max(0, size - len(found))
