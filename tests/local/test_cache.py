@@ -1,5 +1,6 @@
 """The writer's side of the cache: bulk rows, codes, sweeps, cursors, the change feed, files of other versions."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.errors import StorageError
+from aisle.local.cache import file
 from aisle.local.cache.schema import CACHE, FEED, MANY, TOPICS, VERSION
 from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import fetch, reset, version
@@ -463,3 +465,14 @@ def test_no_row_does_more_than_be_refused(fields: dict[str, Any]) -> None:
     orders = cache.put_orders([{**fields, **NAMED}], lines_known=True, read_began=1)
     assert len(orders.keys) + len(orders.skipped) == 1
     connection.close()
+
+
+def test_the_log_of_a_long_sync_is_moved_into_the_cache_by_the_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file, "LOG_PAGES", 60)
+    with closing(open_cache(tmp_path, writer=True)) as connection:
+        cache = Cache(connection, "0042")
+        for first in range(0, 1200, 100):
+            cache.put_products([product(f"P{number}") for number in range(first, first + 100)])
+        assert (tmp_path / "cache.db-wal").stat().st_size < (tmp_path / "cache.db").stat().st_size

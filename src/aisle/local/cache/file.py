@@ -11,6 +11,9 @@ from aisle.errors import StorageError
 from aisle.local.cache.schema import CACHE, VERSION
 from aisle.local.db import connect, refuse_newer, reset, transaction, version
 
+LOG_PAGES = 4096
+"""So many pages the log has when its one writer moves them into the database: a full sync writes them a hundredfold."""
+
 
 def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
     """The cache of a home folder.
@@ -39,6 +42,7 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
             connection.execute(CACHE).fetchall()
             connection.execute("INSERT INTO sqlite_sequence VALUES ('change', ?)", (int(time.time() * 1000),))
             connection.execute(f"PRAGMA user_version={VERSION}").fetchall()
+    connection.wal_autocheckpoint(LOG_PAGES)
     return connection
 
 
