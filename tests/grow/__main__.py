@@ -25,13 +25,15 @@ from aisle.service.tokens import create_token
 from tests.bench.shop import Product, products
 from tests.grow.chain import address_beside, copied, make_beside
 from tests.grow.lists import LISTS, MOST, POLLS, Cost, Side, Walk, side, told, walked, weighed
-from tests.grow.store import FIRST, filled, founded, store_number
+from tests.grow.store import FIRST, filled, founded, ranged, store_number
 from tests.service.world import START, assert_books
 
 _ASKED = 29
 """How many stores of the chain the lists of a store are asked of."""
 FLAT = 16 * 1024
 """KiB that the memory of process and servers together may grow by while a list is read to its end."""
+LONG_AGO = 200 * 86400.0
+"""How long ago the first store came to its goods: what its log has of it is historic."""
 _WALKS = {"stock": "/storeproducts/stock?", "logs": "/products/stock/storeproductlogs?"}
 
 
@@ -51,22 +53,27 @@ class Grown(NamedTuple):
 
 async def grow(asked: argparse.Namespace) -> Grown:
     """All of it: one store filled, the chain made of it, pages weighed, lists read to their ends."""
-    goods = products(asked.products, asked.seed)
+    goods, now = products(asked.products, asked.seed), [START]
     if not asked.again:
         await make_beside(asked.database)
     with (
-        closing(Service(open_storage(await address_beside(asked.database)), lambda: START)) as one,
+        closing(Service(open_storage(await address_beside(asked.database)), lambda: now[0])) as one,
         closing(Service(open_storage(asked.database), lambda: START)) as chain,
     ):
         if not asked.again:
-            await _fill(asked, goods, one, chain)
-        return await _weigh(asked, goods[0].place, one, chain)
+            await _fill(asked, goods, one, chain, now)
+        return await _weigh(asked, goods[0], one, chain)
 
 
-async def _fill(asked: argparse.Namespace, goods: Sequence[Product], one: Service, chain: Service) -> None:
+async def _fill(
+    asked: argparse.Namespace, goods: Sequence[Product], one: Service, chain: Service, now: list[float]
+) -> None:
     begun = perf_counter()
     async with opened(one) as client:
+        now[0] = START - LONG_AGO
         await founded(client, goods, 1)
+        await ranged(client, goods, asked.seed)
+        now[0] = START
         await filled(client, goods, asked.orders, asked.seed)
     assert_books(one)
     _say(f"one store was filled in {perf_counter() - begun:.1f} s")
@@ -77,7 +84,7 @@ async def _fill(asked: argparse.Namespace, goods: Sequence[Product], one: Servic
     _say(f"{asked.stores:,} stores got {rows:,} rows in {perf_counter() - begun:.1f} s")
 
 
-async def _weigh(asked: argparse.Namespace, place: str, one: Service, chain: Service) -> Grown:
+async def _weigh(asked: argparse.Namespace, first: Product, one: Service, chain: Service) -> Grown:
     step = max(1, asked.stores // _ASKED)
     many = [store_number(number) for number in range(1, asked.stores + 1, step)]
     async with AsyncExitStack() as stack:
@@ -85,10 +92,10 @@ async def _weigh(asked: argparse.Namespace, place: str, one: Service, chain: Ser
         async def of(service: Service, stores: Sequence[str], token: Sequence[str] | None = None) -> Side:
             return side(await stack.enter_async_context(opened(service, token)), service, stores)
 
-        lists = await weighed(await of(one, [FIRST]), await of(chain, many), place, [*LISTS, *POLLS])
+        lists = await weighed(await of(one, [FIRST]), await of(chain, many), first, [*LISTS, *POLLS])
         few = many[len(many) // 2 :][:3]
         names = [name for name in LISTS if "chain" in name or name == "stores"]
-        of_few = await weighed(await of(one, [FIRST], [FIRST]), await of(chain, few, few), place, names)
+        of_few = await weighed(await of(one, [FIRST], [FIRST]), await of(chain, few, few), first, names)
         everything = await of(chain, many)
         return Grown(
             lists, of_few, {name: await walked(everything, path, asked.pages) for name, path in _WALKS.items()}

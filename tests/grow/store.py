@@ -29,22 +29,34 @@ async def founded(client: httpx.AsyncClient, goods: Sequence[Product], stores: i
     await send("/products", "products", [_product(one) for one in goods])
 
 
-async def filled(client: httpx.AsyncClient, goods: Sequence[Product], orders: int, seed: int) -> None:
-    """The first store, with everything a store has.
-
-    Places, counted stock, orders of which some are picked, and a quarter as many deliveries, all of which came in part.
-    """
+async def ranged(client: httpx.AsyncClient, goods: Sequence[Product], seed: int) -> None:
+    """The first store's places and products, of which it has counted every other one."""
     chance = random.Random(seed)
     send = _Sender(client)
     places = sorted({one.place for one in goods})
     rows = [{"store_number": FIRST, "location_code": code, "location_order": n} for n, code in enumerate(places)]
     await send("/aisle/v1/locations", "locations", rows)
     await send(f"/stores/{FIRST}/storeproducts", "store_products", [{"product_number": one.number} for one in goods])
+    await _count(send, goods[::2], chance)
+
+
+async def _count(send: _Sender, goods: Sequence[Product], chance: random.Random) -> None:
     counts = [
         {"product_number": one.number, "location_code": one.place, "stock_pool_1": chance.randint(50, 500)}
         for one in goods
     ]
     await send(LOGS.replace("S1", FIRST) + "?is_counted_quantity=true", "storeproductlog", counts)
+
+
+async def filled(client: httpx.AsyncClient, goods: Sequence[Product], orders: int, seed: int) -> None:
+    """The first store, with everything a store has.
+
+    Stock that is counted once more, orders of which some are picked, and a quarter as many deliveries, all of which
+    came in part.
+    """
+    chance = random.Random(seed)
+    send = _Sender(client)
+    await _count(send, goods, chance)
     made = [_order(number, chance.sample(goods, 3), chance) for number in range(orders)]
     await send(f"/stores/{FIRST}/orders/customerorders", "orders", made)
     coming = [_delivery(number, chance.sample(goods, 5)) for number in range(max(1, orders // 4))]

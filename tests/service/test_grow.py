@@ -15,7 +15,7 @@ from tests.bench.shop import products
 from tests.grow.__main__ import opened
 from tests.grow.chain import address_beside, copied, make_beside
 from tests.grow.lists import LISTS, Cost, side, told, walked, weighed
-from tests.grow.store import FIRST, filled, founded, store_number
+from tests.grow.store import FIRST, filled, founded, ranged, store_number
 from tests.service.postgres import Server
 from tests.service.world import API, START, assert_books
 
@@ -34,6 +34,7 @@ async def grown(server: Server) -> AsyncIterator[tuple[Service, Service]]:
     ):
         async with opened(one) as sends:
             await founded(sends, GOODS, 1)
+            await ranged(sends, GOODS, 7)
             await filled(sends, GOODS, 8, 7)
         async with opened(chain) as sends:
             await founded(sends, GOODS, STORES)
@@ -118,12 +119,13 @@ async def test_the_chain_is_walked_to_its_end(grown: tuple[Service, Service]) ->
 
 async def test_pages_are_weighed_in_turns(grown: tuple[Service, Service], capsys: Any) -> None:
     async with opened(grown[0]) as one, opened(grown[1]) as chain:
-        names = ["logs of the chain", "stores"]
-        found = await weighed(side(one, grown[0], [FIRST]), side(chain, grown[1], [FIRST]), GOODS[0].place, names, 3)
+        names = ["logs of the chain", "logs of a product", "stores"]
+        found = await weighed(side(one, grown[0], [FIRST]), side(chain, grown[1], [FIRST]), GOODS[0], names, 3)
     assert list(found) == [
         "logs of the chain, page 1",
         "logs of the chain, page 300",
         "logs of the chain, from_id",
+        "logs of a product",
         "stores, page 1",
         "stores, page 300",
     ]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from aisle.service.context import Context
 from aisle.service.pages import Page
 from aisle.service.sql import stores as sql
-from aisle.service.sql.compose import Query, paged
+from aisle.service.sql.compose import Query, counted, paged
 
 FEW = 100
 """Tokens of more stores than this, and than rows to be read, go by the chain's index."""
@@ -28,14 +28,14 @@ class Span(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A list over stores: the counter that numbers its rows, how many it has, and their keys in its order.
+    """A list over stores: the counter that numbers its rows, their keys in any order, and in the list's.
 
     Both are asked with filters, which may hold `beyond` and `until`, two numbers between which the rows are, the first
     one left out. The keys end with what `after` takes.
     """
 
     counter: str
-    counted: Callable[[Mapping[str, object]], Query]
+    rows: Callable[[Mapping[str, object]], Query]
     keys: Callable[[Mapping[str, object]], Query]
 
 
@@ -45,7 +45,7 @@ async def span(ctx: Context, page: Page, asked: Mapping[str, object], listed: Li
     What is passed over is passed over by itself: then the page is as simple to plan as a first one, which is planned
     once for all.
     """
-    lies = await _span(ctx, page, asked, listed.counted, listed.counter)
+    lies = await _span(ctx, page, asked, listed)
     keys = listed.keys(lies.asked)
     if not lies.offset or not keys.plain:
         return lies
@@ -53,33 +53,38 @@ async def span(ctx: Context, page: Page, asked: Mapping[str, object], listed: Li
     return Span({**lies.asked, "after": before[0][-2:]}, 0) if before else None
 
 
-async def _span(
-    ctx: Context, page: Page, asked: Mapping[str, object], count: Callable[[Mapping[str, object]], Query], counter: str
-) -> Span:
+async def _span(ctx: Context, page: Page, asked: Mapping[str, object], listed: Listed) -> Span:
     behind = page.behind(asked)
     if "token" not in asked:
         return Span(behind, page.offset)
-    stores, last = await ctx.tx.one(sql.REACH_OF_ACCESS, ctx.principal.token_id, counter) or (0, 0)
+    stores, last = await ctx.tx.one(sql.REACH_OF_ACCESS, ctx.principal.token_id, listed.counter) or (0, 0)
     if not 0 < stores <= max(FEW, page.offset + page.limit):
         return Span(behind, page.offset)
     low, offset = _least(behind) - 1, page.offset
+    most = page.offset + page.limit
+
+    async def found_until(until: int) -> int:
+        # No further than the page goes: what is asked is whether it lies before this number.
+        rows = listed.rows(behind | {"beyond": low, "until": until})
+        return await counted(rows._replace(plain=False), most).total(ctx.tx)
+
     if offset >= stores:
         # No store has a number twice: up to there are no more rows than have to be passed over.
         mark = low + offset // stores
-        offset -= await count(behind | {"beyond": low, "until": mark}).total(ctx.tx)
+        offset -= await found_until(mark)
         low = mark
     width, enough = (offset + page.limit) // stores + 1, False
     while low + width < last and not enough:
-        found = await count(behind | {"beyond": low, "until": low + width}).total(ctx.tx)
+        found = await found_until(low + width)
         enough = found >= offset + page.limit
         if found <= offset:
             # All of them come before the page.
             low, offset = low + width, offset - found
         width *= 1 if enough else _WIDER
     width = min(width, last - low)
-    while width > ((offset + page.limit) // stores + 1) * _WIDER:
+    while width > ((offset + page.limit) // stores + 1) * 2:
         half = width // 2
-        found = await count(behind | {"beyond": low, "until": low + half}).total(ctx.tx)
+        found = await found_until(low + half)
         if found <= offset:
             low, offset, width = low + half, offset - found, width - half
         elif found >= offset + page.limit:

@@ -27,9 +27,6 @@ SCROLL = Param("scroll_id", "query", "string", max_length=2000, assumed=True)
 MOST_COUNTED = LARGEST_SIZE
 """Over several stores, a list of more rows is not counted to its end, and its pages have no `total_count`."""
 
-MOST_LOOKED_THROUGH = 100
-"""The same of a list that has to look into each row for what it is asked for."""
-
 Key = tuple[int | str, ...]
 """Of a row: what its list is ordered by."""
 
@@ -109,19 +106,28 @@ async def over_stores(
 ) -> tuple[int | None, list[_T]]:
     """How many rows a list over several stores has, None when they are more than it counts, and those of a page.
 
-    `every` are all of its rows; `read` reads those of the page. Where these tell how many there are nothing is counted,
+    `every` are all of its rows, in any order; `read` reads the page. Where it tells how many there are none is counted,
     and what is asked for to see whether there is anything at all is counted first: mostly there is nothing to read.
     """
-    most = MOST_COUNTED if most is None else most
-    some = counted(every, most + 1)
-    total = None if every.plain or page.offset else await some.total(tx)
+    total = None
+    if most is None:
+        most = MOST_COUNTED
+        total = None if every.plain or page.offset else await counted(every, most + 1).total(tx)
     if total == 0:
         return 0, []
     found = await read()
     if total is None:
-        told = bool(found) and not page.after and page.offset + len(found) > most
-        total = most + 1 if told else await some.total(tx)
+        reached = page.offset + len(found)
+        known = _ends(page, found) or (bool(found) and reached > most)
+        if page.after or not known:
+            reached = await counted(every, most + 1).total(tx)
+        total = reached
     return (total if total <= most else None), found
+
+
+def _ends(page: Page, found: Sequence[object]) -> bool:
+    """Whether a list is known to end on this page."""
+    return len(found) <= page.size and bool(found or not page.offset)
 
 
 def reduced(rows: Iterable[str], page: Page, total: int | None, *, more: bool) -> bytes:

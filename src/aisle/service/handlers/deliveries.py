@@ -16,7 +16,7 @@ from aisle.service.encode import compact, without_none
 from aisle.service.few import Listed, Span, span
 from aisle.service.handlers.products import code_key
 from aisle.service.limits import check_code
-from aisle.service.pages import MOST_LOOKED_THROUGH, Page, envelope, over_stores, scrolled_page
+from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.sql import deliveries as sql
 from aisle.service.sql import products as product_sql
 from aisle.service.sql.compose import Query, around, contains, filtered, paged
@@ -87,12 +87,15 @@ async def of_page(
     def keys(filters: Mapping[str, object]) -> Query:
         return filtered(kind.keys, kind.filters, filters, kind.of_chain)
 
+    every = partial(filtered, kind.keys, kind.filters)
+
     async def read() -> list[list[Row]]:
-        lies = await span(ctx, page, asked, Listed(kind.counter, count, keys))
+        lies = await span(ctx, page, asked, Listed(kind.counter, every, keys))
         return await _lines(ctx, page, lies, kind, kind.of_chain) if lies else []
 
-    most = MOST_LOOKED_THROUGH if "group_code" in asked else None
-    return await over_stores(ctx.tx, keys(asked), page, read, most)
+    # Each has to be looked into for its lines' groups.
+    most = page.size if "group_code" in asked else None
+    return await over_stores(ctx.tx, every(asked), page, read, most)
 
 
 async def _lines(ctx: Context, page: Page, lies: Span, kind: Kind, order: str) -> list[list[Row]]:

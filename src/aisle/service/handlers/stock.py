@@ -93,7 +93,8 @@ async def _of_chain(
     ctx: Context, page: Page, asked: dict[str, object], rest: str
 ) -> tuple[int | None, list[list[Row]]]:
     """The same of all stores of the token."""
-    listed = Listed("store_product", _counted, partial(_keys, sql.STOCK_CHAIN_KEYS, sql.STOCK_ORDER_CHAIN))
+    every = partial(_keys, sql.STOCK_KEYS, "")
+    listed = Listed("store_product", every, partial(_keys, sql.STOCK_CHAIN_KEYS, sql.STOCK_ORDER_CHAIN))
 
     async def read() -> list[list[Row]]:
         lies = await span(ctx, page, asked, listed)
@@ -103,7 +104,7 @@ async def _of_chain(
         await enter_all(ctx.tx, ctx.principal, (row[0] for row in rows))
         return _grouped(rows)
 
-    return await over_stores(ctx.tx, listed.keys(asked), page, read)
+    return await over_stores(ctx.tx, every(asked), page, read)
 
 
 def _keys(head: str, order: str, asked: Mapping[str, object]) -> Query:

@@ -197,7 +197,7 @@ _LOG_MONTHS = (
     "CREATE INDEX stock_log_month ON stock_log (substr(created_on, 1, 7), seq, ordinal, store_number, created_on)",
     """CREATE INDEX stock_log_article
         ON stock_log (product_number, substr(created_on, 1, 7), seq, ordinal, store_number, created_on)""",
-    "CREATE INDEX stock_log_months ON stock_log (store_number, substr(created_on, 1, 7), seq, created_on)",
+    "CREATE INDEX stock_log_months ON stock_log (store_number, substr(created_on, 1, 7), seq, ordinal, created_on)",
     "DROP INDEX stock_log_created",
 )
 

@@ -40,7 +40,7 @@ STATISTICS = {
     ("stock_log", "stock_log_product"): "20000000 200000 10 1",
     ("stock_log", "stock_log_month"): "20000000 2000000 40 1 1 1",
     ("stock_log", "stock_log_article"): "20000000 4000 400 2 1 1 1",
-    ("stock_log", "stock_log_months"): "20000000 200000 20000 1 1",
+    ("stock_log", "stock_log_months"): "20000000 200000 20000 1 1 1",
 }
 
 
