@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 import apsw
+import httpx
 
 from aisle.service.factory import Service
 from aisle.service.storage import open_storage
@@ -19,7 +21,7 @@ from aisle.service.text import natural_key
 from tests.bench import grown, shop
 from tests.grow.__main__ import opened
 from tests.grow.store import FIRST, filled, founded
-from tests.service.world import START
+from tests.service.world import API, START
 
 LOWEST = 1_000_000
 """The number of the shop's first product."""
@@ -37,12 +39,28 @@ def made(folder: Path, base: int, orders: int) -> Path:
     async def fill() -> None:
         async with opened(service) as client:
             await founded(client, goods, 1)
+            await ranged(client, goods)
             await filled(client, goods, orders, 7)
 
     with closing(Service(open_storage(path), lambda: START)) as service:
         asyncio.run(fill())
     (folder / "made").touch()
     return path
+
+
+async def ranged(client: httpx.AsyncClient, goods: Sequence[shop.Product]) -> None:
+    """The first store's places and products, nothing of which is counted yet."""
+    places = [
+        {"store_number": FIRST, "location_code": code, "location_order": number}
+        for number, code in enumerate(sorted({each.place for each in goods}))
+    ]
+    products = [{"product_number": each.number} for each in goods]
+    for path, body in (
+        ("/aisle/v1/locations", {"locations": places}),
+        (f"{API}/stores/{FIRST}/storeproducts", {"store_products": products}),
+    ):
+        answer = await client.post(path, json=body)
+        assert answer.status_code == 200, answer.text
 
 
 def multiplied(source: Path, folder: Path, base: int, times: int) -> Path:

@@ -22,6 +22,7 @@ from aisle.service.storage import open_storage
 from tests.bench import grown, shop
 from tests.bench.bench import Bench
 from tests.bench.grown import reading
+from tests.bench.multiplied import ranged
 from tests.bench.rows_growth import curve, reads, scans, starts, used_ms
 from tests.bench.rows_pages import FLAT, asking, in_turns, names
 from tests.bench.table import Pair, Row, measures, median
@@ -135,6 +136,7 @@ def _founded(folder: Path, stores: int, products: int) -> Path:
         async with opened(service) as client:
             await founded(client, goods, stores)
             if stores == 1:
+                await ranged(client, goods)
                 await filled(client, goods, min(200, products), 7)
 
     with closing(Service(open_storage(folder / "service.db"), lambda: START)) as service:

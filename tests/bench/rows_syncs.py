@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 import time
@@ -69,11 +70,20 @@ def _run(env: Mapping[str, str | None]) -> tuple[float, float, str]:
     """Milliseconds of processor, MB at most, and what it says."""
     laid, lifeline = environment(env)
     command = [sys.executable, "-m", "aisle", "sync", "--full"]
+    peak = 0
     with subprocess.Popen(command, env=laid, pass_fds=lifeline, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
+        while not select.select([process.stdout], [], [], 0.1)[0]:
+            peak = max(peak, _peak_kb(process.pid))
         said = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise AssertionError(f"aisle sync ended with {process.returncode}: {said}")
-    return (used.ru_utime + used.ru_stime) * 1000, used.ru_maxrss / 1024, said
+    return (used.ru_utime + used.ru_stime) * 1000, peak / 1024, said
+
+
+def _peak_kb(pid: int) -> int:
+    """What a process has had at most; its `ru_maxrss` would be that of this one, which it began as."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
