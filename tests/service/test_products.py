@@ -182,9 +182,9 @@ async def test_a_deleted_product_is_nowhere_until_it_is_made_again(world: World)
     await world.post("/stores/S1/storeproducts", {"store_products": items})
     cursor = (await world.get("/aisle/v1/stores/S1/changes"))["cursor"]
     await delete(world, "P2")
-    assert {"topic": "product", "key": "P2"} in (await world.get("/aisle/v1/stores/S1/changes", since=cursor))[
-        "changes"
-    ]
+    assert {"topic": "product", "key": "P2", "chain": True} in (
+        await world.get("/aisle/v1/stores/S1/changes", since=cursor)
+    )["changes"]
     for query in ({"store_number": "S1"}, {}):
         page = await world.get(STOCK, **query)
         assert [row["product_number"] for row in page["list"]] == ["P1", "P3"]
