@@ -64,7 +64,7 @@ def statements() -> Iterator[tuple[str, str]]:
     for module in MODULES:
         for name, value in vars(module).items():
             for text in value if isinstance(value, tuple) else (value,):
-                if isinstance(text, str) and re.match(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b", text) and name.isupper():
+                if isinstance(text, str) and re.match(r"\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b", text) and name.isupper():
                     yield name, _whole(module, name, text)
 
 

@@ -48,14 +48,12 @@ STORE_REMOVALS = (
     "DELETE FROM balance WHERE store_number = ANY($1)",
     "DELETE FROM store_product WHERE store_number = ANY($1)",
     "DELETE FROM location WHERE store_number = ANY($1)",
-    """INSERT INTO counter (store_number, name, value)
-        SELECT store_number, 'location_gone', value FROM counter WHERE store_number = ANY($1) AND name = 'location'
-        ON CONFLICT (store_number, name) DO UPDATE SET value = excluded.value""",
     "DELETE FROM token_store WHERE store_number = ANY($1)",
     "DELETE FROM sign_in_failure WHERE store_number = ANY($1)",
     "DELETE FROM recount WHERE store_number = ANY($1)",
     "DELETE FROM person WHERE store_number = ANY($1)",
-    "DELETE FROM counter WHERE store_number = ANY($1) AND (name = 'store_product' OR name = 'store_product_gone')",
+    """DELETE FROM counter WHERE store_number = ANY($1)
+        AND name IN ('store_product', 'store_product_gone', 'location', 'location_gone')""",
     "DELETE FROM store WHERE store_number = ANY($1)",
 )
 
