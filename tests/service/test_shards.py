@@ -38,6 +38,7 @@ OVER_ALL = {
 }
 _SCOPES = (exp.Select, exp.Update, exp.Delete)
 _VOLATILE = re.compile(r"\b(random|gen_random_uuid|clock_timestamp|nextval|now)\s*\(", re.IGNORECASE)
+_STATEMENT = re.compile(r"\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b")
 _HEAD = re.compile(r"_(LIST|KEYS|KEYS_CATALOGUE|COUNT|COUNT_CATALOGUE)$|^AT_PLACE$")
 
 
@@ -64,7 +65,7 @@ def statements() -> Iterator[tuple[str, str]]:
     for module in MODULES:
         for name, value in vars(module).items():
             for text in value if isinstance(value, tuple) else (value,):
-                if isinstance(text, str) and re.match(r"\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b", text) and name.isupper():
+                if isinstance(text, str) and _STATEMENT.match(text) and name.isupper():
                     yield name, _whole(module, name, text)
 
 
