@@ -84,7 +84,7 @@ def test_what_a_place_is_used_for(stocked: Cache, reads: Reads, outbox_db: apsw.
         return row
 
     assert spot("A-1") == {"tags": [], "goods": 1, "is_used": False}
-    assert spot("PU-1") == {"tags": ["pickup"], "goods": 0, "is_used": True}
+    assert spot("PU-1") == {"tags": ["pickup"], "goods": 0, "is_used": False}, "its tags say enough"
     assert spot("E-1") == {"tags": [], "goods": 0, "is_used": False}
     assert reads.query("spot", {"location_code": "?"}) == ([], 0)
     assert spot("PU-01") == {"tags": [], "goods": 0, "is_used": False}

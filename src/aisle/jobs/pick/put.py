@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -25,6 +25,11 @@ PICKUPS = "pickups"
 
 WAITING_ROOM = ("pick", "collect")
 """What the tags of places where goods wait for customers have in them: pick-up, pickup, click and collect."""
+
+
+def waits(tags: Iterable[Any]) -> bool:
+    """Whether goods wait for customers at a place with these tags."""
+    return any(word in str(tag).casefold() for tag in tags for word in WAITING_ROOM)
 
 
 def at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
@@ -76,9 +81,7 @@ def told_spot(state: Picking, row: Mapping[str, Any], context: Context) -> Resul
     """Where goods are for sale nothing is put down without being asked about."""
     place = state.asked.key
     state = state._replace(asked=Asked())
-    tags = [str(tag).casefold() for tag in row.get("tags") or ()]
-    waits = any(word in tag for tag in tags for word in WAITING_ROOM) or row.get("is_used")
-    if number(row.get("goods")) <= 0 or waits:
+    if number(row.get("goods")) <= 0 or row.get("is_used") or waits(row.get("tags") or ()):
         return put_down(state, place, context)
     return wrong(state, "pick.put_on_goods", Way("put_here", place), place=place, count=int(number(row["goods"])))
 

@@ -14,7 +14,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.jobs.pick.put import WAITING_ROOM
+from aisle.jobs.pick.put import waits
 from aisle.local.cache.tags import tag_counts, tagged_places
 from aisle.local.db import fetch
 from aisle.local.fold import natural
@@ -100,7 +100,7 @@ def lying(product: Read, args: Mapping[str, Json]) -> Result:
 def pickups(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """The places where goods wait for customers: one row with their codes (`places`), those that are most `like` a code
     first."""
-    waiting = [tag for tag, _ in tag_counts(cache) if any(room in tag.casefold() for room in WAITING_ROOM)]
+    waiting = [tag for tag, _ in tag_counts(cache) if waits((tag,))]
     found = list(tagged_places(cache, waiting))
     like = _bare(str(args.get("like") or ""))
     found.sort(key=lambda code: (_bare(code) != like, natural(code)))
@@ -110,17 +110,3 @@ def pickups(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
 def _bare(code: str) -> tuple[str, ...]:
     """A code without its marks and the zeros in front of its numbers."""
     return tuple(part.lstrip("0") for part in re.findall(r"[^\W\d_]+|\d+", code.casefold()))
-
-
-def spot(place: Read, args: Mapping[str, Json]) -> Result:
-    """What a place is used for (location_code): its `tags`, how many `goods` lie there that belong to no order, and
-    whether it `is_used` for goods of orders already."""
-    rows, _ = place({"location_code": args["location_code"]})
-    if not rows:
-        return [], 0
-    goods, used = 0, False
-    for product in rows[0]["products"]:
-        held = sum((decimal(each["quantity"]) for each in product["held"]), Decimal(0))
-        goods += decimal(product["quantity"]) > held
-        used = used or held > 0
-    return [{"tags": rows[0]["tags"], "goods": goods, "is_used": used}], 1

@@ -84,7 +84,7 @@ def _is_asked(each: Step, words: Sequence[str], aisle: str | None) -> bool:
 def _summary(cache: apsw.Connection, pending: Pending, code: str, order: Json) -> Row:
     lying = _lying(cache, pending, code, {})
     return {
-        **_head(cache, code, order),
+        **head(cache, code, order),
         "products": len(lying),
         "quantity": sum((row["quantity"] for row in lying), Decimal(0)),
     }
@@ -102,16 +102,16 @@ def place(
     if at is None:
         return [], 0
     lying = _lying(cache, pending, code, {} if known is None else known)
-    held = _held(cache, code, [row["product_number"] for row in lying])
+    held = held_at(cache, code, [row["product_number"] for row in lying])
     began = began_of(cache, [operation for row in lying for operation in pending.get(row["product_number"], ())])
     for row in lying:
         number = str(row["product_number"])
         row["held"] = lay_held(held.get(number, []), code, number, pending.get(number, ()), began)
     tags: list[str] = next((row["tags"] for row in lying if row["tags"]), [])
-    head = _head(cache, code, walk.steps[at][1])
+    known_of = head(cache, code, walk.steps[at][1])
     one: Row = {
-        **head,
-        "tags": head["tags"] or tags,
+        **known_of,
+        "tags": known_of["tags"] or tags,
         "products": [{name: value for name, value in row.items() if name != "tags"} for row in lying],
         "before": walk.steps[at - 1][0] if at else "",
         "after": walk.steps[at + 1][0] if at + 1 < len(walk.steps) else "",
@@ -119,7 +119,8 @@ def place(
     return [one], 1
 
 
-def _head(cache: apsw.Connection, code: str, order: Json) -> Row:
+def head(cache: apsw.Connection, code: str, order: Json) -> Row:
+    """What is known of a place itself."""
     row = fetch_one(cache, "SELECT raw FROM location WHERE location_code = ?", code)
     raw = loaded(row[0]) if row else {}
     tags = raw.get("tags")
@@ -133,12 +134,9 @@ def _head(cache: apsw.Connection, code: str, order: Json) -> Row:
 
 def _lying(cache: apsw.Connection, pending: Pending, code: str, known: Known) -> list[Row]:
     """What the stock list says of this place, by name; products of which nothing is left there are not among them."""
-    coming = [
-        number for number, operations in pending.items() if any(code in places_of(each, number) for each in operations)
-    ]
     before = dict(known)
     known.clear()
-    for number, *rest in fetch(cache, _LYING, code, to_text(coming)):
+    for number, *rest in fetch(cache, _LYING, code, to_text(coming(pending, code))):
         said = (code, pending.get(number, ()), number, *rest)
         kept = before.get(number)
         known[number] = kept if kept is not None and kept[0] == said else (said, _product(*said))
@@ -146,6 +144,37 @@ def _lying(cache: apsw.Connection, pending: Pending, code: str, known: Known) ->
     if len(known) > REMEMBERED:
         known.clear()
     return rows
+
+
+def coming(pending: Pending, code: str) -> list[str]:
+    """The products of which something is brought here, or counted here."""
+    return [
+        number for number, operations in pending.items() if any(code in places_of(each, number) for each in operations)
+    ]
+
+
+class Lying(NamedTuple):
+    """What of a product lies at a place: in all, and by pool."""
+
+    quantity: Decimal
+    pools: dict[str, Decimal]
+    tags: list[str]
+    """Those of the place, as the stock list has them."""
+
+
+def lying_of(stock: Row, code: str) -> Lying:
+    """By what a stock entry says."""
+    entries = [entry for entry in stock.get("store_locations") or () if entry.get("store_location_code") == code]
+    by_pool: dict[str, Decimal] = {}
+    for entry in entries:
+        for pool, quantity in pools(entry, "stock_pool_").items():
+            by_pool[pool] = by_pool.get(pool, Decimal(0)) + decimal(quantity)
+    tags: list[Any] = next((entry["tags"] for entry in entries if isinstance(entry.get("tags"), list)), [])
+    return Lying(
+        sum((decimal(entry.get("quantity")) for entry in entries), Decimal(0)),
+        {pool: quantity for pool, quantity in by_pool.items() if quantity},
+        [str(tag) for tag in tags],
+    )
 
 
 def _product(
@@ -161,21 +190,16 @@ def _product(
 ) -> Row:
     known = lay_stock(loaded(stock), number, operations, began)
     item = loaded(catalogue) if catalogue else {}
-    entries = [entry for entry in known.get("store_locations") or () if entry.get("store_location_code") == code]
-    by_pool: dict[str, Decimal] = {}
-    for entry in entries:
-        for pool, quantity in pools(entry, "stock_pool_").items():
-            by_pool[pool] = by_pool.get(pool, Decimal(0)) + decimal(quantity)
-    tags: list[Any] = next((entry["tags"] for entry in entries if isinstance(entry.get("tags"), list)), [])
+    here = lying_of(known, code)
     return {
         "product_number": number,
         "description": name or str(known.get("product_description") or ""),
-        "quantity": sum((decimal(entry.get("quantity")) for entry in entries), Decimal(0)),
-        "pools": {pool: quantity for pool, quantity in by_pool.items() if quantity},
+        "quantity": here.quantity,
+        "pools": here.pools,
         "allow_decimal": bool(decimals),
         "unit": unit,
         "price": decimal(known.get("price") or item.get("price")),
-        "tags": [str(tag) for tag in tags],
+        "tags": here.tags,
     }
 
 
@@ -186,7 +210,7 @@ def began_of(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[st
     return dict(fetch(cache, sql, to_text(numbers))) if numbers else {}
 
 
-def _held(cache: apsw.Connection, code: str, numbers: Sequence[str]) -> dict[str, list[Row]]:
+def held_at(cache: apsw.Connection, code: str, numbers: Sequence[str]) -> dict[str, list[Row]]:
     """What of these products is held at this place for order lines, by product."""
     held: dict[str, list[Row]] = {}
     for product, order, line, raw in fetch(cache, _HELD, to_text(list(numbers))) if numbers else ():

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from aisle.local.reads import moves as reads_moves
     from aisle.local.reads import pick as reads_pick
     from aisle.local.reads import short as reads_short
+    from aisle.local.reads import spot as reads_spot
     from aisle.local.reads import store_product as reads_store_product
     from aisle.local.reads import stores as reads_stores
     from aisle.local.reads import walks as reads_walks
@@ -62,6 +63,7 @@ else:
     reads_moves = Late("aisle.local.reads.moves")
     reads_pick = Late("aisle.local.reads.pick")
     reads_short = Late("aisle.local.reads.short")
+    reads_spot = Late("aisle.local.reads.spot")
     reads_stores = Late("aisle.local.reads.stores")
     reads_store_product = Late("aisle.local.reads.store_product")
     reads_walks = Late("aisle.local.reads.walks")
@@ -124,7 +126,7 @@ class Reads:
             ),
             "lying": lambda args: reads_pick.lying(self._named["product"], args),
             "pickups": lambda args: reads_pick.pickups(self._cache, args),
-            "spot": lambda args: reads_pick.spot(self._named["place"], args),
+            "spot": lambda args: reads_spot.spot(self._cache, self._goods.pending(), self._walk(), self._gone, args),
             "deliveries": lambda args: reads_deliveries.deliveries(self._cache, self._overlay, args),
             "delivery": lambda args: reads_deliveries.delivery(self._cache, self._overlay, str(args["order_number"])),
             "expecting": lambda args: reads_deliveries.expecting(self._cache, self._overlay, args),
@@ -246,13 +248,17 @@ class Reads:
         """What lies there for orders that were rejected here lies there for nobody."""
         rows, total = place(self._cache, self._goods.pending(), self._walk(), args, self._lying)
         products = [product for row in rows for product in row["products"]]
-        pending = self._overlay.orders()
-        numbers = {str(each["order_number"]) for product in products for each in product["held"]}
-        if not numbers.isdisjoint(pending):
-            gone = {number for number, each in self._standings.of(self._cache, pending).items() if each.is_gone}
-            for product in products:
-                product["held"] = [each for each in product["held"] if str(each["order_number"]) not in gone]
+        gone = self._gone({str(each["order_number"]) for product in products for each in product["held"]})
+        for product in products if gone else ():
+            product["held"] = [each for each in product["held"] if str(each["order_number"]) not in gone]
         return rows, total
+
+    def _gone(self, orders: Iterable[str]) -> set[str]:
+        """Those of these orders that were rejected or finished here."""
+        pending = self._overlay.orders()
+        touched = {number for number in orders if number in pending}
+        standings = self._standings.of(self._cache, pending) if touched else {}
+        return {number for number in touched if number in standings and standings[number].is_gone}
 
     def _orders(self, args: Mapping[str, Json]) -> Result:
         wanted = {**args, "ahead": reads_walks.ahead(self._outbox, str(args.get("user") or ""))}
