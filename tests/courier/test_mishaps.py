@@ -74,6 +74,26 @@ async def test_what_cannot_be_read_back_stays_and_is_asked_for_once_more_by_itse
         assert host.line("O1")["picked_quantity"] == 2
 
 
+@pytest.mark.parametrize("status", [403, 404])
+async def test_where_the_change_feed_is_refused_what_was_confirmed_is_read_back_all_the_same(
+    host: Host, status: int
+) -> None:
+    """At a first start, too, when it has never said where it stands; and it is asked at the courier's pace."""
+    refused = says(status, body={"success": False, "message": "not for you"})
+    host.fake.down = lambda fake, asked: (refused if name_of(asked) == "changes" else Fake.answer)(fake, asked)
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await host.time.until(lambda: host.desk.is_read_back(op_id), 10)
+        assert host.state() == "partial", "the screens say what is missing"
+        before = host.fake.calls["changes"]
+        await host.time.pass_(60)
+        assert host.fake.calls["changes"] - before <= 40
+        host.fake.down = None
+        await host.time.until(lambda: host.state() == "live", 60)
+
+
 async def test_what_could_not_be_read_is_read_by_the_next_courier_at_the_latest(host: Host) -> None:
     """The cursor stays before it: the service says once of what changed, and a courier may end at any time."""
     async with host.running(host.courier()) as courier:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerError, TransportError, Unauthorized
+from aisle.client.errors import ClientError, RateLimited, ServerError, TransportError, Unauthorized
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
@@ -55,6 +55,8 @@ _FAR_BACK_S = 26 * 3600.0
 """In the slow round stock is asked for from a day back: where the service's clock is behind, or its zone is not the one
 that it says, or it looks at days alone, the usual look sees nothing."""
 _SINCE = "stock_since"
+_OF_THE_LINK = (TransportError, ServerError, Unauthorized, RateLimited)
+"""What keeps everything from being read, not one list."""
 CHANGES = "changes"
 """What is missing where the change feed cannot be read."""
 _STAGES_OF = {
@@ -235,9 +237,7 @@ class Refresher:
 
     def _trouble(self, error: Exception) -> None:
         """A list could not be read: the link is down, or the list is not to be had."""
-        if isinstance(error, TransportError | ServerError | Unauthorized | RateLimited) or not isinstance(
-            error, ClientError
-        ):
+        if isinstance(error, _OF_THE_LINK) or not isinstance(error, ClientError):
             self._link.failed(error)
         else:
             self._notices.add(str(error))
@@ -282,10 +282,13 @@ class Refresher:
     # Our own service
 
     async def _fed(self, asking: Coroutine[Any, Any, Any]) -> Any:
-        """What the change feed says; None where it makes no sense, and then screens and `aisle sync` say so."""
+        """What the change feed says; None where it makes no sense or is refused, and then screens and `aisle sync` say
+        so: all else goes on, and what was confirmed is read back."""
         try:
             found = await asking
-        except AnswerError as error:
+        except ClientError as error:
+            if isinstance(error, _OF_THE_LINK):
+                raise
             self._notices.add(str(error))
             self._sync.lacks(CHANGES, True)
             return None
