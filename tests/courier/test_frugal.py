@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from aisle.client import Client
+from aisle.courier.send.parcel import PRODUCT, Topic
 from tests.courier.kit import STORE, movement
 from tests.courier.test_moves import goods
 from tests.courier.test_real_service import Flaky, Shop
@@ -113,6 +114,20 @@ async def test_what_such_a_list_does_not_bring_is_asked_for_by_itself(shop: Shop
         await lost(client, numbers[1:])
         await shop.time.until(lambda: all(stock_of(shop, number) == before[number] - 2 for number in numbers), 10)
     assert sorted(query.get("product_number", "") for query in line.of(STOCK)) == ["", *sorted(numbers[1:])]
+
+
+async def test_a_service_that_asked_for_patience_is_left_alone_with_the_list_too(shop: Shop) -> None:
+    rows = await goods(shop, 6)
+    line = line_of(shop)
+    async with shop.courier() as courier:
+        await shop.time.pass_(5)
+        courier.link.hold(30)
+        line.asked.clear()
+        courier.refresher.want(Topic(PRODUCT, row["product_number"]) for row in rows)
+        await courier.refresher.wanted.read()
+        assert not line.asked
+        await shop.time.until(lambda: courier.refresher.wanted.rests, 40)
+    assert len(line.of(STOCK)) == 1
 
 
 async def test_the_catalogue_is_asked_where_it_has_changed(shop: Shop) -> None:

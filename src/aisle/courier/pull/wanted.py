@@ -105,7 +105,7 @@ class Wanted:
             return
         readers = min(AT_ONCE, len(self._topics))
         together = [topic for topic in self._topics if topic.topic == PRODUCT]
-        if len(together) >= TOGETHER and self._pull.lists_changed:
+        if len(together) >= TOGETHER and self._pull.lists_changed and self._may_ask():
             for topic in together:
                 del self._topics[topic]
             first = self._read_together(together)
@@ -123,8 +123,12 @@ class Wanted:
             del self._later[topic]
         return due
 
+    def _may_ask(self) -> bool:
+        """A service that asked for patience is left alone, and one that is not there is knocked at first."""
+        return self._link.is_up and not self._link.held_s
+
     async def _read_some(self) -> None:
-        while self._topics and self._link.is_up and not self._link.held_s:
+        while self._topics and self._may_ask():
             topic = next(iter(self._topics))
             del self._topics[topic]
             await self._read(topic)
