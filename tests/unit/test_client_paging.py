@@ -10,7 +10,9 @@ import pytest
 
 from aisle.client import Client
 from aisle.client.errors import AnswerError
+from aisle.client.paging import PageWalk
 from aisle.contract.models.stores import Store
+from aisle.contract.wire import operation
 from aisle.errors import ContractError
 from tests.unit.client_service import Service, reply
 
@@ -67,6 +69,15 @@ async def test_a_page_is_gone_when_the_next_one_is_asked_for() -> None:
     async with service.client(transport=httpx.MockTransport(answer)) as client:
         assert await walk(client) == [1, 2, 3, 4]
     assert held == [[], [], [], []]
+
+
+def test_a_page_that_is_nested_deeper_than_a_digest_goes_is_no_end_of_the_walk() -> None:
+    """How deep JSON may be is the interpreter's own limit, and grows with its versions."""
+    nested: list[Any] = []
+    for _ in range(5000):
+        nested = [nested]
+    pages = PageWalk(operation("list-deliveries"), {})
+    assert all(pages.advance([{"id": 1, "odd": nested}], {"next_page": number}) for number in (2, 3))
 
 
 async def test_a_walk_may_start_later() -> None:

@@ -37,7 +37,7 @@ class PageWalk:
         self._param = "page_number" if op.paging == "products" else "page_start"
         self._page = _whole(query.get(self._param)) or 1
         self._empty = 0
-        self._last = b""
+        self._last: bytes | None = None
         self.scroll_id: str | None = None
         self.query: dict[str, QueryValue] = {**query, self._param: self._page}
 
@@ -49,7 +49,7 @@ class PageWalk:
         told = envelope.get("scroll_id")
         self.scroll_id = told if isinstance(told, str) and told else None
         said = _digest(rows)
-        repeated = bool(rows) and said == self._last
+        repeated = bool(rows) and said is not None and said == self._last
         self._last = said
         self._empty = 0 if rows else self._empty + 1
         if repeated or following <= self._page or self._empty >= _EMPTY_PAGES:
@@ -121,9 +121,13 @@ def _may_lack_rows(op: Operation, body: Mapping[str, Any]) -> bool:
     return op.name in ("list-customer-orders", "list-products") and type(counted) is int and counted == 0
 
 
-def _digest(rows: Any) -> bytes:
-    """What tells one page from another, without keeping it."""
-    return blake2b(dumps(rows, 2), digest_size=16).digest()  # later forms of marshal look at who else holds an object
+def _digest(rows: Any) -> bytes | None:
+    """What tells one page from another, without keeping it; None for one that is nested too deeply to be told."""
+    try:
+        content = dumps(rows, 2)  # later forms of marshal look at who else holds an object
+    except ValueError:
+        return None
+    return blake2b(content, digest_size=16).digest()
 
 
 def _whole(value: Any) -> int | None:
