@@ -21,7 +21,7 @@ class BoundSession(Session):
 
     def passed(self, token: str, until: float) -> None:
         """This person has said the PIN before the session began: the courier gets the token that came of it."""
-        self._handing, self._proved = (token, until), until
+        self._handing, self._pin = (token, until), self._pin._replace(until=until)
         self._hand_on()
 
     @property

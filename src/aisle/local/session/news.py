@@ -5,17 +5,19 @@ A part of aisle.local.session.session.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError
 from aisle.jobs.base import Changed
-from aisle.jobs.view import WRONG, Frame, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, Frame, Verdict, msg
 from aisle.local.host.signals import REFUSAL
 from aisle.local.session.house import hidden
-from aisle.local.session.open_line import meant_for
+from aisle.local.session.open_line import meant_for, not_taken
 from aisle.local.session.rights import remind
 from aisle.local.session.stack import Level
+from aisle.scan.meaning import Echo
 
 if TYPE_CHECKING:
     from aisle.local.session.session import Session
@@ -65,8 +67,10 @@ def _at_all(session: Session) -> Frame:
     _tell(session, news)
     retuned = session._watch.look() if session._watch else None
     if retuned:
-        session._retune(retuned)
-    session._tell_door(session._lookout.turned())
+        from aisle.local.session.tuning import retune  # hardly ever, and no start pays for it
+
+        retune(session, retuned)
+    _tell_door(session, session._lookout.turned())
     remind(session)
     frame = session._frame()
     if frame.link.waiting:
@@ -83,13 +87,28 @@ def _tell(session: Session, news: Sequence[Changed]) -> None:
     if session._commit():
         session._lookout.heard()
         if meant_for(session._stack.levels) != page:
-            session._drop_typed(secret=secret)
+            _drop_typed(session, secret=secret)
     else:  # nobody did anything: told again the next time
         session._verdict, session.bells = before
 
 
+def _tell_door(session: Session, turned: str) -> None:
+    """Work goes on without the service; but nobody else would ask for a new token."""
+    if turned == "shut":
+        file = os.path.basename(session._terms.token_file) or "token_file"
+        session._tell(Verdict(WRONG, msg("session.shut_out", store=session._terms.store, file=file)))
+    elif turned == "open":
+        session._verdict = Verdict(INFO, msg("session.let_in"))
+
+
+def _drop_typed(session: Session, *, secret: bool) -> None:
+    """This page came by itself: what was typed before it is not its answer."""
+    if text := session._line.drop(secret=secret):
+        session._absorb(session._stack.feed(Echo(""), session._context()), "")
+        session._verdict = not_taken(text, session._verdict)
+
+
 def _unread(session: Session, error: StorageError) -> Frame:
     """What was noted cannot even be read: says so, as long as it is so."""
-    session._verdict = Verdict(WRONG, msg("session.no_file", why=session._why(error)))
-    session._ring(session._verdict)
+    session._tell(Verdict(WRONG, msg("session.no_file", why=session._why(error))))
     return session._frame()

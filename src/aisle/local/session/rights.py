@@ -9,7 +9,7 @@ and waits for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aisle.jobs.base import Event, Start
 from aisle.jobs.view import ASK, Verdict, msg
@@ -36,6 +36,20 @@ TWICE_S = 10.0
 """So long after a PIN was right it may be typed once more, by whoever did not see the page go."""
 
 
+class Pin(NamedTuple):
+    """How it stands with the PIN of whoever stands here; moments in seconds since 1970."""
+
+    until: float = 0.0
+    """Until when it is not asked for again."""
+    said: float = 0.0
+    """When it was said last, and was right."""
+    reminded: float = 0.0
+    """When it was told last that something waits for it."""
+
+
+NO_PIN = Pin()
+
+
 def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcome:
     """What comes of an input; or the page of the PIN, where that has to be said first."""
     stack = session._stack
@@ -49,7 +63,7 @@ def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcom
     row = pass_of(session)
     wanted = row["wanted"] or (asks and row["asked"])
     there = session.has_pass
-    if not wanted or (there and session._proved > session._at):
+    if not wanted or (there and session._pin.until > session._at):
         return outcome
     is_up = session._lookout.link().state in UP
     if before[-1].job.name != NAME and (is_up or asks):
@@ -63,7 +77,7 @@ def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcom
 
 def is_said_twice(session: Session, text: str, said: Event) -> bool:
     """Whether that may be a PIN which was right a moment ago: digits that mean nothing to the page that came."""
-    late = 0 <= session._at - session._proved_at < TWICE_S
+    late = 0 <= session._at - session._pin.said < TWICE_S
     return late and isinstance(said, Unknown | Text) and pin.is_like_one(text)
 
 
@@ -96,7 +110,7 @@ def remind(session: Session) -> None:
         return
     waiting = pass_of(session)["waiting"]
     if not waiting or session.has_pass or session._lookout.link().state not in UP:
-        session._reminded = 0.0
-    elif abs(session._at - session._reminded) >= TELL_AGAIN:
-        session._reminded = session._at
+        session._pin = session._pin._replace(reminded=0.0)
+    elif abs(session._at - session._pin.reminded) >= TELL_AGAIN:
+        session._pin = session._pin._replace(reminded=session._at)
         session._tell(Verdict(ASK, msg("pin.waits", count=waiting)))

@@ -17,14 +17,11 @@ from aisle.errors import StorageError
 from aisle.jobs.base import (
     Changed,
     Context,
-    Export,
     Opened,
     Order,
     Proved,
-    Query,
     Quit,
     Resumed,
-    Rows,
     SignIn,
     SignOut,
     Tune,
@@ -32,28 +29,27 @@ from aisle.jobs.base import (
     listens,
     shows_written,
 )
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, ListWindow, Msg, Verdict, View, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, ListWindow, Msg, Verdict, msg
 from aisle.local.db import Gone
 from aisle.local.host.ids import new_id
 from aisle.local.host.troubles import why_of
 from aisle.local.outbox.operation import Author
+from aisle.local.session.answers import answer
 from aisle.local.session.asking import NOTHING
 from aisle.local.session.ear import Ear
-from aisle.local.session.hearing import surroundings
-from aisle.local.session.house import Words, hidden, renamed, words
+from aisle.local.session.house import Words
 from aisle.local.session.keeper import Keeper
-from aisle.local.session.left import elsewhere
 from aisle.local.session.lookout import Lookout
 from aisle.local.session.news import look, shown
-from aisle.local.session.open_line import OpenLine, meant_for, not_taken
-from aisle.local.session.rights import own_principal, pass_of
+from aisle.local.session.open_line import OpenLine, meant_for
+from aisle.local.session.rights import NO_PIN, Pin, own_principal, pass_of
+from aisle.local.session.screen import frame, view
 from aisle.local.session.stack import Outcome, Stack
 from aisle.local.session.taking import lose, take_one
 from aisle.local.session.terms import Rooms, Terms, iso, list_rows
 from aisle.local.session.trace import Trace
-from aisle.local.session.watch import Retuned, Watch
+from aisle.local.session.watch import Watch
 from aisle.scan.inputs import Decoded
-from aisle.scan.meaning import Echo
 
 if TYPE_CHECKING:
     from aisle.local.session.changing import OpenStore
@@ -61,6 +57,13 @@ if TYPE_CHECKING:
 
 class Session:
     """The desk behind one screen. Not for use from several threads."""
+
+    open_store: OpenStore | None = None
+    """Opens what this terminal needs to work in another store; None where it stays in its own."""
+    say: Words | None = None
+    """What messages say, for whoever looks for a command by its words."""
+    has_themes = False
+    """Whether the terminal has the colours of a theme."""
 
     def __init__(
         self,
@@ -83,7 +86,7 @@ class Session:
         self._name = name
         self._id = name()
         self._furnish(rooms)
-        self._stack = Stack(self._answer, name)
+        self._stack = Stack(lambda query: answer(self, query), name)
         self._keeper = Keeper(rooms.journal, self._stack, self._id)
         self._who = SignIn("", "")
         self._line = OpenLine()
@@ -101,20 +104,9 @@ class Session:
         """Columns and rows of the screen, once they are known."""
         self._secrets: dict[str, str] = {}
         """What no file may hold, by the name of what was asked with it, until that is begun or over."""
-        self.open_store: OpenStore | None = None
-        """Opens what this terminal needs to work in another store; None where it stays in its own."""
-        self.say: Words | None = None
-        """What messages say, for whoever looks for a command by its words."""
-        self.has_themes = False
-        """Whether the terminal has the colours of a theme."""
         self._seen: tuple[Any, ...] = ()
         """The page that was on the screen before the inputs that are taken now."""
-        self._proved = 0.0
-        """Until when the PIN of whoever stands here is not asked for again."""
-        self._proved_at = 0.0
-        """When it was said last, and was right."""
-        self._reminded = 0.0
-        """When it was told last that something waits for it."""
+        self._pin = NO_PIN
         self._own: dict[str, Any] = {}
         """What the settings say of what somebody has changed on this terminal for himself."""
         self._closed = False
@@ -205,31 +197,6 @@ class Session:
             else:
                 del self._secrets[name]
 
-    def _tell_door(self, turned: str) -> None:
-        """Work goes on without the service; but nobody else would ask for a new token."""
-        if turned == "shut":
-            file = os.path.basename(self._terms.token_file) or "token_file"
-            self._verdict = Verdict(WRONG, msg("session.shut_out", store=self._terms.store, file=file))
-            self._ring(self._verdict)
-        elif turned == "open":
-            self._verdict = Verdict(INFO, msg("session.let_in"))
-
-    def _drop_typed(self, *, secret: bool) -> None:
-        """This page came by itself: what was typed before it is not its answer."""
-        if text := self._line.drop(secret=secret):
-            self._absorb(self._stack.feed(Echo(""), self._context()), "")
-            self._verdict = not_taken(text, self._verdict)
-
-    def _retune(self, retuned: Retuned) -> None:
-        """The settings have changed. Open jobs go on as they were begun; what is scanned from now on is read anew."""
-        self._verdict = retuned.verdict
-        if retuned.terms:
-            self._own = {}
-            self._terms = self._terms.tuned(retuned.terms)
-            self._ear = Ear(self._rooms.reads, self._terms.restricted)
-            self._rooms.reads.pools = self._terms.pools
-            self._known = None
-
     def keep_courier(self) -> None:
         """Calls a courier where there is none."""
         self._lookout.keep_courier()
@@ -239,7 +206,7 @@ class Session:
         self._begin()
         self._rows = list_rows(rows)
         self._size = (columns, rows)
-        if isinstance(self._view(), ListWindow) or listens(self._stack.top.job):
+        if isinstance(view(self), ListWindow) or listens(self._stack.top.job):
             # What it shows is wanted again; nothing has happened that is to be kept.
             self._absorb(self._stack.feed(Resumed(), self._context())._replace(wishes=()), "")
         self._commit()
@@ -288,33 +255,26 @@ class Session:
             work_in(self, order.store)
             return
         if isinstance(order, Tune):
-            self._tune(order)
+            from aisle.local.session.tuning import tune  # hardly ever, and no start pays for it
+
+            tune(self, order)
             return
         if isinstance(order, Proved):
-            self._proved, self._proved_at = order.until, self._at
+            self._pin = self._pin._replace(until=order.until, said=self._at)
             return
-        if isinstance(order, SignOut):
-            self._untune()
+        if isinstance(order, SignOut) and self._own:
+            from aisle.local.session.tuning import untune
+
+            untune(self)
         self._keeper.stay(order)
         if self._commit():
             self._enter(order if isinstance(order, SignIn) else SignIn("", ""))
-
-    def _tune(self, order: Tune) -> None:
-        """Another language or other colours, for whoever is here now."""
-        self._own.setdefault(order.name, getattr(self._terms, order.name))
-        named: dict[str, Any] = {order.name: order.value}
-        self._terms = self._terms._replace(**named)
-
-    def _untune(self) -> None:
-        """As the settings have it, for whoever comes next."""
-        if self._own:
-            self._terms, self._own = self._terms._replace(**self._own), {}
 
     def _enter(self, who: SignIn) -> None:
         """Puts up the first page of this person (or of nobody), and the jobs that were left open."""
         self._who = who
         self._known = None
-        self._proved = self._reminded = 0.0
+        self._pin = Pin(said=self._pin.said)
         self._stack.levels.clear()
         self._stack.push("home" if who.user else "sign_in")
         self._absorb(self._stack.feed(Opened({}), self._context()), "")
@@ -377,41 +337,8 @@ class Session:
     # What is on the screen
 
     def _frame(self) -> Frame:
-        self._lookout.shows(shown(self._stack.top))
-        self._last = Frame(
-            view=self._view(),
-            link=self._link(),
-            verdict=self._verdict,
-            typed=self._typed(),
-            store=self._terms.store,
-            user=self._who.name or self._who.user,
-            serial=self._serial,
-            language=self._terms.language,
-            theme=self._terms.theme if self.has_themes else "",
-        )
+        self._last = frame(self)
         return self._last
-
-    def _typed(self) -> str:
-        """The open line; of a secret only how long it is."""
-        typed = self._asking.typed(self._line.text)
-        return "*" * len(typed) if hidden(self._stack.levels, typed) else typed
-
-    def _link(self) -> Link:
-        """The state of the link, and what waits; while nothing can be kept, that, for nobody knows what is sent."""
-        link, kept = self._lookout.link(), not self._keeper.has_failed
-        try:
-            self._counts = self._rooms.outbox.counts()
-        except StorageError:
-            kept = False
-        waiting, doubtful = self._counts
-        away = elsewhere(self._rooms.bell.home)
-        state = link.state if kept else "unkept"
-        return link._replace(waiting=waiting, doubtful=doubtful, elsewhere=away, state=state)
-
-    def _view(self) -> View:
-        top = self._stack.top
-        view = top.job.view(top.state)
-        return self._asking.over(renamed(view, self._terms.shown) if self._terms.shown else view)
 
     def _begin(self) -> None:
         """One drained queue is one moment: what came in one read happened together."""
@@ -431,19 +358,3 @@ class Session:
                 terminal=self._terms.terminal,
             )
         return self._known
-
-    def _answer(self, query: Query | Export) -> Rows:
-        if isinstance(query, Export):
-            from aisle.local.session.export import exported  # not every day, and no start pays for it
-
-            return exported(self._rooms.reads.query, query, allowed=self._terms.exports)
-        if query.name == "file":
-            from aisle.local.session.export import named
-
-            return named(query, allowed=self._terms.exports)
-        if query.name == "terminal":
-            return Rows(query.id, (surroundings(*self._size),), 1)
-        if query.name == "words":
-            return words(query, self._terms.language, self.say)
-        rows, total = self._rooms.reads.query(query.name, query.args)
-        return Rows(query.id, tuple(rows), total)
