@@ -507,6 +507,27 @@ def test_a_window_on_hits(cache: Cache, reads: Reads) -> None:
     assert reads.query("search", {"search": "tea 0299"})[0][0]["product_number"] == "0299"
 
 
+def test_what_is_so_called_comes_first_among_more_than_are_counted(cache: Cache, reads: Reads) -> None:
+    """However many products have the words, those that are this or begin so are not lost among them."""
+    tea = [product(f"{number:04d}", f"Tea dark {number:04d}") for number in range(150)]
+    cup = [product(f"C{number:03d}", f"Cup of tea dark {number:03d}", f"90731{number:03d}") for number in range(150)]
+    cache.put_products([*cup, *tea, product("tea", "Pot"), product("9073", "Tin"), product("Q7", "Quince")])
+    found = {text: reads.query("search", {"search": text}) for text in ("tea", "tea dark", "9073", "q", "7")}
+    assert [row["product_number"] for row in found["tea"][0]][:3] == ["tea", "0000", "0001"]
+    assert [row["product_number"] for row in found["tea dark"][0]][:2] == ["0000", "0001"]
+    assert [row["product_number"] for row in found["9073"][0]][:1] == ["9073"]
+    assert [row["product_number"] for row in found["q"][0]] == ["Q7"]
+    assert [total for _, total in found.values()] == [100, 100, 100, 1, 0]
+    rows, total = reads.query("search", {"search": "tea", "first": 98, "size": 20})
+    assert ([row["product_number"] for row in rows], total) == (["0097", "0098"], 100)
+
+
+def test_a_text_longer_than_the_index_of_beginnings_needs_all_its_words(cache: Cache, reads: Reads) -> None:
+    same = "Organic wholemeal spelt rusks"
+    cache.put_products([product(f"{n:04d}", f"{same} {'big' if n == 149 else 'small'}") for n in range(150)])
+    assert [row["product_number"] for row in reads.query("search", {"search": f"{same} big"})[0]] == ["0149"]
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=tries(20, 50), deadline=None)
 @given(st.text(max_size=12))
 def test_whatever_is_typed_is_only_text(cache: Cache, reads: Reads, text: str) -> None:

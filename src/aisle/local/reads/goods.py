@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from string import ascii_lowercase, digits
 from typing import Any
 
 import apsw
@@ -22,23 +23,33 @@ SIZE = 20
 MOST = 100
 """Hits of a search that are counted and ranked; whoever gets as many types another letter."""
 
+CODED = 20
+"""Codes that begin as what is looked for, whose products are ranked in any case."""
+
 BEGINNING = 24
 """Characters of a product's text that the cache keeps in order."""
 
-_BY_TEXT = """
-SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
-WHERE id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT ?)
+AFTER = f" {digits}{ascii_lowercase}æðøþđłœ"
+"""What follows the first letter of a word, as far as it is written in the letters that `fold` leaves of Latin."""
+
+_ROW = "p.id, p.text, p.product_number, p.name, p.brand, p.barcode, p.unit, p.allow_decimal"
+
+_BY_TEXT = f"""
+SELECT {_ROW} FROM product p WHERE p.id IN (SELECT rowid FROM search WHERE search MATCH ? LIMIT ?)
+"""  # noqa: S608 - columns of our own
+
+_BY_ID = f"SELECT {_ROW} FROM json_each(?) e JOIN product p ON p.id = e.value"  # noqa: S608
+
+_BY_CODE = f"""
+SELECT {_ROW} FROM (SELECT DISTINCT key FROM (SELECT key, kind FROM code WHERE code >= ? AND code < ? LIMIT ?)
+  WHERE kind = 'product') c JOIN product p ON p.product_number = c.key
+"""  # noqa: S608 - columns of our own
+_BEGINNING = """
+SELECT id FROM product WHERE substr(text, 1, 24) >= ? AND substr(text, 1, 24) < ?
+ORDER BY substr(text, 1, 24), id LIMIT ?
 """
 
-_BY_BEGINNING = """
-SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
-WHERE substr(text, 1, 24) >= ? AND substr(text, 1, 24) < ? LIMIT ?
-"""
-
-_BY_LETTER = """
-SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
-WHERE text LIKE '% ' || ? || '%' LIMIT ?
-"""
+_BY_LETTER = f"SELECT {_ROW} FROM product p WHERE p.text LIKE '% ' || ? || '%' LIMIT ?"  # noqa: S608
 
 _OTHER_PRICES = ("special_price", "promotion_price", "discount_price")
 
@@ -53,46 +64,73 @@ _STOCK = "SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.v
 def search(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """Products whose name, brand, number or barcode has all these words; best first.
 
-    Words of three letters and more are found anywhere, shorter ones at the beginning of a word.
+    Words of three letters and more are found anywhere, shorter ones at the beginning of a word. Where more names than
+    are counted begin so, those are listed as they are spelled, and only the rows of the window are read.
     """
-    text = fold(str(args.get("search") or ""))
+    said = str(args.get("search") or "")
+    text = fold(said)
     first, size = window(args, SIZE)
     words = list(dict.fromkeys(text.split()))
     if not words:
         return [], 0
-    hits = _hits(cache, text, words)
-    short = [f" {word}" for word in words if len(word) < 3]
-    good = [row for row in hits if all(word in row[1] for word in short)]
-    good.sort(key=lambda row: _rank(row, text, words))
-    good = good[:MOST]
-    shown = good[first : first + size]
+    coded = _coded(cache, said)
+    begun = _beginning(cache, text)
+    if len(begun) == MOST and len(text) < BEGINNING:
+        exact = [row[0] for row in coded if _is_exact(row, text)]
+        ids = list(dict.fromkeys([*exact, *begun]))[:MOST]
+        total, shown = len(ids), fetch(cache, _BY_ID, to_text(ids[first : first + size]))
+    else:
+        known = {row[0]: row for row in [*coded, *fetch(cache, _BY_ID, to_text(begun))]}
+        known |= {row[0]: row for row in _hits(cache, text, words, MOST - len(known))}
+        wanted = [word if len(word) > 2 else f" {word}" for word in words]
+        good = [row for row in known.values() if all(word in row[1] for word in wanted)]
+        good.sort(key=lambda row: _rank(row, text, words))
+        total, shown = min(len(good), MOST), good[:MOST][first : first + size]
     stock = dict(fetch(cache, _STOCK, to_text([row[0] for row in shown])))
-    return [_hit(stock.get(row[0]), *row[2:]) for row in shown], len(good)
+    return [_hit(stock.get(row[0]), *row[2:]) for row in shown], total
 
 
-def _hits(cache: apsw.Connection, text: str, words: list[str]) -> list[tuple[Any, ...]]:
-    """Products with these words. Where there are more than are ranked, the best of them come with them: those that have
-    the one word at the beginning of one, or begin with all of these."""
+def _beginning(cache: apsw.Connection, text: str) -> list[int]:
+    """The ids of products whose text begins so, as they are spelled; from the index alone."""
+    beginning = f" {text}"[:BEGINNING]
+    return [id_ for (id_,) in fetch(cache, _BEGINNING, beginning, beginning + chr(0x10FFFF), MOST)]
+
+
+def _coded(cache: apsw.Connection, said: str) -> list[tuple[Any, ...]]:
+    """Products of which a code begins so, exact ones first: of all that have these digits somewhere the index of text
+    knows no order."""
+    code = said.strip().casefold()
+    return fetch(cache, _BY_CODE, code, code + chr(0x10FFFF), CODED)
+
+
+def _hits(cache: apsw.Connection, text: str, words: list[str], room: int) -> list[tuple[Any, ...]]:
+    """Products with these words anywhere; those that have one of letters at the beginning of a word, where these are
+    more than there is `room` for."""
     if len(text) < 2:
-        return fetch(cache, _BY_LETTER, text, MOST)
+        if not text.isascii():
+            return fetch(cache, _BY_LETTER, text, MOST)
+        # All that a word can go on with after one letter: the index has parts of three.
+        return fetch(cache, _BY_TEXT, " OR ".join(f'" {text}{after}"' for after in AFTER), MOST)
     in_a_row = f'" {text}"'
     anywhere = " AND ".join(f'"{word}"' if len(word) > 2 else f'" {word}"' for word in words if len(word) > 1)
-    hits = fetch(cache, _BY_TEXT, anywhere or in_a_row, MOST)
-    if len(hits) < MOST or anywhere == in_a_row:
-        return hits
-    if len(words) == 1:
-        best = fetch(cache, _BY_TEXT, in_a_row, MOST)
-    else:
-        # The index of text would have to go through all that has each part of a phrase.
-        beginning = f" {text}"[:BEGINNING]
-        best = fetch(cache, _BY_BEGINNING, beginning, beginning + chr(0x10FFFF), MOST)
-    return list({row[0]: row for row in [*best, *hits]}.values())
+    if len(words) > 1 or (text.isdecimal() and len(text) > 2):
+        # A phrase would be slow here: the index would have to go through all that has each part of it.
+        return fetch(cache, _BY_TEXT, anywhere or in_a_row, MOST)
+    best = fetch(cache, _BY_TEXT, in_a_row, MOST)
+    return best if len(best) >= room or anywhere == in_a_row else [*best, *fetch(cache, _BY_TEXT, anywhere, MOST)]
+
+
+def _is_exact(row: tuple[Any, ...], text: str) -> bool:
+    """Whether this is its number or barcode."""
+    _, _, number, _, _, barcode, *_ = row
+    return text in (number.casefold(), barcode) or (" " in text and text in (fold(number), fold(barcode)))
 
 
 def _rank(row: tuple[Any, ...], text: str, words: list[str]) -> tuple[Any, ...]:
     """Exact number or barcode, then names that begin so, then words that do, then the rest; short names first."""
-    _, haystack, number, name, _, barcode, *_ = row
-    exact = text in (number.casefold(), barcode) or (" " in text and text in (fold(number), fold(barcode)))
+    _, haystack, number, name, *_ = row
+    # What is a number or a barcode stands in the text as such: only then it is worth a closer look.
+    exact = f" {text}" in haystack and _is_exact(row, text)
     beginning = haystack.startswith(" " + text)
     every = all(f" {word}" in haystack for word in words)
     return not exact, not beginning, not every, len(name), name, number
