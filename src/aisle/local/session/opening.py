@@ -15,7 +15,6 @@ from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.reads.reads import Reads
 from aisle.local.session.session import Session
 from aisle.local.session.terms import Rooms
-from aisle.local.session.trace import Trace
 from aisle.local.session.watch import Watch, terms_of
 from aisle.settings import Loaded, Settings
 
@@ -39,7 +38,11 @@ def open_session(
     person's alone.
     """
     terms = terms_of(settings, loaded.sources if loaded else None)
-    trace = Trace(Path(settings.trace), time.monotonic()) if settings.trace else None
+    trace = None
+    if settings.trace:
+        from aisle.local.session.trace import Trace  # hardly ever, and no start pays for it
+
+        trace = Trace(Path(settings.trace), time.monotonic())
     rooms = open_rooms(home)
     watch = Watch(loaded) if loaded else None
     kind: Callable[..., Session] = Session

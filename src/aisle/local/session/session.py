@@ -47,12 +47,12 @@ from aisle.local.session.screen import frame, view
 from aisle.local.session.stack import Outcome, Stack
 from aisle.local.session.taking import lose, take_one
 from aisle.local.session.terms import Rooms, Terms, iso, list_rows
-from aisle.local.session.trace import Trace
 from aisle.local.session.watch import Watch
 from aisle.scan.inputs import Decoded
 
 if TYPE_CHECKING:
     from aisle.local.session.changing import OpenStore
+    from aisle.local.session.trace import Trace
 
 
 class Session:
