@@ -14,8 +14,9 @@ from aisle.errors import StorageError
 from aisle.jobs.base import SignIn, SignOut, Wish, Write
 from aisle.local.db import fetch
 from aisle.local.host.process import birth, runs
-from aisle.local.outbox.journal import Batch, Entry, EventRow, JobRow, Journal, NewJob, Session, Snapshot, Stay
+from aisle.local.outbox.journal import Batch, Entry, EventRow, JobRow, Journal, NewJob, Snapshot
 from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.sessions import Session, Stay
 from aisle.local.outbox.wishes import take_wishes, wish
 from tests.local.kit import ANNA, BEN, STORE, Clock, picked, seeded, update
 

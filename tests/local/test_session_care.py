@@ -66,7 +66,7 @@ def test_a_session_that_was_killed_holds_no_terminal(home: Home, monkeypatch: py
     with at(home) as session:
         say(session, "BADGE-U1", "4101", BARCODES[0])
         before = session._frame().view
-        monkeypatch.setattr("aisle.local.outbox.journal.runs", lambda _pid, _birth: False)
+        monkeypatch.setattr("aisle.local.outbox.sessions.runs", lambda _pid, _birth: False)
         with at(home) as resumed:
             assert (resumed._frame().view, resumed._frame().user) == (before, "Anna Kovac")
 

@@ -19,12 +19,13 @@ from aisle.jobs.base import Ask, Remark, Settle, SignIn, SignOut, Wish, Write
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch, fetch_one, is_gone, known, refuse_newer, transaction, version
 from aisle.local.host.ids import Random
-from aisle.local.host.process import birth, runs
+from aisle.local.host.process import birth
 from aisle.local.outbox import asks
 from aisle.local.outbox.operation import Author, Intent
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remarks import keep_remark
 from aisle.local.outbox.schema import OUTBOX
+from aisle.local.outbox.sessions import Session, Stay, running, session_of
 from aisle.local.outbox.wishes import add_wish
 
 if TYPE_CHECKING:
@@ -32,34 +33,6 @@ if TYPE_CHECKING:
 
 _HELD_S = 30 * 86400.0
 """So long it is known who worked on an order."""
-
-
-class Session(NamedTuple):
-    """One run of the program on one terminal. Times are seconds since 1970."""
-
-    session_id: str
-    terminal: str
-    store: str
-    user: str
-    version: str
-    pid: int
-    birth: str
-    """See aisle.local.host.process."""
-    started: float
-    last_seen: float
-    ended: float | None = None
-
-    @property
-    def running(self) -> bool:
-        """True while its process lives and has not said goodbye."""
-        return self.ended is None and runs(self.pid, self.birth)
-
-
-class Stay(NamedTuple):
-    """Who is signed in on a terminal."""
-
-    user: str
-    name: str
 
 
 class JobRow(NamedTuple):
@@ -235,8 +208,7 @@ class Journal:
 
     def running(self) -> list[Session]:
         """The sessions that have not ended and whose process lives."""
-        rows = fetch(self._db, "SELECT * FROM session WHERE ended IS NULL ORDER BY started")
-        return [session for session in (Session(*known(row, Session._fields)) for row in rows) if session.running]
+        return running(self._db)
 
     def is_held(self, terminal: str, besides: str = "") -> bool:
         """Whether a running session, other than the one of that id, has a terminal of this name."""
@@ -246,7 +218,7 @@ class Journal:
             terminal,
             besides,
         )
-        return any(Session(*known(row, Session._fields)).running for row in rows)
+        return any(session_of(row).running for row in rows)
 
     def stay(self, terminal: str) -> Stay | None:
         """Who is signed in on a terminal; None for nobody."""
@@ -368,7 +340,7 @@ class Journal:
         if job.session_id == session_id:
             return True
         row = fetch_one(self._db, "SELECT * FROM session WHERE session_id = ?", job.session_id)
-        return row is None or not Session(*known(row, Session._fields)).running
+        return row is None or not session_of(row).running
 
     def _events_after(self, job: JobRow) -> tuple[EventRow, ...]:
         rows = fetch(

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 import apsw
 
-from aisle.local.db import fetch, fetch_one, known
-from aisle.local.outbox.journal import Session
+from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.remarks import remark_of
+from aisle.local.outbox.sessions import session_of
 from aisle.local.reads.overlay import Row
 from aisle.local.session.people import name_of
 
@@ -65,4 +65,4 @@ def _add(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> None:
         row["claimed_name"] = name_of(cache, user)
     if fetch_one(outbox, "SELECT 1 FROM session WHERE terminal = ? LIMIT 1", terminal) is not None:
         sessions = fetch(outbox, _OPEN, row["order_number"], user, terminal)
-        row["claim_open"] = any(Session(*known(session, Session._fields)).running for session in sessions)
+        row["claim_open"] = any(session_of(session).running for session in sessions)

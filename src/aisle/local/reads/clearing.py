@@ -18,9 +18,9 @@ from aisle.jobs.base import Json
 from aisle.jobs.move.moving import HELD_BY
 from aisle.local.cache.assignments import CURSOR
 from aisle.local.cache.tags import having, tag_counts
-from aisle.local.db import fetch, fetch_one, known
-from aisle.local.outbox.journal import Session
+from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import MOVEMENT
+from aisle.local.outbox.sessions import session_of
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
 from aisle.local.reads.rows import Result, kept_places, loaded, window
 from aisle.local.session.people import name_of, standing
@@ -132,6 +132,6 @@ def _taken(cache: apsw.Connection, outbox: apsw.Connection) -> dict[str, tuple[s
     """Who works at an assignment at a terminal of this host: user and name by its id."""
     found: dict[str, tuple[str, str]] = {}
     for name, user, *session in fetch(outbox, _TAKEN, HELD_BY, HELD_BY + "\U0010ffff"):
-        if Session(*known(session, Session._fields)).running:
+        if session_of(session).running:
             found[str(name).removeprefix(HELD_BY)] = str(user), name_of(cache, str(user))
     return found

@@ -18,8 +18,8 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.pick.walk import natural
-from aisle.local.db import fetch, fetch_one, known
-from aisle.local.outbox.journal import Session
+from aisle.local.db import fetch, fetch_one
+from aisle.local.outbox.sessions import Session, running
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.rows import Result
 from aisle.local.reads.unread import unread
@@ -223,10 +223,7 @@ def terminals(cache: apsw.Connection, outbox: apsw.Connection) -> Result:
     """See above: `terminal`, `user`, `name`, `job` (empty at home), `since`, `last` (since 1970; 0 for none)."""
     rows: list[Row] = []
     lately = dict(fetch(outbox, _LAST_INPUTS))
-    for row in fetch(outbox, "SELECT * FROM session WHERE ended IS NULL ORDER BY started"):
-        session = Session(*known(row, Session._fields))
-        if not session.running:
-            continue
+    for session in running(outbox):
         jobs = fetch(outbox, _OPEN_JOBS, session.session_id)
         inputs = [fetch_one(outbox, _INPUT, job_id) for job_id, _, _ in jobs[:3]]
         last = [float(each[0]) for each in inputs if each] + [float(lately.get(session.session_id) or 0)]
