@@ -168,25 +168,110 @@ def test_a_header_behind_the_body_is_none(quick: bool) -> None:
     assert heard == [[b"host", b"transfer-encoding"]]
 
 
-def test_who_offers_another_protocol_is_heard_in_this_one(quick: bool) -> None:
-    bodies: list[bytes] = []
+class Bodies:
+    """An app that hears bodies out, and keeps them; the first one waits until it may be answered."""
 
-    async def note(scope: Any, receive: Any, send: Any) -> None:
-        bodies.append(b"")
-        while (part := await receive()).get("more_body") or part.get("body"):
-            bodies[-1] += part["body"]
+    def __init__(self, *, may: bool = True) -> None:
+        self.heard: list[bytes] = []
+        self.may = threading.Event()
+        if may:
+            self.may.set()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body = b""
+        while (part := await receive()).get("body") or part.get("more_body"):
+            body += part["body"]
             if not part["more_body"]:
                 break
+        if part["type"] == "http.disconnect":
+            return
+        self.heard.append(body)
+        await asyncio.to_thread(self.may.wait, SECONDS)
         await app(scope, receive, send)
 
-    offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB\r\n"
-    with serving(Manners(), quick=quick, app=note) as (port, _), closing(connected(port)) as caller:
-        for said in (offer, b"", offer):
-            caller.sendall(b"POST / HTTP/1.1\r\nHost: a\r\n" + said + b"Content-Length: 13\r\n\r\nupgrade: \r\nme")
-            heard = b""
-            while not heard.endswith(b"\r\n\r\nok"):
-                heard += caller.recv(1000)
-    assert bodies == [b"upgrade: \r\nme"] * 3
+
+def answers(caller: socket.socket, count: int) -> list[bytes]:
+    """The first so many answers; fewer where the connection ends."""
+    heard = b""
+    while heard.count(b"HTTP/1.1 ") < count or not heard.endswith((b"ok", b"received.")):
+        if not (part := caller.recv(4096)):
+            break
+        heard += part
+    return [one[:3] for one in heard.split(b"HTTP/1.1 ")[1:]]
+
+
+OFFER = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAAB\r\n"
+BODY = b"upgrade: \r\nme"
+
+
+def posted(said: bytes = b"") -> bytes:
+    return b"POST / HTTP/1.1\r\nHost: a\r\n" + said + b"Content-Length: 13\r\n\r\n" + BODY
+
+
+@pytest.mark.parametrize("parts", ["together", "byte by byte", "in two", "after an empty line"])
+def test_who_offers_another_protocol_is_heard_in_this_one(parts: str, quick: bool) -> None:
+    said = posted(OFFER) + posted() + posted(OFFER)
+    if parts == "after an empty line":
+        if not quick:
+            pytest.skip("the plain parser takes none")
+        said = b"\r\n" + said
+    step = {"byte by byte": 1, "in two": 40}.get(parts, len(said))
+    bodies = Bodies()
+    with serving(Manners(), quick=quick, app=bodies) as (port, _), closing(connected(port)) as caller:
+        caller.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for at in range(0, len(said), step):
+            caller.sendall(said[at : at + step])
+        assert answers(caller, 3) == [b"200"] * 3
+    assert bodies.heard == [BODY] * 3
+
+
+def test_a_body_in_parts_behind_an_offer_is_that_requests_own(quick: bool) -> None:
+    hidden = b"POST /hidden HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(hidden), hidden)
+    bodies = Bodies()
+    with serving(Manners(), quick=quick, app=bodies) as (port, _), closing(connected(port)) as caller:
+        caller.sendall(b"POST / HTTP/1.1\r\nHost: a\r\n" + OFFER + b"Transfer-Encoding: chunked\r\n\r\n")
+        for at in range(0, len(chunked), 7):
+            caller.sendall(chunked[at : at + 7])
+        caller.sendall(posted())
+        assert answers(caller, 2) == [b"200"] * 2
+    assert bodies.heard == [hidden, BODY]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [b"\x00noise\r\n\r\n", b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"],
+    ids=["no head", "no body"],
+)
+@pytest.mark.parametrize("before", [1, 3])
+def test_what_is_no_request_is_answered_in_its_turn(noise: bytes, before: int, quick: bool) -> None:
+    bodies = Bodies(may=False)
+    said = posted() * before + noise
+    with serving(Manners(), quick=quick, app=bodies) as (port, _), closing(connected(port, said)) as caller:
+        caller.settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            caller.recv(1)
+        caller.sendall(b"more noise")
+        bodies.may.set()
+        caller.settimeout(SECONDS)
+        assert answers(caller, before + 1) == [b"200"] * before + [b"400"]
+        assert ended(caller) == b""
+    assert bodies.heard == [BODY] * before
+
+
+def test_a_whole_head_is_heard_however_long(quick: bool) -> None:
+    head = b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"b" * 30_000 + b"\r\n\r\n"
+    with serving(Manners(), quick=quick) as (port, _), closing(connected(port, head)) as caller:
+        assert answers(caller, 1)[0] in (b"200", b"400")
+
+
+def test_nothing_is_carried_on_to_somebody_else(quick: bool) -> None:
+    said = b"CONNECT / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" + posted()
+    bodies = Bodies()
+    with serving(Manners(), quick=quick, app=bodies) as (port, _), closing(connected(port, said)) as caller:
+        assert answers(caller, 1) == [b"200"]
+        assert ended(caller) == b""
+    assert bodies.heard == [b""]
 
 
 def test_what_anybody_can_make_us_say_is_said_once_a_minute() -> None:
