@@ -1,5 +1,6 @@
 """What is asked of our own service, and how often: nothing twice, and of several things together what can be."""
 
+import itertools
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,8 +10,11 @@ import httpx
 import pytest
 
 from aisle.client import Client
+from aisle.courier.pull.readback import ReadBacks
 from aisle.courier.send.parcel import PRODUCT, Topic
-from tests.courier.kit import STORE, movement
+from aisle.local.db import transaction
+from tests.courier.host import Host
+from tests.courier.kit import STORE, movement, update
 from tests.courier.test_moves import goods
 from tests.courier.test_real_service import Flaky, Shop
 
@@ -114,6 +118,24 @@ async def test_what_such_a_list_does_not_bring_is_asked_for_by_itself(shop: Shop
         await lost(client, numbers[1:])
         await shop.time.until(lambda: all(stock_of(shop, number) == before[number] - 2 for number in numbers), 10)
     assert sorted(query.get("product_number", "") for query in line.of(STOCK)) == ["", *sorted(numbers[1:])]
+
+
+async def test_what_a_courier_left_unread_is_gone_through_once_by_the_next(host: Host, monkeypatch: Any) -> None:
+    """Not once more for each of them: a host that was cut off may have left thousands."""
+    unread, looks = ReadBacks.unread, itertools.count()
+
+    def counted(self: ReadBacks) -> list[Topic]:
+        next(looks)
+        return unread(self)
+
+    monkeypatch.setattr(ReadBacks, "unread", counted)
+    op_ids = host.desk.write(*(update(f"O{n}", {1: 1}) for n in range(1, 31)))
+    with transaction(host.desk.db):
+        host.desk.db.execute("UPDATE operation SET state = 'done', first_sent_at = 1, confirmed_at = 1")
+    async with host.courier() as courier:
+        assert next(looks) <= 1
+        await courier.catch_up()
+    assert all(map(host.desk.is_read_back, op_ids))
 
 
 async def test_a_service_that_asked_for_patience_is_left_alone_with_the_list_too(shop: Shop) -> None:

@@ -74,6 +74,30 @@ async def test_what_cannot_be_read_back_stays_and_is_asked_for_once_more_by_itse
         assert host.line("O1")["picked_quantity"] == 2
 
 
+async def test_that_the_service_was_put_back_is_heard_again_where_it_could_not_be_acted_upon(
+    host: Host, monkeypatch: Any
+) -> None:
+    """It says so once to each cursor: to a courier whose disk was full just then, it would never say it again."""
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        replay, tries = courier.outbox.replay, itertools.count(1)
+
+        def full_once(since: float) -> int:
+            if next(tries) == 1:
+                raise StorageError("the disk is full")
+            return replay(since)
+
+        def earlier(fake: Fake, asked: httpx.Request) -> httpx.Response:
+            told = {"cursor": 1, "changes": [], "more": False, "restored": asked.url.params.get("since") != "1"}
+            return httpx.Response(200, json=told, headers=fake.headers)
+
+        monkeypatch.setattr(courier.outbox, "replay", full_once)
+        host.fake.down = lambda fake, asked: (earlier if name_of(asked) == "changes" else Fake.answer)(fake, asked)
+        await host.time.until(lambda: any("earlier copy" in notice.text for notice in courier.notices.kept), 30)
+        await host.time.pass_(30)
+    assert next(tries) == 3, "and then no more"
+
+
 @pytest.mark.parametrize("status", [403, 404])
 async def test_where_the_change_feed_is_refused_what_was_confirmed_is_read_back_all_the_same(
     host: Host, status: int

@@ -54,10 +54,12 @@ class ChangeFeed:
         return True
 
     async def look(self) -> News:
-        """What changed since the last look."""
-        news = await self._look(self._since or 0)
+        """What changed since the last look whose news was taken."""
+        return await self._look(self._since or 0)
+
+    def took(self, news: News) -> None:
+        """All that it asks for is under way: the next look begins behind it."""
         self._since = news.cursor
-        return news
 
     def keep(self, news: News) -> None:
         """A restart begins behind this news."""

@@ -34,6 +34,7 @@ from aisle.courier.send.parcel import (
     STORE,
     SURROUNDING,
     Topic,
+    touched,
 )
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.wishes import EVERYTHING, LISTS
@@ -127,9 +128,9 @@ class Refresher:
             self.want([Topic(LOG, "")])
         if "changes" in self._table:
             self._table.hurry("changes", self._followed + TOGETHER_S)
+            self.alarm.ring()
         else:
-            self.wanted.add_touched()
-        self.alarm.ring()
+            self.want(touched(op))
 
     def forget(self, op: Operation) -> None:
         """It is not confirmed any more: no read can speak for it."""
@@ -306,6 +307,7 @@ class Refresher:
             self.want([Topic(LOG, "")])
         for topic in news.bulk:
             self._sync.ask(_STAGES_OF.get(topic, ()))
+        self._feed.took(news)
         self._news = news
 
     async def _people(self) -> None:
