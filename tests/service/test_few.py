@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from aisle.service import few
+from aisle.service.handlers import logs
+from aisle.service.sql.compose import Query
 from tests.service.world import LOGS, World
 
 LISTED = "/products/stock/storeproductlogs"
@@ -38,7 +41,11 @@ async def uneven(world: World) -> None:
         ("/orders/receipts", {"receipt_type": 1}),
     ],
 )
-async def test_every_page_of_a_few_stores_is_right(world: World, path: str, query: dict[str, Any]) -> None:
+@pytest.mark.parametrize("handful", [few.HANDFUL, 0])
+async def test_every_page_of_a_few_stores_is_right(
+    world: World, monkeypatch: Any, path: str, query: dict[str, Any], handful: int
+) -> None:
+    monkeypatch.setattr(few, "HANDFUL", handful)
     await uneven(world)
     client = world.open_client(world.token("staff", MINE))
 
@@ -94,21 +101,31 @@ def _key(row: dict[str, Any]) -> tuple[str, int]:
     return row["store_number"], int(row["import_id"] if "import_id" in row else row["id"])
 
 
-async def test_of_each_store_only_the_numbers_of_the_page_are_read(world: World, monkeypatch: Any) -> None:
+@pytest.mark.parametrize(
+    ("handful", "bounds"),
+    [
+        # Side by side there are bounds only where the numbers cannot be before the page.
+        (few.HANDFUL, [(None, None, None), (4, None, (5, 1))]),
+        # Of the second page also the entry before it is known.
+        (0, [(0, 3, None), (4, 7, (5, 1))]),
+    ],
+)
+async def test_of_each_store_only_the_numbers_of_the_page_are_read(
+    world: World, monkeypatch: Any, handful: int, bounds: list[tuple[object, ...]]
+) -> None:
+    monkeypatch.setattr(few, "HANDFUL", handful)
     await uneven(world)
     client = world.open_client(world.token("staff", ["S1", "S3"]))
-    spans = []
-    whole = few.span
+    read: list[tuple[object, ...]] = []
+    whole = logs._keys
 
-    async def seen(*args: Any) -> few.Span | None:
-        found = await whole(*args)
-        assert found is not None
-        spans.append((*map(found.asked.get, ("beyond", "until")), found.offset, found.asked.get("after")))
-        return found
+    def seen(months: Sequence[str], asked: Mapping[str, object], stores: Sequence[str] = ()) -> Query:
+        read.append((*map(asked.get, ("beyond", "until", "after")),))
+        assert list(stores) in ([], ["S1", "S3"])
+        return whole(months, asked, stores)
 
-    monkeypatch.setattr("aisle.service.handlers.logs.span", seen)
-    for number in (1, 4):
+    monkeypatch.setattr(logs, "_keys", seen)
+    for number, expected in zip((1, 4), bounds, strict=True):
         await world.send("GET", LISTED, query={"page_size": 3, "page_start": number}, client=client)
-    # Of the second page also the entry before it is known.
-    assert spans == [(0, 3, 0, None), (4, 7, 0, (5, 1))]
+        assert read[-1] == expected
     await client.aclose()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,13 +13,13 @@ from aisle.service.answers import DONE, against_rule, conflict
 from aisle.service.context import Call, Context, Store
 from aisle.service.delivery_text import delivery_item, delivery_text, grouped, line_item
 from aisle.service.encode import compact, without_none
-from aisle.service.few import Listed, Span, span
+from aisle.service.few import Listed, page_keys
 from aisle.service.handlers.products import code_key
 from aisle.service.limits import check_code
 from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.sql import deliveries as sql
 from aisle.service.sql import products as product_sql
-from aisle.service.sql.compose import Query, around, contains, filtered, paged
+from aisle.service.sql.compose import Query, around, contains, filtered, merged, paged
 from aisle.service.states import EXPECTED, RECEIVED
 from aisle.service.stock.book import Book, Product
 from aisle.service.stock.update import order_pool
@@ -81,26 +81,27 @@ async def of_page(
     """How many deliveries or receipts there are, and those of a page, each as the rows of its lines."""
     count = partial(filtered, sql.DELIVERY_COUNT, kind.filters)
     if store:
-        lies = Span(page.behind(asked), page.offset)
-        return await count(asked).total(ctx.tx), await _lines(ctx, page, lies, kind, kind.of_store)
+        found = filtered(sql.DELIVERY_KEYS, kind.filters, page.behind(asked), kind.of_store)
+        return await count(asked).total(ctx.tx), await _lines(ctx, paged(found, page.limit, page.offset), kind)
 
-    def keys(filters: Mapping[str, object]) -> Query:
+    def keys(filters: Mapping[str, object], stores: Sequence[str]) -> Query:
+        if stores:
+            return merged(kind.keys, kind.filters, filters, {"store": stores}, kind.of_chain)
         return filtered(kind.keys, kind.filters, filters, kind.of_chain)
 
     every = partial(filtered, kind.keys, kind.filters)
 
     async def read() -> list[list[Row]]:
-        lies = await span(ctx, page, asked, Listed(kind.counter, every, keys))
-        return await _lines(ctx, page, lies, kind, kind.of_chain) if lies else []
+        found = await page_keys(ctx, page, asked, Listed(kind.counter, every, keys))
+        return await _lines(ctx, found, kind) if found else []
 
     # Each has to be looked into for its lines' groups.
     most = page.size if "group_code" in asked else None
     return await over_stores(ctx.tx, every(asked), page, read, most)
 
 
-async def _lines(ctx: Context, page: Page, lies: Span, kind: Kind, order: str) -> list[list[Row]]:
-    keys = filtered(sql.DELIVERY_KEYS, kind.filters, lies.asked, order)
-    rows = await around(paged(keys, page.limit, lies.offset), sql.DELIVERY_PAGE).all(ctx.tx)
+async def _lines(ctx: Context, keys: Query, kind: Kind) -> list[list[Row]]:
+    rows = await around(keys, sql.DELIVERY_PAGE).all(ctx.tx)
     return grouped(rows, by=_RECEIPT_SEQ if kind is RECEIPTS else _SEQ)
 
 

@@ -12,7 +12,7 @@ from aisle.service.amounts import plain, thousandths, whole_number
 from aisle.service.answers import against_rule, dumps
 from aisle.service.context import Call, Context, Store, split_id
 from aisle.service.encode import fragment, joined, loaded, quoted, without_none
-from aisle.service.few import Listed, span
+from aisle.service.few import Listed, page_keys
 from aisle.service.handlers import store_products
 from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.request import clamped
@@ -87,21 +87,19 @@ async def _of_chain(
     listed = Listed("log", partial(_any_order, months), partial(_keys, months))
 
     async def read() -> list[Row]:
-        lies = await span(ctx, page, asked, listed)
-        if lies is None:
-            return []
-        keys = paged(listed.keys(lies.asked), page.limit, lies.offset)
-        return sorted(await around(keys, sql.LOG_PAGE).all(ctx.tx), key=lambda row: row[:2])
+        keys = await page_keys(ctx, page, asked, listed)
+        return sorted(await around(keys, sql.LOG_PAGE).all(ctx.tx), key=lambda row: row[:2]) if keys else []
 
     # A few stores are counted one by one.
     every = _any_order if "token" in asked else _keys
     return await over_stores(ctx.tx, every(months, asked), page, read)
 
 
-def _keys(months: Sequence[str], asked: Mapping[str, object]) -> Query:
-    """Where the chain's entries are, in the order of their list; of these months, if any are named."""
-    if months:
-        return merged(sql.LOG_KEYS, sql.LOG_FILTERS, asked, ("month", months), sql.LOG_ORDER_MONTHS)
+def _keys(months: Sequence[str], asked: Mapping[str, object], stores: Sequence[str] = ()) -> Query:
+    """Where the chain's entries are, in the order of their list; of these months and stores, if any are named."""
+    one_of = {name: values for name, values in (("store", stores), ("month", months)) if values}
+    if one_of:
+        return merged(sql.LOG_KEYS, sql.LOG_FILTERS, asked, one_of, sql.LOG_ORDER_CHAIN)
     return filtered(sql.LOG_KEYS, sql.LOG_FILTERS, asked, sql.LOG_ORDER_CHAIN)
 
 

@@ -20,14 +20,14 @@ from aisle.service.encode import (
     pool_members,
     quoted,
 )
-from aisle.service.few import Listed, Span, span
+from aisle.service.few import Listed, page_keys
 from aisle.service.handlers.products import GONE, code_key
 from aisle.service.ordering import PLANNED, of_store
 from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.sql import products as product_sql
 from aisle.service.sql import stock as sql
 from aisle.service.sql import stores as store_sql
-from aisle.service.sql.compose import Query, around, contains, filtered, paged
+from aisle.service.sql.compose import Query, around, contains, filtered, merged, paged
 from aisle.service.storage import Row
 from aisle.service.text import folded
 from aisle.service.times import parsed
@@ -70,12 +70,12 @@ async def _of_store(
     ctx: Context, page: Page, asked: dict[str, object], rest: str, *, store: Store
 ) -> tuple[int | None, list[list[Row]]]:
     """How many entries a store has, and those of a page, each as the rows of its balances."""
-    lies = Span(page.behind(asked), page.offset)
-    if list(lies.asked) == ["store"] and not await ctx.last(store.number, GONE):
+    behind, offset = page.behind(asked), page.offset
+    if list(behind) == ["store"] and not await ctx.last(store.number, GONE):
         # Numbers have no gaps where no product was deleted: the page is known without walking over those before it.
-        lies = Span(asked | {"beyond": page.offset, "until": page.offset + page.limit}, 0)
-    keys = _keys(sql.STOCK_KEYS, sql.STOCK_ORDER_STORE, lies.asked)
-    rows = await around(paged(keys, page.limit, lies.offset), rest).all(ctx.tx)
+        behind, offset = asked | {"beyond": offset, "until": offset + page.limit}, 0
+    keys = _keys(sql.STOCK_KEYS, sql.STOCK_ORDER_STORE, behind)
+    rows = await around(paged(keys, page.limit, offset), rest).all(ctx.tx)
     return await _total(ctx, asked, store), _grouped(rows)
 
 
@@ -94,13 +94,12 @@ async def _of_chain(
 ) -> tuple[int | None, list[list[Row]]]:
     """The same of all stores of the token."""
     every = partial(_keys, sql.STOCK_KEYS, "")
-    listed = Listed("store_product", every, partial(_keys, sql.STOCK_CHAIN_KEYS, sql.STOCK_ORDER_CHAIN))
 
     async def read() -> list[list[Row]]:
-        lies = await span(ctx, page, asked, listed)
-        if lies is None:
+        keys = await page_keys(ctx, page, asked, Listed("store_product", every, _chain_keys))
+        if keys is None:
             return []
-        rows = await around(paged(listed.keys(lies.asked), page.limit, lies.offset), rest).all(ctx.tx)
+        rows = await around(keys, rest).all(ctx.tx)
         await enter_all(ctx.tx, ctx.principal, (row[0] for row in rows))
         return _grouped(rows)
 
@@ -112,6 +111,13 @@ def _keys(head: str, order: str, asked: Mapping[str, object]) -> Query:
     if sql.STOCK_CATALOGUE_FILTERS.isdisjoint(asked):
         return filtered(head, sql.STOCK_FILTERS, asked, order)
     return filtered(sql.STOCK_KEYS_CATALOGUE, sql.STOCK_FILTERS, {**asked, "catalogue": ()}, order)
+
+
+def _chain_keys(asked: Mapping[str, object], stores: Sequence[str]) -> Query:
+    """The same over the chain; of these stores, if any are named."""
+    if stores:
+        return merged(sql.STOCK_CHAIN_KEYS, sql.STOCK_FILTERS, asked, {"store": stores}, sql.STOCK_ORDER_CHAIN)
+    return _keys(sql.STOCK_CHAIN_KEYS, sql.STOCK_ORDER_CHAIN, asked)
 
 
 def _counted(asked: Mapping[str, object]) -> Query:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from aisle.service.storage.base import Row, Tx
@@ -57,19 +58,24 @@ def merged(
     head: str,
     conditions: Mapping[str, str],
     asked: Mapping[str, object],
-    one_of: tuple[str, Sequence[object]],
+    one_of: Mapping[str, Sequence[object]],
     tail: str,
 ) -> Query:
-    """A list where a condition holds of one of several values: an arm for each, all in the order of `tail`.
+    """A list where conditions hold of one of several values each: an arm for each, all in the order of `tail`.
 
     An index has each arm in this order. They are read side by side, and no further than a page goes; so one plan is
     good for whatever is asked.
     """
-    name, values = one_of
-    first = filtered(head, conditions, {**asked, name: values[0]}, tail)
-    start, _, end = first.sql.rpartition("$" + str(len(first.args)))
-    arms = tuple(start + "$" + str(n) + end for n in range(len(first.args), len(first.args) + len(values)))
-    return Query(tail, (*first.args, *values[1:]), plain=True, arms=arms)
+    first = filtered(head, conditions, asked)
+    args = [*first.args]
+    choices = []
+    for name, values in one_of.items():
+        numbers = range(len(args) + 1, len(args) + 1 + len(values))
+        choices.append([conditions[name].replace("$?", "$" + str(n)) for n in numbers])
+        args += values
+    start = first.sql + ("AND " if asked else "WHERE ")
+    arms = tuple(start + " AND ".join(chosen) + " " + tail for chosen in product(*choices))
+    return Query(tail, tuple(args), plain=True, arms=arms)
 
 
 def paged(query: Query, size: int, offset: int) -> Query:

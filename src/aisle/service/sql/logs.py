@@ -19,8 +19,7 @@ LOG_PAGE = """
     FROM page JOIN stock_log g ON g.store_number = page.store_number AND g.seq = page.seq"""
 LOG_COUNT = "SELECT count(*) FROM stock_log g"
 LOG_ORDER_STORE = "ORDER BY g.seq"
-LOG_ORDER_CHAIN = "ORDER BY g.seq, g.ordinal"
-LOG_ORDER_MONTHS = "ORDER BY seq, ordinal"
+LOG_ORDER_CHAIN = "ORDER BY seq, ordinal"
 # What the indexes have beside the months.
 LOG_OF_MONTHS = frozenset({"token", "from_id", "to_id", "article_number"})
 LOG_FILTERS = {

@@ -88,7 +88,7 @@ STOCK_NUMBERS = """
     SELECT SUM(CASE name WHEN 'store_product' THEN value END), SUM(CASE name WHEN 'store_product_gone' THEN value END)
     FROM counter WHERE store_number = $1 AND (name = 'store_product' OR name = 'store_product_gone')"""
 STOCK_ORDER_STORE = "ORDER BY sp.seq"
-STOCK_ORDER_CHAIN = "ORDER BY sp.seq, sp.ordinal"
+STOCK_ORDER_CHAIN = "ORDER BY seq, ordinal"
 STOCK_FILTERS = {
     "catalogue": "p.product_number = sp.product_number",
     "store": "sp.store_number = $?",

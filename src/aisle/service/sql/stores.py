@@ -21,6 +21,7 @@ STORE_FILTERS = {
     "token": "s.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $?)",
 }
 
+REACHED_STORES = "SELECT store_number FROM token_store WHERE token_id = $1 ORDER BY store_number LIMIT $2"
 # How many of a token's stores have numbers of a kind, and how far they have come.
 REACH_OF_ACCESS = """
     SELECT count(*), COALESCE(MAX(c.value), 0) FROM counter c
