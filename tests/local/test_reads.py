@@ -116,6 +116,27 @@ def test_orders_are_found_by_words(cache: Cache, reads: Reads) -> None:
     assert numbers(reads, search="nobody") == []
 
 
+def test_words_that_few_or_many_orders_have_are_found_alike(cache: Cache, reads: Reads) -> None:
+    """Of a word that most orders have, the first hundred of the list; of one that few have, all, wherever they are."""
+    many = [
+        order(f"M-{n:04d}", customer_name=f"Moss {n % 7}", pickup_date=f"2026-03-{1 + n % 28:02d}") for n in range(700)
+    ]
+    late = [order(f"Z-{n}77512", customer_name="Greenfield", pickup_date="2026-09-01") for n in range(3)]
+    gone = [order("Z-9", customer_name="Greenfield", is_active=False)]
+    cache.put_orders([*late, *many, *gone], lines_known=False, read_began=1)
+    rows, total = reads.query("orders", {"search": "moss", "size": 200})
+    listed = [row["order_number"] for row in reads.query("orders", {"size": 100})[0]]
+    assert ([row["order_number"] for row in rows], total) == (listed, 100)
+    for text in ("greenfield", "field", "7751", "green 2775", "77512"):
+        expected = ["Z-277512"] if "2775" in text else ["Z-077512", "Z-177512", "Z-277512"]
+        assert numbers(reads, search=text) == expected, text
+    cache.put_orders(
+        [order("Z-077512", customer_name="Heath", pickup_date="2026-09-01")], lines_known=False, read_began=2
+    )
+    cache.forget_orders(["Z-177512"])
+    assert (numbers(reads, search="greenf"), numbers(reads, search="heath")) == (["Z-277512"], ["Z-077512"])
+
+
 def test_orders_that_still_want_a_product(cache: Cache, reads: Reads, outbox: Outbox) -> None:
     cache.put_orders(
         [

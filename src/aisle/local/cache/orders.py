@@ -9,7 +9,7 @@ import apsw
 
 from aisle.local.cache.products import chunks, names
 from aisle.local.cache.rows import NO_DATE, LineRow, OrderRow
-from aisle.local.cache.schema import CLAIMED, STATUS
+from aisle.local.cache.schema import CLAIMED, SHORTEST, STATUS
 from aisle.local.db import fetch
 from aisle.scan.codes import index_keys
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
@@ -31,6 +31,17 @@ class _Known(NamedTuple):
     raw: str
     reference: str
     pickup: str
+    text: str
+
+
+LONGEST = 40
+"""Letters of a word of which parts are kept: a number is shorter."""
+
+
+def parts_of(text: str) -> str:
+    """All that the words of a text end with, as words: what begins one of these is somewhere in the text."""
+    words = dict.fromkeys(text.split())
+    return " ".join(word[at:] for word in words for at in range(max(1, min(len(word), LONGEST) - SHORTEST + 1)))
 
 
 _UPSERT = """
@@ -67,6 +78,12 @@ WHERE order_number IN (SELECT value FROM json_each(?)) AND (status <> {STATUS} O
 """  # noqa: S608 - conditions of our own
 
 
+_SOUGHT = """
+INSERT OR REPLACE INTO order_search (rowid, parts) SELECT o.id, t.parts FROM (SELECT ? AS parts, ? AS number) t
+JOIN orders o ON o.order_number = t.number
+"""
+
+
 class _Orders:
     """Orders gathered for a bulk write."""
 
@@ -81,6 +98,7 @@ class _Orders:
         self._barcodes: set[tuple[str, str]] = set()
         self._gone_codes: list[tuple[str, str, str]] = []
         self._before: dict[str, list[tuple[int, str]]] = {}
+        self._texts: list[tuple[str, str]] = []
 
     def add(self, read: Read, old: _Known | None) -> bool:
         """True when the order says something new."""
@@ -115,6 +133,8 @@ class _Orders:
 
     def _name(self, header: OrderRow, old: _Known | None) -> None:
         number = header.order_number
+        if old is None or old.text != header.text:
+            self._texts.append((parts_of(header.text), number))
         if old is None:
             self._codes += [(code, ORDER, number) for code in index_keys(number)]
         elif old.reference != header.reference:
@@ -131,6 +151,7 @@ class _Orders:
         """All at once."""
         many = self._db.executemany
         many(_UPSERT, self._headers)
+        many(_SOUGHT, self._texts)
         many(
             "UPDATE orders SET header_began = ?, lines_began = ifnull(?, lines_began),"
             " picked_quantity = ifnull(?, picked_quantity) WHERE order_number = ?",
@@ -147,7 +168,7 @@ class _Orders:
 def _known(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _Known]:
     rows = fetch(
         connection,
-        "SELECT o.order_number, o.header_began, o.lines_began, o.raw, o.reference, o.pickup"
+        "SELECT o.order_number, o.header_began, o.lines_began, o.raw, o.reference, o.pickup, o.text"
         " FROM json_each(?) e JOIN orders o ON o.order_number = e.value",
         names(numbers),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 16
+VERSION = 17
 """Counted up with every change below."""
 
 FEED = 5000
@@ -16,6 +16,9 @@ TOPICS = ("order", "product", "surrounding", "location", "person", "store", "log
 
 OPEN, PICKED, CLOSED = 0, 1, 2
 """States of an order in the table: to be picked; all picked; finished or rejected."""
+
+SHORTEST = 2
+"""Letters of a part of a word that orders are found by in their index."""
 
 STATUS = """
 CASE state WHEN 1 THEN 'picked' WHEN 0 THEN CASE WHEN picked_quantity > 0 THEN 'partial' ELSE 'open' END
@@ -172,7 +175,8 @@ CREATE TRIGGER tag_out AFTER DELETE ON tag BEGIN
 END;
 
 CREATE TABLE orders (
-  order_number TEXT PRIMARY KEY,
+  id INTEGER PRIMARY KEY,
+  order_number TEXT NOT NULL UNIQUE,
   state INTEGER NOT NULL,
   pickup TEXT NOT NULL,
   sort TEXT NOT NULL,
@@ -193,6 +197,12 @@ CREATE INDEX orders_number ON orders (sort, order_number, status);
 CREATE INDEX orders_at_work ON orders (status, claimed, order_number) WHERE state = 0;
 CREATE INDEX orders_list
   ON orders (state, pickup, sort, order_number, text, status, claimed, reference, first_began);
+CREATE VIRTUAL TABLE order_search USING fts5 (
+  parts, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
+);
+CREATE TRIGGER orders_gone AFTER DELETE ON orders BEGIN
+  DELETE FROM order_search WHERE rowid = old.id;
+END;
 CREATE TABLE line (
   order_number TEXT NOT NULL,
   line_number INTEGER NOT NULL,

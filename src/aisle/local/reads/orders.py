@@ -11,7 +11,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.local.cache.schema import OPEN
+from aisle.local.cache.schema import OPEN, SHORTEST
 from aisle.local.db import fetch, fetch_one
 from aisle.local.fold import fold
 from aisle.local.outbox.operation import Operation
@@ -38,6 +38,15 @@ Shift = tuple[frozenset[str], list[Key]]
 SIZE = 50
 """Rows of a window when nobody says how many."""
 
+MOST = 100
+"""Orders with some words that are counted; whoever gets as many types another letter."""
+
+GLANCE, OFTEN = 200, 10
+"""Of so many orders at the beginning of the list, so many with the words: the list itself has enough of them soon."""
+
+RARE = 500
+"""More orders than this, by their index, are not looked through: the list has them sooner."""
+
 
 def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping[str, Json]) -> Result:
     """A window on the open orders: those named `ahead`, then by pickup date and number."""
@@ -45,8 +54,9 @@ def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping
     search, product = fold(str(args.get("search") or "")), str(args.get("product_number") or "")
     ahead = {number: rank for rank, number in enumerate(args.get("ahead") or ())}
     if search or product:
-        keys = _matching(cache, pending, shift, search.split(), product)
+        keys = _matching(cache, pending, shift, search.split(), product, list(ahead))
         keys.sort(key=lambda key: ahead.get(key[2], len(ahead)))
+        keys = keys if product else keys[:MOST]
         return _rows(cache, pending, keys[first : first + size]), len(keys)
     total = fetch(cache, "SELECT n FROM tally WHERE state = ?", OPEN)[0][0] - len(shift[0]) + len(shift[1])
     before = _ahead(cache, shift, list(ahead)) if ahead else []
@@ -95,8 +105,11 @@ def _window(cache: apsw.Connection, shift: Shift, first: int, size: int) -> list
     return sorted([(pickup, sort, number) for pickup, sort, number in keys] + extra[passed:inside])
 
 
-def _matching(cache: apsw.Connection, pending: Pending, shift: Shift, words: list[str], product: str) -> list[Key]:
-    """Keys of all open orders with these words, or with an open line of this product."""
+def _matching(
+    cache: apsw.Connection, pending: Pending, shift: Shift, words: list[str], product: str, ahead: list[str]
+) -> list[Key]:
+    """Keys of all open orders with an open line of this product, or of those with these words: where there are many,
+    the first of the list, and those `ahead`."""
     if product:
         rows = fetch(
             cache,
@@ -105,22 +118,39 @@ def _matching(cache: apsw.Connection, pending: Pending, shift: Shift, words: lis
             product,
         )
     else:
-        rows = fetch(
-            cache,
-            "SELECT pickup, sort, order_number, text FROM orders WHERE state = 0 AND instr(text, ?)",
-            max(words, key=len),
-        )
-    rows += fetch(
-        cache,
-        "SELECT pickup, sort, order_number, text FROM orders WHERE order_number IN (SELECT value FROM json_each(?))",
-        to_text([number for _, _, number in shift[1]]),
-    )
-    keys = sorted(
+        rows = _worded(cache, shift, words)
+        rows += fetch(cache, f"{_NAMED} AND state = 0", to_text(ahead)) if ahead else []
+    rows += fetch(cache, _NAMED, to_text([number for _, _, number in shift[1]]))
+    keys = {
         (pickup, sort, number)
         for pickup, sort, number, text in rows
         if number not in shift[0] and all(word in text for word in words)
-    )
-    return [key for key in keys if not product or _wants(cache, pending, key[2], product)]
+    }
+    return [key for key in sorted(keys) if not product or _wants(cache, pending, key[2], product)]
+
+
+_KEYS = "SELECT pickup, sort, order_number, text FROM orders"
+_NAMED = f"{_KEYS} WHERE order_number IN (SELECT value FROM json_each(?))"  # noqa: S608 - names of our own
+
+_BY_PARTS = """
+SELECT pickup, sort, order_number, text, state FROM orders
+WHERE id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT ?)
+"""
+
+
+def _worded(cache: apsw.Connection, shift: Shift, words: list[str]) -> list[tuple[Any, ...]]:
+    """Open orders with these words: all of them, or the first of the list where there are many."""
+    having = " AND ".join("instr(text, ?)" for _ in words)
+    parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= SHORTEST)
+    listed = f"{_KEYS} WHERE state = 0"
+    order = "ORDER BY pickup, sort, order_number LIMIT ?"
+    glance = f"SELECT count(*) FROM (SELECT text FROM orders WHERE state = 0 {order}) WHERE {having}"  # noqa: S608
+    if parts and fetch(cache, glance, GLANCE, *words)[0][0] < OFTEN:
+        found = fetch(cache, _BY_PARTS, parts, RARE)
+        if len(found) < RARE:
+            return [row[:4] for row in found if row[4] == OPEN]
+    hidden = "order_number NOT IN (SELECT value FROM json_each(?))"
+    return fetch(cache, f"{listed} AND {having} AND {hidden} {order}", *words, to_text(list(shift[0])), MOST)
 
 
 def _wants(cache: apsw.Connection, pending: Pending, number: str, product: str) -> bool:
