@@ -209,7 +209,8 @@ class Reads:
 
         `orders` (search, product_number, user, first, size): open orders, those before all others that were given to
         this user or go first, then by pickup date and number, with progress, and whose they are
-        (aisle.local.reads.claims, reads_walks); of those with words, a hundred at most. `given` (user): see aisle.local.reads.walks.
+        (aisle.local.reads.claims, reads_walks); of those with words, a hundred at most. `given` (user): see
+        aisle.local.reads.walks.
         `order` (order_number): one row with `lines`; `lines_known` is False where only the header is here.
         `product` (product_number): one row with stock by pool and place. `surrounding` (product_number): one row with
         the `stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search,
