@@ -20,6 +20,7 @@ import pytest
 import uvicorn
 
 from aisle.service.callers import Caller, Manners, Seldom, callers
+from aisle.service.door import Door
 
 SECONDS = 60
 LONGEST = 20_000
@@ -263,6 +264,24 @@ def test_a_whole_head_is_heard_however_long(quick: bool) -> None:
     head = b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"b" * 30_000 + b"\r\n\r\n"
     with serving(Manners(), quick=quick) as (port, _), closing(connected(port, head)) as caller:
         assert answers(caller, 1)[0] in (b"200", b"400")
+
+
+CHUNKED = b"0\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + CHUNKED,
+        b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + CHUNKED,
+    ],
+    ids=["no host", "two hosts", "two lengths", "another coding"],
+)
+def test_what_others_may_read_in_another_way_is_refused(head: bytes, quick: bool) -> None:
+    with serving(Manners(), quick=quick, app=Door(app)) as (port, _), closing(connected(port, head)) as caller:
+        assert caller.recv(100).startswith(b"HTTP/1.1 400 ")
 
 
 def test_nothing_is_carried_on_to_somebody_else(quick: bool) -> None:

@@ -30,9 +30,12 @@ _ONCE = frozenset(
         b"appusername",
         b"authorization",
         b"container_override",
+        b"content-length",
         b"content-type",
+        b"host",
         b"idempotency-key",
         b"if-match",
+        b"transfer-encoding",
     }
 )
 
@@ -99,8 +102,20 @@ def _check_headers(scope: Scope) -> None:
     for name, value in headers:
         if name in _ONCE and said.setdefault(name, value) != value:
             raise malformed("This header is there twice, and says two things.", name.decode())
+    _check_message(said, scope["http_version"])
     if len(scope["query_string"]) > LONGEST_QUERY:
         raise Refusal(414, f"A query has at most {LONGEST_QUERY >> 10} KiB.")
+
+
+def _check_message(said: dict[bytes, bytes], version: str) -> None:
+    """Who stands before us has to see the same requests; of the parsers, each lets some of this pass."""
+    if b"host" not in said and version == "1.1":
+        raise malformed("A request says which host it is for.", "Host")
+    if (coding := said.get(b"transfer-encoding")) is not None:
+        if b"content-length" in said:
+            raise malformed("A body has a length, or comes in parts.", "Transfer-Encoding")
+        if coding.lower() != b"chunked":
+            raise malformed("A body comes in parts, and in no other coding.", "Transfer-Encoding")
 
 
 def encoded_path(scope: Scope) -> str:
