@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 17
+VERSION = 18
 """Counted up with every change below."""
 
 FEED = 5000
@@ -30,6 +30,10 @@ ELSE CASE WHEN ifnull(raw ->> 'is_active', 1) IN (1, 'true') AND ifnull(raw ->> 
 No column that SQLite itself generates: an index with such a one never stands for its table."""
 
 CLAIMED = "ifnull(raw ->> 'is_claimed', 0) IN (1, 'true')"
+
+WAREHOUSE = "ifnull(raw ->> 'isWarhouse', 0) IN (1, 'true')"
+AREA = "ifnull(raw ->> 'areaId', '')"
+"""What a store is, and where, as conditions that have an index."""
 
 _SHORT = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
 """A line that is closed with less than was ordered."""
@@ -92,6 +96,9 @@ CREATE TABLE store (
   text TEXT NOT NULL,
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX store_words ON store (store_number, text);
+CREATE INDEX store_area ON store ({AREA});
+CREATE INDEX store_warehouse ON store (store_number) WHERE {WAREHOUSE};
 CREATE TABLE store_said (
   store_number TEXT PRIMARY KEY,
   began REAL NOT NULL,

@@ -12,6 +12,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.local.cache.schema import AREA, WAREHOUSE
 from aisle.local.db import fetch, fetch_one
 from aisle.local.fold import fold
 from aisle.local.host.home import Home
@@ -28,21 +29,27 @@ SIZE = 20
 WORDS = 4
 """Words of a search that count."""
 
-_WAREHOUSE = "ifnull(raw ->> 'isWarhouse', 0) IN (1, 'true')"
+MOST = 100
+"""Stores with some words that are counted; whoever gets as many types another letter."""
 
-_WHERE = f"""
-FROM store WHERE (:w0 = '' OR instr(text, :w0) > 0) AND (:w1 = '' OR instr(text, :w1) > 0)
-AND (:w2 = '' OR instr(text, :w2) > 0) AND (:w3 = '' OR instr(text, :w3) > 0)
-AND CASE :show WHEN 'warehouse' THEN {_WAREHOUSE}
-  WHEN 'near' THEN store_number <> :here AND ({_WAREHOUSE} OR :area = '' OR ifnull(raw ->> 'areaId', '') = :area)
-  WHEN 'visited' THEN store_number IN (SELECT value FROM json_each(:visited)) ELSE 1 END
-"""  # noqa: S608 - conditions of our own
-_ROWS = f"SELECT store_number, raw {_WHERE} ORDER BY store_number LIMIT :size OFFSET :first"
-_COUNT = f"SELECT count(*) {_WHERE}"
+_OF = "SELECT store_number FROM store WHERE {}"
+_KEYS = {
+    "all": "SELECT store_number FROM store INDEXED BY store_words WHERE 1",
+    "warehouse": _OF.format(WAREHOUSE),
+    "near": _OF.format(
+        f"store_number <> :here AND store_number IN ({_OF.format(f'{AREA} = :area')} UNION {_OF.format(WAREHOUSE)})"
+    ),
+    "anywhere": "SELECT store_number FROM store INDEXED BY store_words WHERE store_number <> :here",
+    "visited": _OF.format("store_number IN (SELECT value FROM json_each(:visited))"),
+}
+"""The numbers of the stores that are shown; each has an index. Where the own store has no area, all are near."""
+
+_ROWS = "SELECT store_number, raw FROM store WHERE store_number IN (SELECT value FROM json_each(?)) ORDER BY 1"
+_PAGE = "SELECT store_number, raw FROM store ORDER BY store_number LIMIT ? OFFSET ?"
 
 
 def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Result:
-    """A window on the stores, by number: `show` (all, near, warehouse, visited), words to `search`.
+    """A window on the stores, by number: `show` (all, near, warehouse, visited), words to `search`, a hundred at most.
 
     Near are those that the service counts as around: of the same area, and warehouses. Visited are those that terminals
     of this host were changed to or from; they are known here although the list may not have come yet.
@@ -50,20 +57,17 @@ def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Resu
     words = [f" {word}" if len(word) < 3 else word for word in fold(str(args.get("search") or "")).split()[:WORDS]]
     first, size = window(args, SIZE)
     area, been = _area(cache, home.store), {each.store: each for each in visited(home.root, home.base_url)}
-    said: dict[str, Any] = {
-        **{f"w{at}": words[at] if at < len(words) else "" for at in range(WORDS)},
-        "show": str(args.get("show") or "all"),
-        "here": home.store,
-        "area": area,
-        "visited": to_text(list(been)),
-    }
-    rows = cache.execute(_ROWS, {**said, "first": first, "size": size}).fetchall()
-    # Of all of them nothing has to be read to count them.
-    every = "SELECT count(*) FROM store" if said["show"] == "all" and not words else _COUNT
-    ((count,),) = cache.execute(every, None if every != _COUNT else said).fetchall()
-    total = int(str(count))
+    show = str(args.get("show") or "all")
+    said: dict[str, Any] = {"here": home.store, "area": area, "visited": to_text(list(been))}
+    if show == "all" and not words:
+        rows = fetch(cache, _PAGE, size, first)
+        total = int(fetch(cache, "SELECT count(*) FROM store")[0][0])
+    else:
+        numbers = _numbers(cache, "anywhere" if show == "near" and not area else show, words, said)
+        rows = fetch(cache, _ROWS, to_text(numbers[first : first + size]))
+        total = len(numbers)
     found = [_listed(str(number), loaded(str(raw)), home, area, been) for number, raw in rows]
-    if said["show"] in ("all", "visited"):
+    if show in ("all", "visited"):
         listed = "SELECT store_number FROM store WHERE store_number IN (SELECT value FROM json_each(?))"
         known = {str(number) for (number,) in fetch(cache, listed, said["visited"])} if been else set()
         unlisted = [number for number in been if number not in known and all(word.strip() in number for word in words)]
@@ -72,6 +76,15 @@ def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Resu
         found += [_listed(number, {}, home, area, been) for number in unlisted[begin : begin + room]]
         total += len(unlisted)
     return found, total
+
+
+def _numbers(cache: apsw.Connection, show: str, words: list[str], said: Mapping[str, Any]) -> list[str]:
+    """The numbers of the stores that are shown and have these words."""
+    having = "".join(f" AND instr(text, :w{at})" for at in range(len(words)))
+    most = MOST if words else -1
+    sql = f"{_KEYS.get(show, _KEYS['all'])}{having} ORDER BY store_number LIMIT :most"
+    asked = {**said, "most": most, **{f"w{at}": word for at, word in enumerate(words)}}
+    return [str(number) for (number,) in cache.execute(sql, asked).fetchall()]
 
 
 def _area(cache: apsw.Connection, store: str) -> str:
