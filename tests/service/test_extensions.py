@@ -6,6 +6,7 @@ from typing import Any
 
 import aisle.service
 from aisle.service.door import FEATURES
+from aisle.service.storage import Tx
 from tests.service.world import STORES, World
 
 PEOPLE = "/aisle/v1/stores/S1/people"
@@ -104,6 +105,26 @@ async def test_a_cursor_from_after_what_is_here_says_that_this_is_an_earlier_cop
     last = await world.get(CHANGES)
     for later in (last["cursor"] + 1, last["cursor"] + (1 << 40)):
         assert await world.get(CHANGES, since=later) == {**last, "restored": True}
+
+
+async def test_a_chain_that_has_changed_more_often_than_a_short_cursor_can_count_is_followed_on(world: World) -> None:
+    """A million products that are loaded every night have done so within weeks."""
+    fits = 1 << 25
+
+    async def aged(tx: Tx) -> None:
+        await tx.run("UPDATE counter SET value = value + $1 WHERE store_number = '*' AND name = 'change'", fits - 3)
+        await tx.run("UPDATE change SET seq = seq + $1 WHERE store_number = '*'", fits - 3)
+
+    world.service.storage.write_now(aged)
+    since, _ = await follow(world, 0, limit=2)
+    for number in range(6):
+        await world.post("/products", {"products": [{"product_number": "P1", "product_name": f"Jelly {number}"}]})
+        assert not (await world.get(CHANGES, since=since))["restored"]
+        since, seen = await follow(world, since)
+        assert seen == {("product", "P1")}
+        assert await follow(world, since) == (since, set())
+    assert (await follow(world, 0, limit=2))[0] == since
+    assert (await world.get(CHANGES, since=since + 1))["restored"]
 
 
 async def test_another_store_s_changes_are_not_told(world: World) -> None:

@@ -37,8 +37,9 @@ from aisle.service.stock.update import order_pool
 from aisle.service.text import natural_key, search_key
 from aisle.service.tokens import enter
 
-# A cursor holds the store's number of changes, and below it the chain's.
-_CHAIN_BITS = 25
+# A cursor holds the store's number of changes, and below it the chain's: in more room once that has outgrown the first.
+_CHAIN_BITS, _MORE_BITS = 25, 31
+_MORE = 1 << 62
 _MOST_CHANGES = 1000
 
 
@@ -106,11 +107,10 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
     if (since or 0) < 0 or not 1 <= limit <= _MOST_CHANGES:
         raise malformed(f"since is 0 or a cursor, limit 1 to {_MOST_CHANGES}.", "since")
     last = [await ctx.last(name, "change") for name in (ctx.here.number, CHAIN)]
-    own, chain = last if since is None else divmod(since, 1 << _CHAIN_BITS)
+    own, chain = last if since is None else _numbers(since)
     restored = own > last[0] or chain > last[1]
     if since is None or restored:
-        cursor = (last[0] << _CHAIN_BITS) + last[1]
-        return dumps({"cursor": cursor, "changes": [], "more": False, "restored": restored})
+        return dumps({"cursor": _cursor(*last), "changes": [], "more": False, "restored": restored})
     rows = await ctx.tx.all(core.CHANGES_SINCE, ctx.here.number, own, limit + 1)
     more = len(rows) > limit
     own = rows[:limit][-1][0] if rows else own
@@ -120,7 +120,16 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
     more = more or len(rows) > room
     chain = rows[:room][-1][0] if rows[:room] else chain
     changes += [{"topic": topic, "key": key, "chain": True} for _, topic, key in rows[:room]]
-    return dumps({"cursor": (own << _CHAIN_BITS) + chain, "changes": changes, "more": more, "restored": False})
+    return dumps({"cursor": _cursor(own, chain), "changes": changes, "more": more, "restored": False})
+
+
+def _cursor(own: int, chain: int) -> int:
+    return (own << _CHAIN_BITS) + chain if chain < 1 << _CHAIN_BITS else _MORE + (own << _MORE_BITS) + chain
+
+
+def _numbers(cursor: int) -> tuple[int, int]:
+    """The changes of the store and of the chain before a cursor."""
+    return divmod(cursor, 1 << _CHAIN_BITS) if cursor < _MORE else divmod(cursor - _MORE, 1 << _MORE_BITS)
 
 
 async def list_put_backs(ctx: Context, call: Call) -> bytes:
