@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -58,6 +58,24 @@ async def test_a_token_that_ended_hears_nothing_but_that(world: World, reads: li
         reads.clear()
         assert (await client.post(MOVES, json=good)).status_code == 401
         assert len(reads) == 1
+
+
+async def test_of_whom_a_body_was_refused_no_other_is_taken_unasked(world: World) -> None:
+    secret = world.token("staff", ["S1"])
+    taken = 0
+
+    async def no_json() -> AsyncIterator[bytes]:
+        nonlocal taken
+        taken += 1
+        yield b"["
+
+    async with world.open_client(secret) as client:
+        assert (await client.post(MOVES, content=no_json())).status_code == 400
+        [token] = [row for row in list_tokens(world.service.storage) if row.role == "staff"]
+        assert revoke_token(world.service.storage, token.token_id, now="2026-01-01T00:00:00.000Z")
+        for _ in range(2):
+            assert (await client.post(MOVES, content=no_json())).status_code == 401
+    assert taken == 2  # the last body that it was a guest with
 
 
 def test_a_guest_is_forgotten_after_a_while_or_when_turned_away() -> None:

@@ -220,7 +220,8 @@ class Gate:
             return raw, wire.parse_body(raw, operation.adapter, operation.handler.most_items)
         except Refusal:
             if guest is not None:
-                # What is wrong with a request is told to nobody who may not ask any more.
+                # What is wrong with a request is told to nobody who may not ask any more, nor is another body taken.
+                self._doorstep.turn_away(errand)
                 await self.storage.read(knock_again)
             raise
 
