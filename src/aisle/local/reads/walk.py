@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import groupby
+from typing import Any
 
 import apsw
 
@@ -13,12 +15,8 @@ from aisle.local.db import fetch
 from aisle.local.fold import fold, natural
 from aisle.local.reads.overlay import decimal
 
-_PLACES = """
-SELECT location_code, location_order, 1 FROM location
-UNION ALL
-SELECT DISTINCT location_code, NULL, 0 FROM place
-WHERE location_code <> '' AND location_code NOT IN (SELECT location_code FROM location)
-"""
+_LISTED = "SELECT location_code, location_order, 1 FROM location"
+_USED = "SELECT DISTINCT location_code, NULL, 0 FROM place WHERE location_code <> ''"
 
 _OF_PRODUCTS = """
 SELECT DISTINCT location_code FROM place WHERE location_code <> '' AND id IN (
@@ -79,7 +77,19 @@ class Walks:
 
 
 def _made(cache: apsw.Connection) -> Walk:
-    rows = fetch(cache, _PLACES)
-    rows.sort(key=lambda row: (row[1] is None, row[1] or 0, natural(row[0])))
+    rows = fetch(cache, _LISTED)
+    listed = {row[0] for row in rows}
+    rows += [row for row in fetch(cache, _USED) if row[0] not in listed]
+    rows.sort(key=_order)
+    # Only where several have the same order, or none, the codes say which comes first: most of them need not be read.
+    rows = [row for _, group in groupby(rows, key=_order) for row in _sorted(list(group))]
     steps = [(code, None if order is None else decimal(order), fold(code)) for code, order, _ in rows]
     return Walk(steps, is_listed=all(listed for *_, listed in rows))
+
+
+def _order(row: tuple[str, Any, int]) -> tuple[bool, Any]:
+    return row[1] is None, row[1] or 0
+
+
+def _sorted(rows: list[tuple[str, Any, int]]) -> list[tuple[str, Any, int]]:
+    return sorted(rows, key=lambda row: natural(row[0])) if len(rows) > 1 else rows
