@@ -17,6 +17,7 @@ import httpx
 
 from aisle.service.factory import Service
 from aisle.service.storage import open_storage
+from aisle.service.storage.connection import keep_words
 from aisle.service.text import natural_key
 from tests.bench import grown, shop
 from tests.grow.__main__ import opened
@@ -84,6 +85,7 @@ def multiplied(source: Path, folder: Path, base: int, times: int) -> Path:
             for statement in _COPIES:
                 connection.execute(statement, {**given, "shift": base * copy, "copy": copy})
         connection.execute(_COUNTED, {**given, "copies": times - 1})
+        keep_words(connection)
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
     (folder / "made").touch()

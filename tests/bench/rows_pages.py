@@ -59,7 +59,7 @@ FLAT = {
 
 GROWS = {
     "search that one product answers": f"{_STOCK}&page_size=20&search_text={{barcode}}",
-    "search that each hundredth answers": f"{_STOCK}&page_size=20&search_text=dahlia%20candle",
+    "search that each hundredth answers": f"{_STOCK}&page_size=20&search_text=dahlia%20fresh",
 }
 """What has more to find, or to count, the more there is: told with how it grows."""
 

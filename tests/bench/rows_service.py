@@ -37,7 +37,7 @@ SINGLE = {
     "product by barcode with places": f"{API}/storeproducts/stock?store_number={shop.STORE}&include_locations=true"
     "&barcode={barcode}",
     "one order with lines": f"{API}/stores/{shop.STORE}/orders/customerorders?order_number=SO-00003&show_lines=true",
-    "search": f"{API}/storeproducts/stock?store_number={shop.STORE}&search_text=dahlia%20candle&page_size=20",
+    "search": f"{API}/storeproducts/stock?store_number={shop.STORE}&search_text=dahlia%20fresh&page_size=20",
 }
 """What people wait for, by what it is called."""
 

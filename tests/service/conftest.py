@@ -23,6 +23,7 @@ BOTH = frozenset(
         "test_codes",
         "test_deliveries",
         "test_few",
+        "test_grams",
         "test_idempotency",
         "test_line_rejections",
         "test_lists",

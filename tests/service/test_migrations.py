@@ -64,6 +64,8 @@ async def test_an_earlier_database_is_brought_up_with_all_that_is_in_it(
     assert [row["storeNo"] for row in await world.rows("/stores")] == ["S1"]
     assert (await world.rows("/storeproducts/stock"))[0]["most_likely_quantity"] == 6
     assert [row["product_number"] for row in (await world.get("/products", barcode="1"))["records"]] == ["P1"]
+    assert (await world.get("/products", search_text="tea"))["total_record_count"] == 1
+    assert (await world.get("/products", search_text="team"))["total_record_count"] == 0
     found = await world.rows("/stores/S1/locations/A1/products", search_text="tea", advance_search=True)
     assert len(found) == 2
     await world.pick("O1", 1, "P1", 4)

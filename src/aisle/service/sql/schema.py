@@ -222,6 +222,9 @@ _COUNTERS = (
     "CREATE INDEX store_product_modified_here ON store_product (store_number, modified_on, seq)",
 )
 
+# What stands anywhere in a product's texts; each engine has this index in its own way (`storage/grams.py`).
+GRAMS = "CREATE INDEX product_gram ON product (search)"
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -238,4 +241,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _LOG_MONTHS,
     _GROUPS_OF_DELIVERIES,
     _COUNTERS,
+    (GRAMS,),
 )

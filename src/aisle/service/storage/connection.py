@@ -15,6 +15,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.service.storage.base import Duplicate, Row, Statement, grouped
+from aisle.service.storage.grams import KEPT, WRITES, narrowed, words_of
 
 T = TypeVar("T")
 
@@ -36,6 +37,7 @@ def opened(path: Path, busy_ms: int, *, read_only: bool = False) -> apsw.Connect
         mode = _into_wal(connection, busy_ms)
         for pragma in _PRAGMAS:
             connection.execute(pragma).fetchall()
+        connection.create_scalar_function("words_of", lambda *said: words_of(str(said[0])), 1, deterministic=True)
         if read_only:
             connection.execute("PRAGMA query_only = ON").fetchall()
     except apsw.Error as problem:
@@ -56,6 +58,12 @@ def _into_wal(connection: apsw.Connection, busy_ms: int) -> list[tuple[apsw.SQLi
             if monotonic() > until:
                 raise
             sleep(0.005)
+
+
+def keep_words(connection: apsw.Connection) -> None:
+    """Searches find by words what was written to the catalogue and waits for it."""
+    for statement in KEPT:
+        connection.execute(statement)
 
 
 @cache
@@ -102,6 +110,8 @@ class SqliteTx:
     async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         try:
             self.connection.executemany(_sqlite_text(sql), cast("Iterable[Sequence[apsw.SQLiteValue]]", rows))
+            if WRITES in sql:
+                keep_words(self.connection)
         except apsw.ConstraintError as problem:
             raise Duplicate(str(problem)) from problem
 
@@ -111,7 +121,7 @@ class SqliteTx:
 
     def _execute(self, sql: str, args: Sequence[object]) -> list[Row]:
         try:
-            return self.connection.execute(_sqlite_text(sql), _bound(args)).fetchall()
+            return self.connection.execute(narrowed(_sqlite_text(sql), args), _bound(args)).fetchall()
         except apsw.ConstraintError as problem:
             raise Duplicate(str(problem)) from problem
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.sql.schema import MIGRATIONS, NARROW
+from aisle.service.sql.schema import GRAMS, MIGRATIONS, NARROW
+from aisle.service.storage import grams
 
 
 def migrate(connection: apsw.Connection) -> None:
@@ -40,7 +41,12 @@ def _version(connection: apsw.Connection) -> int:
 
 
 def _dialect(statement: str) -> str:
-    """Narrow tables lie in their primary key on SQLite: one tree to walk instead of two."""
+    """A statement of the schema as SQLite takes it.
+
+    Narrow tables lie in their primary key: one tree to walk instead of two.
+    """
+    if statement == GRAMS:
+        return grams.SQLITE
     words = statement.split(None, 3)
     narrow = words[:2] == ["CREATE", "TABLE"] and words[2] in NARROW
     return f"{statement} WITHOUT ROWID" if narrow else statement

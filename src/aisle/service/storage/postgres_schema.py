@@ -7,7 +7,8 @@ import re
 import asyncpg
 
 from aisle.errors import StorageError
-from aisle.service.sql.schema import MIGRATIONS
+from aisle.service.sql.schema import GRAMS, MIGRATIONS
+from aisle.service.storage import grams
 
 # Any number that no store's lock has: those are 8 bytes of a hash, this is short.
 _LOCK = 0xA15_1E
@@ -63,6 +64,8 @@ def dialect(statement: str) -> str:
 
     Text is compared by its bytes, whatever the database's own order is, as keys and pages expect.
     """
+    if statement == GRAMS:
+        return grams.POSTGRES
     if _LEFT_OUT.match(statement):
         return ""
     if statement.startswith(("CREATE TABLE", "ALTER TABLE")):

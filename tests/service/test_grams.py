@@ -1,0 +1,144 @@
+"""Searches of products find what their texts hold, whatever index helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+import asyncpg
+import pytest
+
+from aisle.service.sql import locations, products, stock
+from aisle.service.sql.compose import contains, filtered
+from aisle.service.storage import Tx
+from aisle.service.storage.connection import _sqlite_text
+from aisle.service.storage.grams import POSTGRES, narrowed, words_of
+from aisle.service.text import folded, search_key
+from tests.service.postgres import Server
+from tests.service.world import World
+
+NAMES = (
+    "Ab",
+    "Abc",
+    "abcdef",
+    "ABCDEFG hij",
+    'a%b_c\\d "quoted" it\'s',
+    "Crème brûlée, Größe 7",
+    "日本の緑茶 静岡県産",
+    "🍏🍎 apples 🍏🍎",
+    "tab\tand AND or NOT near*",
+    "long " + "0123456789" * 120 + " the end",
+    "long " + "0123456789" * 120 + " other end",
+)
+TEXTS = {f"N{n}": search_key((name, f"{n}")) for n, name in enumerate(NAMES)}
+
+
+def _asked() -> list[str]:
+    asked = {text[at : at + size] for text in TEXTS.values() for size in (1, 3, 5, 6, 7, 13) for at in (0, 4, 9)}
+    asked |= {text[at : at + 7] for text in TEXTS.values() for at in (505, 511, 512, 517, len(text) - 7)}
+    asked |= {TEXTS["N9"], "abd", "abcdeg", "bcdefgh", "9012345678901235", "the enda", "the end\n", "茶の"}
+    return sorted(text for text in asked if text.strip() == text and text)
+
+
+async def _found(world: World, text: str) -> tuple[int, list[str]]:
+    answer = await world.get("/products", search_text=text, page_size=100)
+    return answer["total_record_count"], [record["product_number"] for record in answer["records"]]
+
+
+async def test_a_search_finds_what_holds_its_text_and_nothing_else(world: World) -> None:
+    goods = [{"product_number": f"N{n}", "product_name": name, "barcode": f"{n}"} for n, name in enumerate(NAMES)]
+    await world.post("/products", {"products": goods})
+    old = {one: row for one, row in (await _texts(world)).items() if one not in TEXTS}
+    for text in _asked():
+        fits = sorted(number for number, said in (TEXTS | old).items() if folded(text) in said)
+        assert await _found(world, text) == (len(fits), fits), text
+
+
+async def _texts(world: World) -> dict[str, str]:
+    return dict(world.service.storage.read_now(lambda tx: tx.all("SELECT product_number, search FROM product")))
+
+
+async def test_a_search_follows_what_products_become(world: World) -> None:
+    async def named(name: str) -> None:
+        await world.post("/products", {"products": [{"product_number": "N", "product_name": name, "barcode": "1"}]})
+
+    await named("Nettle tea")
+    assert await _found(world, "nettle") == (1, ["N"])
+    await named("Lemon balm")
+    assert await _found(world, "nettle") == (0, [])
+    assert await _found(world, "emon b") == (1, ["N"])
+    await world.post("/products/prices", {"products": [{"product_number": "N", "price": 2}]})
+    assert await _found(world, "lemon balm") == (1, ["N"])
+    assert (await world.send("DELETE", "/products", {"product_numbers": ["N"]})).status_code == 200
+    assert await _found(world, "lemon") == (0, [])
+    await named("Lemon verbena")
+    assert await _found(world, "lemon") == (1, ["N"])
+    assert await _found(world, "balm") == (0, [])
+
+
+@pytest.mark.sqlite
+async def test_what_somebody_else_writes_to_the_catalogue_is_found_before_its_words_are_kept(world: World) -> None:
+    connection = apsw.Connection(str(world.path))
+    connection.execute("UPDATE product SET search = 'gunpowder' WHERE product_number = 'P2'")
+    connection.close()
+    waiting = "SELECT product_number FROM product_waiting"
+    assert world.service.storage.read_now(lambda tx: tx.all(waiting)) == [("P2",)]
+    assert await _found(world, "gunpowder") == (1, ["P2"])
+    await world.post("/products", {"products": [{"product_number": "N", "product_name": "Sencha", "barcode": "1"}]})
+    assert world.service.storage.read_now(lambda tx: tx.all(waiting)) == []
+    assert await _found(world, "gunpowder") == (1, ["P2"])
+    assert await _found(world, "sencha") == (1, ["N"])
+
+
+def test_a_search_is_narrowed_where_it_looks_through_the_catalogue() -> None:
+    lists: tuple[tuple[str, dict[str, str], bool], ...] = (
+        (products.PRODUCT_LIST, products.PRODUCT_FILTERS, True),
+        (products.PRODUCT_COUNT, products.PRODUCT_FILTERS, True),
+        (stock.STOCK_KEYS_CATALOGUE, stock.STOCK_FILTERS, True),
+        (stock.STOCK_COUNT_CATALOGUE, stock.STOCK_FILTERS, True),
+        (locations.AT_PLACE, locations.AT_PLACE_FILTERS, False),
+    )
+    for head, filters, narrow in lists:
+        for text in ("tea", "te"):
+            query = filtered(head, filters, {"store": "S", "search": contains(text)})
+            said = narrowed(_sqlite_text(query.sql), query.args)
+            assert ("words_of(?2)" in said) is (narrow and len(text) > 2)
+
+
+def test_words_are_few_and_cover_both_ends() -> None:
+    text = "".join(chr(97 + n % 26) + str(n) for n in range(2000))
+    words = words_of(contains(text)).replace('"', "").split()
+    assert len(words) <= 14
+    pieces = [bytes.fromhex(word).decode() for word in words]
+    assert (pieces[0], pieces[-1]) == (text[:6], text[-6:])
+    assert all(piece in text for piece in pieces)
+    assert words_of(contains("%_\\")) == f'"{b"%_".hex()}5c" *'
+
+
+async def test_the_index_is_what_a_search_goes_by(world: World, engine: str) -> None:
+    query = filtered(products.PRODUCT_LIST, products.PRODUCT_FILTERS, {"search": contains("tea time")})
+
+    async def plan(tx: Tx) -> list[Any]:
+        if engine in ("sqlite", "twice"):
+            return await tx.all("EXPLAIN QUERY PLAN " + query.sql, *query.args)
+        await tx.run("SET LOCAL enable_seqscan = off")
+        return await tx.all("EXPLAIN " + query.sql.replace("$1", "'%tea time%'"))
+
+    said = str(world.service.storage.read_now(plan))
+    assert "VIRTUAL TABLE" in said if engine in ("sqlite", "twice") else "product_gram" in said
+
+
+async def test_without_the_extension_there_is_no_index_and_no_harm(server: Server) -> None:
+    connection = await asyncpg.connect(server.url())
+    change = connection.transaction()
+    await change.start()
+    try:
+        await connection.execute("DROP EXTENSION IF EXISTS pg_trgm CASCADE")
+        await connection.execute("CREATE ROLE nobody_much; CREATE SCHEMA narrow AUTHORIZATION nobody_much")
+        await connection.execute("SET LOCAL search_path = narrow; SET LOCAL ROLE nobody_much")
+        await connection.execute("CREATE TABLE product (search TEXT)")
+        await connection.execute(POSTGRES)
+        assert await connection.fetchval("SELECT count(*) FROM pg_indexes WHERE schemaname = 'narrow'") == 0
+    finally:
+        await change.rollback()
+        await connection.close()
