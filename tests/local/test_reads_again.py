@@ -14,7 +14,7 @@ from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
 from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Operation
-from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.state import CLOSE, CONFIRM, DOUBT, REJECT, RETRY, SEND, TABLE
 from aisle.local.reads import places
 from aisle.local.reads.overlay import Overlay
@@ -137,3 +137,33 @@ def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock
         outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
     assert set(overlay.orders()) == {"4101", "4102"}
     assert overlay.orders()["4101"] is before
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_what_is_told_again_in_other_words_is_seen_by_those_who_stay(
+    home: Home, outbox_db: apsw.Connection, clock: Clock, looks: bool
+) -> None:
+    """Also by one who did not look while nobody knew whether it had arrived."""
+    outbox, after = Outbox(outbox_db, clock=clock), update("4101", {1: 3}).body
+    with transaction(outbox_db):
+        (op_id,) = outbox.enqueue(intents(update("4101", {1: 3, 2: 1})), ANNA)
+    with closing(open_outbox(home.folder)) as connection:
+        overlay = Overlay(connection)
+        overlay.refresh()
+        outbox.begin_sending(op_id, b"{}")
+        outbox.doubt(op_id, outside("no answer"))
+        if looks:
+            overlay.refresh()
+        outbox.send_again(op_id, outside("not all"), {}, (), after)
+        assert [each.body for each in overlay.orders()["4101"]] == [after]
+
+
+def test_what_was_rolled_back_leaves_its_number_to_another(outbox_db: apsw.Connection, clock: Clock) -> None:
+    outbox, overlay = Outbox(outbox_db, clock=clock), Overlay(outbox_db)
+    outbox_db.execute("BEGIN IMMEDIATE")
+    outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
+    assert set(overlay.orders()) == {"4101"}
+    outbox_db.execute("ROLLBACK")
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+    assert set(overlay.orders()) == {"4102"}

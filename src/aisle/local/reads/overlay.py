@@ -20,6 +20,7 @@ from aisle.jobs.pick.walk import FARTHEST
 from aisle.local.db import fetch, fetch_one, usable
 from aisle.local.outbox.operation import REJECT_LINES, Operation, as_operation, parts_of
 from aisle.local.outbox.rebase import BASE, PICKED, has_base, is_picked, rebased, share
+from aisle.local.outbox.state import QUEUED
 
 CLAIM = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 """What our own service says of a claim beside `is_claimed`."""
@@ -27,7 +28,7 @@ CLAIM = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 Row = dict[str, Json]
 
 _CHANGING = """SELECT n, parts, state, confirmed_at, first_sent_at,
-  CASE WHEN state IN ('in_doubt', 'needs_person') THEN evidence END
+  CASE WHEN state IN ('in_doubt', 'needs_person') THEN evidence END, op_id, doubted_at
 FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected') ORDER BY n
 """
 
@@ -130,7 +131,7 @@ class Overlay:
         changed = {row[0]: row for row in rows - self._rows}
         gone = {row[0] for row in self._rows - rows}
         come = self._bodies(changed)
-        for n, (_, _, state, confirmed, sent, evidence) in changed.items():
+        for n, (_, _, state, confirmed, sent, evidence, *_) in changed.items():
             if n in come or n in self._known:
                 now = _renewed(come.get(n) or self._known[n], evidence)
                 come[n] = now._replace(state=state, confirmed_at=confirmed, first_sent_at=sent)
@@ -144,12 +145,18 @@ class Overlay:
             index.renew(left, come.values())
 
     def _bodies(self, changed: Mapping[int, tuple[Any, ...]]) -> dict[int, Operation]:
-        """Those whose bodies are not known, or hold something else now."""
-        new = [n for n, row in changed.items() if n not in self._known or parts_of(row[1]) != self._known[n].parts]
+        """Those whose bodies are not known, or may hold something else now: what nobody knew to have arrived may be
+        told again in other words, and what was rolled back leaves its number to another."""
+        new = [n for n, row in changed.items() if self._is_another(row, self._known.get(n))]
         if not new:
             return {}
         found = fetch(self._db, "SELECT * FROM operation WHERE n IN (SELECT value FROM json_each(?))", to_text(new))
         return {row[0]: as_operation(row) for row in found}
+
+    @staticmethod
+    def _is_another(row: tuple[Any, ...], known: Operation | None) -> bool:
+        _, parts, state, *_, op_id, _ = row
+        return known is None or state == QUEUED or known.op_id != op_id or known.parts != parts_of(parts)
 
 
 def _renewed(operation: Operation, evidence: str | None) -> Operation:
