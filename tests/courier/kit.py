@@ -69,6 +69,13 @@ class Time:
         await self.until(lambda: mark, seconds + 1)
         assert self.now >= end
 
+    def wake_due(self) -> None:
+        """Wakes whose time has come, in the order in which it came: where somebody set the clock on, it has for some."""
+        while self._sleepers and self._sleepers[0][0] <= self.now:
+            _, _, awake = heapq.heappop(self._sleepers)
+            if not awake.done():
+                awake.set_result(None)
+
     def _jump(self, end: float) -> None:
         while self._sleepers and self._sleepers[0][2].done():
             heapq.heappop(self._sleepers)
