@@ -78,13 +78,13 @@ class CatalogueJob:
         match event:
             case Opened(args):
                 number = str(args.get("product_number") or "")
-                return _show(state, number, context) if number else Turn(state, (_query(state, context),))
+                return _show(state, number) if number else Turn(state, (_query(state, context),))
             case Rows(id_, rows, _):
                 return _rows(state, event, id_, rows, context)
             case Resumed() | Closed() | Changed("product" | "outbox"):
                 return Turn(state, _refresh(state, context))
             case Thing(meanings):
-                return _thing(state, meanings[0], context)
+                return _thing(state, meanings[0])
             case Back():
                 return _back(state, context)
         if state.number:
@@ -130,18 +130,18 @@ def _rows(state: Catalogue, answer: Rows, id_: str, rows: tuple[Mapping[str, Any
     return Turn(state)
 
 
-def _show(state: Catalogue, number: str, context: Context) -> Result:
+def _show(state: Catalogue, number: str) -> Result:
     """The page of a product; what the cache has of it is there at once, the rest follows."""
     trail = (*state.trail, state.number) if state.number and state.number != number else state.trail
     state = state._replace(number=number, trail=trail, sheet=None, page=0, typed="")
     return Turn(state, (_one(number), Wish("product", number)))
 
 
-def _thing(state: Catalogue, meaning: Meaning, context: Context) -> Result:
+def _thing(state: Catalogue, meaning: Meaning) -> Result:
     label = meaning.label or meaning.key
     if meaning.kind != PRODUCT:
         return Turn(state, (), Verdict(WRONG, msg("products.not_this", what=label)))
-    return _show(state, meaning.key, context)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
+    return _show(state, meaning.key)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
 
 
 def _paged(state: Catalogue, event: Event, context: Context) -> Result:
@@ -188,7 +188,7 @@ def _gathered(state: Catalogue, kind: str, context: Context) -> Result:
 
 def _chosen(state: Catalogue, row: Hit | Facet, context: Context) -> Result:
     if isinstance(row, Hit):
-        return _show(state, row.number, context)
+        return _show(state, row.number)
     state = state.bare(search="", **{state.kind: row.code, f"{state.kind}_name": row.name})
     return Turn(state, (_query(state, context),), Verdict(INFO, catalogue_view.title_of(state)))
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from aisle.jobs.base import (
-    Json,
-)
+from aisle.jobs.base import Json
 from aisle.jobs.chain.store_product_sheet import StoreProduct
 
 PAGE, VALUE, SURE, CHART = "page", "value", "sure", "chart"

@@ -5,9 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from aisle.jobs.desk.deeds import (
-    Deed,
-)
+from aisle.jobs.desk.deeds import Deed
 from aisle.jobs.pick.short_ways import Reason
 from aisle.jobs.view import Msg
 

@@ -63,13 +63,13 @@ class ClearanceJob:
                 back = state._replace(tag="", categories=(), chosen=(), first=0, cursor=-1)
                 return Turn(_windowed(back)) if state.tag else Turn(state, (Close(),))
             case Choice() | Move("enter"):
-                return _choose(state, window.picked(state, event), context)
+                return _choose(state, window.picked(state, event))
             case Command("n" | "p" as key) | Move(key):
                 return Turn(_windowed(window.turned(state, key, state.size)))
             case Command("d") if state.tag:
                 return _go_on(state)
             case Text(text) | Unknown(text):
-                return _named(state, text.strip(), context)
+                return _named(state, text.strip())
             case Thing((meaning, *_)):
                 return Turn(state, (), Verdict(WRONG, msg("clearance.not_this", what=meaning.label or meaning.key)))
             case Echo():
@@ -113,13 +113,13 @@ def _denied(state: Clearance) -> Verdict | None:
     return None if state.may else Verdict(WRONG, msg("clearance.denied"))
 
 
-def _choose(state: Clearance, row: Tag | Category | None, context: Context) -> Result:
+def _choose(state: Clearance, row: Tag | Category | None) -> Result:
     if row is None:
         return Turn(state)
-    return _tagged(state, row.key, context) if isinstance(row, Tag) else _toggled(state, row.key)
+    return _tagged(state, row.key) if isinstance(row, Tag) else _toggled(state, row.key)
 
 
-def _named(state: Clearance, text: str, context: Context) -> Result:
+def _named(state: Clearance, text: str) -> Result:
     """What is not in the list may be known to the service all the same; but a category only where none is known here,
     and a code of goods is neither."""
     if not text:
@@ -128,7 +128,7 @@ def _named(state: Clearance, text: str, context: Context) -> Result:
         return Turn(state, (), Verdict(WRONG, msg("clearance.not_this", what=text)))
     if not state.tag:
         known = next((tag.key for tag in state.tags if tag.key.casefold() == text.casefold()), text)
-        return _tagged(state, known, context)
+        return _tagged(state, known)
     listed = any(not each.typed for each in state.categories)
     if all(each.key.casefold() != text.casefold() for each in state.categories):
         if listed:
@@ -137,7 +137,7 @@ def _named(state: Clearance, text: str, context: Context) -> Result:
     return _toggled(state, next(each.key for each in state.categories if each.key.casefold() == text.casefold()))
 
 
-def _tagged(state: Clearance, tag: str, context: Context) -> Result:
+def _tagged(state: Clearance, tag: str) -> Result:
     denied = _denied(state)
     if denied:
         return Turn(state, (), denied)

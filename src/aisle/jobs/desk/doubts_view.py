@@ -103,7 +103,7 @@ def _entry(state: Doubts, doubt: Doubt) -> Detail:
     if doubt.sides:
         blocks.append(Block(msg("doubts.sides"), tuple(_side(doubt, side) for side in doubt.sides)))
     if len(doubt.items) > 1 or (doubt.items and doubt.kind == "pick"):
-        blocks.append(Block(msg("doubts.parts"), tuple(_part(doubt, item) for item in doubt.items)))
+        blocks.append(Block(msg("doubts.parts"), tuple(_part(item) for item in doubt.items)))
     blocks.append(
         Block(
             msg("doubts.about"),
@@ -123,10 +123,7 @@ def _entry(state: Doubts, doubt: Doubt) -> Detail:
         blocks=tuple(blocks),
         page=state.page,
         choices=choices_of(state),
-        hints=(
-            ON,
-            BACK,
-        ),
+        hints=(ON, BACK),
     )
 
 
@@ -199,7 +196,7 @@ def _figure(text: str) -> str | Decimal | Msg:
     return msg("count.signed", sign=sign, value=value) if sign else value
 
 
-def _part(doubt: Doubt, item: Item) -> tuple[Msg, ...]:
+def _part(item: Item) -> tuple[Msg, ...]:
     quantity = msg("raw", text="?") if item.quantity is None else msg("number", value=item.quantity)
     ends = [msg("raw", text=place) for place in (item.source, item.target) if place]
     return (msg("raw", text=item.label or item.product), quantity, *ends)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import window
@@ -164,8 +163,3 @@ def _chosen(state: Today, choice: int, context: Context) -> Result:
     if state.phase == "places":
         return _refreshed(state._replace(kind=KINDS[choice - 1], aisles=(), page=0), context)
     return Turn(state)
-
-
-def total_of(aisle: Aisle) -> Decimal:
-    """All that happened in it."""
-    return Decimal(sum(aisle.counts))

@@ -158,7 +158,7 @@ class HomeJob:
             case Thing(meanings) if meanings[0].kind == DELIVERY:
                 return Turn(_anew(state), (receives(meanings),))
             case Thing(meanings):
-                return self._thing(state, meanings[0], context)
+                return self._thing(state, meanings[0])
             case Rows():
                 return self._answered(state, event, context)
             case Closed("pick", {"rejected": str(order)}):
@@ -216,7 +216,7 @@ class HomeJob:
         lost = (Query("lost", "order", {"order_number": state.lost}, live=True),) if state.lost else ()
         return Turn(state, (_query(state, context), Query("trouble", "trouble", {}, live=True), given, told, *lost))
 
-    def _thing(self, state: Home, meaning: Meaning, context: Context) -> Result:
+    def _thing(self, state: Home, meaning: Meaning) -> Result:
         if meaning.kind in (ORDER, REFERENCE):
             return Turn(_anew(state), (Start("pick", {"order_number": meaning.key}),))
         if meaning.kind == PERSON:

@@ -76,5 +76,4 @@ def _hints(state: Gathering) -> tuple[Hint, ...]:
     hints = []
     if state.chosen and not state.taking_out:
         hints = [Hint("g", msg("hint.go")), Hint("t", msg("hint.take_out"))]
-    paging = PAGES
-    return (*hints, *paging, BACK)
+    return (*hints, *PAGES, BACK)

@@ -11,7 +11,7 @@ from aisle.jobs.house.note import Note
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.walk import Take
-from aisle.jobs.view import ON, Fact, Hint, Line, Msg, Step, Stop, msg
+from aisle.jobs.view import BACK, ON, Fact, Hint, Line, Msg, Step, Stop, msg
 
 COMING = 12
 """Stops to come that a view carries; a screen shows as many as it has room for."""
@@ -36,7 +36,7 @@ WAYS = {
 }
 """What the numbered ways on say, where it is not reckoned."""
 
-BACK = {
+CAME_BACK = {
     "rejected": "pick.note_back_rejected",
     "rejected_here": "pick.note_back_rejected_here",
     "rejected_reopened": "pick.note_back_reopened",
@@ -271,7 +271,7 @@ def _back_step(state: Picking) -> Step:
             Line("tote", msg("pick.totes_in_hand", totes=totes) if state.many else msg(_left_why(state))),
             *lines,
             *((Line("quantity", msg("number", value=first.quantity)),) if lines else ()),
-            Line("note", msg(BACK[state.back[0].why], count=quantity)),
+            Line("note", msg(CAME_BACK[state.back[0].why], count=quantity)),
         ),
         coming=tuple(Stop(back.place, label.format(back.letter, back.label), back.quantity) for back in listed),
         choices=_choices(state),
@@ -292,4 +292,4 @@ def _left_why(state: Picking) -> str:
 
 
 def _back() -> tuple[Hint, ...]:
-    return (Hint("b", msg("hint.back")),)
+    return (BACK,)

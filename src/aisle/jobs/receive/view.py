@@ -296,8 +296,7 @@ def _container(code: str) -> str:
 
 
 def _hints(state: Receiving) -> tuple[Hint, ...]:
-    back = BACK
     if state.phase != "goods":
-        return (back,)
+        return (BACK,)
     undo = (Hint("u", msg("hint.undo")),) if state.history else ()
-    return (Hint("d", msg("hint.done")), *undo, Hint("l", msg("hint.lines")), back)
+    return (Hint("d", msg("hint.done")), *undo, Hint("l", msg("hint.lines")), BACK)
