@@ -51,8 +51,8 @@ class Doorstep:
 
     def let_in(self, errand: Errand, guest: Guest) -> None:
         """The database has said that they may."""
+        self._guests.pop(errand, None)  # the last one that was let in stands last
         self._guests[errand] = (self._now(), guest)
-        self._guests.move_to_end(errand)
         if len(self._guests) > _REMEMBERED:
             self._guests.popitem(last=False)
 
