@@ -23,7 +23,9 @@ FLOOR = (3, 51, 3)
 
 BUSY_S = 5.0
 _ONE_COMMIT_S = 0.005
+"""A commit of another is mostly over by then."""
 _OFTEN_NS, _SELDOM_NS = 500_000, 10_000_000
+"""Between two looks at a lock, at most: of who has just come or has waited long, and of who stands in a crowd."""
 RESCUE_S = 10.0
 """So long a newcomer waits for those who have open what was deleted: a courier looks every few seconds."""
 LOGS = ("-wal", "-shm")

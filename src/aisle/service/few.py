@@ -18,7 +18,7 @@ from aisle.service.sql.compose import Query, counted, paged
 from aisle.service.tokens import enter_all
 
 HANDFUL = 8
-"""Of no more stores than this each is a part of the statement, which every number of parts has one of."""
+"""Of no more stores than this each is a part of the statement; for each number of them there is another statement."""
 FEW = 100
 """Tokens of more stores than this, and than rows to be read, go by the chain's index."""
 _WIDER = 4
@@ -97,6 +97,7 @@ async def _found(ctx: Context, page: Page, listed: Listed, between: Mapping[str,
 
 
 async def _span(ctx: Context, page: Page, asked: Mapping[str, object], listed: Listed) -> _Span:
+    """Where a page lies among a few stores; of more, or of all, what was asked for is all that is known."""
     behind = page.behind(asked)
     if "token" not in asked:
         return _Span(behind, page.offset)

@@ -108,6 +108,7 @@ async def over_stores(
 
     `every` are all of its rows, in any order; `read` reads the page. Where it tells how many there are none is counted,
     and what is asked for to see whether there is anything at all is counted first: mostly there is nothing to read.
+    `most` is what it counts up to where counting is dear: then nothing is counted first.
     """
     total = None
     if most is None:

@@ -35,6 +35,7 @@ class QuickCaller(_Both):
     _is_between = True
     """Whether the next byte begins a request."""
     _in_head = True
+    """Whether what comes is of a head, or the first one is awaited."""
     _length = 0
     """Of what its head, or what is behind its body, has said so far."""
     _pending = 0

@@ -45,7 +45,7 @@ from aisle.local.host.signals import topic_of
 Query = dict[str, QueryValue]
 PERSON = "person"
 SEVERAL = 200
-"""Products that are asked for together."""
+"""Products that one list of what has changed brings, at most."""
 DELIVERY_DAYS = 60
 """Deliveries that have not changed for so many days are asked for by their number alone."""
 RECEIPT_TYPES = (1, 2)

@@ -25,7 +25,7 @@ AT_ONCE = 4
 AGAIN_S = 900.0
 """After so long a part that could not be read is tried again, and so seldom in the end what can never be read."""
 TOGETHER = 5
-"""So many products are asked for in one request, where the service can be asked for what has changed."""
+"""So many products and more are asked for in one request, where the service can be asked for what has changed."""
 _TRIES = 3
 _UNREAD_S = 60.0
 """After so long what could not be read is asked for again, and then less and less often; where something waits to be

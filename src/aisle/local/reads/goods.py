@@ -44,6 +44,7 @@ _BY_CODE = f"""
 SELECT {_ROW} FROM (SELECT DISTINCT key FROM (SELECT key, kind FROM code WHERE code >= ? AND code < ? LIMIT ?)
   WHERE kind = 'product') c JOIN product p ON p.product_number = c.key
 """  # noqa: S608 - columns of our own
+
 _BEGINNING = """
 SELECT id FROM product WHERE substr(text, 1, 24) >= ? AND substr(text, 1, 24) < ?
 ORDER BY substr(text, 1, 24), id LIMIT ?

@@ -108,10 +108,10 @@ def place(
         number = str(row["product_number"])
         row["held"] = lay_held(held.get(number, []), code, number, pending.get(number, ()), began)
     tags: list[str] = next((row["tags"] for row in lying if row["tags"]), [])
-    known_of = head(cache, code, walk.steps[at][1])
+    itself = head(cache, code, walk.steps[at][1])
     one: Row = {
-        **known_of,
-        "tags": known_of["tags"] or tags,
+        **itself,
+        "tags": itself["tags"] or tags,
         "products": [{name: value for name, value in row.items() if name != "tags"} for row in lying],
         "before": walk.steps[at - 1][0] if at else "",
         "after": walk.steps[at + 1][0] if at + 1 < len(walk.steps) else "",

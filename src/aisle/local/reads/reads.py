@@ -223,9 +223,9 @@ class Reads:
         `homes` (product_numbers): the places of each, those that have some first, in the order of feet. `refusals`
         (operation, since): what the service refused and why, oldest first. `doubts` (op_id, first, size): what is not
         settled, those that need a person first; `trouble`: how many these are. `named` (code): what it is the number
-        of. Of picking: `stranger`, `lying`, `spot`, `pickups`, see aisle.local.reads.pick. Of deliveries: `deliveries`,
-        `delivery`, `expecting`, `receipts`, `receipt_kinds`, see aisle.local.reads.deliveries. Of the
-        log: `logs`, `losses`, see aisle.local.reads.logbook.
+        of. Of picking: `stranger`, `lying`, `pickups`, see aisle.local.reads.pick; `spot`, see aisle.local.reads.spot.
+        Of deliveries: `deliveries`, `delivery`, `expecting`, `receipts`, `receipt_kinds`, see
+        aisle.local.reads.deliveries. Of the log: `logs`, `losses`, see aisle.local.reads.logbook.
         `elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
         `short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
         `unread`: each `list` of the store that was never read to its end.

@@ -1,4 +1,4 @@
-"""What is on its way makes of the orders that it touches: which of them enter the list of open ones, leave it, or are
+"""What becomes of orders by what is on its way for them: which of them enter the list of open ones, leave it, or are
 gone. Found out once for each, and again only when what is on its way for it has changed, or what was read of it."""
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ _EQUAL = ("order_number", "status", "supplier_code", "group_code")
 
 
 class Kind(NamedTuple):
-    """Deliveries or receipts: the counter that numbers them, their keys, what they can be asked for, their orders."""
+    """Deliveries or receipts: the counter that numbers them, their keys over the chain, their filters, their orders."""
 
     counter: str
     keys: str

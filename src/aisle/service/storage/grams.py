@@ -1,8 +1,8 @@
 """How texts of products are searched without reading them all: each engine's own index of what stands in them.
 
 SQLite keeps the pieces of six characters that begin anywhere in a text (near its end they are shorter) as words of an
-FTS5 table. A product that fits has every piece of what is searched, so the words narrow down which
-are looked at; the condition of the catalogue goes on to decide. PostgreSQL does it by itself with `pg_trgm`.
+FTS5 table. A product that fits has every piece of what is searched, so the words narrow down which are looked at; the
+condition of the catalogue goes on to decide. PostgreSQL does it by itself with `pg_trgm`.
 """
 
 from __future__ import annotations
