@@ -70,7 +70,7 @@ class Time:
         assert self.now >= end
 
     def wake_due(self) -> None:
-        """Wakes whose time has come, in the order in which it came: where somebody set the clock on, it has for some."""
+        """Wakes whose time has come, in the order in which it came; when people work, it passes without that."""
         while self._sleepers and self._sleepers[0][0] <= self.now:
             _, _, awake = heapq.heappop(self._sleepers)
             if not awake.done():
