@@ -6,6 +6,7 @@ from typing import Any
 
 import aisle.service
 from aisle.service.door import FEATURES
+from aisle.service.openapi import document
 from aisle.service.storage import Tx
 from tests.service.world import STORES, World
 
@@ -91,6 +92,9 @@ async def test_what_the_chain_changed_is_told_apart_from_what_the_store_did(worl
         {"topic": "product", "key": "P1", "chain": False},
         {"topic": "product", "key": "P1", "chain": True},
     ]
+    page = document()["paths"]["/aisle/v1/stores/{store_number}/changes"]["get"]
+    shown = page["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["changes"]["items"]
+    assert set(shown["properties"]) == set(told["changes"][0])
 
 
 async def test_a_refused_request_tells_nobody(world: World) -> None:

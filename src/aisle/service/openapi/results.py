@@ -22,7 +22,11 @@ def _rows(name: str, row: Schema) -> Schema:
 
 _GOODS = {"product_number": _TEXT, "quantity": _NUMBER}
 _PERSON = {"badge": _TEXT, "user": _TEXT, "name": _TEXT, "role": {"type": "string"}}
-_CHANGE = {"topic": {"type": "string", "description": "order, product, location, store and so on"}, "key": _TEXT}
+_CHANGE = {
+    "topic": {"type": "string", "description": "order, product, location, store and so on"},
+    "key": _TEXT,
+    "chain": {"type": "boolean", "description": "whether the chain has changed it; of a product, its catalogue entry"},
+}
 _RECOUNT = {"id": _NUMBER, "product_number": _TEXT, "state": _TEXT, "ordered_by": _TEXT, "ordered_on": _TEXT}
 
 _RESULTS: dict[str, Schema] = {
