@@ -175,7 +175,7 @@ def _moved(index: int, one: soak.Goods) -> bytes:
 
 def _asked(service: Service, method: str, path: str, query: str, token: str, body: bytes = b"") -> float:
     """Milliseconds of one request, from the application's door on. Raises AssertionError when it is no success."""
-    heads = [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")]
+    heads = [(b"host", b"here"), (b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")]
     scope = {
         "type": "http",
         "http_version": "1.1",

@@ -110,7 +110,7 @@ async def test_followers_hear_of_a_claim(world: World, order: None) -> None:
     since = (await world.get("/aisle/v1/stores/S1/changes"))["cursor"]
     await claim(world, "anna", "t1")
     changes = (await world.get("/aisle/v1/stores/S1/changes", since=since))["changes"]
-    assert changes == [{"topic": "order", "key": "O1"}]
+    assert changes == [{"topic": "order", "key": "O1", "chain": False}]
 
 
 async def test_an_order_has_a_version_that_grows_and_one_order_has_it_as_its_etag(world: World, order: None) -> None:
