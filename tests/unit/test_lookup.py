@@ -290,6 +290,19 @@ def test_words_find_and_numbers_choose() -> None:
     assert hand.did(Close)
 
 
+@pytest.mark.parametrize(("total", "told", "more"), [(99, "lookup.found", False), (100, "lookup.found_more", True)])
+def test_a_search_that_is_counted_so_far_alone_says_that_there_may_be_more(total: int, told: str, more: bool) -> None:
+    hand = Hand(LookupJob())
+    hand.say(Text("tea"))
+    found = tuple({"product_number": f"P{n}", "product_name": "Tea"} for n in range(1, 6))
+    hand.feed(Rows("hits", found, total), live=True)
+    assert (hand.view.total, hand.view.more) == (total, more)
+    sought = hand.state._replace(sought="tea")
+    turn = hand.job.step(sought, Rows("found", found, total), CONTEXT)
+    assert turn.verdict is not None
+    assert turn.verdict.text.id == told
+
+
 def test_a_single_hit_opens_and_no_hit_changes_nothing() -> None:
     hand = Hand(LookupJob())
     hand.say(Text("tea 12"))
@@ -543,6 +556,7 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
                 hand = Hand(job, **args)
         leave(hand)
     wanted = {*LookupJob.steps, *BrowseJob.steps, *verdicts(lookup), *verdicts(browse)}
+    wanted -= {"lookup.found_more"}  # a hundred products, see above
     assert set(reached) <= {*wanted, ""}
     assert {name: reached[name] for name in wanted if reached[name] < 100} == {}
 

@@ -124,6 +124,8 @@ class ListWindow(NamedTuple):
     hints: tuple[Hint, ...] = ()
     bars: bool = False
     """Its rows show how far they are: columns give way to the bars where there is some room."""
+    more: bool = False
+    """More may be there than `total`: so far they were counted, and what follows is found by more of its words."""
 
 
 class Block(NamedTuple):

@@ -20,6 +20,9 @@ LONGEST_TAIL = 8
 NUMBERED = 99
 """Rows that are numbered choices at most."""
 
+COUNTED = 100
+"""What a search by words counts and lists at most, where it says so: who gets as many types another letter."""
+
 LETTERS = "np"
 """The letters that turn the pages of a list."""
 
@@ -184,8 +187,10 @@ def shown(
     *hints: Hint,
     empty: Msg,
     numbered: int | None = None,
+    counted: bool = False,
 ) -> ListWindow:
-    """The window on the screen; `hints` of its own stand before those of all lists."""
+    """The window on the screen; `hints` of its own stand before those of all lists. With `counted`, what is searched
+    for in it is counted as far as `COUNTED`."""
     return ListWindow(
         name=name,
         title=title,
@@ -198,7 +203,13 @@ def shown(
         numbered=numbered_rows(state) if numbered is None else numbered,
         empty=empty,
         hints=(*hints, *page_hints(state), BACK),
+        more=counted and has_more(state),
     )
+
+
+def has_more(state: Window) -> bool:
+    """Whether more may have the words that are searched for than were counted."""
+    return bool(state.typed or state.search) and state.total >= COUNTED
 
 
 S = TypeVar("S")

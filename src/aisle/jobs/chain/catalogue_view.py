@@ -62,6 +62,7 @@ def listed(state: Catalogue) -> ListWindow:
         tuple(_hit(hit) for hit in state.rows),
         *(() if state.among else _filters(state)),
         empty=msg("lookup.no_match", text=text) if text else none,
+        counted=True,
     )
 
 

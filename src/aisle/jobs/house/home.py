@@ -240,7 +240,8 @@ class HomeJob:
         if total == 1 and listed:
             return Turn(_anew(state), (Start("pick", {"order_number": listed[0].number}),))
         if total:
-            return Turn(state, (), Verdict(ASK, msg("home.found", text=state.search, count=total)))
+            found = "home.found_more" if window.has_more(state) else "home.found"
+            return Turn(state, (), Verdict(ASK, msg(found, text=state.search, count=total)))
         return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, live=True),))
 
     def _products(self, state: Home, total: int, context: Context) -> Result:
@@ -291,6 +292,7 @@ class HomeJob:
             else msg("home.empty"),
             choices=PAGES[state.page],
             hints=_hints(state),
+            more=window.has_more(state),
         )
 
 

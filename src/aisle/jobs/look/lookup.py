@@ -203,7 +203,8 @@ def _found(state: Lookup, rows: tuple[Hit, ...], total: int, context: Context) -
     if total == 1:
         return _show(state, rows[0].number, rows[0].name)
     listed = state._replace(number="", search=text, rows=rows, total=total, first=0, cursor=-1)
-    return Turn(listed, (), Verdict(INFO, msg("lookup.found", text=text, count=total)))
+    found = "lookup.found_more" if window.has_more(listed) else "lookup.found"
+    return Turn(listed, (), Verdict(INFO, msg(found, text=text, count=total)))
 
 
 # What is said

@@ -30,6 +30,7 @@ def listed(state: Lookup) -> ListWindow:
         tuple(_hit(hit) for hit in state.rows),
         empty=msg("lookup.no_match", text=text) if text else msg("lookup.empty"),
         numbered=0 if state.asked else None,
+        counted=True,
     )
     return listed._replace(choices=tuple(_way(way) for way in state.ways))
 

@@ -11,6 +11,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.jobs.window import COUNTED
 from aisle.local.db import fetch, fetch_one
 from aisle.local.fold import fold
 from aisle.local.reads.overlay import Row, decimal
@@ -20,7 +21,7 @@ from aisle.local.reads.rows import Result, loaded, location_orders, moment, pool
 SIZE = 20
 """Rows of a window when nobody says how many."""
 
-MOST = 100
+MOST = COUNTED
 """Hits of a search that are counted and ranked; whoever gets as many types another letter."""
 
 CODED = 20

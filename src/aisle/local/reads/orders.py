@@ -11,6 +11,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.jobs.window import COUNTED
 from aisle.local.cache.schema import OPEN, SHORTEST
 from aisle.local.db import fetch, fetch_one
 from aisle.local.fold import fold
@@ -38,7 +39,7 @@ Shift = tuple[frozenset[str], list[Key]]
 SIZE = 50
 """Rows of a window when nobody says how many."""
 
-MOST = 100
+MOST = COUNTED
 """Orders with some words that are counted; whoever gets as many types another letter."""
 
 GLANCE, OFTEN = 200, 10

@@ -12,6 +12,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.jobs.window import COUNTED
 from aisle.local.cache.schema import AREA, WAREHOUSE
 from aisle.local.db import fetch, fetch_one
 from aisle.local.fold import fold
@@ -29,7 +30,7 @@ SIZE = 20
 WORDS = 4
 """Words of a search that count."""
 
-MOST = 100
+MOST = COUNTED
 """Stores with some words that are counted; whoever gets as many types another letter."""
 
 _OF = "SELECT store_number FROM store WHERE {}"

@@ -60,6 +60,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.awaited": ("Noch nicht da.", "Noch nicht da: {what}."),
     "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} von {total}"),
+    "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} von {total}+"),
     # Heads, facts and hints
     "home.taken": ("Belegt", "In Arbeit"),
     "home.taken_by": ("{who:~}", "bei {who:~}"),
@@ -136,6 +137,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.not_found": ("Unbekannt: {text:~}", "Nichts heißt hier „{text:~}“"),
     "home.found": ("{count:Auftrag|Aufträge}", "{count:Auftrag|Aufträge} zu „{text:~}“"),
+    "home.found_more": (
+        "{count:Auftrag|Aufträge} oder mehr",
+        "{count:Auftrag|Aufträge} oder mehr zu „{text:~}“; bitte mehr tippen",
+    ),
     # The session's own answers
     "session.dropped": ("Egal", "Nichts geändert"),
     "session.either": ("Was davon?", "{way1:~} oder {way2:~}?"),

@@ -17,6 +17,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.no_match": ("Kein „{text:~}“", "Kein Artikel passt zu „{text:~}“."),
     "lookup.not_found": ("Unbekannt: {text:~}", "Nichts heißt hier „{text:~}“"),
     "lookup.found": ("{count:Artikel|Artikel}", "{count:Artikel|Artikel} zu „{text:~}“"),
+    "lookup.found_more": (
+        "{count:Artikel|Artikel} oder mehr",
+        "{count:Artikel|Artikel} oder mehr zu „{text:~}“; bitte mehr tippen",
+    ),
     "lookup.shown": "{label:~}",
     "lookup.unknown": ("Unbekannt.", "Weder Katalog noch Bestand dieser Filiale kennen das (noch) nicht."),
     "lookup.about": "≈ {text}",

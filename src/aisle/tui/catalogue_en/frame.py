@@ -60,6 +60,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.awaited": ("Not here yet.", "The {what} are not here yet."),
     "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} of {total}"),
+    "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} of {total}+"),
     # Heads, facts and hints
     "home.taken": ("Taken", "Somebody has it"),
     "home.taken_by": ("{who:~}", "{who:~} has it"),
@@ -133,6 +134,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.no_match": ("No order; Enter finds products", "No order fits “{text:~}”. Enter looks among the products."),
     "home.not_found": ("Not found: {text:~}", "Nothing here is called “{text:~}”"),
     "home.found": ("{count:order|orders}", "{count:order|orders} for “{text:~}”"),
+    "home.found_more": ("{count:order|orders} or more", "{count:order|orders} or more for “{text:~}”; type more of it"),
     # The session's own answers
     "session.dropped": ("Never mind", "Nothing was changed"),
     "session.either": ("Which one?", "{way1:~} or {way2:~}?"),

@@ -14,6 +14,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.no_match": ("No “{text:~}”", "No product fits “{text:~}”."),
     "lookup.not_found": ("Not found: {text:~}", "Nothing here is called “{text:~}”"),
     "lookup.found": ("{count:product|products}", "{count:product|products} for “{text:~}”"),
+    "lookup.found_more": (
+        "{count:product|products} or more",
+        "{count:product|products} or more for “{text:~}”; type more of it",
+    ),
     "lookup.shown": "{label:~}",
     "lookup.unknown": ("Not known here.", "Neither catalogue nor stock list of this store knows it (yet)."),
     "lookup.about": "≈ {text}",

@@ -60,6 +60,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.awaited": ("Pas encore là.", "Pas encore là : {what}."),
     "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} sur {total}"),
+    "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} sur {total}+"),
     # Heads, facts and hints
     "home.taken": ("Prise", "Quelqu'un l'a prise"),
     "home.taken_by": ("{who:~}", "prise par {who:~}"),
@@ -136,6 +137,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.not_found": ("Inconnu : {text:~}", "Rien ici ne s'appelle « {text:~} »"),
     "home.found": ("{count:cde|cdes}", "{count:commande|commandes} pour « {text:~} »"),
+    "home.found_more": ("{count:cde|cdes} ou plus", "{count:commande|commandes} ou plus pour « {text:~} » ; précisez"),
     # The session's own answers
     "session.dropped": ("Rien changé", "Rien n'a été changé"),
     "session.either": ("Lequel ?", "{way1:~} ou {way2:~} ?"),

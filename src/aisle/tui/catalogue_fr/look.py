@@ -14,6 +14,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.no_match": ("Rien : {text:~}", "Aucun article pour « {text:~} »."),
     "lookup.not_found": ("Inconnu : {text:~}", "Rien ici ne s'appelle « {text:~} »"),
     "lookup.found": ("{count:article|articles}", "{count:article|articles} pour « {text:~} »"),
+    "lookup.found_more": (
+        "{count:article|articles} ou plus",
+        "{count:article|articles} ou plus pour « {text:~} » ; précisez",
+    ),
     "lookup.shown": "{label:~}",
     "lookup.unknown": ("Inconnu ici.", "Ni le catalogue ni le stock de ce magasin ne le connaît (encore)."),
     "lookup.about": "≈ {text}",

@@ -60,6 +60,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.awaited": ("Nog niet hier.", "Nog niet hier: {what}."),
     "list.unknown": "?",
     "list.range": ("{first}–{last}/{total}", "{first}–{last} van {total}"),
+    "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} van {total}+"),
     # Heads, facts and hints
     "home.taken": ("Bezet", "bij iemand"),
     "home.taken_by": ("{who:~}", "bij {who:~}"),
@@ -136,6 +137,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.not_found": ("Onbekend: {text:~}", "Niets heet hier “{text:~}”"),
     "home.found": ("{count:order|orders}", "{count:order|orders} voor “{text:~}”"),
+    "home.found_more": (
+        "{count:order|orders} of meer",
+        "{count:order|orders} of meer voor “{text:~}”; typ er meer van",
+    ),
     # The session's own answers
     "session.dropped": ("Laat maar", "Er is niets gewijzigd"),
     "session.either": ("Welke?", "{way1:~} of {way2:~}?"),

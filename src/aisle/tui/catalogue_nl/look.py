@@ -14,6 +14,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.no_match": ("Geen “{text:~}”", "Geen artikel past bij “{text:~}”."),
     "lookup.not_found": ("Onbekend: {text:~}", "Niets heet hier “{text:~}”"),
     "lookup.found": ("{count:artikel|artikelen}", "{count:artikel|artikelen} voor “{text:~}”"),
+    "lookup.found_more": (
+        "{count:artikel|artikelen} of meer",
+        "{count:artikel|artikelen} of meer voor “{text:~}”; typ er meer van",
+    ),
     "lookup.shown": "{label:~}",
     "lookup.unknown": ("Hier onbekend.", "Noch assortiment noch voorraad van deze winkel kent het (al)."),
     "lookup.about": "≈ {text}",

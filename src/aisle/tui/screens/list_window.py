@@ -275,4 +275,5 @@ def range_text(view: ListWindow, listed: Listed) -> Msg | None:
     """Which rows are in sight, where not all are."""
     if listed.shown == 0 or listed.shown >= view.total:
         return None
-    return msg("list.range", first=listed.first + 1, last=listed.first + listed.shown, total=view.total)
+    range_ = "list.range_more" if view.more else "list.range"
+    return msg(range_, first=listed.first + 1, last=listed.first + listed.shown, total=view.total)
