@@ -69,7 +69,16 @@ def _serve(commands: _Commands[Parser]) -> None:
         "--access-log", metavar="FILE", help="a line of JSON for each request, without secrets; - for standard error"
     )
     parser.add_argument("--json-logs", action="store_true", help="what it says of itself as lines of JSON")
-    parser.add_argument("--empty", action="store_true", help="make a new database without the demo store")
+    store = parser.add_mutually_exclusive_group()
+    store.add_argument(
+        "--demo",
+        action="store_true",
+        default=None,
+        help="put the demo store in where there is no store yet; without --database that is so anyway",
+    )
+    store.add_argument(
+        "--empty", dest="demo", action="store_false", help="no demo store; with --database that is so anyway"
+    )
 
 
 def _token(commands: _Commands[Parser]) -> None:

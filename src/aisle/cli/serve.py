@@ -23,7 +23,7 @@ DAY = 86400
 
 
 def serve(arguments: argparse.Namespace) -> int:
-    """Serves until it is told to stop."""
+    """Serves until it is told to stop; a demo store comes of itself into the embedded store's file alone."""
     if not 0 <= arguments.port <= 65535:
         raise UsageError(f"--port {arguments.port} is no port; it takes 0 to 65535.")
     if (arguments.certificate is None) != (arguments.private_key is None):
@@ -38,7 +38,7 @@ def serve(arguments: argparse.Namespace) -> int:
         arguments.database or f"sqlite:///{home.service_db}",
         arguments.host,
         arguments.port,
-        demo=own and not arguments.empty,
+        demo=own if arguments.demo is None else arguments.demo,
         token_file=home.token if own else None,
         allow_plain_http=arguments.allow_plain_http,
         certificate=arguments.certificate,
