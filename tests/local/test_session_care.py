@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from decimal import Decimal
+from pathlib import Path
 
 import apsw
 import pytest
@@ -349,6 +350,19 @@ def test_people_are_not_here_yet(young: Home) -> None:
         frame = say(session, "Zoe")
         assert told(frame) == (ASK, "sign_in.unknown_yet")
         assert say(session, "1").user == "Zoe"
+
+
+@pytest.mark.parametrize(("asked", "badge"), [("BADGE-U3", "BADGE-U3"), ("badge-u3", "BADGE-U3"), ("000300", "300")])
+def test_a_badge_that_came_before_the_people_is_taken_when_they_come(aisle_home: Path, asked: str, badge: str) -> None:
+    home = Home(aisle_home, "embedded", "0001")
+    with at(home) as session:
+        assert told(say(session, asked)) == (ASK, "sign_in.unknown_yet")
+        with _writer(home) as cache:
+            cache.put_people([{**goods.person("U3", "Joanna Berg"), "badge": badge}, goods.person("U30", "Amy Hill")])
+        frame = session.poll(rung=True)
+        assert frame is not None
+        assert told(frame) == (GOOD, "sign_in.done")
+        assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
 
 
 # The link

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from aisle.jobs.base import Changed, Context, Event, Opened, Query, Quit, Rows, SignIn, Turn
+from aisle.jobs.base import Changed, Context, Event, Json, Opened, Query, Quit, Rows, SignIn, Turn
 from aisle.jobs.view import ASK, GOOD, WRONG, Hint, Line, Step, Verdict, msg
 from aisle.scan.meaning import PERSON, Back, Choice, Command, Open, Text, Thing, Unknown
 
@@ -61,8 +62,10 @@ class SignInJob:
             case Text(text) | Unknown(text):
                 return self._ask(text)
             case Rows("people", rows, _):
-                people = tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows)
-                return self._answer(state, people)
+                people = tuple(_person(row) for row in rows)
+                badges = [person for person, row in zip(people, rows, strict=True) if row.get("is_badge")]
+                # A badge that was scanned before the store's people were here is taken when they come.
+                return _enter(badges[0]) if len(badges) == 1 else self._answer(state, people)
             case Changed("person") if state.unknown:  # the store's people have only now arrived
                 return Turn(state, (_people(state.asked),))
             case Choice(number) if number <= len(state.people):
@@ -116,6 +119,10 @@ class SignInJob:
             choices=choices,
             hints=(Hint("q", msg("hint.quit")),),
         )
+
+
+def _person(row: Mapping[str, Json]) -> Person:
+    return Person(str(row["user"]), str(row["name"] or row["user"]))
 
 
 def _is_called(person: Person, asked: str, *, whole: bool = False) -> bool:

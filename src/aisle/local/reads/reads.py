@@ -35,7 +35,7 @@ from aisle.local.reads.standing import Standings
 from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk, Walks
 from aisle.scan.codes import lookup_keys
-from aisle.scan.meaning import PRODUCT, Candidate
+from aisle.scan.meaning import PERSON, PRODUCT, Candidate
 
 if TYPE_CHECKING:
     from aisle.local.outbox import passes
@@ -216,7 +216,8 @@ class Reads:
         the `stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search,
         first, size): products, best first, 100 at most. `place` (location_code): one row with all `products` on it,
         their pools and what of them is `held`, and the places `before` and `after` it. `places` (search, beside, first,
-        size): in the order of feet, with the number of `products` on each. `people` (search, size): user and name.
+        size): in the order of feet, with the number of `products` on each. `people` (search, size): user and name,
+        and whether it `is_badge` of his that is searched for.
         `pass` (user, now): see aisle.local.outbox.passes.
         `store` (store_number; without it this one). `count_log` (now, user, product_number, search, first, size): the
         day's counts, losses and corrections, youngest first. `reasons`: those that the store's logs have named.
@@ -288,12 +289,14 @@ class Reads:
         return reads_short.elsewhere(self._cache, self._goods.pending(), self._walk(), rows[0] if rows else None, args)
 
     def _people(self, args: Mapping[str, Json]) -> Result:
-        words = fold(str(args.get("search") or "")).split()
+        search = str(args.get("search") or "")
+        words = fold(search).split()
+        badges = {found.key for found in self.find(lookup_keys(search)) if found.kind == PERSON}
         rows = fetch(self._cache, "SELECT raw, user, name, text FROM person ORDER BY name, user")
         people = [
-            {**loaded(raw), "user": user, "name": name}
+            {**loaded(raw), "user": user, "name": name, "is_badge": user in badges}
             for raw, user, name, text in rows
-            if all(word in text for word in words)
+            if user in badges or all(word in text for word in words)
         ]
         first, size = window(args, PEOPLE)
         return people[first : first + size], len(people)
