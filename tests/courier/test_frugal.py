@@ -11,7 +11,7 @@ import pytest
 
 from aisle.client import Client
 from aisle.courier.pull.readback import ReadBacks
-from aisle.courier.send.parcel import PRODUCT, Topic
+from aisle.courier.topics import PRODUCT, Topic
 from aisle.local.db import transaction
 from tests.courier.host import Host
 from tests.courier.kit import STORE, movement, update

@@ -13,7 +13,8 @@ from aisle.courier.pull.freshness import Freshness
 from aisle.courier.pull.readback import ReadBacks
 from aisle.courier.pull.schedule import Pace, Timetable
 from aisle.courier.send.marks import OFF
-from aisle.courier.send.parcel import Topic, body_of, touched
+from aisle.courier.send.parcel import body_of
+from aisle.courier.topics import Topic, touched
 from aisle.local.outbox.operation import LOGS
 from tests.courier.host import Host
 from tests.courier.kit import Time, movement, update

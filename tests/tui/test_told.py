@@ -19,7 +19,7 @@ import pytest
 import aisle
 from aisle.courier.link import Link
 from aisle.courier.send.sharing import Objection
-from aisle.courier.send.telling import told_of
+from aisle.courier.telling import told_of
 from aisle.jobs.told import told as kept
 from aisle.jobs.told import words
 from aisle.jobs.view import Msg, msg

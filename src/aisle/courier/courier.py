@@ -33,10 +33,10 @@ from aisle.courier.send.asks import Asks
 from aisle.courier.send.checking import Checker, Heard
 from aisle.courier.send.deliver import KEY_RESERVE_S, Delivery, Ears
 from aisle.courier.send.looking import Looker
-from aisle.courier.send.parcel import touched
 from aisle.courier.send.passes import Passes
 from aisle.courier.send.readying import Readying
 from aisle.courier.steps import reconcile
+from aisle.courier.topics import touched
 from aisle.courier.upkeep import Upkeep, kept_up
 from aisle.errors import StorageError
 from aisle.local.cache.writer import Cache, Sync, open_cache

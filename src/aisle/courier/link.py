@@ -9,7 +9,7 @@ from aisle.client.answer import Answer
 from aisle.client.errors import ClientError, Forbidden, RateLimited, ServerError, TransportError, Unauthorized
 from aisle.courier.backoff import Roll, backoff
 from aisle.courier.features import Features, read_features
-from aisle.courier.send.telling import told_of
+from aisle.courier.telling import told_of
 from aisle.errors import SettingsError
 from aisle.local.told import NOTHING, Told
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from aisle.courier.alarm import Alarm, Sleep
-from aisle.courier.send.parcel import LOCATION
+from aisle.courier.topics import LOCATION
 from aisle.local.cache.schema import MANY
 from aisle.local.host.signals import WAITING, CourierSocket, concerning, topic_of
 

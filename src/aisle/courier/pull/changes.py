@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from aisle.client.errors import AnswerError, status_error
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.pull.single import Pull
-from aisle.courier.send.parcel import CATALOGUE, PRODUCT, RECOUNT, Topic
+from aisle.courier.topics import CATALOGUE, PRODUCT, RECOUNT, Topic
 
 CURSOR = "changes"
 LIMIT = 500

@@ -13,7 +13,7 @@ from aisle.client.errors import AnswerError
 from aisle.courier.notices import Notices
 from aisle.courier.pull.freshness import Freshness
 from aisle.courier.ringing import places_of, topics_of
-from aisle.courier.send.parcel import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
+from aisle.courier.topics import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
 from aisle.local.cache.writer import Cache, Written
 
 Row = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from aisle.courier.send.parcel import Topic, touched
+from aisle.courier.topics import Topic, touched
 from aisle.local.outbox.operation import Operation
 
 

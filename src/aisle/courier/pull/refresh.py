@@ -13,17 +13,17 @@ from typing import Any
 
 from aisle.client.errors import ClientError, RateLimited, ServerError, TransportError, Unauthorized
 from aisle.courier.alarm import Alarm, Sleep
+from aisle.courier.counting import counted
 from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
 from aisle.courier.pull.changes import BULK, ChangeFeed, News
-from aisle.courier.pull.counting import counted
 from aisle.courier.pull.intake import Row
 from aisle.courier.pull.schedule import Pace, Timetable
 from aisle.courier.pull.single import Pull
 from aisle.courier.pull.stages import DELIVERIES, HEADERS, LINES, LOCATIONS, PRODUCTS, RECEIPTS, STOCK, STORES
 from aisle.courier.pull.sync import FullSync
 from aisle.courier.pull.wanted import AGAIN_S, Wanted
-from aisle.courier.send.parcel import (
+from aisle.courier.topics import (
     ASSIGNMENT,
     CATALOGUE,
     DELIVERY,

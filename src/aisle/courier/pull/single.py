@@ -20,14 +20,14 @@ from aisle.client.errors import (
     status_error,
 )
 from aisle.contract.wire import QueryValue, encode_segment
+from aisle.courier.counting import counted
 from aisle.courier.notices import Notices
 from aisle.courier.pull.assignments import AssignmentReader
-from aisle.courier.pull.counting import counted
 from aisle.courier.pull.intake import STOCK, Intake, Row, Tell
 from aisle.courier.pull.logs import LogReader
 from aisle.courier.pull.recounts import RecountReader
 from aisle.courier.pull.stores import StoreReader
-from aisle.courier.send.parcel import (
+from aisle.courier.topics import (
     ASSIGNMENT,
     CATALOGUE,
     DELIVERY,

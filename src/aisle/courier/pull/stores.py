@@ -11,7 +11,7 @@ from typing import Any
 from aisle.client import Client
 from aisle.client.errors import AnswerError, message_of, status_error
 from aisle.contract.wire import QueryValue, encode_segment
-from aisle.courier.pull.counting import counted
+from aisle.courier.counting import counted
 from aisle.local.cache.writer import Cache, Written
 
 LIST, ONE = "list-stores", "retrieve-store"

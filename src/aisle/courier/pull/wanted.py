@@ -17,7 +17,7 @@ from aisle.courier.notices import Notices
 from aisle.courier.pull.intake import Row
 from aisle.courier.pull.readback import ReadBacks
 from aisle.courier.pull.single import Overtaken, Pull
-from aisle.courier.send.parcel import ORDER, PRODUCT, SURROUNDING, Topic
+from aisle.courier.topics import ORDER, PRODUCT, SURROUNDING, Topic
 from aisle.errors import StorageError
 from aisle.local.outbox.operation import Operation
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import apsw
 
@@ -19,9 +19,8 @@ from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.contract.wire import encode_body, operation
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.link import Link
-from aisle.courier.pull.assignments import AssignmentReader
 from aisle.courier.send.passes import Passes
-from aisle.courier.send.telling import LIMIT, told_of
+from aisle.courier.telling import LIMIT, told_of
 from aisle.errors import ContractError, SettingsError
 from aisle.local.outbox import asks
 from aisle.local.outbox.asks import Row
@@ -38,6 +37,16 @@ Saying = tuple[str, dict[str, Any]]
 """State and answer."""
 
 
+class Assigned(Protocol):
+    """What clearances want moved: whoever knows it, and reads it again."""
+
+    def known(self) -> set[str]:
+        """The ids of those that are in the cache."""
+
+    async def read(self) -> set[str] | None:
+        """The ids of all that are open, into the cache; None where they cannot be listed. Raises ClientError."""
+
+
 class Asks:
     """The answering half of the courier."""
 
@@ -47,13 +56,12 @@ class Asks:
         client: Client,
         link: Link,
         *,
-        assigned: AssignmentReader,
+        assigned: Assigned,
         passes: Passes,
         tell: Callable[[], None],
         clock: Callable[[], float],
         sleep: Sleep,
     ) -> None:
-        """`assigned` knows what is assigned, and reads it."""
         self.stopping = False
         """Nothing new is begun."""
         self.alarm = Alarm(sleep)

@@ -8,7 +8,7 @@ from aisle.client import Answer, Client
 from aisle.contract.wire import encode_json, encode_segment
 from aisle.courier.features import Features
 from aisle.errors import ContractError
-from aisle.local.outbox.operation import REJECT_LINES, Operation
+from aisle.local.outbox.operation import RECOUNTS, REJECT_LINES, Operation
 
 
 class _Way(NamedTuple):
@@ -17,8 +17,6 @@ class _Way(NamedTuple):
     feature: str
     """A field of Features."""
 
-
-RECOUNTS = "write-recounts"
 
 _WAYS = {
     "review-logs": _Way("reviews", "reviews"),

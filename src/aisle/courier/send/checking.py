@@ -39,7 +39,7 @@ from aisle.courier.send.judging import (
 )
 from aisle.courier.send.looking import Looker, readback_of
 from aisle.courier.send.marks import marks
-from aisle.courier.send.parcel import Topic, touched
+from aisle.courier.topics import Topic, touched
 from aisle.errors import ContractError
 from aisle.local.outbox.operation import LOGS, MOVEMENT, UPDATE, Operation
 from aisle.local.outbox.outbox import Outbox

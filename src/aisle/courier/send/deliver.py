@@ -24,7 +24,7 @@ from aisle.courier.send.judging import UNSAID
 from aisle.courier.send.parcel import body_of, headers_of
 from aisle.courier.send.passes import Passes
 from aisle.courier.send.sharing import Fitted, Objection, left_of
-from aisle.courier.send.telling import told_of
+from aisle.courier.telling import told_of
 from aisle.errors import ContractError, SettingsError
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox

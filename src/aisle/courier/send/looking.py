@@ -12,7 +12,7 @@ from typing import Any
 from aisle.client import Client
 from aisle.client.errors import AnswerError
 from aisle.contract.wire import QueryValue
-from aisle.courier.pull.counting import counted
+from aisle.courier.counting import counted
 from aisle.courier.send.judging import (
     BY_LOG,
     BY_NUMBER,

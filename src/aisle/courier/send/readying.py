@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import apsw
 
@@ -10,9 +10,7 @@ from aisle.client.errors import AnswerError, NotFound, Refused
 from aisle.courier.features import Features
 from aisle.courier.link import Link
 from aisle.courier.notices import Notices
-from aisle.courier.pull.single import Pull
 from aisle.courier.send.checking import Checker
-from aisle.courier.send.parcel import ORDER, touched
 from aisle.courier.send.sharing import (
     Fitted,
     fitted,
@@ -22,18 +20,26 @@ from aisle.courier.send.sharing import (
     object_to_settings,
     with_all_lines,
 )
+from aisle.courier.topics import ORDER, touched
 from aisle.local.outbox.operation import SETTINGS, UPDATE, Operation
 from aisle.local.outbox.probes import OMITTED_LINES, YES, Probes
 from aisle.local.outbox.remainder import LEFT
+
+
+class Orders(Protocol):
+    """Whoever reads an order again, into the cache."""
+
+    async def order(self, number: str) -> list[dict[str, Any]]:
+        """Its row, if there is one. Raises ClientError."""
 
 
 class Readying:
     """The last look at an operation; its methods are among the `Ears` of the delivery."""
 
     def __init__(
-        self, pull: Pull, checker: Checker, probes: Probes, link: Link, notices: Notices, cache: apsw.Connection
+        self, orders: Orders, checker: Checker, probes: Probes, link: Link, notices: Notices, cache: apsw.Connection
     ) -> None:
-        self._pull = pull
+        self._orders = orders
         self._checker = checker
         self._probes = probes
         self._link = link
@@ -84,7 +90,7 @@ class Readying:
         for topic in touched(op):
             if topic.topic == ORDER:
                 try:
-                    found = await self._pull.order(topic.key)
+                    found = await self._orders.order(topic.key)
                     if f"{ORDER}/{topic.key}" in op.lanes:  # what was confirmed of it was so before this was read
                         self._checker.read_back(topic.key, found)
                 except (AnswerError, NotFound, Refused) as error:

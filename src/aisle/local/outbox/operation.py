@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from aisle.jobs.base import Json, Write
 from aisle.jobs.codec import from_text
 
+RECOUNTS = "write-recounts"
+"""Counts that are ordered, or settled, at our own service."""
+
 REJECT_LINES = "reject-lines"
 """Lines of an order that nobody picks any more, at a service of ours that takes that (`line-rejection`)."""
 
