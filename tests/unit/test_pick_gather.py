@@ -232,6 +232,7 @@ def test_a_code_after_an_order_is_that_of_its_tote() -> None:
     assert hand.feed(Unknown("TOTE-1")) == "walk.tote"
     hand.scan("4102")
     assert hand.feed(Text("TOTE-1")) == "walk.tote_twice"
+    assert hand.feed(Text("tote-1")) == "walk.tote_twice"
     hand.feed(Text("TOTE-2"))
     hand.feed(Command("g"))
     assert hand.start.args["totes"] == {"4101": "TOTE-1", "4102": "TOTE-2"}

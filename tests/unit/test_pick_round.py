@@ -8,7 +8,7 @@ from typing import Any
 from aisle.jobs.base import Changed, Close, Closed, Query, Rows, Write
 from aisle.jobs.pick.picking import MOST
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Meaning, Quantity, Thing, Unknown
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Back, Choice, Command, Meaning, Quantity, Text, Thing, Unknown
 from aisle.tui.catalogue import Voice
 from tests.unit.picks import Hand, line, order
 
@@ -218,6 +218,7 @@ def test_the_code_of_a_tote_names_it() -> None:
     totes_ = (hand.state.totes[0]._replace(code="TOTE-7"), *hand.state.totes[1:])
     hand.state = hand.state._replace(totes=totes_)
     assert hand.feed(Unknown("TOTE-7")) == "pick.this_tote"
+    assert hand.feed(Text("tote-7")) == "pick.this_tote"
     for product, quantity in (("P1", "8"), ("P2", "1"), ("P3", "1"), ("P4", "2")):
         hand.scan(product, quantity)
     assert hand.feed(Unknown("TOTE-7")) == "pick.tote"

@@ -268,7 +268,7 @@ def _shape(code: str) -> str:
 def _named(state: Gathering, code: str) -> Result:
     """The tote of the last order has this on it."""
     *others, last = state.chosen
-    if any(each.code == code for each in others):
+    if any(each.code.casefold() == code.casefold() for each in others):
         return _say(state, WRONG, "walk.tote_twice", code=code)
     state = state._replace(chosen=(*others, last._replace(code=code)), ways=(), taking_out=False)
     return _say(state, GOOD, "walk.tote", tote=letter_of(state, last.order), code=code, order=last.order)

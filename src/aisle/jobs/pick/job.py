@@ -212,7 +212,7 @@ def _said(state: Picking, event: Event, context: Context) -> Result:
         case Command("u"):
             return pick_take.undo(state, context)
         case Unknown(code) | Text(code):
-            tote = next((tote for tote in state.totes if tote.code and tote.code == code), None)
+            tote = picking.tote_called(state, code)
             if tote:
                 return pick_put.named(state, tote)
             if pick_put.is_place(state, code):

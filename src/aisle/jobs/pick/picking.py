@@ -168,6 +168,11 @@ def with_tote(state: Picking, tote: Tote) -> Picking:
     return state._replace(totes=tuple(tote if each.order == tote.order else each for each in state.totes))
 
 
+def tote_called(state: Picking, code: str) -> Tote | None:
+    """The tote that has this on it, in capitals or not."""
+    return next((tote for tote in state.totes if tote.code and tote.code.casefold() == code.casefold()), None)
+
+
 def next_letter(state: Picking) -> str:
     """The letter of one more tote; empty when the round is full."""
     used = max((LETTERS.index(tote.letter) for tote in state.totes), default=-1)
