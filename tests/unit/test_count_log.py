@@ -9,7 +9,8 @@ from typing import Any
 
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Context, Event, Opened, Query, Resumed, Rows, Wish, Write
-from aisle.jobs.count.log import CountLogJob, Log
+from aisle.jobs.count.log import CountLogJob
+from aisle.jobs.count.log_state import Log
 from aisle.jobs.view import ListWindow, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,

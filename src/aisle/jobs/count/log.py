@@ -7,8 +7,7 @@ count is taken back by a log of the opposite difference, after a question.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.base import (
@@ -26,70 +25,13 @@ from aisle.jobs.base import (
     Write,
     whole,
 )
-from aisle.jobs.count import counting
+from aisle.jobs.count import counting, log_view
+from aisle.jobs.count.log_state import Entry, Log
 from aisle.jobs.count.losing import reasons
-from aisle.jobs.fate import WORDS
 from aisle.jobs.pick.walk import number
-from aisle.jobs.told import words
-from aisle.jobs.view import (
-    ASK,
-    BACK,
-    GOOD,
-    INFO,
-    WRONG,
-    Fact,
-    Hint,
-    Line,
-    ListWindow,
-    Msg,
-    Row,
-    Step,
-    Verdict,
-    View,
-    msg,
-)
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import room
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Open, Text, Thing, Unknown
-
-
-class Entry(NamedTuple):
-    """One entry of the log, of this host or of the service's."""
-
-    key: str
-    id: str = ""
-    """The service's number; empty while it has not said one."""
-    at: str = ""
-    user: str = ""
-    product: str = ""
-    label: str = ""
-    place: str = ""
-    pool: int = 0
-    counted: Decimal | None = None
-    difference: Decimal = Decimal(0)
-    """What it changed the stock by."""
-    reason: str = ""
-    word: str = "confirmed"
-    """What has become of it; one of `fate.WORDS`."""
-    why: str = ""
-    undone: bool = False
-
-
-class Log(NamedTuple):
-    """A window on the log; with `entry` that one alone."""
-
-    mine: bool = True
-    product: str = ""
-    label: str = ""
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Entry, ...] = ()
-    total: int = 0
-    entry: Entry | None = None
-    asking: bool = False
-    """Whether the entry shall be taken back is the question."""
-
 
 Result = Turn[Log]
 
@@ -110,7 +52,7 @@ class CountLogJob:
         """Rows are numbered; `n` and `p` turn the page, `e` shows everyone's entries or mine."""
         if state.entry is None:
             return Open(choices=window.numbered_rows(state), letters=f"e{window.letters(state)}")
-        return Open(choices=len(_choices(state)), by_hand=state.asking)
+        return Open(choices=len(log_view.choices(state)), by_hand=state.asking)
 
     def prefers(self, state: Log) -> tuple[str, ...]:
         """Products filter."""
@@ -135,7 +77,7 @@ class CountLogJob:
                 return Turn(state, (*_refresh(state, context), *_wish(event)))
             case Back():
                 return _back(state, context)
-            case Choice(choice) if state.entry is not None and choice <= len(_choices(state)):
+            case Choice(choice) if state.entry is not None and choice <= len(log_view.choices(state)):
                 return _chosen(state, state.entry, choice, context)
         if state.entry is not None:
             return Turn(state)
@@ -143,7 +85,7 @@ class CountLogJob:
 
     def view(self, state: Log) -> View:
         """The list, or one entry."""
-        return _list(state) if state.entry is None else _one(state, state.entry)
+        return log_view.view(state)
 
 
 def _query(state: Log, context: Context) -> Query:
@@ -173,7 +115,7 @@ def _wish(event: Event) -> tuple[Wish, ...]:
 
 
 def _renewed(state: Log, entry: Entry) -> Log:
-    return state._replace(entry=entry, asking=state.asking and _undoable(entry))
+    return state._replace(entry=entry, asking=state.asking and entry.undoable)
 
 
 def _entry(row: Mapping[str, Any], context: Context) -> Entry:
@@ -228,17 +170,6 @@ def _back(state: Log, context: Context) -> Result:
     return Turn(state, (Close(),))
 
 
-def _choices(state: Log) -> tuple[Msg, ...]:
-    if state.entry is None or not _undoable(state.entry):
-        return ()
-    return (msg("count_log.take_back"), msg("count_log.keep")) if state.asking else (msg("count_log.undo"),)
-
-
-def _undoable(entry: Entry) -> bool:
-    """It is known to the service, it changed something, and nobody has taken it back."""
-    return bool(entry.id and entry.difference and entry.word == "confirmed" and not entry.undone)
-
-
 def _chosen(state: Log, entry: Entry, choice: int, context: Context) -> Result:
     if not state.asking:
         asked = Verdict(ASK, msg("count_log.sure", label=entry.label, quantity=-entry.difference))
@@ -262,72 +193,3 @@ def _opposite(entry: Entry, context: Context) -> Write:
         "source": counting.SOURCE,
     }
     return counting.logs([log], [entry.product], context.store, context.user)
-
-
-# Views
-
-
-def _list(state: Log) -> ListWindow:
-    label = msg("count_log.title_mine" if state.mine else "count_log.title_all")
-    if state.product:
-        label = msg("count_log.title_product", label=state.label)
-    text = state.typed or state.search
-    return window.shown(
-        state,
-        "count_log",
-        label,
-        msg("count_log.prompt"),
-        (msg("head.product"), msg("head.state"), msg("head.counted"), msg("head.place"), msg("head.time")),
-        tuple(_row(entry) for entry in state.rows),
-        Hint("e", msg("count_log.whose")),
-        empty=msg("count_log.none", text=text) if text else msg("count_log.empty"),
-    )
-
-
-def _row(entry: Entry) -> Row:
-    return Row(
-        entry.key,
-        (
-            msg("raw", text=entry.label),
-            _state(entry),
-            _amount(entry),
-            msg("raw", text=entry.place),
-            msg("clock", at=entry.at),
-        ),
-    )
-
-
-def _amount(entry: Entry) -> Msg:
-    signed = _signed(entry.difference)
-    return signed if entry.counted is None else msg("count_log.counted", counted=entry.counted, difference=signed)
-
-
-def _signed(value: Decimal) -> Msg:
-    return msg("count.signed", sign="+" if value > 0 else "-" if value < 0 else "±", value=abs(value))
-
-
-def _state(entry: Entry) -> Msg:
-    return msg("word.taken_back") if entry.undone else msg(WORDS[entry.word])
-
-
-def _one(state: Log, entry: Entry) -> Step:
-    lines = [Line("place", msg("count.place", place=entry.place) if entry.place else msg("count.nowhere"))]
-    lines += [Line("product", msg("raw", text=entry.label)), Line("quantity", _amount(entry))]
-    if entry.why:
-        lines.append(Line("note", words(entry.why)))
-    facts = [Fact(msg("head.state"), _state(entry)), Fact(msg("head.time"), msg("clock", at=entry.at))]
-    facts.append(Fact(msg("head.user"), msg("raw", text=entry.user)))
-    if entry.reason:
-        facts.append(Fact(msg("head.reason"), msg("raw", text=entry.reason)))
-    if entry.pool:
-        facts.append(Fact(msg("fact.pool"), msg("number", value=entry.pool)))
-    facts.append(Fact(msg("fact.product_number"), msg("raw", text=entry.product)))
-    return Step(
-        name="count_log.undo" if state.asking else "count_log.entry",
-        title=msg("count_log.title_entry"),
-        prompt=msg("count.prompt_number" if _choices(state) else "count_log.prompt_entry"),
-        lines=tuple(lines),
-        facts=tuple(facts),
-        choices=_choices(state),
-        hints=(BACK,),
-    )

@@ -29,7 +29,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.desk import clearance_view
 from aisle.jobs.desk.clearance_state import Clear, asked_for
-from aisle.jobs.desk.tasks import listed_of
+from aisle.jobs.desk.tasks_state import listed_of
 from aisle.jobs.pick.walk import number
 from aisle.jobs.pin import is_typed
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg

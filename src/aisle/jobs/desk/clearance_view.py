@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs import window
 from aisle.jobs.desk.clearance_state import Category, Clear, Clearance, Tag, asked_for
-from aisle.jobs.desk.tasks import quantity_of
+from aisle.jobs.desk.tasks_view import quantity_of
 from aisle.jobs.told import words
 from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
 

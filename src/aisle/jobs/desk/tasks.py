@@ -6,9 +6,7 @@ taken twice; what was moved leaves the list at once, here before the service has
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import refused, window
 from aisle.jobs.base import (
@@ -26,44 +24,12 @@ from aisle.jobs.base import (
     Turn,
     Wish,
 )
+from aisle.jobs.desk import tasks_view
+from aisle.jobs.desk.tasks_state import Listed, Tasks, listed_of
 from aisle.jobs.move.moving import Task
-from aisle.jobs.pick.walk import number
-from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Verdict, msg
 from aisle.jobs.window import room
 from aisle.scan.meaning import LOCATION, PRODUCT, Back, Command, Meaning, Move, Open, Text, Thing, Unknown
-
-
-class Listed(NamedTuple):
-    """One row: what is to be moved, and who is at it."""
-
-    task: Task
-    since: str = ""
-    tag: str = ""
-    taken_user: str = ""
-    taken_by: str = ""
-
-
-class Tasks(NamedTuple):
-    """A window on the list; of one tag, where it was opened for one."""
-
-    tag: str = ""
-    listed: bool = True
-    """The service lists them."""
-    heard: bool = True
-    """It was heard of at all."""
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Listed, ...] = ()
-    total: int = 0
-    sure: str = ""
-    """The assignment of somebody else that was chosen: chosen again, it is taken."""
-    since: str = ""
-    """When the list was opened."""
-    told: tuple[str, ...] = ()
-    """What was refused since, as far as it was told."""
-
 
 Result = Turn[Tasks]
 
@@ -121,38 +87,7 @@ class TasksJob:
 
     def view(self, state: Tasks) -> ListWindow:
         """Places in the order of feet."""
-        return window.shown(
-            state,
-            self.name,
-            msg("tasks.title_of", tag=state.tag) if state.tag else msg("tasks.title"),
-            msg("tasks.prompt"),
-            (
-                msg("head.place"),
-                msg("head.product"),
-                msg("tasks.head_quantity"),
-                msg("head.order"),
-                msg("tasks.head_who"),
-            ),
-            tuple(Row(each.task.id, _cells(each)) for each in state.rows),
-            empty=_empty(state),
-        )
-
-
-def listed_of(row: Mapping[str, Any]) -> Listed:
-    """A row of the read `assignments`."""
-    task = Task(
-        id=str(row["id"]),
-        product=str(row["product_number"]),
-        label=str(row.get("label") or row["product_number"]),
-        place=str(row["location_code"]),
-        order=str(row["order_number"]),
-        line=int(number(row.get("line_number"))),
-        quantity=number(row.get("quantity")),
-        decimal=bool(row.get("allow_decimal")),
-        unit=str(row.get("unit") or ""),
-    )
-    taken = str(row.get("taken_user") or ""), str(row.get("taken_by") or "")
-    return Listed(task, str(row.get("since") or ""), str(row.get("tag") or ""), *taken)
+        return tasks_view.view(state)
 
 
 def _refresh(state: Tasks, context: Context) -> tuple[Effect, ...]:
@@ -184,25 +119,3 @@ def _take(state: Tasks, each: Listed, context: Context) -> Result:
 def as_args(task: Task) -> dict[str, Any]:
     """What opens the move job for it."""
     return {**task._asdict()}
-
-
-def _cells(each: Listed) -> tuple[Msg, ...]:
-    task = each.task
-    return (
-        msg("raw", text=task.place),
-        msg("raw", text=task.label),
-        quantity_of(task.quantity, task.unit if task.decimal else ""),
-        msg("raw", text=task.order),
-        msg("raw", text=each.taken_by),
-    )
-
-
-def quantity_of(quantity: Decimal, unit: str) -> Msg:
-    """So many pieces, or so much of a unit."""
-    return msg("tasks.measure", quantity=quantity, unit=unit) if unit else msg("number", value=quantity)
-
-
-def _empty(state: Tasks) -> Msg:
-    if not state.heard:
-        return msg("tasks.unheard")
-    return msg("tasks.empty") if state.listed else msg("tasks.unlisted")

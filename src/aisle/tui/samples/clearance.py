@@ -9,7 +9,8 @@ from typing import Any
 from aisle.jobs.desk.clearance import ClearanceJob
 from aisle.jobs.desk.clearance_state import Category, Clear, Clearance, Tag
 from aisle.jobs.desk.clearance_sure import ClearJob
-from aisle.jobs.desk.tasks import Listed, Tasks, TasksJob
+from aisle.jobs.desk.tasks import TasksJob
+from aisle.jobs.desk.tasks_state import Listed, Tasks
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.moving import Moving, Task
 from aisle.jobs.move.task import begun

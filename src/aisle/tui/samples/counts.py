@@ -7,7 +7,8 @@ from decimal import Decimal
 
 from aisle.jobs.count.counting import Before, Counting, Item, Next, Pool
 from aisle.jobs.count.job import CountJob
-from aisle.jobs.count.log import CountLogJob, Entry, Log
+from aisle.jobs.count.log import CountLogJob
+from aisle.jobs.count.log_state import Entry, Log
 from aisle.jobs.count.losing import Losing, Said, reasons
 from aisle.jobs.count.loss import LossJob
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, Verdict, View, msg
