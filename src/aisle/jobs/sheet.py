@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, whole
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import Msg, msg
 
 UNKNOWN = Decimal(-1)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs.amounts import number
 from aisle.jobs.chain.store_sheet import keyed, rows_of, text_of
-from aisle.jobs.pick.walk import number
 from aisle.jobs.sheet import Unit, sheet
 
 PRICES = {

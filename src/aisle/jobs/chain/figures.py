@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple, NoReturn
 
-from aisle.jobs.pick.walk import number
+from aisle.jobs.amounts import number
 
 MOST = 400
 """Figures of a row at most."""

@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, Write, whole
-from aisle.jobs.pick.walk import number
 
 UPDATE = "update-store-products"
 """The operation, by its name in the table of operations."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, priced
 from aisle.jobs.chain.figures import Figure, figures
 from aisle.jobs.chain.store_product_fields import (
@@ -23,7 +24,6 @@ from aisle.jobs.chain.store_product_fields import (
     room_of,
     values_of,
 )
-from aisle.jobs.pick.walk import number
 from aisle.jobs.sheet import UNKNOWN, age_of, due
 from aisle.jobs.view import Msg, msg
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, priced
 from aisle.jobs.chain.store_product_fields import BY_NAME, CODES, DAY, FIELDS, FLAG, LEVELS, MONEY, YES, Field, said_of
 from aisle.jobs.chain.store_product_sheet import Said, StoreProduct, doubts, is_hidden, why_not
 from aisle.jobs.chain.store_product_state import Page
 from aisle.jobs.fate import WORDS
 from aisle.jobs.look.lookup_view import about, aged, raw
-from aisle.jobs.pick.walk import number
 from aisle.jobs.told import is_ours, words
 from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
 

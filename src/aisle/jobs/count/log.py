@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -28,7 +29,6 @@ from aisle.jobs.base import (
 from aisle.jobs.count import counting, log_view
 from aisle.jobs.count.log_state import Entry, Log
 from aisle.jobs.count.losing import reasons
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import room
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Open, Text, Thing, Unknown

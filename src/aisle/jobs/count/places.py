@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Query, Turn
 from aisle.jobs.count import asking
 from aisle.jobs.count.counting import Counting, Next
-from aisle.jobs.pick.walk import LAST, natural, number
+from aisle.jobs.feet import LAST, natural
 from aisle.jobs.view import GOOD, INFO, WRONG
 from aisle.scan.meaning import LOCATION, PRODUCT, Meaning, Thing
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -40,7 +41,6 @@ from aisle.jobs.desk.deeds import (
     decide,
 )
 from aisle.jobs.pick.short_ways import reasons
-from aisle.jobs.pick.walk import number
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.window import room

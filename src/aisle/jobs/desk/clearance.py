@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.desk import clearance_view
 from aisle.jobs.desk.clearance_state import Category, Clearance, Tag
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import INFO, WRONG, ListWindow, Verdict, msg
 from aisle.jobs.window import room
 from aisle.scan.codes import checks

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Ask,
     Asked,
@@ -30,7 +31,6 @@ from aisle.jobs.base import (
 from aisle.jobs.desk import clearance_view
 from aisle.jobs.desk.clearance_state import Clear, asked_for
 from aisle.jobs.desk.tasks_state import listed_of
-from aisle.jobs.pick.walk import number
 from aisle.jobs.pin import is_typed
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed

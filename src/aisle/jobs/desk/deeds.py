@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Remark, Write
-from aisle.jobs.pick.walk import number
 from aisle.jobs.pick.write import claim, reject, why_of, write_order
 from aisle.jobs.view import Msg, msg
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -27,7 +28,6 @@ from aisle.jobs.base import (
 from aisle.jobs.desk import exceptions_review, exceptions_view, marking
 from aisle.jobs.desk.exceptions_state import KINDS, Exceptions, Row
 from aisle.jobs.desk.orders_rows import listed
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import ASK, GOOD, INFO, Verdict, View, msg
 from aisle.jobs.window import room
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Back, Choice, Command, Move, Open, Thing

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -29,7 +30,6 @@ from aisle.jobs.count.losing import Reason, reasons
 from aisle.jobs.desk import logs_view
 from aisle.jobs.desk.logs_filter import FIELDS, KEPT, TYPED, Filter, arguments, bounds, since, values_of
 from aisle.jobs.desk.logs_state import Entry, Logs, Loss
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import PERSON, PRODUCT, Back, Choice, Command, Meaning, Move, Open, Text, Thing, Unknown

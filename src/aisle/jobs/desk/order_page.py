@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -27,7 +28,6 @@ from aisle.jobs.desk import order_page_view, outdone
 from aisle.jobs.desk.deeds import CLOSE_LINE, OPEN_LINE
 from aisle.jobs.desk.order_page_state import PICK, Happened, Line, Page
 from aisle.jobs.desk.orders_rows import listed
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import INFO, WRONG, Detail, Verdict, msg
 from aisle.jobs.window import LETTERS, leafed, looked_up, unheard
 from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Back, Choice, Command, Move, Open, Thing

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Context
 from aisle.jobs.desk.orders_filter import Filter
 from aisle.jobs.desk.outdone import Given
-from aisle.jobs.pick.walk import number
 from aisle.jobs.sheet import UNKNOWN, age_of, due
 from aisle.jobs.view import Msg, msg
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from aisle.jobs.amounts import number
 from aisle.jobs.move.moving import Task
-from aisle.jobs.pick.walk import number
 
 
 class Listed(NamedTuple):

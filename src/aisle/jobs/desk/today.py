@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aisle.jobs import window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Turn, Wish
 from aisle.jobs.desk import today_view
 from aisle.jobs.desk.today_state import KINDS, PHASES, Aisle, Person, Terminal, Today
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed
 from aisle.scan.meaning import Back, Choice, Command, Move, Open, Text, Thing, Unknown

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.jobs import refused, window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Closed,
@@ -24,7 +25,6 @@ from aisle.jobs.base import (
     Turn,
 )
 from aisle.jobs.claim import claim_of
-from aisle.jobs.pick.walk import number
 from aisle.jobs.sheet import due
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
 from aisle.scan.meaning import (

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import at_work, window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -27,7 +28,6 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.look import browse_view
 from aisle.jobs.look.browse_state import Browse, Held, Listed, Lying, Place, Way
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Verdict, msg
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import at_work, window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -28,7 +29,6 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.look import lookup_view
 from aisle.jobs.look.lookup_state import Hit, Lookup
-from aisle.jobs.pick.walk import number
 from aisle.jobs.sheet import Around, around, holders, sheet
 from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Verdict, msg
 from aisle.jobs.window import leafed, room

@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Write
+from aisle.jobs.feet import natural
 from aisle.jobs.move.moving import HISTORY, UNKNOWN, ZERO, Did, Hold, InPool, Leg, Lying, Moving, Part, Wanting
-from aisle.jobs.pick.walk import natural
 
 SOURCE = "aisle"
 """What the movements name as their origin."""

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.jobs.pick.walk import LAST, number
+from aisle.jobs.amounts import number
+from aisle.jobs.feet import LAST
 from aisle.scan.meaning import Meaning
 
 HISTORY = 50

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Query, Turn
+from aisle.jobs.feet import LAST
 from aisle.jobs.move import carrying
 from aisle.jobs.move.moving import HISTORY, Moving
 from aisle.jobs.move.told import told
-from aisle.jobs.pick.walk import LAST, number
 from aisle.jobs.told import words
 from aisle.jobs.view import WRONG
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Effect, Query, Turn, Wish
 from aisle.jobs.move import carrying
 from aisle.jobs.move.moving import UNKNOWN, ZERO, Did, Hold, Lying, Moving, Part, Way, holdings, nowhere_of, shelf_of
 from aisle.jobs.move.told import told
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import Meaning
 

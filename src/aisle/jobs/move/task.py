@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Close, Turn, Write
 from aisle.jobs.move import carrying
 from aisle.jobs.move.moving import Did, Moving, Task
 from aisle.jobs.move.told import told
-from aisle.jobs.pick.walk import number
 from aisle.jobs.view import GOOD, WRONG
 from aisle.scan.meaning import LOCATION, PRODUCT, Meaning
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Close, Context, Effect, Query, Settle, Turn, Write
 from aisle.jobs.claim import Claim, claim_of, is_later
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.history import Back
 from aisle.jobs.pick.picking import Picking, Tote, Way
-from aisle.jobs.pick.walk import number
 from aisle.jobs.pick.write import claim
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.claim import claim_of
 from aisle.jobs.pick import gather_view
@@ -13,7 +14,7 @@ from aisle.jobs.pick.gather_state import Chosen, Gathering, Way
 from aisle.jobs.pick.given import given_to
 from aisle.jobs.pick.orders import QUERY, look
 from aisle.jobs.pick.picking import LETTERS, MOST
-from aisle.jobs.pick.walk import number, takes
+from aisle.jobs.pick.walk import takes
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Verdict, msg
 from aisle.jobs.window import leafed
 from aisle.scan.meaning import (

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Close, Context, Query, Turn
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import picking
@@ -13,7 +14,6 @@ from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
 from aisle.jobs.pick.history import Did
 from aisle.jobs.pick.picking import Asked, Picking, Tote, Way, did
-from aisle.jobs.pick.walk import number
 from aisle.jobs.pick.why import wrong
 from aisle.jobs.view import GOOD, INFO, Verdict, msg
 from aisle.scan.meaning import Meaning

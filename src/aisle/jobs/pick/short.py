@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -30,7 +31,6 @@ from aisle.jobs.base import (
 from aisle.jobs.pick import short_view
 from aisle.jobs.pick.short_state import Need, Shortage
 from aisle.jobs.pick.short_ways import Reason, Way, fitting, kept_reasons, kept_spots, reasons, ways_of
-from aisle.jobs.pick.walk import number
 from aisle.jobs.sheet import around, sheet
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Verdict, msg
 from aisle.jobs.window import leafed

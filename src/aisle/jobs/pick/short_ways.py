@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.jobs.pick.walk import number
+from aisle.jobs.amounts import number
 from aisle.settings import SHORT_REASONS
 
 NEAR = 3

@@ -1,4 +1,4 @@
-"""The order in which feet go: walking order, place order, then the natural order of the codes; over several orders."""
+"""The lines of orders as stops, in the order in which feet go; over several orders."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-LAST = Decimal(10) ** 12
-"""Where a line without a walking order goes: behind all that have one."""
+from aisle.jobs.amounts import number
+from aisle.jobs.feet import LAST, natural
 
 
 class Taken(NamedTuple):
@@ -102,40 +102,6 @@ class Take(NamedTuple):
     def spot(self) -> str:
         """Where feet go for it; what has no place is a spot of its own."""
         return self.place.casefold() or f" {self.product}"
-
-
-def natural(code: str) -> tuple[tuple[int, int, str], ...]:
-    """A sort key that puts A-2 before A-10."""
-    parts: list[tuple[int, int, str]] = []
-    run = ""
-    for char in code:
-        if run and char.isdecimal() != run[-1].isdecimal():
-            parts.append(_part(run))
-            run = ""
-        run += char
-    if run:
-        parts.append(_part(run))
-    return tuple(parts)
-
-
-def _part(run: str) -> tuple[int, int, str]:
-    return (0, int(run), "") if run.isdecimal() else (1, 0, run.casefold())
-
-
-FARTHEST = 30
-"""So many digits before or behind the point a number may have, and be reckoned with and written out."""
-
-
-def number(value: Any, default: Decimal = Decimal(0)) -> Decimal:
-    """A number of the store's data as Decimal; whatever is missing, no number or beyond all reckoning gives the
-    default."""
-    if value is None or isinstance(value, bool):
-        return default
-    try:
-        found = value if isinstance(value, Decimal) else Decimal(str(value))
-    except ArithmeticError:
-        return default
-    return found if found.is_finite() and -FARTHEST <= found.adjusted() <= FARTHEST else default
 
 
 def takes(lines: Iterable[Mapping[str, Any]], order: str = "") -> tuple[Take, ...]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Effect, Query, Turn
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Asked, Picking, Way
-from aisle.jobs.pick.walk import allows, number
+from aisle.jobs.pick.walk import allows
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
 from aisle.scan.meaning import Meaning
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
-from aisle.jobs.pick.walk import number
 from aisle.jobs.receive import deliveries_view
 from aisle.jobs.receive.deliveries_state import ALL, OPEN, RECEIPTS, RECEIVED, Deliveries, Sheet
 from aisle.jobs.receive.receiving import Listed, line_of, listed_of

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Turn, Write
 from aisle.jobs.count import counting
-from aisle.jobs.pick.walk import number
 from aisle.jobs.sheet import due, settled
 from aisle.jobs.view import Msg, Verdict, msg
 from aisle.scan.meaning import Meaning

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Query, Turn, Wish
-from aisle.jobs.pick.walk import number
 from aisle.jobs.receive.receiving import (
     ZERO,
     Did,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs import window
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Event, Query, Start, Turn, Wish
-from aisle.jobs.pick.walk import number
 from aisle.jobs.receive import take as receive_take
 from aisle.jobs.receive import view as receive_view
 from aisle.jobs.receive.receiving import Receiving, Result, Way, line_of, told

@@ -13,10 +13,10 @@ from typing import Any
 
 import apsw
 
+from aisle.jobs.amounts import FARTHEST
 from aisle.jobs.base import Json
 from aisle.jobs.claim import is_later
 from aisle.jobs.codec import from_text, to_text
-from aisle.jobs.pick.walk import FARTHEST
 from aisle.local.db import fetch, fetch_one, usable
 from aisle.local.outbox.operation import REJECT_LINES, Operation, as_operation, parts_of
 from aisle.local.outbox.rebase import BASE, PICKED, has_base, is_picked, rebased, share

@@ -17,7 +17,7 @@ from typing import Any
 import apsw
 
 from aisle.jobs.base import Json
-from aisle.jobs.pick.walk import natural
+from aisle.jobs.feet import natural
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.sessions import Session, running
 from aisle.local.reads.overlay import Row, decimal
