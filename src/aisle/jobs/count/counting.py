@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs.amounts import number
 from aisle.jobs.base import Policy, Write
-from aisle.jobs.pick.walk import LAST, number
+from aisle.jobs.feet import LAST
 from aisle.scan.meaning import Meaning
 
 HISTORY = 100
