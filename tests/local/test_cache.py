@@ -14,10 +14,11 @@ from aisle.local.cache import file
 from aisle.local.cache.schema import CACHE, FEED, MANY, TOPICS, VERSION
 from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import fetch, reset, version
-from aisle.local.fold import fold, natural
+from aisle.local.fold import natural
 from aisle.local.host.home import Home
 from aisle.local.reads.reads import EVERYTHING, Reads
 from aisle.scan.codes import lookup_keys
+from aisle.words import fold, kept, sought
 from tests.lengths import tries
 from tests.local.goods import line, location, order, person, product, stock, store
 
@@ -424,11 +425,25 @@ def test_a_cache_of_a_newer_program_is_not_read(home: Home, cache: Cache, reads:
         ("Straße ﬁne №5", "strasse fine no5"),
         ("Ελλάδα Київ 日本 한국", "ελλαδα киів 日本 한국"),
         ("[/b] \x1b[31m", "b 31m"),
+        ("Smør, rød ÆBLE œuf Łódź Đurđevac þór ħ ŧ ŋ ı Ǿ ẞ", "smor rod aeble oeuf lodz durdevac thor h t n i o ss"),
         ("", ""),
     ],
 )
 def test_text_is_folded_as_people_type_it(text: str, folded: str) -> None:
     assert fold(text) == folded
+
+
+def test_a_text_is_kept_as_it_may_be_typed() -> None:
+    assert kept("7-Up c&a 1.5 l “ok” L'Or_a") == "7 up c a 1 5 l ok lor a 7up ca 15 lora"
+    assert kept("Kö-Ln A/B a/b & b-") == "ko ln a b a b b koln ab"
+    assert kept("Tea 1") == "tea 1"
+
+
+@given(st.text(max_size=30))
+def test_what_is_sought_is_in_the_text_that_was_typed(text: str) -> None:
+    said = f" {kept(text)} "
+    assert all(all(word in said for word in way.split()) for way in sought(text))
+    assert all(way in said for way in sought(text)[:1])
 
 
 @given(st.text(max_size=30))

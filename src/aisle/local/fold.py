@@ -1,24 +1,8 @@
-"""Text as people look for it, and codes as people sort them."""
+"""Codes as people sort them."""
 
 from __future__ import annotations
 
 import re
-
-_APOSTROPHES = "'’‘ʼ`´"
-_NO_APOSTROPHES = str.maketrans("", "", _APOSTROPHES)
-_BETWEEN_WORDS = r"[\W_]+"
-_ASCII_WORDS = r"[0-9a-z]+"
-
-
-def fold(text: str) -> str:
-    """Words without case, accents and punctuation, a space between them: `Müsli-Riegel “50 %”` → `musli riegel 50`."""
-    if text.isascii():
-        return " ".join(re.findall(_ASCII_WORDS, text.replace("'", "").replace("`", "").lower()))
-    from unicodedata import combining, normalize
-
-    text = "".join(char for char in normalize("NFKD", text) if not combining(char))
-    text = normalize("NFKC", text)
-    return re.sub(_BETWEEN_WORDS, " ", text.translate(_NO_APOSTROPHES).casefold()).strip()
 
 
 def natural(code: str) -> str:

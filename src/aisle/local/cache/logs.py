@@ -11,8 +11,8 @@ import apsw
 from aisle.jobs.codec import to_text
 from aisle.local.cache.rows import Raw, dumped, key, mapping, word
 from aisle.local.db import fetch
-from aisle.local.fold import fold
 from aisle.local.host.home import short_hash
+from aisle.words import fold
 
 NUMBERS = ("id", "product_number", "customer_order_number", "reference")
 """Fields in which a number is a name."""

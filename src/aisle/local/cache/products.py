@@ -15,7 +15,7 @@ from aisle.local.cache.rows import (
     codes_of,
     codes_text,
     effective_codes,
-    search_text,
+    product_text,
     with_places,
     without_surrogates,
 )
@@ -225,7 +225,7 @@ class _Stock:
 
     def _name(self, row: StockRow, old: _Known | None) -> _Known:
         """A product that is not in the catalogue is what its stock entry says."""
-        text = search_text(row.name, row.product_number, row.barcode)
+        text = product_text(row.name, row.product_number, row.barcode)
         codes: dict[str, str] = {}
         if old is None:
             old = _Known(self._next, text, "", "", "", None, None)

@@ -12,8 +12,9 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.local.cache.schema import CLOSED, OPEN, PICKED
-from aisle.local.fold import fold, natural
+from aisle.local.fold import natural
 from aisle.scan.codes import index_keys
+from aisle.words import fold, kept
 
 Raw = Mapping[str, Any]
 
@@ -212,7 +213,7 @@ def product(given: object) -> ProductRow:
         word(raw, "supplier_id"),
         word(raw, "variant_family"),
         sum(mark for name, (mark, sign) in MARKS.items() if name in raw and flag(raw, name) is sign),
-        search_text(name, brand, product_number, barcode),
+        product_text(name, brand, product_number, barcode),
         _product_codes(raw, product_number, barcode),
         dumped(raw),
     )
@@ -221,6 +222,12 @@ def product(given: object) -> ProductRow:
 def search_text(*parts: str) -> str:
     """What full-text search looks through: each word with a space before it, so that ` mi` finds beginnings."""
     return " " + fold(" ".join(parts))
+
+
+def product_text(*parts: str) -> str:
+    """The same of a product, however its words are typed; behind it spaces, so that each letter begins a piece of three
+    for the index."""
+    return f" {kept(' '.join(parts))}  "
 
 
 def _product_codes(raw: Raw, product_number: str, barcode: str) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 18
+VERSION = 19
 """Counted up with every change below."""
 
 FEED = 5000
@@ -137,6 +137,7 @@ CREATE TABLE facet (
 CREATE VIRTUAL TABLE search USING fts5 (
   text, content = 'product', content_rowid = 'id', columnsize = 0, tokenize = 'trigram case_sensitive 1'
 );
+CREATE VIRTUAL TABLE search_piece USING fts5vocab (search, instance);
 CREATE TABLE stock (
   id INTEGER PRIMARY KEY,
   began REAL NOT NULL,

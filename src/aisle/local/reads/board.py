@@ -18,13 +18,13 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.cache.logs import utc
 from aisle.local.db import fetch, fetch_one
-from aisle.local.fold import fold
 from aisle.local.reads.claims import with_claims
 from aisle.local.reads.orders import Pending, lines_of, order_row
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_full, lay_over
 from aisle.local.reads.rows import Result, moment, window
 from aisle.local.reads.silence import last_heard
 from aisle.local.reads.walks import with_walkers, with_wishes
+from aisle.words import fold
 
 SIZE = 50
 

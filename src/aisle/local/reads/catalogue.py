@@ -14,10 +14,10 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.cache.rows import MARKS
 from aisle.local.db import fetch
-from aisle.local.fold import fold
 from aisle.local.reads.goods import MOST, search
 from aisle.local.reads.overlay import Row
 from aisle.local.reads.rows import Result, loaded, window
+from aisle.words import fold
 
 SIZE = 20
 """Rows of a window when nobody says how many."""

@@ -16,10 +16,11 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.cache.deliveries import RECEIVED
 from aisle.local.db import fetch
-from aisle.local.fold import fold, natural
+from aisle.local.fold import natural
 from aisle.local.outbox.operation import LOGS, Operation
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
 from aisle.local.reads.rows import Result, loaded, window
+from aisle.words import fold
 
 SIZE = 20
 """Rows of a window when nobody says how many."""

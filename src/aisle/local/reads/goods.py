@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import chain
 from string import ascii_lowercase, digits
 from typing import Any
 
@@ -13,10 +14,10 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.window import COUNTED
 from aisle.local.db import fetch, fetch_one
-from aisle.local.fold import fold
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.overlay_goods import Pending, lay_stock
 from aisle.local.reads.rows import Result, loaded, location_orders, moment, pools, stock_places, walked, window
+from aisle.words import fold, sought
 
 SIZE = 20
 """Rows of a window when nobody says how many."""
@@ -30,8 +31,14 @@ CODED = 20
 BEGINNING = 24
 """Characters of a product's text that the cache keeps in order."""
 
-AFTER = f" {digits}{ascii_lowercase}æðøþđłœ"
-"""What follows the first letter of a word, as far as it is written in the letters that `fold` leaves of Latin."""
+AFTER = f" {digits}{ascii_lowercase}"
+"""What a letter goes on with in a product's text, as far as it is Latin."""
+
+Hit = tuple[Any, ...]
+"""A row of a search: the columns of `_ROW`."""
+
+SHORT = 2
+"""Words of one or two letters that the index is asked for at once; others are looked for in what it finds."""
 
 _ROW = "p.id, p.text, p.product_number, p.name, p.brand, p.barcode, p.unit, p.allow_decimal"
 
@@ -51,7 +58,10 @@ SELECT id FROM product WHERE substr(text, 1, 24) >= ? AND substr(text, 1, 24) < 
 ORDER BY substr(text, 1, 24), id LIMIT ?
 """
 
-_BY_LETTER = f"SELECT {_ROW} FROM product p WHERE p.text LIKE '% ' || ? || '%' LIMIT ?"  # noqa: S608
+_BY_PIECE = f"""
+SELECT {_ROW} FROM product p
+WHERE p.id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ? AND term < ? LIMIT ?)
+"""  # noqa: S608 - columns of our own
 
 _OTHER_PRICES = ("special_price", "promotion_price", "discount_price")
 
@@ -64,17 +74,18 @@ _STOCK = "SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.v
 
 
 def search(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
-    """Products whose name, brand, number or barcode has all these words; best first.
+    """Products whose name, brand, number or barcode has all these words, in any order and anywhere; best first.
 
-    Words of three letters and more are found anywhere, shorter ones at the beginning of a word. Where more names than
-    are counted begin so, those are listed as they are spelled, and only the rows of the window are read.
+    One letter beside other words is found at the beginning of words; anywhere else only in the first hundred that have
+    the others or the letter. Where more names than are counted begin so, those are listed as they are spelled, and only
+    the rows of the window are read.
     """
     said = str(args.get("search") or "")
-    text = fold(said)
     first, size = window(args, SIZE)
-    words = list(dict.fromkeys(text.split()))
-    if not words:
+    ways = sought(said)
+    if not ways:
         return [], 0
+    text = ways[0]
     coded = _coded(cache, said)
     begun = _beginning(cache, text)
     if len(begun) == MOST and len(text) < BEGINNING:
@@ -82,12 +93,14 @@ def search(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
         ids = list(dict.fromkeys([*exact, *begun]))[:MOST]
         total, shown = len(ids), fetch(cache, _BY_ID, to_text(ids[first : first + size]))
     else:
-        known = {row[0]: row for row in [*coded, *fetch(cache, _BY_ID, to_text(begun))]}
-        known |= {row[0]: row for row in _hits(cache, text, words, MOST - len(known))}
-        wanted = [word if len(word) > 2 else f" {word}" for word in words]
-        good = [row for row in known.values() if all(word in row[1] for word in wanted)]
-        good.sort(key=lambda row: _rank(row, text, words))
-        total, shown = min(len(good), MOST), good[:MOST][first : first + size]
+        wanted = [way.split() for way in ways]
+        good: dict[int, Hit] = {}
+        for rows in chain(([*coded, *fetch(cache, _BY_ID, to_text(begun))],), *(_hits(cache, way) for way in ways)):
+            good |= {row[0]: row for row in rows if any(all(word in row[1] for word in words) for words in wanted)}
+            if len(good) >= MOST:
+                break
+        ranked = sorted(good.values(), key=lambda row: min(_rank(row, way) for way in ways))[:MOST]
+        total, shown = len(ranked), ranked[first : first + size]
     stock = dict(fetch(cache, _STOCK, to_text([row[0] for row in shown])))
     return [_hit(stock.get(row[0]), *row[2:]) for row in shown], total
 
@@ -98,43 +111,71 @@ def _beginning(cache: apsw.Connection, text: str) -> list[int]:
     return [id_ for (id_,) in fetch(cache, _BEGINNING, beginning, beginning + chr(0x10FFFF), MOST)]
 
 
-def _coded(cache: apsw.Connection, said: str) -> list[tuple[Any, ...]]:
+def _coded(cache: apsw.Connection, said: str) -> list[Hit]:
     """Products of which a code begins so, exact ones first: of all that have these digits somewhere the index of text
     knows no order."""
     code = said.strip().casefold()
     return fetch(cache, _BY_CODE, code, code + chr(0x10FFFF), CODED)
 
 
-def _hits(cache: apsw.Connection, text: str, words: list[str], room: int) -> list[tuple[Any, ...]]:
-    """Products with these words anywhere; those that have one of letters at the beginning of a word, where these are
-    more than there is `room` for."""
-    if len(text) < 2:
-        if not text.isascii():
-            return fetch(cache, _BY_LETTER, text, MOST)
-        # All that a word can go on with after one letter: the index has parts of three.
-        return fetch(cache, _BY_TEXT, " OR ".join(f'" {text}{after}"' for after in AFTER), MOST)
-    in_a_row = f'" {text}"'
-    anywhere = " AND ".join(f'"{word}"' if len(word) > 2 else f'" {word}"' for word in words if len(word) > 1)
-    if len(words) > 1 or (text.isdecimal() and len(text) > 2):
-        # A phrase would be slow here: the index would have to go through all that has each part of it.
-        return fetch(cache, _BY_TEXT, anywhere or in_a_row, MOST)
-    best = fetch(cache, _BY_TEXT, in_a_row, MOST)
-    return best if len(best) >= room or anywhere == in_a_row else [*best, *fetch(cache, _BY_TEXT, anywhere, MOST)]
+def _hits(cache: apsw.Connection, text: str) -> Iterator[list[Hit]]:
+    """Products with these words, a hundred at a time: those that have them at the beginning of words, then the others.
+
+    The index has pieces of three letters; what is shorter is found by all the pieces that begin with it.
+    """
+    words = list(dict.fromkeys(text.split()))
+    text = " ".join(words)
+    if len(words) > 1:
+        yield from _together(cache, words)
+    elif len(text) < 3:
+        yield from _begun(cache, text)
+    else:
+        if not text.isdecimal():  # of a number the index would have to go through all that has each part of it
+            yield fetch(cache, _BY_TEXT, f'" {text}"', MOST)
+        yield fetch(cache, _BY_TEXT, f'"{text}"', MOST)
 
 
-def _is_exact(row: tuple[Any, ...], text: str) -> bool:
+def _together(cache: apsw.Connection, words: list[str]) -> Iterator[list[Hit]]:
+    """The same of several words: what the index finds by all that it has pieces of; where it has not all of them, also
+    by the long words alone, and by each letter."""
+    long = [word for word in words if len(word) > 2]
+    short = sorted((word for word in words if len(word) < 3 and word.isascii()), key=len)
+    letters = [word for word in words if len(word) < 2 or (len(word) == 2 and not word.isascii())]
+    if long or short:
+        yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, (*long, *short[-SHORT:]))), MOST)
+    if long and (letters or len(short) > SHORT):
+        yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, long)), MOST)
+    for letter in letters[:SHORT]:
+        yield from _begun(cache, letter)
+
+
+def _begun(cache: apsw.Connection, text: str) -> Iterator[list[Hit]]:
+    """Products with one or two letters at the beginning of a word, then anywhere."""
+    for piece in (f" {text}", text):
+        yield fetch(cache, _BY_PIECE, piece, piece + chr(0x10FFFF), MOST)
+
+
+def _anywhere(word: str) -> str:
+    """What the index is asked for a word beside others."""
+    if len(word) > 2:
+        return f'"{word}"'
+    piece = word if len(word) > 1 else f" {word}"
+    return "(" + " OR ".join(f'"{piece}{after}"' for after in AFTER) + ")"
+
+
+def _is_exact(row: Hit, text: str) -> bool:
     """Whether this is its number or barcode."""
     _, _, number, _, _, barcode, *_ = row
     return text in (number.casefold(), barcode) or (" " in text and text in (fold(number), fold(barcode)))
 
 
-def _rank(row: tuple[Any, ...], text: str, words: list[str]) -> tuple[Any, ...]:
+def _rank(row: Hit, text: str) -> tuple[Any, ...]:
     """Exact number or barcode, then names that begin so, then words that do, then the rest; short names first."""
     _, haystack, number, name, *_ = row
     # What is a number or a barcode stands in the text as such: only then it is worth a closer look.
     exact = f" {text}" in haystack and _is_exact(row, text)
     beginning = haystack.startswith(" " + text)
-    every = all(f" {word}" in haystack for word in words)
+    every = all(f" {word}" in haystack for word in text.split())
     return not exact, not beginning, not every, len(name), name, number
 
 

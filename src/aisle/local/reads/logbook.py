@@ -16,11 +16,11 @@ from aisle.jobs.base import Json
 from aisle.jobs.count.counting import UNDO
 from aisle.local.cache.logs import utc
 from aisle.local.db import fetch
-from aisle.local.fold import fold
 from aisle.local.reads.logs import as_logged, is_gone, names_of, takes_back
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.rows import Result, loaded, window
 from aisle.local.session.people import people_of
+from aisle.words import fold
 
 SIZE = 20
 """Rows of a window when nobody says how many."""

@@ -19,12 +19,12 @@ from aisle.jobs.codec import to_text
 from aisle.jobs.count.counting import UNDO
 from aisle.local.cache.logs import utc
 from aisle.local.db import fetch
-from aisle.local.fold import fold
 from aisle.local.outbox.doubts import CONFIRMED, REFUSED, SETTLED, WORDS
 from aisle.local.outbox.operation import Operation, as_operation
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.rows import Result, loaded, window
 from aisle.local.told import why_of_row
+from aisle.words import fold
 
 SIZE = 20
 """Rows of a window when nobody says how many."""

@@ -14,7 +14,6 @@ from aisle.jobs.codec import to_text
 from aisle.jobs.window import COUNTED
 from aisle.local.cache.schema import OPEN, SHORTEST
 from aisle.local.db import fetch, fetch_one
-from aisle.local.fold import fold
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.overlay import Row, decimal, is_full, lay_over
 from aisle.local.reads.rows import (
@@ -27,6 +26,7 @@ from aisle.local.reads.rows import (
     walked,
     window,
 )
+from aisle.words import fold
 
 Pending = Mapping[str, Sequence[Operation]]
 

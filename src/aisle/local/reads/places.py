@@ -17,12 +17,12 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch, fetch_one
-from aisle.local.fold import fold
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.overlay import Row, decimal, orders_of
 from aisle.local.reads.overlay_goods import Pending, lay_held, lay_stock, places_of
 from aisle.local.reads.rows import Result, loaded, pools, window
 from aisle.local.reads.walk import Step, Walk
+from aisle.words import fold
 
 SIZE = 20
 """Rows of a window when nobody says how many."""

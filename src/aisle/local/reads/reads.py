@@ -21,7 +21,6 @@ from aisle.late import Late
 from aisle.local.cache.file import empty_cache, open_cache
 from aisle.local.cache.schema import MANY, TOPICS, VERSION
 from aisle.local.db import fetch, fetch_one, version
-from aisle.local.fold import fold
 from aisle.local.host.disk import FileId, file_id
 from aisle.local.host.home import Home
 from aisle.local.outbox.doubts import doubts, trouble
@@ -36,6 +35,7 @@ from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk, Walks
 from aisle.scan.codes import lookup_keys
 from aisle.scan.meaning import PERSON, PRODUCT, Candidate
+from aisle.words import fold
 
 if TYPE_CHECKING:
     from aisle.local.outbox import passes

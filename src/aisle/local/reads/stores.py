@@ -15,7 +15,6 @@ from aisle.jobs.codec import to_text
 from aisle.jobs.window import COUNTED
 from aisle.local.cache.schema import AREA, WAREHOUSE
 from aisle.local.db import fetch, fetch_one
-from aisle.local.fold import fold
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.reads.overlay import Row
@@ -23,6 +22,7 @@ from aisle.local.reads.rows import Result, loaded, moment, pools, window
 from aisle.local.session.left import GLANCE, open_jobs, waiting
 from aisle.local.session.people import standing
 from aisle.local.session.whereabouts import visited, whereabouts
+from aisle.words import fold
 
 SIZE = 20
 """Rows of a window when nobody says how many."""

@@ -12,8 +12,9 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch
-from aisle.local.fold import fold, natural
+from aisle.local.fold import natural
 from aisle.local.reads.overlay import decimal
+from aisle.words import fold
 
 _LISTED = "SELECT location_code, location_order, 1 FROM location"
 _USED = "SELECT DISTINCT location_code, NULL, 0 FROM place WHERE location_code <> ''"
