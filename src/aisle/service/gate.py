@@ -22,6 +22,7 @@ from starlette.responses import Response
 from aisle.contract.operation import Param
 from aisle.service import request as wire
 from aisle.service.access import NOTES
+from aisle.service.ahead import questions
 from aisle.service.answers import JSON, PROBLEM, Refusal, conflict, forbidden, malformed
 from aisle.service.context import CHAIN, Call, Context, Principal
 from aisle.service.doorstep import Doorstep, Errand, Guest
@@ -311,6 +312,7 @@ async def _once(ctx: Context, operation: Operation, asked: _Asked, same: Callabl
         return Answer(200, await _carried_out(ctx, operation, asked), headers=_SECRET)
     if asked.key is None:
         return Answer(200, await _carried_out(ctx, operation, asked))
+    await ctx.tx.ahead(questions(operation.name, ctx, asked.call, asked.key))
     scope = (await _scope(ctx, asked.call), asked.key)
     kept = await ctx.tx.one(core.ANSWER_OF_KEY, *scope)
     if kept is not None:
@@ -320,18 +322,27 @@ async def _once(ctx: Context, operation: Operation, asked: _Asked, same: Callabl
         return Answer(kept[1], bytes(kept[2]), replayed=True)
     try:
         async with ctx.tx.savepoint():
-            answer = Answer(200, await _carried_out(ctx, operation, asked))
+            return Answer(200, await _carried_out(ctx, operation, asked, scope))
     except Refusal as refusal:
         if not refusal.deterministic:
             raise
         answer = Answer(refusal.status, refusal.body())
-    await ctx.tx.run(core.ANSWER_KEEP, *scope, asked.fingerprint, answer.status, answer.body, ctx.now)
+    await ctx.tx.run(core.ANSWER_KEEP, *_kept(scope, asked, answer, ctx.now))
     return answer
 
 
-async def _carried_out(ctx: Context, operation: Operation, asked: _Asked) -> bytes:
+def _kept(scope: tuple[str, str], asked: _Asked, answer: Answer, now: str) -> tuple[object, ...]:
+    return (*scope, asked.fingerprint, answer.status, answer.body, now)
+
+
+async def _carried_out(
+    ctx: Context, operation: Operation, asked: _Asked, scope: tuple[str, str] | None = None
+) -> bytes:
+    """The answer's body; with a scope it is kept for its key, written with the last of what was done."""
     try:
         body = await operation.handler.run(ctx, asked.call)
+        if scope is not None:
+            ctx.later(core.ANSWER_KEEP, [_kept(scope, asked, Answer(200, body), ctx.now)])
         await ctx.finish()
     except Duplicate as problem:
         if asked.key is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from typing import NamedTuple
@@ -18,13 +18,12 @@ from aisle.service.answers import forbidden
 from aisle.service.context import CHAIN, Principal
 from aisle.service.sql import core
 from aisle.service.sql.schema import MIGRATIONS
-from aisle.service.storage import Row, Statement, Tx
+from aisle.service.storage import Row, Statement, Tx, tables_of
 
 log = logging.getLogger("aisle.service")
 
 _MADE = re.compile(r"CREATE TABLE (\w+) \((.*)\)", re.DOTALL)
 _STORE_COLUMN = re.compile(r"^\s*store_number\s", re.MULTILINE)
-_TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 _STORE = re.compile(r"\bstore_number = (?:ANY\()?\$(\d+)")
 _TOKEN = re.compile(r"\btoken_id = \$(\d+)")
 _INSERT = re.compile(r"INSERT INTO \w+ \(([^)]*)\)\s*VALUES \(([^)]*)\)", re.DOTALL)
@@ -62,7 +61,7 @@ def reach_of(sql: str) -> Reach:
         if "store_number" in columns:
             stores.append(int(values[columns.index("store_number")].lstrip("$")))
     tokens = tuple(int(n) for n in _TOKEN.findall(sql))
-    return Reach(tuple(dict.fromkeys(stores)), tokens, not _TABLES.isdisjoint(_TABLE.findall(sql)))
+    return Reach(tuple(dict.fromkeys(stores)), tokens, not _TABLES.isdisjoint(tables_of(sql)))
 
 
 class ScopedTx:
@@ -97,11 +96,11 @@ class ScopedTx:
             self._check(sql, row)
         await self._tx.many(sql, known)
 
+    async def ahead(self, questions: Iterable[Statement]) -> None:
+        await self._tx.ahead(self._checked(questions))  # which an engine that is near does not even look at
+
     async def together(self, statements: Iterable[Statement]) -> None:
-        known = list(statements)
-        for sql, row in known:
-            self._check(sql, row)
-        await self._tx.together(known)
+        await self._tx.together(list(self._checked(statements)))
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         return self._tx.savepoint()
@@ -112,6 +111,11 @@ class ScopedTx:
         rows = await self._tx.all(sql, named, token_id)
         self._entered.update(row[0] for row in rows)
         return rows
+
+    def _checked(self, statements: Iterable[Statement]) -> Iterator[Statement]:
+        for sql, row in statements:
+            self._check(sql, row)
+            yield sql, row
 
     def _check(self, sql: str, args: Sequence[object]) -> None:
         if self._principal.all_stores:

@@ -107,7 +107,8 @@ async def _change(
     if order.is_rejected and (pairs or body.get("is_picked")):
         raise conflict(f"Order {order.number} is rejected.", "orders.order_number")
     left = []
-    await _load(ledger, order, [line for line, _ in pairs] or (order.lines if body.get("is_picked") else []))
+    places = [raw.get("preferred_location_code", "") for _, raw in pairs]
+    await _load(ledger, order, [line for line, _ in pairs] or (order.lines if body.get("is_picked") else []), places)
     for index, (line, raw) in enumerate(pairs):
         left += await _update_line(ledger, logs, line, raw, f"orders.order_lines[{index}]")
     await _close(ledger, logs, order, body)
@@ -124,11 +125,11 @@ async def _change(
     return left
 
 
-async def _load(ledger: Ledger, order: Order, lines: Sequence[OrderLine]) -> None:
+async def _load(ledger: Ledger, order: Order, lines: Sequence[OrderLine], places: Sequence[str]) -> None:
     """Read what several lines need at once."""
     if len(lines) > 1:
         numbers = [line.product_number for line in lines]
-        await ledger.book.load(numbers)
+        await ledger.book.load(numbers, places)
         await ledger.load(numbers)
         await ledger.held_of(order)
 

@@ -20,7 +20,7 @@ LEG_ADD = """
         quantity, recorded_on, occurred_on)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"""
 LEGS_AFTER = """
-    SELECT location_code, pool, SUM(quantity) FROM leg
+    SELECT location_code, pool, CAST(SUM(quantity) AS BIGINT) FROM leg
     WHERE store_number = $1 AND product_number = $2 AND occurred_on > $3
     GROUP BY location_code, pool"""
 HELD_OF_LINE = """

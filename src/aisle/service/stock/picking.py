@@ -53,8 +53,9 @@ async def raise_pick(
     """Take `quantity` into the hand for the line, from the named place and pool or along the walk."""
     free = await ledger.free(line.product_number)
     pools = line.picking_pools(pool)
-    walk = await walking_order(ledger, (spot.place for spot, have in free.items() if have > 0))
+    walk: list[Place] = []
     if place is None:
+        walk = await walking_order(ledger, (spot.place for spot, have in free.items() if have > 0))
         # The place that the order's creator had in mind comes first.
         walk.sort(key=lambda one: (one.code != line.preferred_location_code, one))
     takings = plan_taking(free, walk, pools, quantity, place.code if place else None)

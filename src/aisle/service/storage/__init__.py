@@ -4,7 +4,7 @@ On SQLite a coroutine never really waits: the storage's thread drives it to its 
 with a network between runs the same coroutine on the event loop.
 """
 
-from aisle.service.storage.base import Busy, Duplicate, Lost, Row, Statement, Storage, Tx, Unfit, Work
+from aisle.service.storage.base import Busy, Duplicate, Lost, Row, Statement, Storage, Tx, Unfit, Work, tables_of
 from aisle.service.storage.engine import named_database, open_storage
 from aisle.service.storage.sqlite import SQLITE_FLOOR, SqliteStorage
 
@@ -22,4 +22,5 @@ __all__ = [
     "Work",
     "named_database",
     "open_storage",
+    "tables_of",
 ]

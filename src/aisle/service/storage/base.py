@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from aisle.errors import StorageError
@@ -15,6 +17,15 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 Statement = tuple[str, Sequence[object]]
 """A statement and its parameters."""
+
+
+_TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
+
+
+@lru_cache(maxsize=4096)
+def tables_of(sql: str) -> frozenset[str]:
+    """The tables that a statement of the catalogue reads or changes, and perhaps a word beside them."""
+    return frozenset(_TABLE.findall(sql))
 
 
 def grouped(statements: Iterable[Statement]) -> dict[str, list[Sequence[object]]]:
@@ -64,6 +75,14 @@ class Tx(Protocol):
 
     async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """The same statement for each row of parameters."""
+        ...
+
+    async def ahead(self, questions: Iterable[Statement]) -> None:
+        """Queries that `all` and `one` are asked next, asked in one way to the database and back where it is far.
+
+        Whoever asks one of them then, in the same words, costs nothing; what is never asked for was asked in vain. An
+        answer is forgotten as soon as one of its tables is written to. No query has a decimal (`SUM` without a cast).
+        """
         ...
 
     async def together(self, statements: Iterable[Statement]) -> None:

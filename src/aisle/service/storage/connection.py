@@ -115,6 +115,9 @@ class SqliteTx:
         except apsw.ConstraintError as problem:
             raise Duplicate(str(problem)) from problem
 
+    async def ahead(self, questions: Iterable[Statement]) -> None:
+        """Nothing is far from here."""
+
     async def together(self, statements: Iterable[Statement]) -> None:
         for sql, rows in grouped(statements).items():
             await self.many(sql, rows)

@@ -33,7 +33,7 @@ _ATTEMPTS = 5
 _CONNECT_SECONDS = 15
 # Who names more stores than this waits for all, and all wait for him.
 _MOST_LOCKS = 64
-_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT s1"
 _SETTINGS = {
     "application_name": "aisle",
     "client_connection_check_interval": "1000",
@@ -155,7 +155,7 @@ class PostgresStorage:
         await self._repeated(self._readers, _READ, work, answer)
 
     async def _writing(self, work: Work[Any], answer: Future[Any], stores: Collection[str] | None) -> None:
-        begin = "BEGIN ISOLATION LEVEL READ COMMITTED; " + locks_of(stores)
+        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {locks_of(stores)}; SAVEPOINT s1"
         async with self._turn(stores):
             await self._repeated(self._writers, begin, work, answer)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import lru_cache, partial
 
 import asyncpg
 
-from aisle.service.storage.base import Busy, Duplicate, Row, Statement, Unfit, failed, grouped
+from aisle.service.storage.base import Busy, Duplicate, Row, Statement, Unfit, failed, grouped, tables_of
 
 # More parts are sent statement by statement; few combinations of few parts are met, and they are kept prepared.
 _MOST_WOVEN = 16
@@ -75,16 +75,30 @@ def woven(texts: tuple[str, ...]) -> str:
 
     All of it is text of the catalogue: values are parameters here, too.
     """
-    parts, before = [], 0
-    for n, text in enumerate(texts):
-        numbers = [int(number) for number in _PARAMETER.findall(text)]
-        parts.append(f"w{n} AS ({_PARAMETER.sub(partial(_later, before), text)})")
-        before += max(numbers, default=0)
+    parts = [f"w{n} AS ({text})" for n, text in enumerate(_renumbered(texts))]
     return f"WITH {', '.join(parts)} SELECT 1"
+
+
+@lru_cache(maxsize=1000)
+def gathered(texts: tuple[str, ...]) -> str:
+    """Queries as one, whose only row has the rows of each as an array."""
+    return "SELECT " + ", ".join(f"ARRAY(SELECT q FROM ({text}) q)" for text in _renumbered(texts))
+
+
+def _renumbered(texts: Iterable[str]) -> Iterator[str]:
+    """Each with parameters behind those of the ones before it."""
+    before = 0
+    for text in texts:
+        yield _PARAMETER.sub(partial(_later, before), text)
+        before += max((int(number) for number in _PARAMETER.findall(text)), default=0)
 
 
 def _later(by: int, match: re.Match[str]) -> str:
     return f"${int(match[1]) + by}"
+
+
+_Question = tuple[str, tuple[object, ...]]
+"""A query and its parameters, lists as tuples."""
 
 
 class PostgresTx:
@@ -95,8 +109,16 @@ class PostgresTx:
         self.connection = connection
         self._is_split = is_split
         self._depth = 0
+        self._wrote = False
+        self._known: dict[_Question, list[Row]] = {}
 
     async def all(self, sql: str, *args: object) -> list[Row]:
+        if self._known and (known := self._known.get(_question(sql, args))) is not None:
+            return list(known)
+        self._note(sql)
+        return await self._asked(sql, args)
+
+    async def _asked(self, sql: str, args: Sequence[object]) -> list[Row]:
         try:
             return [tuple(record) for record in await self.connection.fetch(sql, *args)]
         except asyncpg.PostgresError as problem:
@@ -110,33 +132,62 @@ class PostgresTx:
         await self.all(sql, *args)
 
     async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        self._note(sql)
         try:
             await self.connection.executemany(sql, rows)
         except asyncpg.PostgresError as problem:
             raise _told(problem) from problem
 
+    async def ahead(self, questions: Iterable[Statement]) -> None:
+        if self._is_split:
+            return
+        parts = list(dict.fromkeys(_question(*one) for one in questions))
+        for part in (parts[n : n + _MOST_WOVEN] for n in range(0, len(parts), _MOST_WOVEN)):
+            [found] = await self._asked(*_as_one(gathered, part))
+            self._known |= {one: [tuple(row) for row in rows] for one, rows in zip(part, found, strict=True)}
+
     async def together(self, statements: Iterable[Statement]) -> None:
         parts = list(statements)
         if 1 < len(parts) <= _MOST_WOVEN and not self._is_split:
-            await self.run(woven(tuple(sql for sql, _ in parts)), *(value for _, row in parts for value in row))
+            sql, args = _as_one(woven, parts)
+            await self.run(sql, *args)
             return
         for sql, rows in grouped(parts).items():
             await self.many(sql, rows)
 
+    def _note(self, sql: str) -> None:
+        """What a statement writes to is not as it was asked ahead."""
+        if sql.lstrip().startswith("SELECT"):
+            return
+        self._wrote = True
+        if self._known:
+            written = tables_of(sql)
+            self._known = {one: rows for one, rows in self._known.items() if written.isdisjoint(tables_of(one[0]))}
+
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
+        # The first stands since the transaction began, and is not set again where nothing was written since. None is released: the end of the transaction does that, and one of the same name hides those before it.
+        name = f"s{self._depth + 1}"
+        if self._depth or self._wrote:
+            await self.connection.execute(f"SAVEPOINT {name}")
         self._depth += 1
-        name = f"s{self._depth}"
-        await self.connection.execute(f"SAVEPOINT {name}")
         try:
             yield
         except BaseException:
-            self._depth -= 1
             if not self.connection.is_closed():
-                await self.connection.execute(f"ROLLBACK TO {name}; RELEASE {name}")
+                await self.connection.execute(f"ROLLBACK TO {name}")
             raise
-        self._depth -= 1
-        await self.connection.execute(f"RELEASE {name}")
+        finally:
+            self._depth -= 1
+
+
+def _question(sql: str, args: Sequence[object]) -> _Question:
+    return sql, tuple(tuple(arg) if isinstance(arg, list) else arg for arg in args)
+
+
+def _as_one(how: Callable[[tuple[str, ...]], str], parts: Iterable[Statement]) -> Statement:
+    texts, rows = zip(*parts, strict=True)
+    return how(texts), [value for row in rows for value in row]
 
 
 def _told(problem: Exception) -> Exception:
