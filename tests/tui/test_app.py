@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,12 +44,19 @@ class Bench:
     def __init__(self, terminal: Terminal, log: Path) -> None:
         self.terminal = terminal
         self.log = log
+        self._entries: defaultdict[str, list[list[Any]]] = defaultdict(list)
+        self._read = 0
 
     def noted(self, kind: str) -> list[list[Any]]:
-        if not self.log.exists():
-            return []
-        entries = [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
-        return [entry[1:] for entry in entries if entry[0] == kind]
+        """All entries of a kind so far; of the log only what is new is read."""
+        if self.log.exists():
+            with self.log.open("rb") as log:
+                log.seek(self._read)
+                whole = log.read().rpartition(b"\n")[0]
+            self._read += len(whole) + bool(whole)
+            for entry in map(json.loads, whole.splitlines()):
+                self._entries[entry[0]].append(entry[1:])
+        return list(self._entries[kind])
 
     def type(self, text: str) -> None:
         self.terminal.write(text.encode())

@@ -54,6 +54,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from tests.lengths import tries
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", rows=4)
 
@@ -542,10 +543,10 @@ def leave(hand: Hand) -> None:
 
 
 def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None:
-    """Each step and each answer is met a hundred times; `hypothesis` below looks for the rare."""
+    """Each step and each answer is met often; `hypothesis` below looks for the rare."""
     pick = random.Random(7).choice
     reached: Counter[str] = Counter()
-    for _ in range(900):
+    for _ in range(tries(400, 900)):
         job, args = pick((LookupJob(), BrowseJob())), pick(OPENINGS)
         hand = Hand(job, **args)
         for _ in range(20):
@@ -557,8 +558,8 @@ def test_no_sequence_raises_or_leaves_a_step_without_a_way_on_and_back() -> None
         leave(hand)
     wanted = {*LookupJob.steps, *BrowseJob.steps, *verdicts(lookup), *verdicts(browse)}
     wanted -= {"lookup.found_more"}  # a hundred products, see above
-    assert set(reached) <= {*wanted, ""}
-    assert {name: reached[name] for name in wanted if reached[name] < 100} == {}
+    assert set(reached) <= {*wanted, "lookup.not_yet", ""}  # what a short word beside others is told
+    assert {name: reached[name] for name in wanted if reached[name] < tries(25, 100)} == {}
 
 
 @st.composite

@@ -12,7 +12,7 @@ import pytest
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Event, Resumed, Rows
 from aisle.jobs.move.moving import Moving
-from aisle.jobs.view import Msg
+from aisle.jobs.view import Msg, Step
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -27,13 +27,14 @@ from aisle.scan.meaning import (
     Unknown,
 )
 from aisle.tui.catalogue import pieces, sentences
+from tests.lengths import tries
 from tests.unit.moves import BAG, Hand, Store, small_store
 
 PRODUCTS = ("P1", "P2", "P3", "P4", "P5", "P6", "P7", BAG)
 PLACES = ("A-1", "A-2", "B-1", "PU")
 ORDERS = ("4101", "4102", "4103", "4199")
-WALKS, STEPS = 2500, 45
-REACHED = 100
+WALKS, STEPS = tries(800, 2500), 45
+REACHED = tries(25, 100)
 
 
 def thing(kind: str, key: str, quantity: str = "1") -> Thing:
@@ -132,8 +133,8 @@ def complete(message: Msg) -> bool:
     )
 
 
-def check(hand: Hand) -> None:
-    """What holds at every step."""
+def check(hand: Hand) -> Step:
+    """What holds at every step; the view of it."""
     view, open_ = hand.view, hand.job.open(hand.state)
     assert view.name == hand.job.at(hand.state)
     assert view.name in hand.job.steps
@@ -147,6 +148,7 @@ def check(hand: Hand) -> None:
     assert all(complete(message) for message in said), said
     if hand.verdict:
         assert complete(hand.verdict.text), hand.verdict
+    return view
 
 
 def leave(hand: Hand) -> None:
@@ -199,14 +201,14 @@ def reached() -> Counter[str]:
             undoing = hand.state.undoing
             event = scripted(random, hand, script)
             hand.feed(event)
-            check(hand)
+            view = check(hand)
             units = moved(hand, sent)
             if units:
                 back = event == Command("u") or (undoing and isinstance(event, Choice))
                 assert hand.held == before + units if back else before == hand.held + units, (event, hand.state)
             elif hand.held != before:
                 assert history != len(hand.state.history) or history == 50 or not hand.held, (event, hand.state)
-            seen[hand.view.name] += 1
+            seen[view.name] += 1
             seen.update(verdict.text.id for verdict in hand.verdicts[count:])
             if (walk + step) % 9 == 0:
                 assert codec.from_text(Moving, codec.to_text(hand.state)) == hand.state
