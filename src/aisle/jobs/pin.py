@@ -27,7 +27,7 @@ from aisle.jobs.base import (
     Turn,
 )
 from aisle.jobs.told import words
-from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar import aim_of
 from aisle.scan.meaning import Back, Choice, Open
 
@@ -212,7 +212,7 @@ def _view(name: str, state: Proving) -> Step:
         name=name,
         title=msg("pin.title"),
         prompt=prompts[state.phase],
-        lines=(Line("product", msg("raw", text=state.name)), *(Line("note", note) for note in notes)),
+        lines=(Line("product", raw(state.name)), *(Line("note", note) for note in notes)),
         choices=_choices(state) if state.phase == "late" else (),
         hints=(BACK,),
     )

@@ -21,6 +21,11 @@ def msg(id_: str, **args: str | int | Decimal | Msg) -> Msg:
     return Msg(id_, tuple(args.items()))
 
 
+def raw(text: str) -> Msg:
+    """Text as it came."""
+    return Msg("raw", (("text", text),))
+
+
 GOOD, WRONG, INFO, ASK = "good", "wrong", "info", "ask"
 """The kinds of a verdict: accepted, not accepted (with why and a way on), told, a choice is open."""
 

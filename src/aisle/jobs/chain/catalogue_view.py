@@ -12,7 +12,7 @@ from aisle.jobs.chain.catalogue_sheet import FLAGS, KIND, MONEY, PRICES, SOLD, S
 from aisle.jobs.chain.catalogue_state import Catalogue
 from aisle.jobs.chain.stores_view import YES_NO
 from aisle.jobs.sheet import Unit
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg, raw
 
 SHOWN = {
     "all": "products.title_all",
@@ -30,11 +30,6 @@ class Way(NamedTuple):
 
     text: Msg
     job: str = ""
-
-
-def raw(text: str) -> Msg:
-    """Text as it came."""
-    return msg("raw", text=text)
 
 
 def title_of(state: Catalogue) -> Msg:

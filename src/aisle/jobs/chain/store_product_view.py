@@ -11,9 +11,9 @@ from aisle.jobs.chain.store_product_fields import BY_NAME, CODES, DAY, FIELDS, F
 from aisle.jobs.chain.store_product_sheet import Said, StoreProduct, doubts, is_hidden, why_not
 from aisle.jobs.chain.store_product_state import Page
 from aisle.jobs.fate import WORDS
-from aisle.jobs.look.lookup_view import about, aged, raw
+from aisle.jobs.look.lookup_view import about, aged
 from aisle.jobs.told import is_ours, words
-from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg
+from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg, raw
 
 Cells = tuple[Msg, ...]
 

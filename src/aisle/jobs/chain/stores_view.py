@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from aisle.jobs import window
 from aisle.jobs.chain.store_sheet import ADDRESS, FIELDS, ORGANISATION, TECHNICAL, Fact, Listed, Order, Printer, Sheet
 from aisle.jobs.chain.stores_state import Stores
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, msg, raw
 from aisle.jobs.view import Fact as Shown
 
 TITLES = {
@@ -33,11 +33,6 @@ DAYS = (
 """Days of an ordering schema: Monday is 1, Sunday 0 or 7."""
 
 MOMENTS = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
-
-
-def raw(text: str) -> Msg:
-    """Text as it came."""
-    return msg("raw", text=text)
 
 
 def title_of(state: Stores) -> Msg:

@@ -8,7 +8,7 @@ from aisle.jobs import window
 from aisle.jobs.count.log_state import Entry, Log
 from aisle.jobs.fate import WORDS
 from aisle.jobs.told import words
-from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw
 
 
 def view(state: Log) -> View:
@@ -44,10 +44,10 @@ def _row(entry: Entry) -> Row:
     return Row(
         entry.key,
         (
-            msg("raw", text=entry.label),
+            raw(entry.label),
             _state(entry),
             _amount(entry),
-            msg("raw", text=entry.place),
+            raw(entry.place),
             msg("clock", at=entry.at),
         ),
     )
@@ -68,16 +68,16 @@ def _state(entry: Entry) -> Msg:
 
 def _one(state: Log, entry: Entry) -> Step:
     lines = [Line("place", msg("count.place", place=entry.place) if entry.place else msg("count.nowhere"))]
-    lines += [Line("product", msg("raw", text=entry.label)), Line("quantity", _amount(entry))]
+    lines += [Line("product", raw(entry.label)), Line("quantity", _amount(entry))]
     if entry.why:
         lines.append(Line("note", words(entry.why)))
     facts = [Fact(msg("head.state"), _state(entry)), Fact(msg("head.time"), msg("clock", at=entry.at))]
-    facts.append(Fact(msg("head.user"), msg("raw", text=entry.user)))
+    facts.append(Fact(msg("head.user"), raw(entry.user)))
     if entry.reason:
-        facts.append(Fact(msg("head.reason"), msg("raw", text=entry.reason)))
+        facts.append(Fact(msg("head.reason"), raw(entry.reason)))
     if entry.pool:
         facts.append(Fact(msg("fact.pool"), msg("number", value=entry.pool)))
-    facts.append(Fact(msg("fact.product_number"), msg("raw", text=entry.product)))
+    facts.append(Fact(msg("fact.product_number"), raw(entry.product)))
     return Step(
         name="count_log.undo" if state.asking else "count_log.entry",
         title=msg("count_log.title_entry"),

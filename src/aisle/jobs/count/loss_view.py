@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.jobs import numbers
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import Losing, Reason
-from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw
 from aisle.scan.meaning import LOCATION
 
 HEADS = {
@@ -35,14 +35,14 @@ def view(state: Losing) -> View:
         lines = [*lines[: bool(place)], Line("note", msg("loss.note"))]
     else:
         hints = (Hint("d", msg("hint.reason")),)
-        lines.append(Line("product", msg("raw", text=item.label)))
+        lines.append(Line("product", raw(item.label)))
         lines.append(Line("quantity", msg("loss.quantity", quantity=state.quantity)))
     return Step(
         name=f"loss.{state.phase}",
         title=msg("loss.title"),
         prompt=numbers.prompt(len(ways(state))) if ways(state) else msg(PROMPTS[state.phase]),
         lines=tuple(lines),
-        facts=(Fact(msg("fact.product_number"), msg("raw", text=item.product)),) if item else (),
+        facts=(Fact(msg("fact.product_number"), raw(item.product)),) if item else (),
         choices=ways(state),
         hints=(*hints, BACK),
     )
@@ -103,7 +103,7 @@ def _spot(spot: Item) -> Row:
 
 
 def _why(reason: Reason) -> Row:
-    return Row(str(reason.code), (msg("raw", text=reason.words), msg("loss.adds" if reason.sign > 0 else "loss.takes")))
+    return Row(str(reason.code), (raw(reason.words), msg("loss.adds" if reason.sign > 0 else "loss.takes")))
 
 
 def next_page(state: Losing) -> int:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import numbers
 from aisle.jobs.base import priced
 from aisle.jobs.count.counting import Counting, Item, Next
-from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg
+from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg, raw
 
 COMING = 12
 """Items to come that a view carries."""
@@ -98,7 +98,7 @@ def _start(state: Counting) -> Step:
 
 def _list(state: Counting) -> ListWindow:
     """What is to be counted one after the other, in the order of feet."""
-    rows = tuple(Row(f"{each.kind}/{each.key}", (msg("raw", text=each.label or each.key),)) for each in state.todo)
+    rows = tuple(Row(f"{each.kind}/{each.key}", (raw(each.label or each.key),)) for each in state.todo)
     hints = [Hint("d", msg("hint.start"))] if rows else []
     if any(each.key == state.place for each in state.todo):
         hints.append(Hint("w", msg("hint.aisle")))
@@ -120,7 +120,7 @@ def _count(state: Counting) -> Step:
     item = state.item
     lines = [Line("place", _place(state, item))]
     if item:
-        lines += [Line("product", msg("raw", text=item.label)), Line("quantity", _quantity(state, item))]
+        lines += [Line("product", raw(item.label)), Line("quantity", _quantity(state, item))]
     elif not state.items:
         lines.append(Line("note", msg("count.note_empty")))
     elif state.blind:
@@ -167,13 +167,13 @@ def _prompt(state: Counting, item: Item | None) -> Msg:
 
 
 def _facts(state: Counting, item: Item) -> tuple[Fact, ...]:
-    facts = [Fact(msg("fact.product_number"), msg("raw", text=item.product))]
+    facts = [Fact(msg("fact.product_number"), raw(item.product))]
     if item.held and not state.blind:
         facts.append(Fact(msg("fact.held"), msg("number", value=item.held)))
     if item.pool and len(state.pools) > 1:
         facts.append(Fact(msg("fact.pool"), _pool(state, item.pool)))
     if item.unit:
-        facts.append(Fact(msg("fact.unit"), msg("raw", text=item.unit)))
+        facts.append(Fact(msg("fact.unit"), raw(item.unit)))
     if item.price:
         facts.append(Fact(msg("fact.price"), priced(item.price)))
     return tuple(facts)
@@ -207,7 +207,7 @@ def _hints(state: Counting) -> tuple[Hint, ...]:
 
 
 def _missing(state: Counting, item: Item) -> Step:
-    lines = [Line("place", _place(state, item)), Line("product", msg("raw", text=item.label))]
+    lines = [Line("place", _place(state, item)), Line("product", raw(item.label))]
     if not state.blind:
         lines.append(Line("quantity", msg("count.expected", expected=item.expected)))
     return Step(
@@ -222,7 +222,7 @@ def _missing(state: Counting, item: Item) -> Step:
 
 
 def _recount(state: Counting, item: Item) -> Step:
-    lines = [Line("place", _place(state, item)), Line("product", msg("raw", text=item.label))]
+    lines = [Line("place", _place(state, item)), Line("product", raw(item.label))]
     if state.second is None:
         lines.append(Line("quantity", msg("count.first_time", counted=item.counted or Decimal(0))))
     else:
@@ -261,13 +261,11 @@ def _summary(state: Counting) -> ListWindow:
 
 def _row(state: Counting, index: int, item: Item) -> Row:
     where = state.mode == "product"
-    name = msg("raw", text=item.place) if where and item.place else msg("raw", text=item.label)
+    name = raw(item.place) if where and item.place else raw(item.label)
     if where and not item.place:
         name = msg("count.nowhere")
     value = (
-        msg("count.signed", sign=_sign(item.value), value=priced(round(abs(item.value), 2)))
-        if item.price
-        else msg("raw", text="")
+        msg("count.signed", sign=_sign(item.value), value=priced(round(abs(item.value), 2))) if item.price else raw("")
     )
     counted = msg("count.of_expected", counted=item.counted or Decimal(0), expected=item.expected)
     difference = msg("count.signed", sign=_sign(item.difference), value=abs(item.difference))
@@ -280,9 +278,7 @@ def _sign(value: Decimal) -> str:
 
 def _pools(state: Counting) -> ListWindow:
     """The pools of the store by their own numbers, which are what is typed."""
-    rows = tuple(
-        Row(str(pool.number), (msg("number", value=pool.number), msg("raw", text=pool.name))) for pool in state.pools
-    )
+    rows = tuple(Row(str(pool.number), (msg("number", value=pool.number), raw(pool.name))) for pool in state.pools)
     return ListWindow(
         name=step(state),
         title=_title(state),

@@ -6,7 +6,7 @@ from aisle.jobs import window
 from aisle.jobs.desk.act_state import Acting, Outcome
 from aisle.jobs.desk.deeds import CLAIM, FOR_SOMEBODY, OF_ORDERS, REASONED, SPLIT, TAKE_BACK, Deed
 from aisle.jobs.fate import WORDS
-from aisle.jobs.view import BACK, PAGES, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, PAGES, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw
 
 NAMES = {
     "claim": "act.claim",
@@ -67,9 +67,9 @@ def choices(state: Acting) -> tuple[Msg, ...]:
         case "what":
             return tuple(msg(NAMES[kind]) for kind in OF_ORDERS)
         case "why":
-            return tuple(msg("raw", text=reason.words) for reason in state.reasons[state.top : state.top + PAGE])
+            return tuple(raw(reason.words) for reason in state.reasons[state.top : state.top + PAGE])
         case "who":
-            return tuple(msg("raw", text=person.name) for person in state.people[state.top : state.top + PAGE])
+            return tuple(raw(person.name) for person in state.people[state.top : state.top + PAGE])
         case "sure":
             return (msg("act.yes"), msg("act.no"))
     return ()
@@ -160,4 +160,4 @@ def _results(state: Acting) -> ListWindow:
 
 def _row(row: Outcome) -> Row:
     word = msg(WORDS.get(row.word, "word.unclear")) if row.word else msg("act.not_done")
-    return Row(row.order, (msg("raw", text=row.order), word, row.why or msg("raw", text="")))
+    return Row(row.order, (raw(row.order), word, row.why or raw("")))

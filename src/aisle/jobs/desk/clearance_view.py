@@ -6,7 +6,7 @@ from aisle.jobs import window
 from aisle.jobs.desk.clearance_state import Category, Clear, Clearance, Tag, asked_for
 from aisle.jobs.desk.tasks_view import quantity_of
 from aisle.jobs.told import words
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw
 
 OUTCOMES = {
     "refused": "clear.refused",
@@ -49,10 +49,10 @@ def _empty(state: Clearance) -> Msg:
 
 def _row(state: Clearance, each: Tag | Category) -> Row:
     if not state.tag:
-        return Row(each.key, (msg("raw", text=each.key), msg("number", value=each[1])))
+        return Row(each.key, (raw(each.key), msg("number", value=each[1])))
     key, lines, quantity = each.key, each[1], each[2] if len(each) > 2 else 0
-    name = msg("raw", text=key) if key else msg("clearance.no_category")
-    mark = msg("clearance.chosen") if key in state.chosen else msg("raw", text="")
+    name = raw(key) if key else msg("clearance.no_category")
+    mark = msg("clearance.chosen") if key in state.chosen else raw("")
     return Row(key, (name, msg("number", value=lines), msg("number", value=quantity), mark))
 
 
@@ -82,7 +82,7 @@ def _scope(state: Clear) -> Msg:
 
 
 def _step(state: Clear) -> Step:
-    place = Line("place", msg("raw", text=state.tag))
+    place = Line("place", raw(state.tag))
     if state.phase == "wait":
         note = msg("clear.note_begun") if state.begun else msg("clear.note_asked")
         return _shown("clear.wait", msg("clear.prompt_wait"), place, Line("note", note))
@@ -98,7 +98,7 @@ def _shown(name: str, prompt: Msg, *lines: Line) -> Step:
 
 def _done(state: Clear) -> Detail:
     """What was created, goods by goods; where the service does not list it, what is known."""
-    asked = [(msg("clear.head_tag"), msg("raw", text=state.tag)), (msg("clear.head_what"), _scope(state))]
+    asked = [(msg("clear.head_tag"), raw(state.tag)), (msg("clear.head_what"), _scope(state))]
     asked.append((msg("clear.head_asked"), msg("logs.at", at=state.at)))
     if state.lines:
         asked.append((msg("clear.head_lines"), msg("number", value=state.lines)))
@@ -109,10 +109,10 @@ def _done(state: Clear) -> Detail:
     if state.listed:
         rows = tuple(
             (
-                msg("raw", text=each.task.label),
-                msg("raw", text=each.task.place),
+                raw(each.task.label),
+                raw(each.task.place),
                 quantity_of(each.task.quantity, each.task.unit if each.task.decimal else ""),
-                msg("raw", text=each.task.order),
+                raw(each.task.order),
             )
             for each in state.tasks
         )

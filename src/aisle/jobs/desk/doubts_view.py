@@ -10,7 +10,7 @@ from aisle.jobs.chain.store_product_view import label, shown
 from aisle.jobs.desk.doubts_state import Doubt, Doubts, Item, Side, ways_of
 from aisle.jobs.fate import WORDS
 from aisle.jobs.told import is_ours, words
-from aisle.jobs.view import BACK, ON, Block, Detail, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, ON, Block, Detail, Line, ListWindow, Msg, Row, Step, View, msg, raw
 
 HOW = ("counted", "corrected", "nothing")
 """How something was settled by hand, as it is kept; anything else is said in words."""
@@ -71,7 +71,7 @@ def _list(state: Doubts) -> ListWindow:
 
 
 def _row(doubt: Doubt) -> Row:
-    who = msg("doubts.who_pin", name=doubt.pin) if doubt.pin else msg("raw", text=doubt.who)
+    who = msg("doubts.who_pin", name=doubt.pin) if doubt.pin else raw(doubt.who)
     cells = (msg(WORDS[doubt.word]), what(doubt), who, msg("moment", at=doubt.at))
     return Row(doubt.op_id, cells)
 
@@ -82,7 +82,7 @@ def what(doubt: Doubt) -> Msg:
     if doubt.kind == "setting" and first is not None:
         return msg("doubts.what_setting", label=first.label or first.product)
     if doubt.kind not in _WHAT or first is None:
-        return msg("doubts.what_pick", order=doubt.order) if doubt.order else msg("raw", text=doubt.operation)
+        return msg("doubts.what_pick", order=doubt.order) if doubt.order else raw(doubt.operation)
     said = _said(doubt, first)
     return msg("doubts.what_more", what=said, count=len(doubt.items) - 1) if len(doubt.items) > 1 else said
 
@@ -108,10 +108,10 @@ def _entry(state: Doubts, doubt: Doubt) -> Detail:
         Block(
             msg("doubts.about"),
             (
-                (msg("doubts.head_who"), msg("raw", text=doubt.who)),
-                *(((msg("doubts.head_as"), msg("raw", text=doubt.principal)),) if doubt.principal else ()),
+                (msg("doubts.head_who"), raw(doubt.who)),
+                *(((msg("doubts.head_as"), raw(doubt.principal)),) if doubt.principal else ()),
                 (msg("doubts.head_at"), msg("moment", at=doubt.at)),
-                (msg("doubts.number"), msg("raw", text=doubt.op_id)),
+                (msg("doubts.number"), raw(doubt.op_id)),
             ),
         )
     )
@@ -181,7 +181,7 @@ def _side(doubt: Doubt, side: Side) -> tuple[Msg, ...]:
     alone = len({each.of for each in doubt.sides}) == 1
     where = side.place if side.place and alone else f"{label} {side.place}".strip()
     said = msg("doubts.side", before=_figure(side.before or "?"), after=_figure(side.after or "?"))
-    return (msg("raw", text=where), said, *((msg("doubts.meant", ours=_figure(side.ours)),) if side.ours else ()))
+    return (raw(where), said, *((msg("doubts.meant", ours=_figure(side.ours)),) if side.ours else ()))
 
 
 def _figure(text: str) -> str | Decimal | Msg:
@@ -197,9 +197,9 @@ def _figure(text: str) -> str | Decimal | Msg:
 
 
 def _part(item: Item) -> tuple[Msg, ...]:
-    quantity = msg("raw", text="?") if item.quantity is None else msg("number", value=item.quantity)
-    ends = [msg("raw", text=place) for place in (item.source, item.target) if place]
-    return (msg("raw", text=item.label or item.product), quantity, *ends)
+    quantity = raw("?") if item.quantity is None else msg("number", value=item.quantity)
+    ends = [raw(place) for place in (item.source, item.target) if place]
+    return (raw(item.label or item.product), quantity, *ends)
 
 
 def _question(state: Doubts, doubt: Doubt, at: str) -> Step:

@@ -9,7 +9,7 @@ from aisle.jobs.base import priced
 from aisle.jobs.desk.exceptions_review import is_kept
 from aisle.jobs.desk.exceptions_state import Exceptions, Row
 from aisle.jobs.desk.orders_view import SILENT_FIRST, table
-from aisle.jobs.view import BACK, ON, Hint, Line, ListWindow, Msg, Step, View, msg
+from aisle.jobs.view import BACK, ON, Hint, Line, ListWindow, Msg, Step, View, msg, raw
 from aisle.jobs.view import Row as Shown
 
 _KINDS = {
@@ -112,10 +112,6 @@ def _table(state: Exceptions) -> tuple[tuple[Msg, ...], tuple[Shown, ...]]:
     return (label, place, msg("doubts.head_who"), msg("doubts.head_at")), tuple(_recount(row) for row in state.rows)
 
 
-def _raw(text: str) -> Msg:
-    return msg("raw", text=text)
-
-
 def signed(value: Decimal) -> Msg:
     """A difference as people write it: with its sign."""
     return msg("more" if value > 0 else "number", value=value)
@@ -130,19 +126,19 @@ def _value(row: Row) -> Msg:
 def _difference(row: Row, marked: bool) -> Shown:
     label = msg("orders.number_marked" if marked else "raw", text=row.label)
     counted = msg("number", value=row.of)
-    cells = (label, signed(row.quantity), _value(row), _raw(row.place), counted, _raw(row.who))
+    cells = (label, signed(row.quantity), _value(row), raw(row.place), counted, raw(row.who))
     return Shown(row.key, (*cells, msg("moment", at=row.at)))
 
 
 def _impossible(row: Row) -> Shown:
     what = msg(_CANNOT[row.kind], quantity=row.quantity, of=row.of)
-    where = msg("exceptions.order", order=row.order) if row.order else _raw(row.place)
-    return Shown(row.key, (_raw(row.label), what, where if row.order or row.place else msg("exceptions.whole_store")))
+    where = msg("exceptions.order", order=row.order) if row.order else raw(row.place)
+    return Shown(row.key, (raw(row.label), what, where if row.order or row.place else msg("exceptions.whole_store")))
 
 
 def _recount(row: Row) -> Shown:
-    place = _raw(row.place) if row.place else msg("exceptions.whole_store")
-    return Shown(row.key, (_raw(row.label), place, _raw(row.who), msg("moment", at=row.at)))
+    place = raw(row.place) if row.place else msg("exceptions.whole_store")
+    return Shown(row.key, (raw(row.label), place, raw(row.who), msg("moment", at=row.at)))
 
 
 def _question(state: Exceptions, at: str) -> Step:
@@ -168,6 +164,6 @@ def _about(row: Row, kept: bool) -> tuple[Line, ...]:
         msg("exceptions.worth", value=priced(abs(row.value))) if row.value is not None else msg("exceptions.no_price")
     )
     by = msg("exceptions.by", who=row.who, at=msg("moment", at=row.at))
-    where = (Line("place", _raw(row.place)),) if row.place else ()
+    where = (Line("place", raw(row.place)),) if row.place else ()
     notes = (worth, by) if kept else (worth, by, msg("exceptions.kept_here"))
-    return (Line("product", _raw(row.label)), *where, Line("quantity", far), *(Line("note", note) for note in notes))
+    return (Line("product", raw(row.label)), *where, Line("quantity", far), *(Line("note", note) for note in notes))

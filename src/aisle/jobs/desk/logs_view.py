@@ -9,7 +9,23 @@ from aisle.jobs import window
 from aisle.jobs.count.counting import SOURCE, UNDO
 from aisle.jobs.desk.logs_filter import FIELDS, TYPED, values_of
 from aisle.jobs.desk.logs_state import Entry, Logs
-from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Hint, Line, ListWindow, Msg, Row, Series, Step, View, msg
+from aisle.jobs.view import (
+    BACK,
+    PAGES,
+    Block,
+    Chart,
+    Detail,
+    Hint,
+    Line,
+    ListWindow,
+    Msg,
+    Row,
+    Series,
+    Step,
+    View,
+    msg,
+    raw,
+)
 
 NAMES = {
     "days": "logs.of_days",
@@ -113,8 +129,8 @@ def _named(state: Logs, field: str, value: str) -> Msg:
     if field == "review":
         return msg(REVIEWS.get(value, "logs.not_to_review"))
     if field == "reason":
-        return msg("raw", text=next((each.words for each in state.reasons if str(each.code) == value), value))
-    return msg(KINDS[value]) if field == "source" and value in KINDS else msg("raw", text=value)
+        return raw(next((each.words for each in state.reasons if str(each.code) == value), value))
+    return msg(KINDS[value]) if field == "source" and value in KINDS else raw(value)
 
 
 def _values(state: Logs) -> tuple[Msg, ...]:
@@ -155,14 +171,14 @@ def _row(each: Entry, day: str) -> Row:
     return Row(
         each.key,
         (
-            msg("raw", text=each.label),
+            raw(each.label),
             _signed(each.quantity),
             _why(each),
             _when(each, day),
-            msg("raw", text=each.who or each.user),
-            msg("raw", text=each.place),
-            msg("raw", text=each.order or ("" if MADE_UP.fullmatch(each.reference) else each.reference)),
-            msg(REVIEWS[each.review]) if each.review in ("1", "2") else msg("raw", text=""),
+            raw(each.who or each.user),
+            raw(each.place),
+            raw(each.order or ("" if MADE_UP.fullmatch(each.reference) else each.reference)),
+            msg(REVIEWS[each.review]) if each.review in ("1", "2") else raw(""),
         ),
     )
 
@@ -170,10 +186,10 @@ def _row(each: Entry, day: str) -> Row:
 def _why(each: Entry) -> Msg:
     """The reason that somebody gave, else what it was that was booked."""
     if each.reason:
-        return msg("raw", text=each.reason)
+        return raw(each.reason)
     ours = each.source.partition("/")[0] == SOURCE  # `aisle/2`: the second entry of an operation
     source = ("count" if each.counted is not None else SOURCE) if ours else each.source
-    return msg(KINDS[source]) if source in KINDS else msg("raw", text=source)
+    return msg(KINDS[source]) if source in KINDS else raw(source)
 
 
 def _when(each: Entry, day: str) -> Msg:
@@ -186,7 +202,7 @@ def _signed(value: Decimal) -> Msg:
 
 
 def _entry(state: Logs, entry: Entry) -> Detail:
-    raw = [
+    texts = [
         (msg("head.number"), entry.key),
         (msg("doubts.head_who"), entry.who or entry.user),
         (msg("head.place"), entry.place),
@@ -197,7 +213,7 @@ def _entry(state: Logs, entry: Entry) -> Detail:
         (msg("head.order"), entry.order),
         (msg("fact.product_number"), entry.product),
     ]
-    rows = [(label, msg("raw", text=text)) for label, text in raw if text]
+    rows = [(label, raw(text)) for label, text in texts if text]
     rows.insert(1, (msg("head.time"), msg("moment", at=entry.at)))
     if entry.counted is not None:
         rows.append((msg("head.counted"), msg("number", value=entry.counted)))
@@ -209,7 +225,7 @@ def _entry(state: Logs, entry: Entry) -> Detail:
         name="logs.entry",
         title=msg("count_log.title_entry"),
         prompt=msg("count_log.prompt_entry"),
-        lines=(Line("product", msg("raw", text=entry.label)), Line("quantity", _signed(entry.quantity))),
+        lines=(Line("product", raw(entry.label)), Line("quantity", _signed(entry.quantity))),
         blocks=(Block(msg("logs.about"), tuple(rows), tight=True),),
         page=state.page,
         hints=(
@@ -226,7 +242,7 @@ def _step(state: Logs) -> Step:
     into = msg("logs.title_export", count=state.total)
     title = {"filter": msg("logs.title_filter"), "export": into, "sure": into}
     now = msg(NAMES[state.field], value=_value(state, state.field)) if state.phase == "value" else filter_text(state)
-    lines = (Line("note", msg("raw", text=state.file)),) if state.phase == "sure" else ()
+    lines = (Line("note", raw(state.file)),) if state.phase == "sure" else ()
     return Step(
         name=f"logs.{state.phase}",
         title=title.get(state.phase, msg("logs.title_filter")),
@@ -248,7 +264,7 @@ def _losses(state: Logs) -> Chart:
         title=msg("logs.title_losses"),
         prompt=msg("count_log.prompt_entry"),
         lines=(Line("note", msg("logs.lost", quantity=total, count=count)),) if state.losses else (),
-        series=tuple(Series(msg("raw", text=each.reason), each.weeks, each.total) for each in state.losses),
+        series=tuple(Series(raw(each.reason), each.weeks, each.total) for each in state.losses),
         axis=axis,
         page=state.page,
         empty=msg("logs.no_losses"),

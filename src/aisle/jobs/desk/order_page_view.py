@@ -7,7 +7,7 @@ from aisle.jobs.desk.order_page_state import Happened, Line, Page
 from aisle.jobs.desk.orders_rows import Listed
 from aisle.jobs.desk.orders_view import STATUS
 from aisle.jobs.told import words
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Msg, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Msg, msg, raw
 from aisle.jobs.view import Line as Told
 
 _FIELDS = {
@@ -132,7 +132,7 @@ def _first(order: Listed) -> Msg | None:
 
 
 def _blocks(state: Page) -> tuple[Block, ...]:
-    facts = [(msg(_FIELDS[name]), msg("raw", text=value)) for name, value in state.customer]
+    facts = [(msg(_FIELDS[name]), raw(value)) for name, value in state.customer]
     if state.order and state.order.seen >= 0:
         facts.append((msg("orders.head_seen"), msg("orders.silent", seconds=str(state.order.seen))))
     past = tuple(_event(each) for each in state.past)
@@ -153,10 +153,10 @@ def _line_block(state: Page, *, numbered: bool = False) -> Block:
 
 
 def _line(line: Line) -> tuple[Msg, ...]:
-    cells = [msg("raw", text=line.label), msg("progress.of", done=line.picked, total=line.of), _stands(line)]
+    cells = [raw(line.label), msg("progress.of", done=line.picked, total=line.of), _stands(line)]
     where = ", ".join(place for place, _ in line.kept) or ", ".join(line.places[:2])
-    told = msg("order.lies_at", place=where) if line.kept else msg("raw", text=where)
-    return (*cells, told, msg("raw", text=line.by))
+    told = msg("order.lies_at", place=where) if line.kept else raw(where)
+    return (*cells, told, raw(line.by))
 
 
 def _stands(line: Line) -> Msg:
@@ -173,5 +173,5 @@ def _event(past: Happened) -> tuple[Msg, ...]:
         what = msg("order.past_at", what=what, place=past.place)
     if past.why:
         what = msg("order.past_why", what=what, why=words(past.why))
-    word = msg(_WORDS[past.word]) if past.word in _WORDS else msg("raw", text="")
-    return (what, msg("raw", text=past.who), msg("moment", at=past.at), word)
+    word = msg(_WORDS[past.word]) if past.word in _WORDS else raw("")
+    return (what, raw(past.who), msg("moment", at=past.at), word)

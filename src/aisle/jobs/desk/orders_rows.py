@@ -11,7 +11,7 @@ from aisle.jobs.base import Context
 from aisle.jobs.desk.orders_filter import Filter
 from aisle.jobs.desk.outdone import Given
 from aisle.jobs.sheet import UNKNOWN, age_of, due
-from aisle.jobs.view import Msg, msg
+from aisle.jobs.view import Msg, msg, raw
 
 
 class Listed(NamedTuple):
@@ -19,7 +19,7 @@ class Listed(NamedTuple):
 
     number: str
     who: str = ""
-    due: Msg = Msg("raw", (("text", ""),))
+    due: Msg = raw("")
     status: str = "open"
     of: Decimal = Decimal(0)
     picked: Decimal = Decimal(0)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from aisle.jobs import window
 from aisle.jobs.desk.orders_filter import BUILT_IN, FIELDS, Filter, options
 from aisle.jobs.desk.orders_rows import Board, Listed
-from aisle.jobs.view import BACK, ON, Hint, Line, ListWindow, Msg, Row, Step, View, msg
+from aisle.jobs.view import BACK, ON, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw
 
 STATUS = {
     "open": "orders.status_open",
@@ -109,7 +109,7 @@ def choices(state: Board) -> tuple[Msg, ...]:
     if state.page == "field":
         return tuple(msg(OPTION[state.field, word]) for word in options(state.field))
     if state.page == "views":
-        own = tuple(msg("raw", text=kept.name) for kept in state.views)
+        own = tuple(raw(kept.name) for kept in state.views)
         return (*(msg(VIEWS[name]) for name, _ in BUILT_IN), *own)
     return ()
 
@@ -122,7 +122,7 @@ def _field(filter_: Filter, field: str) -> Msg:
 def _value(filter_: Filter, field: str) -> Msg:
     word = getattr(filter_, field)
     if field == "reference" and word:
-        return msg("raw", text=word)
+        return raw(word)
     return msg(OPTION[field, word or "none"])
 
 
@@ -202,7 +202,7 @@ def table(
 ) -> tuple[tuple[Msg, ...], tuple[Row, ...]]:
     """Heads and rows of a list of orders."""
     rows = [_row(order, order.number in marked) for order in orders]
-    kept = [at for at in columns if at not in OPTIONAL or any(row.cells[at] != msg("raw", text="") for row in rows)]
+    kept = [at for at in columns if at not in OPTIONAL or any(row.cells[at] != raw("") for row in rows)]
     heads = tuple(_HEADS[at] for at in kept)
     return heads, tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in rows)
 
@@ -215,12 +215,12 @@ def _row(order: Listed, marked: bool) -> Row:
         _stands(order),
         msg("progress.of", done=order.picked, total=order.of),
         _claim(order),
-        msg("raw", text=order.who),
-        msg("orders.short", count=order.short) if order.short else msg("raw", text=""),
-        msg("orders.silent", seconds=str(order.silent)) if order.silent >= 0 else msg("raw", text=""),
-        msg("orders.silent", seconds=str(order.seen)) if order.seen >= 0 else msg("raw", text=""),
-        msg("raw", text=order.why),
-        msg("raw", text=order.reference),
+        raw(order.who),
+        msg("orders.short", count=order.short) if order.short else raw(""),
+        msg("orders.silent", seconds=str(order.silent)) if order.silent >= 0 else raw(""),
+        msg("orders.silent", seconds=str(order.seen)) if order.seen >= 0 else raw(""),
+        raw(order.why),
+        raw(order.reference),
     )
     share = order.picked / order.of if order.of > 0 else Decimal(0)
     return Row(order.number, cells, min(Decimal(1), share))
@@ -234,5 +234,5 @@ def _stands(order: Listed) -> Msg:
 
 def _claim(order: Listed) -> Msg:
     if not order.claimed:
-        return msg("raw", text="")
-    return msg("raw", text=order.by) if order.by else msg("orders.somebody")
+        return raw("")
+    return raw(order.by) if order.by else msg("orders.somebody")

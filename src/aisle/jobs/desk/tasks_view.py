@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import window
 from aisle.jobs.desk.tasks_state import Listed, Tasks
-from aisle.jobs.view import ListWindow, Msg, Row, msg
+from aisle.jobs.view import ListWindow, Msg, Row, msg, raw
 
 
 def view(state: Tasks) -> ListWindow:
@@ -31,11 +31,11 @@ def view(state: Tasks) -> ListWindow:
 def _cells(each: Listed) -> tuple[Msg, ...]:
     task = each.task
     return (
-        msg("raw", text=task.place),
-        msg("raw", text=task.label),
+        raw(task.place),
+        raw(task.label),
         quantity_of(task.quantity, task.unit if task.decimal else ""),
-        msg("raw", text=task.order),
-        msg("raw", text=each.taken_by),
+        raw(task.order),
+        raw(each.taken_by),
     )
 
 

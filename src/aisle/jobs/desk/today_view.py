@@ -10,7 +10,7 @@ from aisle.jobs import window
 from aisle.jobs.desk.today_state import Person, Terminal, Today
 from aisle.jobs.lists import LISTS
 from aisle.jobs.told import words
-from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Line, ListWindow, Msg, Row, Series, View, msg
+from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Line, ListWindow, Msg, Row, Series, View, msg, raw
 
 LINKS = {
     "live": "link.live",
@@ -199,7 +199,7 @@ def _places(state: Today) -> Chart:
         title=msg("today.title_places", what=msg(MAPS[state.kind])),
         prompt=msg("today.prompt_map"),
         series=tuple(
-            Series(msg("raw", text=aisle.name), tuple(map(Decimal, aisle.counts)), total)
+            Series(raw(aisle.name), tuple(map(Decimal, aisle.counts)), total)
             for aisle, total in zip(state.aisles, totals, strict=True)
         )
         if any(totals)
@@ -231,7 +231,7 @@ def _terminals(state: Today) -> ListWindow:
 
 
 def _cells(each: Terminal) -> tuple[Msg, ...]:
-    who = msg("raw", text=each.name) if each.name else msg("today.nobody")
-    job = msg(JOBS[each.job]) if each.job in JOBS else msg("raw", text=each.job) if each.job else msg("today.at_home")
+    who = raw(each.name) if each.name else msg("today.nobody")
+    job = msg(JOBS[each.job]) if each.job in JOBS else raw(each.job) if each.job else msg("today.at_home")
     last = msg("today.ago", seconds=str(each.last)) if each.last >= 0 else msg("link.age_never")
-    return (msg("raw", text=each.terminal), who, job, last, msg("moment", at=each.since))
+    return (raw(each.terminal), who, job, last, msg("moment", at=each.since))

@@ -12,7 +12,7 @@ from aisle.jobs import window
 from aisle.jobs.base import Close, Context, Event, Opened, Query, Resumed, Rows, Start, Tune, Turn
 from aisle.jobs.house.home import DESK, MENU, MORE
 from aisle.jobs.house.home import JOBS as MENU_JOBS
-from aisle.jobs.view import INFO, WRONG, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, ListWindow, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Refused, Said, Text, Unknown
 from aisle.settings import LANGUAGES
 
@@ -125,7 +125,7 @@ class CommandsJob:
             msg("commands.title"),
             msg("commands.prompt"),
             (msg("commands.head"), msg("commands.head_key")),
-            tuple(Row(entry.key, (entry.text, msg("raw", text=entry.shown))) for entry in state.rows),
+            tuple(Row(entry.key, (entry.text, raw(entry.shown))) for entry in state.rows),
             empty=msg("commands.empty"),
         )
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from aisle.jobs.house.doctor_judge import ENDS
 from aisle.jobs.house.doctor_state import Doctor, Input
-from aisle.jobs.view import ASK, BACK, GOOD, INFO, PAGES, TRUE_COLOUR, WRONG, Block, Detail, Line, Msg, msg
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, PAGES, TRUE_COLOUR, WRONG, Block, Detail, Line, Msg, msg, raw
 from aisle.text import ascii_fold
 
 UNENDED: Final = 8
@@ -68,7 +68,7 @@ def page_of(state: Doctor) -> Detail:
     if before:
         blocks.append(Block(msg("doctor.before"), tuple(_row(each) for each in before)))
     blocks.append(Block(msg("doctor.terminal"), _terminal(state)))
-    blocks.append(Block(msg("doctor.signs"), (tuple(msg("raw", text=text) for text in (SIGNS, ascii_fold(SIGNS))),)))
+    blocks.append(Block(msg("doctor.signs"), (tuple(raw(text) for text in (SIGNS, ascii_fold(SIGNS))),)))
     words = tuple(msg(word) for _, word in LOOKS)
     blocks.append(Block(msg("doctor.looks"), (words,), looks=tuple(look for look, _ in LOOKS)))
     return Detail(
@@ -91,7 +91,7 @@ def visible(text: str) -> str:
 
 
 def _came(heard: Input) -> Msg:
-    return msg("doctor.key_name", name=heard.key) if heard.key else msg("raw", text=visible(heard.text))
+    return msg("doctor.key_name", name=heard.key) if heard.key else raw(visible(heard.text))
 
 
 def _about(heard: Input) -> tuple[Line, ...]:
@@ -111,7 +111,7 @@ def _facts(heard: Input) -> tuple[tuple[Msg, ...], ...]:
         (msg("doctor.size"), msg("doctor.characters", count=len(heard.text))),
     ]
     if heard.dropped:
-        rows.append((msg("doctor.dropped"), msg("raw", text=visible(heard.dropped))))
+        rows.append((msg("doctor.dropped"), raw(visible(heard.dropped))))
     return tuple(rows)
 
 
@@ -120,7 +120,7 @@ def _symbol(symbol: str) -> tuple[tuple[Msg, ...], ...]:
     if not symbol:
         return ((msg("doctor.aim"), msg("doctor.aim_none")),)
     name = SYMBOLS.get(symbol) or SYMBOLS.get(symbol[0]) or "doctor.symbol_unknown"
-    return ((msg("doctor.aim"), msg("raw", text=f"]{symbol}")), (msg("doctor.symbol"), msg(name)))
+    return ((msg("doctor.aim"), raw(f"]{symbol}")), (msg("doctor.symbol"), msg(name)))
 
 
 def _row(heard: Input) -> tuple[Msg, ...]:
@@ -132,9 +132,9 @@ def _row(heard: Input) -> tuple[Msg, ...]:
 def _terminal(state: Doctor) -> tuple[tuple[Msg, ...], ...]:
     return (
         (msg("doctor.screen"), msg("doctor.cells", columns=state.columns, rows=state.rows)),
-        (msg("doctor.term"), msg("raw", text=state.term)),
+        (msg("doctor.term"), raw(state.term)),
         (msg("doctor.colours"), _colours(state.colours)),
-        (msg("doctor.encoding"), msg("raw", text=state.encoding)),
+        (msg("doctor.encoding"), raw(state.encoding)),
     )
 
 

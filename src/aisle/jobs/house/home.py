@@ -26,7 +26,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.claim import claim_of
 from aisle.jobs.sheet import due
-from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
+from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
@@ -376,5 +376,5 @@ def _row(listed: Listed) -> Row:
         when = msg("home.yours", who=listed.given)
     if listed.taken:
         when = msg("home.taken_by", who=listed.by) if listed.by else msg("home.taken")
-    cells = (msg("raw", text=listed.number), when, msg("raw", text=listed.who), progress)
+    cells = (raw(listed.number), when, raw(listed.who), progress)
     return Row(listed.number, cells, min(Decimal(1), share))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from aisle.jobs.base import Close, Context, Event, Opened, Start, Turn
-from aisle.jobs.view import BACK, PAGES, WRONG, Block, Detail, Msg, Verdict, msg
+from aisle.jobs.view import BACK, PAGES, WRONG, Block, Detail, Msg, Verdict, msg, raw
 from aisle.jobs.window import LETTERS, leafed
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Back, Command, Move, Open, Text, Thing, Unknown
 
@@ -70,14 +70,14 @@ class NoteJob:
             name=self.name,
             title=msg("note.title"),
             prompt=msg("note.prompt"),
-            blocks=tuple(Block(_whose(note), ((msg("raw", text=note.text),),)) for note in state.notes),
+            blocks=tuple(Block(_whose(note), ((raw(note.text),),)) for note in state.notes),
             page=state.page,
             hints=(*PAGES, BACK),
         )
 
 
 def _whose(note: Note) -> Msg:
-    return msg("raw", text=" · ".join(word for word in note.whose if word))
+    return raw(" · ".join(word for word in note.whose if word))
 
 
 def reading(notes: Iterable[Note]) -> Start:

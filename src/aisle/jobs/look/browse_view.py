@@ -7,11 +7,7 @@ from decimal import Decimal
 from aisle.jobs import at_work, window
 from aisle.jobs.base import whole
 from aisle.jobs.look.browse_state import Browse, Listed, Lying, Place
-from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Mark, Msg, Row, msg
-
-
-def _raw(text: str) -> Msg:
-    return msg("raw", text=text)
+from aisle.jobs.view import BACK, Block, Detail, Hint, Line, ListWindow, Mark, Msg, Row, msg, raw
 
 
 def listed(state: Browse) -> ListWindow:
@@ -32,10 +28,10 @@ def listed(state: Browse) -> ListWindow:
 
 def _row(place: Listed) -> Row:
     if not place.products:
-        return Row(place.code, (_raw(place.code), msg("browse.empty"), _raw(""), _raw(place.tags)))
+        return Row(place.code, (raw(place.code), msg("browse.empty"), raw(""), raw(place.tags)))
     about = msg("lookup.about", text=place.quantity)
     products = msg("browse.products", count=place.products)
-    return Row(place.code, (_raw(place.code), products, about, _raw(place.tags)))
+    return Row(place.code, (raw(place.code), products, about, raw(place.tags)))
 
 
 def page(state: Browse) -> Detail:
@@ -73,14 +69,14 @@ def _pool(state: Browse, pool: str) -> str:
 def _lines(state: Browse, place: Place | None) -> tuple[Line, ...]:
     """How much lies here, and what kind of place it is."""
     if place is None:
-        return (Line("place", _raw(state.code)), Line("note", msg("browse.unknown")))
+        return (Line("place", raw(state.code)), Line("note", msg("browse.unknown")))
     count = len(place.lying)
     told = msg("browse.products", count=count) if count else msg("browse.nothing")
-    about = [_raw(", ".join(place.tags))] if place.tags else []
+    about = [raw(", ".join(place.tags))] if place.tags else []
     if place.pool:
         about.append(msg("browse.pool", pool=_pool(state, str(place.pool))))
     notes = [msg("browse.both", one=about[0], other=about[1])] if len(about) == 2 else about
-    head = msg("browse.both", one=_raw(state.code), other=told)
+    head = msg("browse.both", one=raw(state.code), other=told)
     return (Line("place", head), *(Line("note", note) for note in notes))
 
 
@@ -88,7 +84,7 @@ def _blocks(state: Browse, place: Place) -> tuple[Block, ...]:
     """What lies here, and for whom some of it is held."""
     default = str(place.pool) if place.pool else ""
     here = tuple(
-        (_raw(one.label), _quantity(one), _raw(_pools(state, one, default)), _raw(one.product)) for one in place.lying
+        (raw(one.label), _quantity(one), raw(_pools(state, one, default)), raw(one.product)) for one in place.lying
     )
     blocks = (Block(msg("browse.here_title"), here, state.numbered), *_held(place))
     return tuple(block for block in blocks if block.rows)
@@ -102,7 +98,7 @@ def _held(place: Place) -> tuple[Block, ...]:
         for held in one.held:
             kept[held.order] = kept.get(held.order, Decimal(0)) + held.quantity
         for order, quantity in kept.items():
-            orders.setdefault(order, []).append((_raw(one.label), msg("browse.held", quantity=quantity)))
+            orders.setdefault(order, []).append((raw(one.label), msg("browse.held", quantity=quantity)))
     return tuple(
         Block(msg("browse.held_title", order=order), tuple(rows), telling=True) for order, rows in orders.items()
     )

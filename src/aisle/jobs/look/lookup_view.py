@@ -8,14 +8,9 @@ from aisle.jobs import at_work, window
 from aisle.jobs.base import priced, whole
 from aisle.jobs.look.lookup_state import Hit, Lookup, Way
 from aisle.jobs.sheet import Around, Holder, Sheet, Unit
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg, raw
 
 Cells = tuple[Msg, ...]
-
-
-def raw(text: str) -> Msg:
-    """Text as it came."""
-    return msg("raw", text=text)
 
 
 def listed(state: Lookup) -> ListWindow:

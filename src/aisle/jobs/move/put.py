@@ -11,7 +11,7 @@ from aisle.jobs.move import carrying
 from aisle.jobs.move.moving import ZERO, Did, InPool, Leg, Moving, Part, Wanting, Way, holdings, shelf_of, wanting
 from aisle.jobs.move.take import too_many
 from aisle.jobs.move.told import told
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
 from aisle.scan.meaning import Meaning
 
 Result = Turn[Moving]
@@ -80,7 +80,7 @@ def _where(place: str, order: str, state: Moving) -> Msg:
     if order:
         return msg("move.to_order_at", order=order, place=place) if place else msg("move.to_order", order=order)
     if place:
-        return msg("raw", text=place)
+        return raw(place)
     return msg("move.to_pool", pool=state.to_pool) if state.to_pool else msg("move.no_place_short")
 
 
@@ -285,8 +285,8 @@ def _moved_back(state: Moving, did: Did, context: Context) -> Result:
         state = state._replace(at=max(0, carrying.find(state.hand, part)))
     leg = did.legs[0]
     quantity = sum((each.quantity for each in did.parts), ZERO)
-    source = msg("raw", text=leg.to_place or leg.to_order or "") if leg.to_place or leg.to_order else None
-    where = msg("raw", text=part.place) if part.place else msg("move.no_place_short")
+    source = raw(leg.to_place or leg.to_order or "") if leg.to_place or leg.to_order else None
+    where = raw(part.place) if part.place else msg("move.no_place_short")
     args: dict[str, Any] = {"label": part.label, "quantity": quantity, "target": where}
     return told(state, GOOD, "move.undone", write, source=source or msg("move.no_place_short"), **args)
 

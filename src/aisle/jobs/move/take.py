@@ -11,7 +11,7 @@ from aisle.jobs.base import Effect, Query, Turn, Wish
 from aisle.jobs.move import carrying
 from aisle.jobs.move.moving import UNKNOWN, ZERO, Did, Hold, Lying, Moving, Part, Way, holdings, nowhere_of, shelf_of
 from aisle.jobs.move.told import told
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import Meaning
 
 Result = Turn[Moving]
@@ -231,8 +231,8 @@ def homes(state: Moving) -> Query:
 
 def _source(part: Part) -> Msg:
     if part.place:
-        return msg("raw", text=part.place)
-    return msg("raw", text=part.order) if part.order else msg("move.no_place_short")
+        return raw(part.place)
+    return raw(part.order) if part.order else msg("move.no_place_short")
 
 
 def chosen(state: Moving, way: Way) -> Result:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import numbers
 from aisle.jobs.move import take as move_take
 from aisle.jobs.move.moving import ZERO, Lying, Moving, Part, Pool, Way
-from aisle.jobs.view import Fact, Hint, Line, Msg, Step, Stop, msg
+from aisle.jobs.view import Fact, Hint, Line, Msg, Step, Stop, msg, raw
 
 COMING = 12
 """Goods beside those on the screen that a view carries."""
@@ -104,7 +104,7 @@ def _way(way: Way) -> Msg:
 
 
 def _pool(pool: Pool) -> Msg:
-    return msg("raw", text=pool.name) if pool.name else msg("number", value=pool.number)
+    return raw(pool.name) if pool.name else msg("number", value=pool.number)
 
 
 def _named(state: Moving, number: int) -> Msg:
@@ -125,7 +125,7 @@ def _lines(state: Moving, part: Part | None) -> tuple[Line, ...]:
         case "from" if state.task:
             task = state.task
             goods = Part(task.product, task.label, task.quantity, decimal=task.decimal, unit=task.unit)
-            place, product = msg("raw", text=task.place), msg("raw", text=task.label)
+            place, product = raw(task.place), raw(task.label)
             return Line("place", place), Line("product", product), Line("quantity", _measured("", goods, task.quantity))
         case "from":
             note = "move.note_which" if state.pending else "move.note_from"
@@ -136,7 +136,7 @@ def _lines(state: Moving, part: Part | None) -> tuple[Line, ...]:
         case "leave":
             return (Line("note", msg("move.note_leave", count=len(state.hand))),)
         case "where":
-            return (Line("place", msg("raw", text=state.target)), Line("note", msg("move.note_where")))
+            return (Line("place", raw(state.target)), Line("note", msg("move.note_where")))
         case "put" if part:
             return _putting(state, part)
     return _taking(state, part)
@@ -149,7 +149,7 @@ def _putting(state: Moving, part: Part) -> tuple[Line, ...]:
     text = _measured("", part, quantity)
     if state.portion:
         text = msg("move.portion_of", quantity=state.portion, of=part.quantity)
-    return Line("place", home), Line("product", msg("raw", text=part.label)), Line("quantity", text)
+    return Line("place", home), Line("product", raw(part.label)), Line("quantity", text)
 
 
 def _taking(state: Moving, part: Part | None) -> tuple[Line, ...]:
@@ -157,7 +157,7 @@ def _taking(state: Moving, part: Part | None) -> tuple[Line, ...]:
     if len(state.ways) > MANY:
         return tuple(lines)
     if part:
-        lines.append(Line("product", msg("raw", text=part.label)))
+        lines.append(Line("product", raw(part.label)))
         lines.append(Line("quantity", _quantity(part)))
     elif state.hand:
         quantity = sum((each.quantity for each in state.hand), ZERO)
@@ -213,13 +213,13 @@ def _prompt(state: Moving, part: Part | None) -> Msg:
 
 
 def _facts(state: Moving, part: Part) -> tuple[Fact, ...]:
-    facts = [Fact(msg("fact.product_number"), msg("raw", text=part.product))]
+    facts = [Fact(msg("fact.product_number"), raw(part.product))]
     if part.home and state.phase != "put":
-        facts.append(Fact(msg("fact.also_at"), msg("raw", text=part.home)))
+        facts.append(Fact(msg("fact.also_at"), raw(part.home)))
     if state.phase == "put" and part.place:
-        facts.append(Fact(msg("fact.taken_at"), msg("raw", text=part.place)))
+        facts.append(Fact(msg("fact.taken_at"), raw(part.place)))
     if part.keep:
-        facts.append(Fact(msg("fact.held_for"), msg("raw", text=part.order)))
+        facts.append(Fact(msg("fact.held_for"), raw(part.order)))
     if part.pool:
         facts.append(Fact(msg("fact.pool"), _named(state, part.pool)))
     return tuple(facts)

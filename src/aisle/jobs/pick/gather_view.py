@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs.pick.gather_state import Chosen, Gathering, Way
 from aisle.jobs.pick.picking import LETTERS
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, Msg, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, Msg, msg, raw
 
 WAYS = {
     "out": "walk.way_out",
@@ -64,8 +64,8 @@ def _totes(state: Gathering) -> Block:
 def _row(letter: str, chosen: Chosen) -> tuple[Msg, ...]:
     name = msg("walk.tote_row", tote=letter, order=chosen.order)
     lines = msg("walk.lines", count=chosen.lines) if chosen.known else msg("walk.not_here")
-    cells = [name, lines, msg("moment", at=chosen.pickup), msg("raw", text=chosen.who)]
-    return (*cells, msg("raw", text=chosen.code)) if chosen.code else tuple(cells)
+    cells = [name, lines, msg("moment", at=chosen.pickup), raw(chosen.who)]
+    return (*cells, raw(chosen.code)) if chosen.code else tuple(cells)
 
 
 def _way(way: Way) -> Msg:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.look.lookup_view import Cells, about, aged, around_block, coming_block, raw
+from aisle.jobs.look.lookup_view import Cells, about, aged, around_block, coming_block
 from aisle.jobs.pick.short_state import Need, Shortage
 from aisle.jobs.pick.short_ways import Spot, Way
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Line, Msg, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Line, Msg, msg, raw
 
 PROMPTS = {"ways": "short.prompt", "which": "short.prompt_which", "why": "short.prompt_why"}
 """What each phase asks for."""

@@ -11,7 +11,7 @@ from aisle.jobs.house.note import Note
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.walk import Take
-from aisle.jobs.view import BACK, ON, Fact, Hint, Line, Msg, Step, Stop, msg
+from aisle.jobs.view import BACK, ON, Fact, Hint, Line, Msg, Step, Stop, msg, raw
 
 COMING = 12
 """Stops to come that a view carries; a screen shows as many as it has room for."""
@@ -88,7 +88,7 @@ def _waiting(state: Picking) -> Step:
 def _stop(state: Picking, take: Take) -> Step:
     stop = picking.stop_of(state)
     lines = [Line("place", msg("pick.place", place=take.place))] if take.place else []
-    lines.append(Line("product", msg("raw", text=take.label)))
+    lines.append(Line("product", raw(take.label)))
     lines.append(Line("quantity", _quantity(state, stop)))
     tote = picking.tote_of(state, take.order)
     if state.many and tote:
@@ -167,8 +167,8 @@ def _facts(state: Picking, take: Take, stop: Sequence[Take]) -> tuple[Fact, ...]
     for tote in state.totes:
         if tote.comment and any(each.order == tote.order for each in stop):
             said = msg("pick.comment", tote=tote.letter, text=tote.comment)
-            facts.append(Fact(msg("fact.comment"), said if state.many else msg("raw", text=tote.comment)))
-    facts.append(Fact(msg("fact.product_number"), msg("raw", text=take.product)))
+            facts.append(Fact(msg("fact.comment"), said if state.many else raw(tote.comment)))
+    facts.append(Fact(msg("fact.product_number"), raw(take.product)))
     if take.price:
         facts.append(Fact(msg("fact.price"), priced(take.price)))
     if take.pool:
@@ -257,7 +257,7 @@ def _done_prompt(state: Picking, in_hand: bool) -> Msg:
 def _back_step(state: Picking) -> Step:
     """Goods of orders that have left the round, to be put back where they were: one as a stop, several as a list."""
     first, listed = state.back[0], state.back[:COMING] if len(state.back) > 1 else ()
-    lines = [Line("product", msg("raw", text=first.label))] if not listed else []
+    lines = [Line("product", raw(first.label))] if not listed else []
     if lines and first.place:
         lines.insert(0, Line("place", msg("pick.place", place=first.place)))
     quantity = picking.to_be_back(state)

@@ -6,7 +6,7 @@ from aisle.jobs import window
 from aisle.jobs.receive.deliveries_state import Deliveries, Sheet
 from aisle.jobs.receive.receiving import Line
 from aisle.jobs.receive.view import HEADS, came, lines_of_it, row_of
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, ListWindow, Msg, msg
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, ListWindow, Msg, msg, raw
 from aisle.jobs.view import Line as Shown
 
 STATES = {"open": "deliveries.expected", "partial": "deliveries.partial", "received": "deliveries.received"}
@@ -73,7 +73,7 @@ def _head(sheet: Sheet) -> tuple[Shown, ...]:
     mixed = len(sheet.lines) > 1 and any(line.decimal for line in sheet.lines)
     done = sum(not line.missing for line in sheet.lines)
     progress = lines_of_it(done, len(sheet.lines)) if mixed else came(sheet.received, sheet.of)
-    named = (Shown("product", msg("raw", text=sheet.supplier)),) if sheet.supplier else ()
+    named = (Shown("product", raw(sheet.supplier)),) if sheet.supplier else ()
     return (*named, Shown("note", msg(STATES.get(sheet.state, "deliveries.expected"), progress=progress)))
 
 
@@ -81,10 +81,10 @@ def _blocks(sheet: Sheet) -> tuple[Block, ...]:
     about = (
         (msg("head.expected_on"), msg("moment", at=sheet.expected), sheet.expected),
         (msg("head.type"), kind_of(sheet.kind), sheet.kind),
-        (msg("head.containers"), msg("raw", text=sheet.containers), sheet.containers),
-        (msg("head.reference"), msg("raw", text=sheet.reference), sheet.reference),
-        (msg("head.from_store"), msg("raw", text=sheet.origin), sheet.origin),
-        (msg("head.tracing"), msg("raw", text=sheet.tracing), sheet.tracing),
+        (msg("head.containers"), raw(sheet.containers), sheet.containers),
+        (msg("head.reference"), raw(sheet.reference), sheet.reference),
+        (msg("head.from_store"), raw(sheet.origin), sheet.origin),
+        (msg("head.tracing"), raw(sheet.tracing), sheet.tracing),
     )
     rows = tuple((label, value) for label, value, said in about if said)
     lines = tuple(_line(line) for line in sheet.lines)
@@ -96,7 +96,7 @@ def _blocks(sheet: Sheet) -> tuple[Block, ...]:
 
 
 def _line(line: Line) -> tuple[Msg, ...]:
-    cells = [msg("raw", text=line.label), came(line.received, line.of)]
-    cells += [msg("raw", text=line.container)] if line.container else []
+    cells = [raw(line.label), came(line.received, line.of)]
+    cells += [raw(line.container)] if line.container else []
     cells += [msg("deliveries.for_order", order=line.order)] if line.order else []
     return tuple(cells)

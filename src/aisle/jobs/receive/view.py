@@ -19,7 +19,7 @@ from aisle.jobs.receive.receiving import (
     missing_of,
     with_hand,
 )
-from aisle.jobs.view import BACK, PAGES, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg
+from aisle.jobs.view import BACK, PAGES, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg, raw
 from aisle.jobs.view import Line as Shown
 
 COMING = 12
@@ -129,7 +129,7 @@ def row_of(each: Listed) -> Row:
     """A delivery in a list."""
     share = min(Decimal(1), each.received / each.of) if each.of > 0 else Decimal(int(each.state == "received"))
     progress = lines_of_it(each.complete, each.lines) if each.mixed else came(each.received, each.of)
-    cells = (msg("raw", text=each.number), each.expected, msg("raw", text=each.supplier), progress)
+    cells = (raw(each.number), each.expected, raw(each.supplier), progress)
     return Row(each.number, cells, share)
 
 
@@ -180,7 +180,7 @@ def _lines(state: Receiving) -> ListWindow:
 
 def _line(at: int, line: Line) -> Row:
     share = min(Decimal(1), line.received / line.of) if line.of > 0 else Decimal(1)
-    cells = (msg("raw", text=line.label), came(line.received, line.of), msg("raw", text=line.container))
+    cells = (raw(line.label), came(line.received, line.of), raw(line.container))
     return Row(str(at), cells, share)
 
 
@@ -202,7 +202,7 @@ def _check(state: Receiving) -> ListWindow:
 
 def _difference(each: Difference) -> Row:
     sign, by = ("+", each.came - each.of) if each.came > each.of else ("-", each.of - each.came)
-    cells = (msg("raw", text=each.label), came(each.came, each.of), msg("count.signed", sign=sign, value=by))
+    cells = (raw(each.label), came(each.came, each.of), msg("count.signed", sign=sign, value=by))
     return Row(each.product, cells)
 
 
@@ -251,7 +251,7 @@ def _shown(state: Receiving) -> tuple[Shown, ...]:
         place = msg("receive.unpacking", code=state.container) if state.container else to
         return (Shown("place", place), Shown("note", note))
     found = [Shown("place", msg("receive.home", place=item.home) if item.home else to)]
-    found += [Shown("product", msg("raw", text=item.label)), Shown("quantity", _quantity(state, item))]
+    found += [Shown("product", raw(item.label)), Shown("quantity", _quantity(state, item))]
     order = next((line.order for line in lines_of(state, item.product) if line.order), "")
     if order:
         found.append(Shown("note", msg("receive.note_order", order=order)))
@@ -270,15 +270,15 @@ def _quantity(state: Receiving, item: Item) -> Msg:
 
 def _facts(state: Receiving, item: Item) -> tuple[Fact, ...]:
     missing = missing_of(state, item.product) - item.quantity
-    facts = [Fact(msg("fact.product_number"), msg("raw", text=item.product))]
+    facts = [Fact(msg("fact.product_number"), raw(item.product))]
     if missing > 0:
         facts.append(Fact(msg("fact.missing"), msg("number", value=missing)))
     if state.supplier:
-        facts.append(Fact(msg("fact.supplier"), msg("raw", text=state.supplier)))
+        facts.append(Fact(msg("fact.supplier"), raw(state.supplier)))
     if state.container:
-        facts.append(Fact(msg("head.container"), msg("raw", text=state.container)))
+        facts.append(Fact(msg("head.container"), raw(state.container)))
     if item.home and state.place:
-        facts.append(Fact(msg("fact.receiving_place"), msg("raw", text=state.place)))
+        facts.append(Fact(msg("fact.receiving_place"), raw(state.place)))
     return tuple(facts)
 
 

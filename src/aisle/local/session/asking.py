@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aisle.jobs.base import Context, Start
 from aisle.jobs.base import priced as as_price
-from aisle.jobs.view import WRONG, Msg, Verdict, View, msg
+from aisle.jobs.view import WRONG, Msg, Verdict, View, msg, raw
 from aisle.local.reads.reads import Reads
 from aisle.local.session.ear import name_of
 from aisle.local.session.house import is_house
@@ -56,7 +56,7 @@ class Asking(NamedTuple):
         """The page with the question on it."""
         if not self.ways:
             return view
-        choices = tuple(msg("raw", text=name_of(way)) for way in self.ways)
+        choices = tuple(raw(name_of(way)) for way in self.ways)
         return view._replace(choices=choices, prompt=msg("session.choose"))
 
 

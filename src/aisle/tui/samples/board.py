@@ -15,7 +15,7 @@ from aisle.jobs.desk.orders import OrdersJob
 from aisle.jobs.desk.orders_filter import Filter
 from aisle.jobs.desk.orders_rows import Board, Listed, View
 from aisle.jobs.pick.short_ways import Reason
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Link, Verdict, msg, raw
 from aisle.jobs.view import View as Shown
 
 LIVE = Link("live", 4.0)
@@ -232,7 +232,7 @@ def act_results(text: str) -> Frame:
     outcomes = (
         Outcome("100037", "confirmed"),
         Outcome("100044", "", msg("deed.is_finished", order="100044")),
-        Outcome("100051", "refused", msg("raw", text=text or "Order 100051 has changed")),
+        Outcome("100051", "refused", raw(text or "Order 100051 has changed")),
         Outcome("100058", "noted"),
     )
     state = _acting(text, page="results", kind=REJECT, outcomes=outcomes, undo=(("100037", Deed(TAKE_BACK)),))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from aisle.jobs.base import Context, Opened, Rows
 from aisle.jobs.house.commands import CommandsJob, Palette
 from aisle.jobs.house.help import HelpJob
-from aisle.jobs.view import INFO, WRONG, Frame, Hint, Link, Msg, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, Frame, Hint, Link, Msg, Verdict, msg, raw
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Open, Text
 
 LIVE = Link("live", 12.0)
@@ -46,7 +46,7 @@ def _help_keys(text: str) -> Frame:
         "keys": (("u", "z"), ("b", "/"), (".", "#")),
     }
     state = HelpJob().step(HelpJob().begin(), Opened(told), Context()).state
-    return _frame(HelpJob(), state, Verdict(INFO, msg("raw", text=text or "Anna")))
+    return _frame(HelpJob(), state, Verdict(INFO, raw(text or "Anna")))
 
 
 def _listed(size: int = 12, colours: bool = True) -> Palette:

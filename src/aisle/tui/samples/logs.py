@@ -10,7 +10,7 @@ from aisle.jobs.count.losing import reasons
 from aisle.jobs.desk.logs import LogsJob
 from aisle.jobs.desk.logs_filter import Filter
 from aisle.jobs.desk.logs_state import Entry, Logs, Loss
-from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Link, Verdict, msg
+from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Link, Verdict, msg, raw
 from aisle.settings import REASONS
 
 GOODS = (
@@ -102,7 +102,7 @@ def _typed(text: str) -> Frame:
 
 
 def _export(text: str) -> Frame:
-    why = msg("raw", text=text) if text else msg("logs.why_there")
+    why = raw(text) if text else msg("logs.why_there")
     verdict = Verdict(WRONG, msg("logs.not_exported", file=text or "/home/anna/aisle-log-2026-11-20.csv", why=why))
     return _frame(_state(text, phase="export"), verdict, Link("live", 4.0), 4)
 

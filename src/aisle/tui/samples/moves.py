@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs.move.job import MoveJob
 from aisle.jobs.move.moving import Did, InPool, Lying, Moving, Part, Pool, Wanting, Way
-from aisle.jobs.view import ASK, GOOD, WRONG, Frame, Link, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, WRONG, Frame, Link, Verdict, msg, raw
 
 POOLS = (Pool(1, "Shop floor"), Pool(2, "Online"), Pool(3, "Reserve"))
 
@@ -70,13 +70,13 @@ def _which(text: str) -> Frame:
 
 
 def _taken(text: str) -> Frame:
-    label, source = text or GOODS[0][1], msg("raw", text=text or "A-03-12")
+    label, source = text or GOODS[0][1], raw(text or "A-03-12")
     verdict = Verdict(GOOD, msg("move.taken", label=label, quantity=Decimal(3), source=source))
     return _frame(_state(text, "take", 1), verdict, Link("live", 12.0, 1), 3)
 
 
 def _empty(text: str) -> Frame:
-    target = msg("raw", text=text or "B-01-02")
+    target = raw(text or "B-01-02")
     told = msg("move.moved", label=text or GOODS[0][1], quantity=Decimal(3), target=target)
     return _frame(_state(text, "take", 0), Verdict(GOOD, told), Link("live", 2.0, 1), 4)
 
@@ -108,7 +108,7 @@ def _not_here(text: str) -> Frame:
 
 
 def _load(text: str) -> Frame:
-    source = msg("raw", text=text or "C-01-03")
+    source = raw(text or "C-01-03")
     verdict = Verdict(GOOD, msg("move.taken", label=text or GOODS[3][1], quantity=Decimal(2), source=source))
     return _frame(_state(text, "load", 4), verdict, Link("live", 7.0), 9)
 
