@@ -86,13 +86,13 @@ def letter(text: str) -> Rule:
     def rule(open_: Open) -> Said | str:
         if open_.letters:
             return Command(text.lower())
-        return CODE if open_.text else Refused("input.letter", text)
+        return CODE if open_.text or open_.finds else Refused("input.letter", text)
 
     return rule
 
 
 def no_letter(text: str) -> Rule:
-    return lambda open_: CODE if open_.text else Refused("input.letter", text)
+    return lambda open_: CODE if open_.text or open_.finds else Refused("input.letter", text)
 
 
 def always(said: Said | str) -> Rule:

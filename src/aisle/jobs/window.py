@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 from aisle.jobs.base import Close, Context, Event, Query, Rows, Start, Turn
 from aisle.jobs.view import BACK, PAGES, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
+from aisle.words import fold
 
 LONGEST_TAIL = 8
 """Digits of a barcode that somebody types; more of them come from a scanner."""
@@ -22,6 +23,9 @@ NUMBERED = 99
 
 COUNTED = 100
 """What a search by words counts and lists at most, where it says so: who gets as many types another letter."""
+
+WHOLE = 3
+"""Letters of a word that is found wherever it stands, also beside others."""
 
 LETTERS = "np"
 """The letters that turn the pages of a list."""
@@ -205,6 +209,21 @@ def shown(
         hints=(*hints, *page_hints(state), BACK),
         more=counted and has_more(state),
     )
+
+
+def prompt(state: Window) -> Msg:
+    """What a list of products asks for; letters turn its pages once what is being typed was ended with Enter."""
+    if state.typed and letters(state):
+        return msg("lookup.prompt_typed")
+    return msg("lookup.prompt_list" if state.rows else "lookup.prompt")
+
+
+def not_found(id_: str, text: str) -> Msg:
+    """That no product has these words (`id_`); where one of several is so short that it is not looked for everywhere,
+    that more of it finds more."""
+    words = fold(text).split()
+    partly = len(words) > 1 and any(len(word) < WHOLE for word in words)
+    return msg("lookup.not_yet" if partly else id_, text=text)
 
 
 def has_more(state: Window) -> bool:

@@ -170,7 +170,7 @@ def _letter(text: str, open_: Open, table: tuple[Pattern, ...]) -> Said | tuple[
         return Back()
     if letter in open_.letters:
         return Command(letter)
-    return _codes(text, table) if open_.text else Refused("input.letter", text)
+    return _codes(text, table) if open_.text or open_.finds else Refused("input.letter", text)
 
 
 def _command(command: Said, text: str, open_: Open) -> Said:

@@ -65,6 +65,8 @@ class Open(NamedTuple):
     by_hand: bool = False
     """What is chosen here cannot be taken back as easily: a printed command does not choose it, and nothing that came
     before the question was on the screen."""
+    finds: bool = False
+    """The list on the screen follows what is typed: with Enter one letter or digit is a search too."""
 
 
 class Reading(NamedTuple):

@@ -57,7 +57,7 @@ class CatalogueJob:
         if state.number:
             return Open(choices=len(catalogue_view.ways(state)), letters=window.LETTERS)
         letters = f"{_filters(state)}{window.letters(state)}"
-        return Open(choices=window.numbered_rows(state), letters=letters)
+        return Open(choices=window.numbered_rows(state), letters=letters, finds=True)
 
     def prefers(self, state: Catalogue) -> tuple[str, ...]:
         """Products are what it is for."""

@@ -55,7 +55,7 @@ class StoresJob:
             return Open(choices=len(stores_view.answers(state)), by_hand=True)
         if state.number:
             return Open(choices=len(stores_view.ways(state)), letters=window.LETTERS)
-        return Open(choices=window.numbered_rows(state), letters=f"v{window.letters(state)}")
+        return Open(choices=window.numbered_rows(state), letters=f"v{window.letters(state)}", finds=True)
 
     def prefers(self, state: Stores) -> tuple[str, ...]:
         """Nothing that is scanned is a store."""

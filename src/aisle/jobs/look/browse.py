@@ -69,7 +69,7 @@ class BrowseJob:
     def open(self, state: Browse) -> Open:
         """Rows are numbered; letters lead to the neighbours and turn the page."""
         letters = window.letters(state) if state.listing else "npr" + at_work.LETTERS
-        return Open(choices=1 if state.asked else state.numbered, letters=letters)
+        return Open(choices=1 if state.asked else state.numbered, letters=letters, finds=state.listing)
 
     def prefers(self, state: Browse) -> tuple[str, ...]:
         """Places are what it is for."""

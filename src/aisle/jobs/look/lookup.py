@@ -73,7 +73,7 @@ class LookupJob:
         if not state.listing:
             return Open(choices=len(state.ways), letters=f"{window.LETTERS}{at_work.LETTERS}e")
         choices = len(state.ways) if state.asked else window.numbered_rows(state)
-        return Open(choices=choices, letters=window.letters(state))
+        return Open(choices=choices, letters=window.letters(state), finds=True)
 
     def prefers(self, state: Lookup) -> tuple[str, ...]:
         """Products are what it is for."""
@@ -199,7 +199,7 @@ def _found(state: Lookup, rows: tuple[Hit, ...], total: int, context: Context) -
     text, state = state.sought, state._replace(sought="")
     if not total:
         effects = _refresh(state, context) if state.listing else ()
-        return Turn(state, effects, Verdict(WRONG, msg("lookup.not_found", text=text)))
+        return Turn(state, effects, Verdict(WRONG, window.not_found("lookup.not_found", text)))
     if total == 1:
         return _show(state, rows[0].number, rows[0].name)
     listed = state._replace(number="", search=text, rows=rows, total=total, first=0, cursor=-1)

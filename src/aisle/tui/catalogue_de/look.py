@@ -8,6 +8,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.title_product": ("{number}", "Artikel {number}"),
     "lookup.prompt": ("Scan oder Suche", "Irgendetwas scannen, oder Suchwort für Artikel"),
     "lookup.prompt_list": ("Nummer, Scan, Wort", "Nummer einer Zeile, scannen, oder weiter tippen"),
+    "lookup.prompt_typed": ("Enter zum Blättern", "Weiter tippen oder Nummer wählen; nach Enter blättern Buchstaben"),
     "lookup.prompt_ways": ("Scannen, wählen", "Scannen, Suchwort eingeben, oder Nummer wählen"),
     "lookup.prompt_order": ("Wählen, scannen", "Nummer wählen, oder weiter scannen"),
     "lookup.empty": (
@@ -15,6 +16,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Irgendetwas scannen, oder Teil eines Namens, eine Nummer, einen Barcode eingeben.",
     ),
     "lookup.no_match": ("Kein „{text:~}“", "Kein Artikel passt zu „{text:~}“."),
+    "lookup.not_yet": ("Weiter: {text:~}", "Noch nicht gefunden: „{text:~}“. Die kurzen Wörter weiter tippen."),
     "lookup.not_found": ("Unbekannt: {text:~}", "Nichts heißt hier „{text:~}“"),
     "lookup.found": ("{count:Artikel|Artikel}", "{count:Artikel|Artikel} zu „{text:~}“"),
     "lookup.found_more": (

@@ -8,10 +8,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.title_product": ("{number}", "Product {number}"),
     "lookup.prompt": ("Scan or type", "Scan anything, or type to find a product"),
     "lookup.prompt_list": ("Number, scan, type", "Type the number of a row, or scan, or type on"),
+    "lookup.prompt_typed": ("Enter turns pages", "Type on, or choose a number; after Enter letters turn the pages"),
     "lookup.prompt_ways": ("Scan or choose", "Scan or type anything, or choose a number"),
     "lookup.prompt_order": ("Choose or scan", "Choose the number, or scan on"),
     "lookup.empty": ("Scan, or type a name.", "Scan anything, or type a part of a name, a number or a barcode."),
     "lookup.no_match": ("No “{text:~}”", "No product fits “{text:~}”."),
+    "lookup.not_yet": ("Type on: {text:~}", "Not found yet: “{text:~}”. Type more of its short words."),
     "lookup.not_found": ("Not found: {text:~}", "Nothing here is called “{text:~}”"),
     "lookup.found": ("{count:product|products}", "{count:product|products} for “{text:~}”"),
     "lookup.found_more": (

@@ -8,10 +8,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.title_product": ("{number}", "Article {number}"),
     "lookup.prompt": ("Scan ou texte", "Scanner, ou taper pour trouver un article"),
     "lookup.prompt_list": ("Numéro, scan, mot", "Taper le numéro d'une ligne, scanner, ou taper encore"),
+    "lookup.prompt_typed": (
+        "Entrée : tourner",
+        "Taper encore ou choisir ; après Entrée, des lettres tournent les pages",
+    ),
     "lookup.prompt_ways": ("Scan ou choix", "Scanner ou taper, ou choisir un numéro"),
     "lookup.prompt_order": ("Choix ou scan", "Choisir le numéro, ou scanner"),
     "lookup.empty": ("Scanner, ou taper nom.", "Scanner, ou taper un bout de nom, un numéro ou un code-barres."),
     "lookup.no_match": ("Rien : {text:~}", "Aucun article pour « {text:~} »."),
+    "lookup.not_yet": ("Suite : {text:~}", "Pas encore trouvé : « {text:~} ». Taper plus des mots courts."),
     "lookup.not_found": ("Inconnu : {text:~}", "Rien ici ne s'appelle « {text:~} »"),
     "lookup.found": ("{count:article|articles}", "{count:article|articles} pour « {text:~} »"),
     "lookup.found_more": (

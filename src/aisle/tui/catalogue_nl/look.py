@@ -8,10 +8,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.title_product": ("{number}", "Artikel {number}"),
     "lookup.prompt": ("Scan of typ", "Scan iets, of typ om een artikel te zoeken"),
     "lookup.prompt_list": ("Nummer, scan, woord", "Typ het nummer van een rij, of scan, of typ verder"),
+    "lookup.prompt_typed": ("Enter om te bladeren", "Typ verder of kies een nummer; na Enter bladeren letters"),
     "lookup.prompt_ways": ("Scan of kies", "Scan of typ iets, of kies een nummer"),
     "lookup.prompt_order": ("Kies of scan", "Kies het nummer, of scan verder"),
     "lookup.empty": ("Scan, of typ een naam.", "Scan iets, of typ een deel van een naam, nummer of barcode."),
     "lookup.no_match": ("Geen “{text:~}”", "Geen artikel past bij “{text:~}”."),
+    "lookup.not_yet": ("Typ verder: {text:~}", "Nog niet gevonden: “{text:~}”. Typ meer van de korte woorden."),
     "lookup.not_found": ("Onbekend: {text:~}", "Niets heet hier “{text:~}”"),
     "lookup.found": ("{count:artikel|artikelen}", "{count:artikel|artikelen} voor “{text:~}”"),
     "lookup.found_more": (

@@ -1,0 +1,79 @@
+"""Products found by what is typed into a session: a letter is a search, pages are turned, and none is told falsely."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.jobs.view import ASK, INFO, WRONG, Frame, ListWindow
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.session.session import Session
+from aisle.scan.inputs import Typed
+from tests.local import goods
+from tests.local.test_session import at, home, say, told
+
+__all__ = ["home"]
+
+
+@pytest.fixture(autouse=True)
+def shelves(home: Home) -> None:
+    """More teas than a page has."""
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_products(
+        [*(goods.product(f"T{n:03d}", f"Tea tin {n}") for n in range(140)), goods.product("W", "Wax extra")]
+    )
+
+
+def listed(frame: Frame) -> ListWindow:
+    """The list on the page."""
+    assert isinstance(frame.view, ListWindow)
+    return frame.view
+
+
+def typed(session: Session, text: str) -> Frame:
+    """What is on the line, not ended with Enter."""
+    return session.take([Typed(text)], 0.0)
+
+
+@pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
+def test_a_letter_is_a_search_whose_pages_are_turned(home: Home, way: tuple[str, ...]) -> None:
+    with at(home, user="U1") as session:
+        session.resize(40, 20)
+        say(session, *way)
+        while_typing = listed(typed(session, "t"))
+        assert (while_typing.first, while_typing.total, while_typing.prompt.id) == (0, 100, "lookup.prompt_typed")
+        kept = listed(say(session, "t"))
+        assert (kept.rows, kept.prompt.id) == (while_typing.rows, "lookup.prompt_list")
+        on = listed(say(session, "n"))
+        assert on.first == len(kept.rows)
+        assert on.rows[0] != kept.rows[0]
+        assert listed(say(session, "p")).rows == kept.rows
+
+
+def test_digits_that_are_no_number_of_a_row_are_a_search(home: Home) -> None:
+    with at(home, user="U1") as session:
+        session.resize(40, 20)
+        say(session, "2", "tin")
+        assert told(say(session, "38")) == (INFO, "lookup.found")
+        assert {"T038", "T138"} <= {row.key for row in listed(session._frame()).rows}
+
+
+def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: Home) -> None:
+    with at(home, user="U1") as session:
+        assert told(say(session, "k")) == (ASK, "home.found")
+        assert session._frame().view.name == "home"
+        assert say(session, "x").view.name == "lookup.product"
+
+
+@pytest.mark.parametrize("text", ["tea x", "tea z q"])
+@pytest.mark.parametrize("way", [(), ("2",)])
+def test_what_was_not_looked_for_everywhere_is_not_said_to_be_nowhere(
+    home: Home, text: str, way: tuple[str, ...]
+) -> None:
+    with at(home, user="U1") as session:
+        frame = say(session, *way, text)
+        assert told(frame) == (WRONG, "lookup.not_yet")
+        assert told(say(session, "xylophone")) == (WRONG, f"{'lookup' if way else 'home'}.not_found")
+        if way:
+            assert listed(typed(session, text)).empty.id == "lookup.not_yet"
+            assert listed(typed(session, "xylo")).empty.id == "lookup.no_match"
