@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ settings.register_profile("steady", _untimed, derandomize=True)
 settings.register_profile("searching", _untimed, derandomize=False)
 settings.load_profile("searching" if os.environ.get("AISLE_FULL") else "steady")
 """The default run tries the same examples each time; the long runs look for new ones."""
+
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+"""Hundreds of processes start here and thousands of asserts are rewritten: what was compiled once is not again."""
 
 TEST_DATA = os.environ.get("AISLE_TEST_DATA")
 
