@@ -52,11 +52,11 @@ def listed(state: Catalogue) -> ListWindow:
         state,
         "products",
         title_of(state),
-        msg("lookup.prompt_list" if state.rows else "lookup.prompt"),
+        window.prompt(state),
         (msg("head.product"), msg("head.number"), msg("head.brand"), msg("stores.head_what")),
         tuple(_hit(hit) for hit in state.rows),
         *(() if state.among else _filters(state)),
-        empty=msg("lookup.no_match", text=text) if text else none,
+        empty=window.not_found("lookup.no_match", text) if text else none,
         counted=True,
     )
 

@@ -146,7 +146,7 @@ class HomeJob:
 
     def open(self, state: Home) -> Open:
         """Numbered commands; what is neither of them nor a code finds orders."""
-        return Open(choices=len(PAGES[state.page]), letters="dnopq", search=True)
+        return Open(choices=len(PAGES[state.page]), letters="dnopq", search=True, finds=True)
 
     def prefers(self, state: Home) -> tuple[str, ...]:
         """Orders first: they are what home is for."""
@@ -237,7 +237,7 @@ class HomeJob:
         if not state.opening:
             return Turn(state)
         state = state._replace(opening=False)
-        if total == 1 and listed:
+        if total == 1 and listed and len(state.search) > 1:  # one letter may have been meant as a command
             return Turn(_anew(state), (Start("pick", {"order_number": listed[0].number}),))
         if total:
             found = "home.found_more" if window.has_more(state) else "home.found"
@@ -247,7 +247,7 @@ class HomeJob:
     def _products(self, state: Home, total: int, context: Context) -> Result:
         """What is no order may be a product."""
         if not total:
-            told = Verdict(WRONG, msg("home.not_found", text=state.search))
+            told = Verdict(WRONG, window.not_found("home.not_found", state.search))
             # The open orders are on the screen again: the first number picks the next of them.
             return self._look(_anew(state)._replace(doubts=state.doubts), context)._replace(verdict=told)
         return Turn(_anew(state), (Start("lookup", {"search": state.search}),))

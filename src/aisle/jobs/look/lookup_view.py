@@ -20,10 +20,10 @@ def listed(state: Lookup) -> ListWindow:
         state,
         "lookup.list",
         msg("lookup.title"),
-        msg("lookup.prompt_order" if state.asked else "lookup.prompt_list" if state.rows else "lookup.prompt"),
+        msg("lookup.prompt_order") if state.asked else window.prompt(state),
         (msg("head.product"), msg("head.stock"), msg("head.number"), msg("head.brand")),
         tuple(_hit(hit) for hit in state.rows),
-        empty=msg("lookup.no_match", text=text) if text else msg("lookup.empty"),
+        empty=window.not_found("lookup.no_match", text) if text else msg("lookup.empty"),
         numbered=0 if state.asked else None,
         counted=True,
     )
