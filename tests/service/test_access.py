@@ -237,6 +237,36 @@ async def test_queries_that_cannot_be_understood_are_refused(world: World, query
     assert answer.status_code == 400, answer.text
 
 
+@pytest.mark.parametrize(
+    ("path", "asked", "says"),
+    [
+        (ORDERS, "page_start=1099511627777", "1099511627776 is the largest"),
+        (ORDERS, f"page_start={'9' * 5000}", "1099511627776 is the largest"),
+        (ORDERS, f"page_start=-{'9' * 30}", "1 is the smallest"),
+        (ORDERS, f"page_start=-{'9' * 5}", "counted from 1"),
+        (ORDERS, f"page_size={1 << 63}", f"{(1 << 63) - 1} is the largest"),
+        ("/stores", f"page_start={'9' * 30}.0", "1099511627776 is the largest"),
+        ("/products", f"page_number={'9' * 30}", "1099511627776 is the largest"),
+        ("/storeproducts/stock", f"from_id={1 << 63}", f"{(1 << 63) - 1} is the largest"),
+        ("/storeproducts/stock", f"to_id=-{1 << 63}", f"-{(1 << 63) - 1} is the smallest"),
+        ("/storeproducts/stock", "to_id=9e9", "'9e9' is not a whole number"),
+    ],
+)
+async def test_a_whole_number_that_is_too_large_hears_which_is_the_largest(
+    world: World, path: str, asked: str, says: str
+) -> None:
+    answer = await world.client.get(f"{API}{path}?{asked}")
+    assert answer.status_code == 400, answer.text
+    assert says in answer.text
+    assert asked.partition("=")[0] in answer.text
+
+
+@pytest.mark.parametrize("asked", [f"page_start={'0' * 40}1", "page_start=1099511627776", f"page_size={(1 << 63) - 1}"])
+async def test_a_whole_number_that_is_large_enough_for_nothing_is_taken(world: World, asked: str) -> None:
+    answer = await world.client.get(f"{API}{ORDERS}?{asked}")
+    assert answer.status_code == 200, answer.text
+
+
 async def test_a_request_that_ends_within_its_body_is_no_failure(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -66,8 +66,6 @@ def asked_page(query: Mapping[str, Any], start: str = "page_start") -> Page:
     """The page a query asks for: the first, of 100, when it says nothing; of 1,000 at most. Raises Refusal (400)."""
     number = _positive(query, start, 1)
     size = _positive(query, "page_size", DEFAULT_SIZE)
-    if number > 1 << 40:
-        raise malformed("There are no so many pages.", start)
     return Page(number, min(size, LARGEST_SIZE))
 
 

@@ -26,7 +26,7 @@ KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
 VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
 _KEY = re.compile(KEY_PATTERN)
 _ETAGS = re.compile(VERSIONS_PATTERN)
-_WHOLE = re.compile(r"[+-]?[0-9]{1,20}(\.0*)?", re.ASCII)
+_WHOLE = re.compile(r"([+-]?)0*([0-9]+)(\.0*)?", re.ASCII)
 _DAYS_KEPT = 7
 # Headers that change what a request does.
 _EFFECTIVE = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
@@ -34,6 +34,10 @@ _PRINT = "2:"
 _BODY_SECONDS = 30.0
 _DIGITS = 20
 """More of a length need not be read to know that it is too long."""
+LARGEST = (1 << 63) - 1
+"""Of a whole number in a query, and below none of its negative; more has no place in either database."""
+LARGEST_PAGE = 1 << 40
+_LARGEST = {"page_start": LARGEST_PAGE, "page_number": LARGEST_PAGE}
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -163,10 +167,18 @@ def _value(param: Param, text: str) -> Any:
 
 
 def whole(text: str, field: str) -> int:
-    """A whole number of a query. Raises Refusal (400)."""
-    if not _WHOLE.fullmatch(text) or abs(number := int(text.partition(".")[0])) >= 1 << 63:
+    """A whole number of a query. Raises Refusal (400), also for one that is too large."""
+    parts = _WHOLE.fullmatch(text)
+    if parts is None:
         raise malformed(f"{text!r} is not a whole number.", field)
-    return number
+    sign, digits = parts[1], parts[2]
+    largest = _LARGEST.get(field, LARGEST)
+    if len(digits) <= _DIGITS and int(digits) <= largest:
+        return int(sign + digits)
+    if sign == "-":
+        least = 1 if field in _LARGEST else -LARGEST
+        raise malformed(f"This number is too small: {least} is the smallest that is taken.", field)
+    raise malformed(f"This number is too large: {largest} is the largest that is taken.", field)
 
 
 async def read_body(request: Request, limit: int) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aisle.contract.operation import Param
 from aisle.service.limits import LONGEST_CODE
-from aisle.service.request import KEY_PATTERN, VERSIONS_PATTERN
+from aisle.service.request import KEY_PATTERN, LARGEST, LARGEST_PAGE, VERSIONS_PATTERN
 
 Schema = dict[str, Any]
 
@@ -16,8 +16,8 @@ TIME: Schema = {"anyOf": [{"type": "string", "format": "date-time"}, {"type": "s
 
 _TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
-_WHOLE: Schema = {"type": "integer", "minimum": 1 - 2**63, "maximum": 2**63 - 1}
-_SIZE: Schema = {"type": "integer", "minimum": 1, "maximum": 2**63 - 1}
+_WHOLE: Schema = {"type": "integer", "minimum": -LARGEST, "maximum": LARGEST}
+_SIZE: Schema = {"type": "integer", "minimum": 1, "maximum": LARGEST}
 _SAID_TIME: Schema = {"anyOf": [*TIME["anyOf"], {"type": "string", "maxLength": 0}]}
 _SIZE_TEXT: Schema = {"type": "string", "pattern": "^([1-9][0-9]{0,9})?$"}
 _SEGMENT: Schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_CODE, "not": {"enum": [".", ".."]}}
@@ -32,7 +32,7 @@ class Note(NamedTuple):
     schema: Schema | None = None
 
 
-_PAGE = Note("The page, counted from 1.", 1, {**_SIZE, "maximum": 2**40})
+_PAGE = Note("The page, counted from 1.", 1, {**_SIZE, "maximum": LARGEST_PAGE})
 _FROM = Note("Ids from here upwards; who goes on from the last id plus one misses nothing.", 1)
 _TO = Note("Ids up to here.", 9_000_000_000_000)
 _SHIPMENT = Note("The shipment that brought goods for a customer order.", "SH-1")
