@@ -24,6 +24,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from tests.lengths import tries
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 
@@ -51,7 +52,7 @@ PRODUCTS = {
 }
 
 
-NUMBERS = [(LOCATION, "7"), (PRODUCT, "305"), (PRODUCT, "110002"), (ORDER, "1")]
+NUMBERS = [(LOCATION, "7"), (PRODUCT, "305"), (PRODUCT, "110002"), (ORDER, "1"), (ORDER, "4101")]
 """What is known by digits alone."""
 
 
@@ -294,6 +295,18 @@ def test_digits_of_a_place_or_a_product_are_asked_about() -> None:
     assert hand.state.quantity == 305
 
 
+def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(4101))) == "count.number_of_order"
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.way_quantity", "count.way_order"]
+    assert hand.feed(Choice(2)) == "count.not_this"
+    assert hand.state.quantity == 1
+    hand.feed(Quantity(Decimal(4101)))
+    hand.feed(Choice(1))
+    assert hand.state.quantity == 4101
+
+
 def anything(hand: Hand, random: Random) -> Event:
     """Something that the grammar could make of an input at the step on the screen."""
     open_ = hand.job.open(hand.state)
@@ -318,7 +331,7 @@ def anything(hand: Hand, random: Random) -> Event:
 
 def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
     reached: Counter[str] = Counter()
-    for seed in range(220):
+    for seed in range(tries(75, 220)):
         random = Random(seed)
         hand = Hand(rows=random.choice([3, 12]))
         for _ in range(100):
@@ -348,7 +361,7 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
     wanted = [*LossJob.steps, *(f"loss.{answer}" for answer in answers.split())]
     wanted += ["count.answer_first", "count.dropped", "loss.go_on", "count.not_this", "count.nothing_to_undo"]
     wanted += ["count.number_of_place", "count.number_of_product", "count.unknown", "count.whole"]
-    assert {name: reached[name] for name in wanted if reached[name] < 100} == {}
+    assert {name: reached[name] for name in wanted if reached[name] < tries(25, 100)} == {}
 
 
 def test_digits_that_are_too_many_to_be_a_quantity_are_the_number_at_once() -> None:

@@ -20,6 +20,9 @@ SHORTEST = 3
 LIKELY = Decimal(9999)
 """More than this is rather the number of something than a quantity."""
 
+MANY, TIMES = Decimal(1000), Decimal(10)
+"""So many, and so many times what is known, is asked about before it is believed."""
+
 
 def asked(value: Decimal, code: str) -> Query | None:
     """The question what these digits are the number of; None where they can only be a quantity."""
@@ -31,8 +34,18 @@ def asked(value: Decimal, code: str) -> Query | None:
 def meant(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Meaning | None:
     """What the digits are the number of, of these kinds, best first; rows of the read `named`."""
     found = [Meaning(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
-    usable = [each for each in found if each.kind in kinds and (each.kind != PRODUCT or value >= 10 ** (SHORTEST - 1))]
+    usable = [each for each in found if each.kind in kinds and (each.kind != PRODUCT or is_long(value))]
     return min(usable, key=lambda each: kinds.index(each.kind), default=None)
+
+
+def is_long(value: Decimal) -> bool:
+    """Whether that has as many digits as a product's number that is asked about."""
+    return value >= 10 ** (SHORTEST - 1)
+
+
+def is_beyond(value: Decimal, known: Decimal) -> bool:
+    """Whether nobody would believe that there are so many, where `known` is what there was."""
+    return value >= MANY and value > TIMES * known
 
 
 def prompt(choices: int) -> Msg:

@@ -10,16 +10,20 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from aisle.jobs import numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Policy, Write
 from aisle.jobs.feet import LAST
-from aisle.scan.meaning import Meaning
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Meaning
 
 HISTORY = 100
 """So many entries can be undone, last first."""
 
 BATCH = 20
 """Entries of one operation."""
+
+NUMBER_OF = {LOCATION: "count.number_of_place", PRODUCT: "count.number_of_product", ORDER: "count.number_of_order"}
+"""What is asked where digits are the number of something, best first."""
 
 SOURCE = "aisle"
 """What the entries of the log name as their origin."""
@@ -88,7 +92,7 @@ class Pool(NamedTuple):
 
 class Next(NamedTuple):
     """What is counted when this count is sent: a `place`, or a `product` over its places; or what digits mean: a
-    `quantity`, or one of these."""
+    `quantity`, one of these, or an `order`."""
 
     kind: str
     key: str
@@ -291,6 +295,11 @@ def key(item: Item) -> tuple[str, str, int]:
 
 
 # Entries
+
+
+def number_kinds(value: Decimal) -> tuple[str, ...]:
+    """What these digits may be the number of where things are counted, best first; short ones are no order's."""
+    return tuple(kind for kind in NUMBER_OF if kind != ORDER or numbers.is_long(value))
 
 
 def find(state: Counting, product: str) -> int:

@@ -68,7 +68,7 @@ class CountJob:
         "count.pool",
         "count.leave",
     )
-    version = 4
+    version = 5
     journalled = True
 
     def begin(self) -> Counting:

@@ -18,6 +18,7 @@ from aisle.jobs.count.losing import HISTORY, NUMBERED, Losing, Reason, Said, rea
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.scan.meaning import (
     LOCATION,
+    ORDER,
     PRODUCT,
     Back,
     Choice,
@@ -41,7 +42,7 @@ class LossJob:
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 3
+    version = 4
     journalled = True
 
     def begin(self) -> Losing:
@@ -208,14 +209,14 @@ def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context)
     value = state.typed
     if value is None or state.phase != "quantity":
         return Turn(_unasked(state))
-    found = numbers.meant(rows, value, (LOCATION, PRODUCT))
+    found = numbers.meant(rows, value, counting.number_kinds(value))
     if found is None:
         return _quantity(state, value, context)
     if value > numbers.LIKELY:
         return _thing(_unasked(state), (found,))
     state = state._replace(number=found)
-    id_ = "count.number_of_place" if found.kind == LOCATION else "count.number_of_product"
-    return _told(state, ASK, id_, value=value, what=found.label or found.key)
+    what = found.key if found.kind == ORDER else found.label or found.key
+    return _told(state, ASK, counting.NUMBER_OF[found.kind], value=value, what=what)
 
 
 def _settled_number(state: Losing, meaning: Meaning, value: Decimal, number: int, context: Context) -> Result:

@@ -6,7 +6,7 @@ from aisle.jobs import numbers
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import Losing, Reason
 from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw
-from aisle.scan.meaning import LOCATION
+from aisle.scan.meaning import LOCATION, ORDER, Meaning
 
 HEADS = {
     "place": (msg("head.place"), msg("head.expected")),
@@ -62,10 +62,15 @@ def ways(state: Losing) -> tuple[Msg, ...]:
     """What digits may mean, or how many were lost, while that is asked."""
     if state.number is None or state.typed is None:
         return tuple(text for _, text in too_many(state))
-    label = state.number.label or state.number.key
-    place = state.number.kind == LOCATION
-    other = msg("count.way_place", label=label) if place else msg("count.way_product", label=label)
-    return msg("count.way_quantity", quantity=state.typed), other
+    return msg("count.way_quantity", quantity=state.typed), _other(state.number)
+
+
+def _other(number: Meaning) -> Msg:
+    """What digits mean where they are no quantity."""
+    if number.kind == ORDER:
+        return msg("count.way_order", label=number.key)
+    label = number.label or number.key
+    return msg("count.way_place" if number.kind == LOCATION else "count.way_product", label=label)
 
 
 def _question(state: Losing) -> ListWindow:

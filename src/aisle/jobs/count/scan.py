@@ -11,15 +11,15 @@ from aisle.jobs.base import Context, Query, Turn
 from aisle.jobs.count import asking, counting
 from aisle.jobs.count.counting import Counting, Next
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
-from aisle.scan.meaning import LOCATION, PRODUCT, Meaning
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Meaning
 
 Result = Turn[Counting]
 
 ANSWERING = ("missing", "recount", "summary", "pool", "leave")
 """Phases in which a question is open."""
 
-KINDS = (LOCATION, PRODUCT)
-"""What digits may be the number of."""
+KINDS = {"place": LOCATION, "product": PRODUCT, "order": ORDER}
+"""What digits may be the number of, by the kind of the way on."""
 
 
 # Scans
@@ -49,6 +49,11 @@ def thing(state: Counting, meanings: tuple[Meaning, ...], context: Context) -> R
 def next_of(meaning: Meaning) -> Next:
     """A place, or a product over its places, to be counted."""
     return Next("place" if meaning.kind == LOCATION else "product", meaning.key, meaning.label or meaning.key)
+
+
+def _other(meaning: Meaning) -> Next:
+    """What digits mean where they are no quantity."""
+    return Next("order", meaning.key, meaning.key) if meaning.kind == ORDER else next_of(meaning)
 
 
 def _place(state: Counting, meaning: Meaning, context: Context) -> Result:
@@ -130,23 +135,31 @@ def quantity(state: Counting, value: Decimal, code: str, context: Context) -> Re
     if state.phase != "recount" and (state.phase != "count" or state.item is None):
         return Turn(state)
     query = numbers.asked(value, code)
-    return Turn(state._replace(typed=value), (query,)) if query else _so_many(state, value, context)
+    return Turn(state._replace(typed=value), (query,)) if query else _believed(state, value, context)
 
 
 def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """Digits that nothing has for a number are a quantity; else it is asked."""
+    """Digits that nothing has for a number are a quantity, if anybody would believe it; else it is asked."""
     value, state = state.typed, state._replace(typed=None)
     if value is None:
         return Turn(state)
-    found = numbers.meant(rows, value, KINDS)
+    found = numbers.meant(rows, value, counting.number_kinds(value))
     if found is None:
-        return _so_many(state, value, context)
+        return _believed(state, value, context)
     if value > numbers.LIKELY:
         return thing(state, (found,), context)
-    way = next_of(found)
+    way = _other(found)
     state = state._replace(ways=(Next("quantity", f"{value:f}"), way))
-    id_ = "count.number_of_place" if way.kind == "place" else "count.number_of_product"
-    return asking.told(state, ASK, id_, value=value, what=way.label)
+    return asking.told(state, ASK, counting.NUMBER_OF[found.kind], value=value, what=way.label)
+
+
+def _believed(state: Counting, value: Decimal, context: Context) -> Result:
+    """So many, unless that is far more than there was: a code of a thing that is gone is no count by one Enter."""
+    item = state.items[state.question] if state.phase == "recount" else state.items[state.at]
+    if not numbers.is_beyond(value, max(item.expected, item.counted or Decimal(0))):
+        return _so_many(state, value, context)
+    state = state._replace(ways=(Next("quantity", f"{value:f}"),))
+    return asking.told(state, ASK, "count.so_many", value=value, label=item.label)
 
 
 def chosen(state: Counting, number: int, context: Context) -> Result:
@@ -156,8 +169,7 @@ def chosen(state: Counting, number: int, context: Context) -> Result:
     if way.kind == "quantity":
         return _so_many(state, Decimal(way.key), context)
     if is_number:
-        kind = LOCATION if way.kind == "place" else PRODUCT
-        return thing(state, (Meaning(kind, way.key, way.label, code=way.key),), context)
+        return thing(state, (Meaning(KINDS[way.kind], way.key, way.label, code=way.key),), context)
     return asking.done(state._replace(then=way), context)
 
 

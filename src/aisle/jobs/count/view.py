@@ -72,6 +72,8 @@ def _way(way: Next, is_number: bool) -> Msg:
     if way.kind == "quantity":
         return msg("count.way_quantity", quantity=Decimal(way.key))
     label = way.label or way.key
+    if way.kind == "order":
+        return msg("count.way_order", label=label)
     if not is_number:
         return msg("count.way_on", label=label)
     return msg("count.way_place", label=label) if way.kind == "place" else msg("count.way_product", label=label)
