@@ -1,7 +1,8 @@
 """The writing thread. What waits together is stored together: one commit, one sync, several requests.
 
 Each piece of work stands in a savepoint of its own, so one that is refused takes nothing of its neighbours with it. Its
-caller hears "stored" only after the commit.
+caller hears "stored" only after the commit. Whoever asks is answered, whatever thread closes it meanwhile: what came
+before that is carried out, what comes later is refused.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
@@ -52,16 +54,23 @@ class Writer:
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._jobs: SimpleQueue[list[_Job] | None] = SimpleQueue()
         self._sent: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
-        """What callers of a loop have sent in its present round; each list is touched on its loop alone."""
+        """What callers of a loop have sent in its present round."""
+        self._door = threading.Lock()
+        """Held by whoever puts something in, so that nothing comes after the end."""
+        self._is_open = True
         started: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, args=(connect, started), name="aisle-write", daemon=True)
         self._thread.start()
         started.result()
 
     def submit(self, work: Work[T]) -> Future[T]:
-        """Queue `work`; the future ends when it is stored or has failed."""
+        """Queue `work`; the future ends when it is stored or has failed, with Busy where this is closed."""
         answer: Future[T] = Future()
-        self._jobs.put([_Job(work, answer, None)])
+        with self._door:
+            if self._is_open:
+                self._jobs.put([_Job(work, answer, None)])
+            else:
+                answer.set_exception(_closed())
         return answer
 
     def send(self, work: Work[T]) -> asyncio.Future[T]:
@@ -73,23 +82,35 @@ class Writer:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         job = _Job(work, answer, loop)
-        if (others := self._sent.get(loop)) is not None:
-            others.append(job)
-        else:
-            self._sent[loop] = [job]
-            loop.call_soon(self._hand_over, loop)
+        with self._door:
+            if not self._is_open:
+                answer.set_exception(_closed())
+            elif (others := self._sent.get(loop)) is not None:
+                others.append(job)
+            else:
+                self._sent[loop] = [job]
+                loop.call_soon(self._hand_over, loop)
         return answer
 
     def close(self) -> None:
         """Finish what was queued, then close the connection."""
-        for loop in list(self._sent):
-            self._hand_over(loop)
-        self._jobs.put(None)
+        self._end()
         self._thread.join()
 
+    def _end(self) -> None:
+        """Nothing is taken from now on; the thread ends behind what was."""
+        with self._door:
+            if self._is_open:
+                self._is_open = False
+                for jobs in self._sent.values():
+                    self._jobs.put(jobs)
+                self._sent.clear()
+                self._jobs.put(None)
+
     def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
-        if jobs := self._sent.pop(loop, None):
-            self._jobs.put(jobs)
+        with self._door:
+            if jobs := self._sent.pop(loop, None):
+                self._jobs.put(jobs)
 
     def _run(self, connect: Callable[[], apsw.Connection], started: Future[None]) -> None:
         try:
@@ -101,9 +122,21 @@ class Writer:
         started.set_result(None)
         waiting: deque[_Job] = deque()
         goes_on = True
-        while waiting or (goes_on and self._more(waiting, self._jobs.get())):
-            goes_on = self._batch(tx, waiting)
-        connection.close()
+        try:
+            while waiting or (goes_on and self._more(waiting, self._jobs.get())):
+                goes_on = self._batch(tx, waiting)
+        except BaseException as problem:
+            self._break_down(waiting, failed(problem))
+        finally:
+            connection.close()
+
+    def _break_down(self, waiting: deque[_Job], problem: Lost) -> None:
+        """Nobody carries out what waits any more; who waits for it is told."""
+        self._end()
+        with suppress(Empty):
+            while True:
+                self._more(waiting, self._jobs.get_nowait())
+        _tell([_Told(job, problem=problem) for job in waiting if job.begins()])
 
     def _batch(self, tx: SqliteTx, waiting: deque[_Job]) -> bool:
         """Run what waits in one transaction, and what comes meanwhile. False when the end of the queue was met."""
@@ -138,11 +171,8 @@ class Writer:
             return
         try:
             done.append(_Told(job, drive(_guarded(tx, job.work))))
-        except Exception as problem:
-            _tell([_Told(job, problem=_outside(problem))])
         except BaseException as problem:
-            _tell([_Told(job, problem=problem)])
-            raise
+            _tell([_Told(job, problem=_outside(problem))])
 
 
 async def _guarded(tx: SqliteTx, work: Work[T]) -> T:
@@ -156,7 +186,8 @@ def _store(tx: SqliteTx, done: list[_Told]) -> None:
             raise Lost("The database undid the transaction.")
         tx.end("COMMIT")
     except Exception as problem:
-        tx.end("ROLLBACK")
+        with suppress(apsw.Error):  # where this fails too, the next beginning says so
+            tx.end("ROLLBACK")
         done = [_Told(told.job, problem=_outside(problem)) for told in done]
     _tell(done)
 
@@ -189,7 +220,11 @@ def _answer(told: _Told) -> None:
         told.job.answer.set_result(told.result)
 
 
-def _outside(problem: Exception) -> Exception:
+def _closed() -> Busy:
+    return Busy("The database was closed; nothing was changed.")
+
+
+def _outside(problem: BaseException) -> BaseException:
     """The failure as callers know it, whatever the engine calls it."""
     if isinstance(problem, apsw.BusyError):
         return Busy("Another writer holds the database; try again.")

@@ -1,0 +1,172 @@
+"""The writing thread's end: whoever has asked it for something hears of it, done or refused, from whatever thread."""
+
+import asyncio
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.service.storage import Busy, Lost, Tx
+from aisle.service.storage.connection import SqliteTx, opened
+from aisle.service.storage.writer import Writer
+
+pytestmark = pytest.mark.sqlite
+
+LONG_S = 20
+"""Nobody waits so long for an answer, unless there will never be one."""
+
+
+def made(path: Path) -> apsw.Connection:
+    """A database with one table, as it is opened."""
+    path.touch()
+    connection = opened(path, 5000)
+    connection.execute("CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY)")
+    return connection
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Writer]:
+    found = Writer(lambda: made(tmp_path / "some.db"))
+    yield found
+    found.close()
+
+
+async def keep(tx: Tx, name: str) -> str:
+    """Some work."""
+    await tx.run("INSERT INTO kept VALUES ($1)", name)
+    return name
+
+
+async def names(tx: Tx) -> set[str]:
+    """What was kept."""
+    return {row[0] for row in await tx.all("SELECT name FROM kept")}
+
+
+async def heard(answer: "asyncio.Future[Any]") -> Any:
+    """What became of it, the kind of a failure for one."""
+    try:
+        return await asyncio.wait_for(answer, LONG_S)
+    except (Busy, Lost) as problem:
+        return type(problem)
+
+
+async def test_what_comes_after_the_end_is_refused(writer: Writer) -> None:
+    writer.close()
+    with pytest.raises(Busy):
+        writer.submit(partial(keep, name="late")).result(LONG_S)
+    assert await heard(writer.send(partial(keep, name="late"))) is Busy
+    writer.close()
+
+
+async def test_what_a_loop_sends_while_another_thread_closes_is_answered(writer: Writer) -> None:
+    begun, let_go = threading.Event(), threading.Event()
+
+    async def slow(tx: Tx) -> str:
+        begun.set()
+        assert let_go.wait(LONG_S)
+        return await keep(tx, "slow")
+
+    with ThreadPoolExecutor(1) as other:
+        first = writer.send(slow)
+        await asyncio.get_running_loop().run_in_executor(None, begun.wait, LONG_S)
+        before = writer.send(partial(keep, name="before"))  # the loop has not handed it over yet
+        closing = other.submit(writer.close)
+        answers = [before]
+        async with asyncio.timeout(LONG_S):
+            while not answers[-1].done():  # the thread is held, so that this is a refusal
+                await asyncio.sleep(0.001)
+                answers.append(writer.send(partial(keep, name=f"{len(answers)}")))
+        let_go.set()
+        said = await asyncio.gather(heard(first), *map(heard, answers))
+        closing.result(LONG_S)
+    assert said[:2] == ["slow", "before"]
+    assert said[-1] is Busy
+
+
+def test_whoever_sends_while_it_closes_is_answered_each_time(tmp_path: Path) -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for turn in range(40):
+            _race(Writer(lambda: made(tmp_path / "some.db")), turn)
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _race(writer: Writer, turn: int) -> None:
+    """A loop sends, a thread submits, another one closes."""
+
+    async def nothing(tx: Tx) -> None:
+        return None
+
+    async def sends() -> None:
+        answers: list[asyncio.Future[None]] = []
+        for _ in range(30):
+            answers += [writer.send(nothing), writer.send(nothing)]
+            await asyncio.sleep(0)
+        assert set(await asyncio.gather(*map(heard, answers))) <= {None, Busy}
+
+    def submits() -> list[Future[None]]:
+        return [writer.submit(nothing) for _ in range(60)]
+
+    def closes() -> None:
+        for _ in range(turn * 20):
+            pass
+        writer.close()
+
+    with ThreadPoolExecutor(3) as others:
+        sending = others.submit(asyncio.run, sends())
+        submitting = others.submit(submits)
+        closing = others.submit(closes)
+        for answer in submitting.result(LONG_S):
+            assert isinstance(answer.exception(LONG_S), Busy | None)
+        sending.result(2 * LONG_S)
+        closing.result(LONG_S)
+    writer.close()
+
+
+async def test_work_that_ends_like_a_thread_takes_nobody_with_it(writer: Writer) -> None:
+    async def leaves(tx: Tx) -> str:
+        await keep(tx, "half")
+        raise asyncio.CancelledError
+
+    answers = [writer.send(partial(keep, name="a")), writer.send(leaves), writer.send(partial(keep, name="b"))]
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(answers[1], LONG_S)
+    assert [await heard(answers[0]), await heard(answers[2])] == ["a", "b"]
+    assert await heard(writer.send(names)) == {"a", "b"}
+
+
+async def test_a_disk_that_can_neither_keep_nor_undo_is_told_to_all(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = SqliteTx.end
+
+    def fails(self: SqliteTx, statement: str) -> None:
+        if statement == "ROLLBACK":
+            ends(self, statement)
+        raise apsw.IOError
+
+    monkeypatch.setattr(SqliteTx, "end", fails)
+    answers = [writer.send(partial(keep, name="a")), writer.send(partial(keep, name="b"))]
+    assert [await heard(answer) for answer in answers] == [Lost, Lost]
+    monkeypatch.undo()
+    assert await heard(writer.send(partial(keep, name="c"))) == "c"
+
+
+async def test_a_thread_that_breaks_down_refuses_what_waits_and_what_comes(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(self: SqliteTx, statement: str) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(SqliteTx, "begin", breaks)
+    answers = [writer.send(partial(keep, name="a")), writer.send(partial(keep, name="b"))]
+    assert [await heard(answer) for answer in answers] == [Lost, Lost]
+    assert await heard(writer.send(partial(keep, name="c"))) is Busy
