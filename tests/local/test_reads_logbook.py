@@ -111,6 +111,33 @@ def test_words_are_found_without_accents_case_and_punctuation(reads: Reads, aisl
     assert keys(reads, search="muller creme nowhere") == []
 
 
+def test_the_whole_code_of_a_place_means_that_place_alone(reads: Reads, aisle_home: Path) -> None:
+    cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    cache.put_locations([goods.location(code) for code in ("A1", "A10", "A-01-1", "A-01-10")])
+    places = ("A1", "A10", "a1", "A-01-1", "A-01-10", "A2")
+    at = "2026-11-20T09:30:00Z"
+    entries = [entry(100 + n, "P1", -1, at, location_code=place) for n, place in enumerate(places)]
+    cache.put_logs([*entries, entry(106, "P1", -1, at, reference="order of A1")], "2026-01-01")
+    assert keys(reads, search="A1") == keys(reads, search=" a1 ") == ["102", "100"]
+    assert keys(reads, search="A10") == ["101"]
+    assert keys(reads, search="a-01-1") == ["103"]
+    assert keys(reads, search="A1 order") == ["106"], "more than a code is words"
+    assert keys(reads, search="A2") == ["105"], "what is no place of the store is a word"
+
+
+def test_what_is_older_than_what_was_read_is_not_all_there_yet(reads: Reads, aisle_home: Path) -> None:
+    cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+
+    def partial(since: str) -> bool:
+        return any(row["partial"] for row in reads.query("logs", {"since": f"{since}T00:00:00+02:00"})[0])
+
+    assert not partial("2026-10-01"), "before anything was read the link says so"
+    cache.set_cursor("logs_span", {"since": "2026-11-13", "asked": 0.0})
+    assert [partial(day) for day in ("2026-11-13", "2026-11-12", "2026-11-11")] == [False, False, True]
+    cache.set_cursor("logs_span", {"since": "2026-10-01", "asked": 0.0})
+    assert not partial("2026-10-01")
+
+
 def test_a_filter_of_the_page_as_arguments(reads: Reads) -> None:
     said = arguments(Filter("weeks", reason="1", ids="2-9"), NOW)
     assert keys(reads, **said) == ["4"]

@@ -16,6 +16,7 @@ from aisle.jobs.desk.logs_state import Logs
 from aisle.jobs.view import Chart, Detail, ListWindow, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,
+    ORDER,
     PERSON,
     PRODUCT,
     Back,
@@ -210,6 +211,24 @@ def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
     assert len(hand.view.axis) == 2
 
 
+def test_a_place_that_is_scanned_is_looked_for() -> None:
+    hand = Hand()
+    hand.feed(Command("f"))
+    assert hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),))) == "logs.at_place"
+    assert (hand.state.phase, hand.asked[-1]["search"]) == ("list", "A1")
+    hand.feed(Back())
+    assert hand.asked[-1]["search"] == ""
+
+
+def test_a_log_that_is_not_all_here_says_so() -> None:
+    hand = Hand()
+    assert not hand.view.more
+    hand.feed(Rows("logs", (row(1) | {"partial": True},), 1))
+    assert hand.view.more
+    hand.feed(Changed("log", ""))
+    assert not hand.view.more
+
+
 def test_back_clears_the_filter_before_it_leaves() -> None:
     hand = Hand(product_number="P1")
     assert hand.view.total == 10
@@ -224,7 +243,7 @@ def an_event(random: Random, hand: Hand) -> Event:
     open_ = hand.job.open(hand.state)
     if open_.choices and random.random() < 0.3:
         return Choice(random.randint(1, open_.choices))
-    things = [Thing((Meaning(kind, "P1", "P1"),)) for kind in (PRODUCT, PERSON, LOCATION)]
+    things = [Thing((Meaning(kind, "P1", "P1"),)) for kind in (PRODUCT, PERSON, LOCATION, ORDER)]
     events: list[Event] = [
         *(Command(letter) for letter in open_.letters * 2),
         *(Move(key) for key in ("down", "enter", "pagedown", "end")),
@@ -263,7 +282,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*LogsJob.steps, "logs.filtered", "logs.unfiltered", "logs.exported", "logs.not_exported", "logs.no_name"}
-    wanted |= {"logs.not_this", "logs.unknown", "logs.no_ids"}
+    wanted |= {"logs.not_this", "logs.at_place", "logs.unknown", "logs.no_ids"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 

@@ -13,6 +13,7 @@ from aisle.jobs.count.log import CountLogJob
 from aisle.jobs.desk.exceptions import ExceptionsJob
 from aisle.jobs.desk.exceptions_state import KINDS, Exceptions
 from aisle.jobs.desk.logs import LogsJob
+from aisle.jobs.desk.logs_state import Entry, Logs
 from aisle.jobs.desk.orders import OrdersJob
 from aisle.jobs.desk.today import TodayJob
 from aisle.jobs.desk.today_state import Today
@@ -49,6 +50,16 @@ def test_a_place_to_count_is_not_said_to_be_empty_while_nobody_knows() -> None:
     for link, told in ((UNREAD, "The products are not here yet."), (Link("live"), "The books have nothing here.")):
         for size in ((40, 20), (80, 24)):
             assert told in " ".join(_drawn(view, link, size=size).split())
+
+
+@pytest.mark.parametrize(("total", "told"), [(2, "1–2 of 2+"), (40, "of 40+")])
+def test_what_has_come_of_a_list_is_not_all_of_it(total: int, told: str) -> None:
+    rows = tuple(Entry(str(number), at="2026-11-20T09:00:00Z", label="Rye bread") for number in range(2))
+    view = LogsJob().view(Logs(rows=rows, total=total))
+    assert told in _drawn(view, Link("syncing", unread=("logs",)))
+    assert f"/{total}+" in _drawn(view, Link("syncing", unread=("logs",)), size=(20, 16))
+    for link in (Link("live"), Link("syncing", unread=("products",))):
+        assert f"{total}+" not in _drawn(view, link)
 
 
 def test_what_was_read_is_empty_though_another_list_is_not_here() -> None:

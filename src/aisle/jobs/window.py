@@ -192,9 +192,10 @@ def shown(
     empty: Msg,
     numbered: int | None = None,
     counted: bool = False,
+    more: bool = False,
 ) -> ListWindow:
     """The window on the screen; `hints` of its own stand before those of all lists. With `counted`, what is searched
-    for in it is counted as far as `COUNTED`."""
+    for in it is counted as far as `COUNTED`; with `more`, not all of it is known."""
     return ListWindow(
         name=name,
         title=title,
@@ -207,7 +208,7 @@ def shown(
         numbered=numbered_rows(state) if numbered is None else numbered,
         empty=empty,
         hints=(*hints, *page_hints(state), BACK),
-        more=counted and has_more(state),
+        more=more or (counted and has_more(state)),
     )
 
 

@@ -32,7 +32,20 @@ from aisle.jobs.desk.logs_filter import FIELDS, KEPT, TYPED, Filter, arguments, 
 from aisle.jobs.desk.logs_state import Entry, Logs, Loss
 from aisle.jobs.view import GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed, room
-from aisle.scan.meaning import PERSON, PRODUCT, Back, Choice, Command, Meaning, Move, Open, Text, Thing, Unknown
+from aisle.scan.meaning import (
+    LOCATION,
+    PERSON,
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Meaning,
+    Move,
+    Open,
+    Text,
+    Thing,
+    Unknown,
+)
 
 COLUMNS = (
     "id",
@@ -67,7 +80,7 @@ class LogsJob:
         *("logs", "logs.entry", "logs.filter", "logs.value"),
         *("logs.export", "logs.sure", "logs.losses"),
     )
-    version = 2
+    version = 3
     journalled = True
 
     def begin(self) -> Logs:
@@ -83,8 +96,8 @@ class LogsJob:
         return Open(choices=len(logs_view.choices(state)), letters=letters, text=typed, by_hand=state.phase == "sure")
 
     def prefers(self, state: Logs) -> tuple[str, ...]:
-        """Products filter, and so do people."""
-        return (PERSON, PRODUCT) if state.field == "user" else (PRODUCT, PERSON)
+        """Products filter, and so do people and places."""
+        return (PERSON, PRODUCT, LOCATION) if state.field == "user" else (PRODUCT, PERSON, LOCATION)
 
     def at(self, state: Logs) -> str:
         """One of `steps`."""
@@ -149,6 +162,7 @@ def _rows(state: Logs, answer: Rows, context: Context) -> Result:
     match answer.id:
         case "logs":
             words = {reason.code: reason.words for reason in state.reasons}
+            state = state._replace(partial=any(row.get("partial") for row in rows))
             return window.answered(state, answer, tuple(_entry(row, words) for row in rows), context, _query)
         case "entry" if rows:
             words = {reason.code: reason.words for reason in state.reasons}
@@ -220,10 +234,13 @@ def _open(state: Logs, entry: Entry, context: Context) -> Result:
 
 
 def _thing(state: Logs, meanings: tuple[Meaning, ...], context: Context) -> Result:
-    """A product or a person filters, on every page."""
-    first = next((each for each in meanings if each.kind in (PRODUCT, PERSON)), None)
+    """A product, a person or a place filters, on every page."""
+    first = next((each for each in meanings if each.kind in (PRODUCT, PERSON, LOCATION)), None)
     if first is None:
         return Turn(state, (), Verdict(WRONG, msg("logs.not_this", what=meanings[0].label or meanings[0].key)))
+    if first.kind == LOCATION:
+        turn = _shown(state._replace(search=first.key, typed=""), context)
+        return turn._replace(verdict=Verdict(INFO, msg("logs.at_place", place=first.key)))
     field = "product" if first.kind == PRODUCT else "user"
     return _filtered(state, field, first.key, context)
 

@@ -51,6 +51,8 @@ class Logs(NamedTuple):
     cursor: int = -1
     rows: tuple[Entry, ...] = ()
     total: int = 0
+    partial: bool = False
+    """What is older than what is here was asked for and has not come yet."""
     entry: Entry | None = None
     field: str = ""
     """The part of the filter that is chosen."""

@@ -164,6 +164,7 @@ def _list(state: Logs) -> ListWindow:
         Hint("g", msg("hint.losses")),
         Hint("e", msg("hint.export")),
         empty=msg("logs.none", text=text) if text else msg("logs.empty"),
+        more=state.partial,
     )
 
 

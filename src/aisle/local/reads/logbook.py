@@ -6,7 +6,7 @@ interface: Store product log entry, List store product logs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,11 +15,12 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.count.counting import UNDO
 from aisle.local.cache.logs import utc
-from aisle.local.db import fetch
+from aisle.local.db import fetch, fetch_one
 from aisle.local.reads.logs import as_logged, is_gone, names_of, takes_back
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.rows import Result, loaded, window
 from aisle.local.session.people import people_of
+from aisle.scan.meaning import LOCATION
 from aisle.words import fold
 
 SIZE = 20
@@ -41,6 +42,7 @@ AND (:review = '' OR CAST(l.raw ->> 'review_status' AS TEXT) = :review)
 AND (:reference = '' OR instr(lower(l.raw ->> 'reference'), :reference) > 0)
 AND (:source = '' OR l.raw ->> 'source' = :source)
 AND (:low < 0 OR CAST(l.key AS INTEGER) >= :low) AND (:high < 0 OR CAST(l.key AS INTEGER) <= :high)
+AND (:place = '' OR lower(l.raw ->> 'location_code') = lower(:place))
 AND (:w0 = '' OR instr(l.text, :w0) > 0 OR instr(p.text, :w0) > 0)
 AND (:w1 = '' OR instr(l.text, :w1) > 0 OR instr(p.text, :w1) > 0)
 AND (:w2 = '' OR instr(l.text, :w2) > 0 OR instr(p.text, :w2) > 0)
@@ -53,6 +55,8 @@ _ONE = """
 SELECT l.key, l.at, l.raw, p.name FROM log l LEFT JOIN product p ON p.product_number = l.product_number WHERE l.key = ?
 """
 _REASONED = "SELECT key, at, raw FROM log WHERE at >= ? AND raw ->> 'reason_code' IS NOT NULL"
+_SPAN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
+_PLACE = "SELECT key FROM code WHERE code = ? AND kind = ?"
 _BACK = "SELECT key, at, raw FROM log WHERE at >= ? AND instr(raw, ?) > 0"
 
 FOREVER = "9999"
@@ -62,13 +66,16 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """A window on the log, youngest first; or the one entry with this `key`.
 
     `since` and `until` (days, ISO 8601; the second is not in it), `product_number`, `app_user_name`, `reason_code`,
-    `review_status`, `reference` (a part of it), `source`, `from_id`, `to_id`, and words to `search`. With `past`, the
-    `key` and `at` of an entry, those that follow it, and nothing is counted.
+    `review_status`, `reference` (a part of it), `source`, `from_id`, `to_id`, and words to `search`; those of a place's whole code mean that place alone. With `past`, the
+    `key` and `at` of an entry, those that follow it, and nothing is counted. Rows are `partial` where what is older than
+    what was read is looked for too.
     """
     if args.get("key"):
         rows = fetch(cache, _ONE, str(args["key"]))
         return _named(cache, [_entry(*row) for row in rows]), len(rows)
-    words = fold(str(args.get("search") or "")).split()[:WORDS]
+    search = str(args.get("search") or "")
+    place = _place(cache, search)
+    words = [] if place else fold(search).split()[:WORDS]
     first, size = window(args, SIZE)
     past: Mapping[str, Any] | None = args.get("past")
     said: dict[str, Any] = {
@@ -80,6 +87,7 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
         "reason": str(args.get("reason_code") or ""),
         "review": str(args.get("review_status") or ""),
         "reference": str(args.get("reference") or "").lower(),
+        "place": place,
         "source": str(args.get("source") or ""),
         "low": _bound(args.get("from_id")),
         "high": _bound(args.get("to_id")),
@@ -88,8 +96,25 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     found = [_entry(*row) for row in cache.execute(_ROWS, {**said, "first": first, "size": size}).fetchall()]
     if past:
         return found, len(found)
+    partial = _reaches_behind(cache, str(args.get("since") or ""))
+    for row in found:
+        row["partial"] = partial
     ((total,),) = cache.execute(_COUNT, said).fetchall()
     return _named(cache, found), int(str(total))
+
+
+def _reaches_behind(cache: apsw.Connection, since: str) -> bool:
+    """Whether older entries are looked for than were read; a day is given for the zones of host and service."""
+    span = fetch_one(cache, _SPAN)
+    if not span or not span[0] or not since:
+        return False
+    return date.fromisoformat(since[:10]) < date.fromisoformat(str(span[0])) - timedelta(days=1)
+
+
+def _place(cache: apsw.Connection, text: str) -> str:
+    """The place whose whole code that is, in capitals or not; empty where it is none's."""
+    found = fetch_one(cache, _PLACE, text.strip().casefold(), LOCATION)
+    return str(found[0]) if found else ""
 
 
 def _named(cache: apsw.Connection, rows: list[Row]) -> list[Row]:

@@ -272,8 +272,8 @@ def table_line(
 
 
 def range_text(view: ListWindow, listed: Listed) -> Msg | None:
-    """Which rows are in sight, where not all are."""
-    if listed.shown == 0 or listed.shown >= view.total:
+    """Which rows are in sight, where not all are, or where there may be more than are known."""
+    if listed.shown == 0 or (listed.shown >= view.total and not view.more):
         return None
     range_ = "list.range_more" if view.more else "list.range"
     return msg(range_, first=listed.first + 1, last=listed.first + listed.shown, total=view.total)

@@ -1,4 +1,4 @@
-"""A list that was never read is not shown as an empty one: the page says that it is not here yet."""
+"""A list that was never read is not shown as an empty one, nor what has come of it as all: the page says it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def told(frame: Frame) -> Frame:
         return frame._replace(view=view._replace(rows=rows, empty=awaited(wanted)))
     if (isinstance(view, ListWindow) and not view.rows) or (isinstance(view, Chart) and not view.series):
         return frame._replace(view=view._replace(empty=awaited(wanted)))
-    return frame
+    return frame._replace(view=view._replace(more=True)) if isinstance(view, ListWindow) else frame
 
 
 def _known(line: Line, frame: Frame) -> Line:
