@@ -66,9 +66,9 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """A window on the log, youngest first; or the one entry with this `key`.
 
     `since` and `until` (days, ISO 8601; the second is not in it), `product_number`, `app_user_name`, `reason_code`,
-    `review_status`, `reference` (a part of it), `source`, `from_id`, `to_id`, and words to `search`; those of a place's whole code mean that place alone. With `past`, the
-    `key` and `at` of an entry, those that follow it, and nothing is counted. Rows are `partial` where what is older than
-    what was read is looked for too.
+    `review_status`, `reference` (a part of it), `source`, `from_id`, `to_id`, and words to `search`; those of a place's
+    whole code mean that place alone. With `past`, the `key` and `at` of an entry, those that follow it, and nothing is
+    counted. Rows are `partial` where what is older than what was read is looked for too.
     """
     if args.get("key"):
         rows = fetch(cache, _ONE, str(args["key"]))
