@@ -43,6 +43,11 @@ class Server:
             raise
         self._made = 0
 
+    @property
+    def pid(self) -> int:
+        """The process that keeps it, in a session of their own."""
+        return self._keeper.pid
+
     def url(self, schema: str = "public") -> str:
         """The address of its database, seen as far as one schema."""
         return f"postgresql://aisle@/postgres?host={self.folder}&search_path={schema}"

@@ -93,7 +93,7 @@ async def test_work_that_fails_takes_nothing_of_its_neighbours_with_it(storage: 
     assert await storage.read(names) == ["0", "1", "2", "3", "4", "kept", "kept too"]
 
 
-@pytest.mark.parametrize("count", [1, 2, 16, 17])
+@pytest.mark.parametrize("count", [1, 2, 32, 33])
 @pytest.mark.parametrize("is_split", [False, True])
 async def test_statements_together_all_happen_or_none(storage: PostgresStorage, count: int, is_split: bool) -> None:
     odd = "é'; DROP TABLE counter; -- $1"

@@ -87,6 +87,9 @@ class NoTx:
     async def many(self, sql: str, rows: Any) -> None:
         self.ran.append(sql)
 
+    async def ahead(self, questions: Any) -> None:
+        self.ran += [sql for sql, _ in questions]
+
     async def together(self, statements: Any) -> None:
         self.ran += [sql for sql, _ in statements]
 
@@ -139,6 +142,8 @@ async def test_no_statement_runs_for_a_store_that_was_not_entered(foreign: str) 
             await scoped.many(text, [args])
         with pytest.raises(Refusal):
             await scoped.together([(text, args)])
+        with pytest.raises(Refusal):
+            await scoped.ahead([(text, args)])
         tried += 1
     assert tx.ran == []
     assert tried > 80

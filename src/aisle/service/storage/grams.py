@@ -16,6 +16,7 @@ _LENGTH = 6
 _SHORTEST = 3
 # More words narrow no further.
 _MOST = 12
+_WORDS = 4
 
 # All pieces of a text, cut into parts first: to find the place of a character costs what lies before it.
 KEPT = (
@@ -67,24 +68,36 @@ POSTGRES = """DO $gram$ BEGIN
     END $gram$"""
 
 _LOOKED_THROUGH = "FROM product p"
-_CONDITION = re.compile(r"p\.search LIKE \?(\d+) ESCAPE '\\'")
-_NARROWED = r"""\g<0> AND p.product_number IN (
-    SELECT s.product_number FROM product_gram g CROSS JOIN product_sought s ON s.id = g.rowid
-    WHERE g.product_gram MATCH words_of(?\1)
-    UNION ALL SELECT w.product_number FROM product_waiting w)"""
+_ONE = r"p\.search LIKE \?(\d+) ESCAPE '\\'"
+_WAY = r"\(p\.search LIKE [^()]+\)"
+_SEARCH = re.compile(rf"\({_WAY}(?: OR {_WAY})*\)")
+_NARROWED = """p.product_number IN (
+    {ways} UNION ALL SELECT w.product_number FROM product_waiting w) AND """
+_WORDED = """SELECT s.product_number FROM product_gram g CROSS JOIN product_sought s ON s.id = g.rowid
+    WHERE g.product_gram MATCH {words}"""
 
 
 @cache
-def _narrowed(text: str) -> tuple[str, int]:
-    """A statement with its search narrowed, and which parameter that is; 0 where it does not search."""
-    found = _CONDITION.search(text) if _LOOKED_THROUGH in text else None
-    return (_CONDITION.sub(_NARROWED, text), int(found[1])) if found else (text, 0)
+def _ways(text: str) -> tuple[tuple[int, ...], ...]:
+    """The parameters of each way in which a statement that looks through the catalogue searches; none where not."""
+    found = _SEARCH.search(text) if _LOOKED_THROUGH in text else None
+    return tuple(tuple(map(int, re.findall(_ONE, way))) for way in re.findall(_WAY, found[0])) if found else ()
+
+
+@cache
+def _narrowed(text: str, ways: tuple[tuple[int, ...], ...]) -> str:
+    """The statement with its search narrowed by the words of these parameters."""
+    words = (" || ' ' || ".join(f"words_of(?{place})" for place in way) for way in ways)
+    joined = " UNION ALL ".join(_WORDED.format(words=word) for word in words)
+    return _SEARCH.sub(lambda found: "(" + _NARROWED.format(ways=joined) + found[0] + ")", text)
 
 
 def narrowed(text: str, args: Sequence[object]) -> str:
-    """The statement, narrowed by words where it looks through the catalogue for a text that is long enough."""
-    other, place = _narrowed(text)
-    return other if place and len(sought(str(args[place - 1]))) >= _SHORTEST else text
+    """The statement, narrowed by words where it looks through the catalogue for texts that are long enough."""
+    ways = tuple(
+        tuple(place for place in way if len(sought(str(args[place - 1]))) >= _SHORTEST)[:_WORDS] for way in _ways(text)
+    )
+    return _narrowed(text, ways) if ways and all(ways) else text
 
 
 def sought(pattern: str) -> str:

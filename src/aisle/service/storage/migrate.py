@@ -5,8 +5,9 @@ from __future__ import annotations
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.sql.schema import GRAMS, MIGRATIONS, NARROW
+from aisle.service.sql.schema import GRAMS, MIGRATIONS, NARROW, REFOLDED
 from aisle.service.storage import grams
+from aisle.service.text import refolded
 
 
 def migrate(connection: apsw.Connection) -> None:
@@ -16,6 +17,7 @@ def migrate(connection: apsw.Connection) -> None:
         raise StorageError(
             f"The database has schema {version}, this program knows {len(MIGRATIONS)}: use the newer program."
         )
+    connection.create_scalar_function("refolded", lambda *said: refolded(str(said[0])), 1, deterministic=True)
     for number, statements in enumerate(MIGRATIONS, 1):
         if number > version:
             _apply(connection, number, statements)
@@ -47,6 +49,8 @@ def _dialect(statement: str) -> str:
     """
     if statement == GRAMS:
         return grams.SQLITE
+    if REFOLDED.get(statement, ("", ""))[0] == "product":
+        return ";".join((statement, *grams.KEPT))
     words = statement.split(None, 3)
     narrow = words[:2] == ["CREATE", "TABLE"] and words[2] in NARROW
     return f"{statement} WITHOUT ROWID" if narrow else statement

@@ -7,12 +7,14 @@ import re
 import asyncpg
 
 from aisle.errors import StorageError
-from aisle.service.sql.schema import GRAMS, MIGRATIONS
+from aisle.service.sql.schema import GRAMS, MIGRATIONS, REFOLDED
 from aisle.service.storage import grams
+from aisle.service.text import refolded
 
 # Any number that no store's lock has: those are 8 bytes of a hash, this is short.
 _LOCK = 0xA15_1E
 _FLOOR = 150_000
+_TEXTS = 20_000
 
 # On SQLite it is read instead of the table; here it would only bound how long a product's texts may be.
 _LEFT_OUT = re.compile(r"CREATE INDEX product_search\b")
@@ -39,9 +41,26 @@ async def _apply(connection: asyncpg.Connection, number: int, statements: tuple[
             return
         await connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
         for statement in statements:
-            if text := dialect(statement):
+            if statement in REFOLDED:
+                await _refold(connection, *REFOLDED[statement])
+            elif text := dialect(statement):
                 await connection.execute(text)
         await connection.execute("INSERT INTO schema_version (version) VALUES ($1)", number)
+
+
+async def _refold(connection: asyncpg.Connection, table: str, column: str) -> None:
+    """Texts that are searched, as the program keeps them now, some of them at a time."""
+    texts = connection.cursor(f"SELECT DISTINCT {column} FROM {table}", prefetch=_TEXTS)  # noqa: S608 - of our own
+    said = [text async for (text,) in texts]
+    changed = [(text, words) for text in said if (words := refolded(text)) != text]
+    for first in range(0, len(changed), _TEXTS):
+        old, new = zip(*changed[first : first + _TEXTS], strict=True)
+        await connection.execute(
+            f"UPDATE {table} SET {column} = r.new"  # noqa: S608 - names of our own
+            f" FROM unnest($1::text[], $2::text[]) r (old, new) WHERE {table}.{column} = r.old",
+            old,
+            new,
+        )
 
 
 async def _check(connection: asyncpg.Connection) -> None:
@@ -66,7 +85,7 @@ def dialect(statement: str) -> str:
     """
     if statement == GRAMS:
         return grams.POSTGRES
-    if _LEFT_OUT.match(statement):
+    if _LEFT_OUT.match(statement) or statement in REFOLDED:
         return ""
     if statement.startswith(("CREATE TABLE", "ALTER TABLE")):
         return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', statement)

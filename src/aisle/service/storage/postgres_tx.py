@@ -12,7 +12,8 @@ import asyncpg
 from aisle.service.storage.base import Busy, Duplicate, Row, Statement, Unfit, failed, grouped, tables_of
 
 # More parts are sent statement by statement; few combinations of few parts are met, and they are kept prepared.
-_MOST_WOVEN = 16
+_MOST_WOVEN = 32
+_ROW, _ROWS_OF = "VALUES ({})", "ARRAY(SELECT q FROM ({}) q)"
 _PARAMETER = re.compile(r"\$(\d+)")
 # The server is gone, or goes; what was not committed has not happened.
 _GONE = (
@@ -82,7 +83,7 @@ def woven(texts: tuple[str, ...]) -> str:
 @lru_cache(maxsize=1000)
 def gathered(texts: tuple[str, ...]) -> str:
     """Queries as one, whose only row has the rows of each as an array."""
-    return "SELECT " + ", ".join(f"ARRAY(SELECT q FROM ({text}) q)" for text in _renumbered(texts))
+    return _ROW.format(", ".join(map(_ROWS_OF.format, _renumbered(texts))))
 
 
 def _renumbered(texts: Iterable[str]) -> Iterator[str]:
@@ -166,7 +167,8 @@ class PostgresTx:
 
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
-        # The first stands since the transaction began, and is not set again where nothing was written since. None is released: the end of the transaction does that, and one of the same name hides those before it.
+        # The first stands since the transaction began, and is not set again where nothing was written since. None is
+        # released: the end of the transaction does that, and one of the same name hides those before it.
         name = f"s{self._depth + 1}"
         if self._depth or self._wrote:
             await self.connection.execute(f"SAVEPOINT {name}")

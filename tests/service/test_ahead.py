@@ -1,0 +1,230 @@
+"""What a write will ask is asked at once where the database is far, and is the same answer as if it were asked then."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+import asyncpg
+import pytest
+import pytest_asyncio
+
+from aisle.service.ahead import questions
+from aisle.service.context import Call, Context, Principal, Store
+from aisle.service.sql import core
+from aisle.service.storage import Duplicate, Statement, Tx
+from aisle.service.storage.postgres import PostgresStorage
+from aisle.service.times import moment
+from tests.service import postgres
+from tests.service.world import LOGS, START, World
+
+ADD = "INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)"
+UP = "UPDATE counter SET value = value + 1 WHERE store_number = $1 AND name = $2"
+VALUE = (core.COUNTER_VALUE, ("S1", "ours"))
+NAMES = (
+    "SELECT name FROM counter WHERE store_number = $1 AND name = ANY($2) ORDER BY name DESC",
+    ("S1", ["a", "ours"]),
+)
+KEY = {"Idempotency-Key": f'"{"k" * 16}"', "Aisle-Occurred-At": moment(START - 60)}
+
+
+@pytest_asyncio.fixture
+async def far(_shared: tuple[str, PostgresStorage]) -> AsyncIterator[World]:
+    """The filled service over PostgreSQL, with goods and two orders."""
+    url, storage = _shared
+    postgres.emptied(storage)
+    world = World(url, storage)
+    await world.fill()
+    await world.count("P1", "A1", quantity=9)
+    await world.count("P2", "A2", quantity=9)
+    await world.order("O1", {"product_number": "P1", "quantity": 3})
+    await world.order("O2", {"product_number": "P1", "quantity": 3}, {"product_number": "P2", "quantity": 3})
+    yield world
+    await world.close()
+
+
+@contextmanager
+def ways(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The statements that go to the server, those that are sent together as one."""
+    sent: list[str] = []
+
+    def told(inner: Callable[..., Any]) -> Callable[..., Any]:
+        async def tell(self: object, sql: str, *args: Any, **options: Any) -> Any:
+            sent.append(" ".join(sql.split())[:60])
+            return await inner(self, sql, *args, **options)
+
+        return tell
+
+    with monkeypatch.context() as patch:
+        for name in ("execute", "executemany", "fetch"):
+            patch.setattr(asyncpg.Connection, name, told(getattr(asyncpg.Connection, name)))
+        yield sent
+
+
+def line(number: int, product: str, place: str) -> dict[str, Any]:
+    """One more of an order's line, from a place."""
+    said = {"line_number": number, "product_number": product, "preferred_location_code": place}
+    return said | {"base_picked_quantity": 0, "picked_quantity": 1}
+
+
+def pick(order: str, *lines: dict[str, Any]) -> tuple[str, str, Any]:
+    """One piece of each of these lines, from a place."""
+    body = {"order_number": order, "order_lines": list(lines)}
+    return "PUT", "/stores/S1/orders/customerorder", {"orders": body}
+
+
+def moved(*, line_of: str = "") -> tuple[str, str, Any]:
+    """One piece of P1 to another place."""
+    held = {"customer_order_number": line_of, "customer_order_line_number": 1} if line_of else {}
+    source = held or {"location_code": "A1", "stock_pool": 1}
+    item = {"product_number": "P1", "quantity": 1, "from_location": source}
+    return (
+        "POST",
+        "/stores/S1/storeproductlocation/movement",
+        [item | {"to_location": {"location_code": "DESK", **held}}],
+    )
+
+
+COUNT = ("POST", LOGS, {"storeproductlog": [{"product_number": "P1", "location_code": "A1", "counted_quantity": 4}]})
+
+
+@pytest.mark.parametrize(
+    ("most", "request_"),
+    [
+        (8, pick("O1", line(1, "P1", "A1"))),
+        (10, pick("O2", line(1, "P1", "A1"), line(2, "P2", "A2"))),
+        (7, moved()),
+        (8, COUNT),
+    ],
+)
+async def test_so_often_a_write_goes_to_the_database(
+    far: World, monkeypatch: pytest.MonkeyPatch, most: int, request_: tuple[str, str, Any]
+) -> None:
+    method, path, body = request_
+    await far.get("/stores")  # the token's use is noted
+    with ways(monkeypatch) as sent:
+        answer = await far.send(method, path, body, headers=KEY)
+    assert answer.status_code == 200, answer.text
+    knocked = next(n for n, said in enumerate(sent) if "READ COMMITTED" in said)
+    assert len(sent[knocked:]) == most, sent[knocked:]
+    with ways(monkeypatch) as sent:
+        assert (await far.send(method, path, body, headers=KEY)).headers["Idempotency-Replayed"] == "true"
+    assert len(sent) == 4, "it begins, asks who, looks and ends"
+
+
+async def test_what_was_put_down_is_asked_ahead_too(far: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await far.send(*pick("O1", line(1, "P1", "A1")))).status_code == 200
+    with ways(monkeypatch) as sent:
+        assert (await far.send(*moved(line_of="O1"), headers=KEY)).status_code == 200
+    alone = [said for said in sent if said.startswith("SELECT") and "token" not in said]
+    assert len(alone) <= 2, alone
+    assert (await far.see("O1"))["lines"][0]["moved_quantity"] == 1
+
+
+async def test_a_refusal_is_kept_and_does_nothing(far: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = far.books()
+    wrong = pick("O1", line(1, "P1", "A1") | {"picked_quantity": 1, "base_picked_quantity": -1})
+    for replayed in (None, "true"):
+        answer = await far.send(*wrong, headers=KEY)
+        assert (answer.status_code, answer.headers.get("Idempotency-Replayed")) == (422, replayed)
+    assert far.books() == before
+
+
+async def test_what_was_asked_ahead_is_forgotten_when_its_table_is_written(far: World) -> None:
+    async def work(tx: Tx) -> list[Any]:
+        await tx.run(ADD, "S1", "ours", 5)
+        await tx.ahead([VALUE, NAMES, VALUE])
+        seen: list[Any] = [await tx.one(VALUE[0], *VALUE[1]), await tx.all(NAMES[0], *NAMES[1])]
+        await tx.run(UP, "S1", "ours")
+        seen.append(await tx.one(VALUE[0], *VALUE[1]))
+        await tx.ahead([VALUE, NAMES])
+        await tx.together([(ADD, ("S1", "a", 1)), (UP, ("S1", "ours"))])
+        seen += [await tx.one(VALUE[0], *VALUE[1]), await tx.all(NAMES[0], *NAMES[1])]
+        await tx.ahead([VALUE, NAMES])
+        await tx.many(UP, [("S1", "ours")] * 2)
+        seen.append(await tx.one(VALUE[0], *VALUE[1]))
+        return seen
+
+    assert await far.service.storage.write(work, stores=["S1"]) == [
+        (5,),
+        [("ours",)],
+        (6,),
+        (7,),
+        [("ours",), ("a",)],
+        (9,),
+    ]
+
+
+async def test_what_was_asked_ahead_and_read_once_more_costs_nothing(
+    far: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(tx: Tx) -> None:
+        await tx.ahead([VALUE, NAMES])
+        with ways(monkeypatch) as sent:
+            for sql, args in (VALUE, NAMES, VALUE):
+                assert await tx.all(sql, *args) == []
+            await tx.run("UPDATE put_back SET quantity = 1 WHERE store_number = $1", "S1")
+            assert await tx.one(VALUE[0], *VALUE[1]) is None
+            assert len(sent) == 1, "another table is none of its business"
+            assert await tx.one(VALUE[0], "S1", "other") is None
+        assert len(sent) == 2
+
+    await far.service.storage.write(work, stores=["S1"])
+
+
+async def doubled(tx: Tx, name: str) -> None:
+    """What cannot be, in a part of a part. Raises Duplicate."""
+    async with tx.savepoint():
+        await tx.run(ADD, "S1", name, 1)
+        async with tx.savepoint():
+            await tx.run(ADD, "S1", name, 1)
+
+
+async def test_a_part_that_fails_is_undone_alone_whatever_came_before_it(far: World) -> None:
+    async def fails(tx: Tx, name: str) -> None:
+        with pytest.raises(Duplicate):
+            await doubled(tx, name)
+
+    async def work(tx: Tx) -> None:
+        await fails(tx, "first")
+        await tx.run(ADD, "S1", "a", 1)
+        await fails(tx, "second")
+        async with tx.savepoint():
+            await tx.run(ADD, "S1", "ours", 1)
+        await fails(tx, "third")
+
+    await far.service.storage.write(work, stores=["S1"])
+    gone = "SELECT name FROM counter WHERE name = ANY($1) ORDER BY name"
+    names = ["a", "first", "ours", "second", "third"]
+    assert await far.service.storage.read(lambda tx: tx.all(gone, names)) == [("a",), ("ours",)]
+
+
+ODD: list[Any] = [None, {}, [], "x", 1, Decimal("1.5"), True, {"product_number": None}, [None], [{}], [[]]]
+
+
+@pytest.mark.parametrize(
+    "operation", ["update-customer-order", "create-movement", "create-store-product-logs", "other"]
+)
+@pytest.mark.parametrize("odd", ODD)
+def test_bodies_that_say_little_are_left_to_the_rules(operation: str, odd: Any) -> None:
+    ctx = Context(_Nowhere(), Principal("t", "n", "admin", True), "2", 1.0, "op", "1", store=Store("S1", 1))  # type: ignore[arg-type]
+    rows = [{"line_number": odd, "product_number": odd, "from_location": odd, "customer_order_number": odd}]
+    bodies: list[Any] = (
+        [[], rows]
+        if operation == "create-movement"
+        else [{}, {"orders": None}, {"orders": {"order_number": odd, "order_lines": rows}}, {"storeproductlog": rows}]
+    )
+    for body in bodies:
+        asked = list(questions(operation, ctx, Call({}, {}, body), "k"))
+        assert asked[0] == (core.ANSWER_OF_KEY, ("S1", "k"))
+        assert all(_fits(one) for one in asked)
+
+
+def _fits(question: Statement) -> bool:
+    return all(isinstance(arg, (str, int, list)) for arg in question[1])
+
+
+class _Nowhere:
+    """A transaction that nothing is asked of."""
