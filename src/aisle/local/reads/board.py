@@ -8,7 +8,7 @@ first of 100 does. What is sought by anything else is looked for once, in one in
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.cache.logs import utc
 from aisle.local.db import fetch, fetch_one
+from aisle.local.outbox.operation import Operation
 from aisle.local.reads.claims import with_claims
 from aisle.local.reads.orders import Pending, lines_of, order_row
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_full, lay_over
@@ -42,7 +43,11 @@ _SORTS = {
 _LAST = {"pickup": "\U0010ffff", "age": 1e18, "number": "\U0010ffff"}
 """Sorts after everything."""
 
-_COLUMNS = "o.order_number, o.status, o.pickup, o.sort, o.first_began, o.text, o.reference, o.claimed"
+_COLUMNS = (
+    "o.order_number, o.status, o.pickup, o.sort, o.first_began, o.text, o.reference, o.claimed, o.header_began,"
+    " o.lines_began"
+)
+"""What the cache says of an order; the last two are noted whenever anything of it is read anew."""
 
 _IS_SHORT = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
 _SHORTS = f"SELECT count(*) FROM line INDEXED BY line_short WHERE order_number = ? AND {_IS_SHORT}"  # noqa: S608
@@ -89,6 +94,15 @@ def filter_of(args: Mapping[str, Json]) -> Filter:
     )
 
 
+class Touched(NamedTuple):
+    """An order with pending operations: as it will be, and what that was found out from."""
+
+    row: Row
+    said: Mapping[str, Any]
+    """What the cache says of it."""
+    operations: Sequence[Operation]
+
+
 class Board:
     """The read `board`; remembers what it counted until cache or outbox change."""
 
@@ -96,8 +110,7 @@ class Board:
         self._outbox = outbox
         self._overlay = overlay
         self._stamp: tuple[Any, ...] = ()
-        self._touched: dict[str, tuple[Row, Mapping[str, Any]]] = {}
-        """Orders with pending operations: as they will be, and what the cache says of each."""
+        self._touched: dict[str, Touched] = {}
         self._sought: dict[Filter, list[Key]] = {}
         """The whole list of each filter that is more than states."""
 
@@ -151,17 +164,20 @@ class Board:
             return
         self._stamp, self._sought = stamp, {}
         sql = f"SELECT {_COLUMNS} FROM json_each(?) e JOIN orders o ON o.order_number = e.value"  # noqa: S608
-        known = fetch(cache, sql, to_text(list(pending)))
         names = [name.strip().removeprefix("o.") for name in _COLUMNS.split(",")]
-        self._touched = {}
-        for columns in known:
-            row = self._row(cache, pending, str(columns[0]))
-            if row is not None:
-                self._touched[str(columns[0])] = row, dict(zip(names, columns, strict=True))
+        before, self._touched = self._touched, {}
+        for columns in fetch(cache, sql, to_text(list(pending))):
+            number, said = str(columns[0]), dict(zip(names, columns, strict=True))
+            known = before.get(number)
+            if known is None or known.said != said or known.operations is not pending[number]:
+                row = self._row(cache, pending, number)
+                known = None if row is None else Touched(row, said, pending[number])
+            if known is not None:
+                self._touched[number] = known
 
     def _extra(self, asked: Filter) -> list[Key]:
         """Keys of the touched orders that belong into the list."""
-        keys = [_key(said, asked.sort) for row, said in self._touched.values() if _fits(row, said, asked)]
+        keys = [_key(said, asked.sort) for row, said, _ in self._touched.values() if _fits(row, said, asked)]
         return sorted(keys)
 
     def _listed(self, cache: apsw.Connection, asked: Filter) -> Listed:
@@ -239,7 +255,7 @@ class Listed:
         cache: apsw.Connection,
         asked: Filter,
         extra: list[Key],
-        touched: Mapping[str, tuple[Row, Mapping[str, Any]]],
+        touched: Mapping[str, Touched],
     ) -> None:
         self._asked = asked
         self._cache = cache
@@ -256,7 +272,7 @@ class Listed:
     def total(self) -> int:
         """How many there are."""
         rows: dict[str, int] = dict(fetch(self._cache, "SELECT status, n FROM status_tally"))
-        hidden = sum(said["status"] in self._asked.status for _, said in self._touched.values())
+        hidden = sum(said["status"] in self._asked.status for _, said, _ in self._touched.values())
         return sum(rows.get(status, 0) for status in self._asked.status) - hidden + len(self._extra)
 
     def whole(self) -> list[Key]:
