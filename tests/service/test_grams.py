@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import apsw
@@ -9,11 +10,12 @@ import asyncpg
 import pytest
 
 from aisle.service.sql import locations, products, stock
-from aisle.service.sql.compose import contains, filtered
+from aisle.service.sql.compose import contains, filtered, searched
 from aisle.service.storage import Tx
 from aisle.service.storage.connection import _sqlite_text
 from aisle.service.storage.grams import POSTGRES, narrowed, words_of
-from aisle.service.text import folded, search_key
+from aisle.service.text import search_key
+from aisle.words import sought
 from tests.service.postgres import Server
 from tests.service.world import World
 
@@ -50,12 +52,45 @@ async def test_a_search_finds_what_holds_its_text_and_nothing_else(world: World)
     await world.post("/products", {"products": goods})
     old = {one: row for one, row in (await _texts(world)).items() if one not in TEXTS}
     for text in _asked():
-        fits = sorted(number for number, said in (TEXTS | old).items() if folded(text) in said)
+        ways = [way.split() for way in sought(text)]
+        fits = sorted(
+            number
+            for number, said in (TEXTS | old).items()
+            if not ways or any(all(word in said for word in words) for words in ways)
+        )
         assert await _found(world, text) == (len(fits), fits), text
 
 
 async def _texts(world: World) -> dict[str, str]:
     return dict(world.service.storage.read_now(lambda tx: tx.all("SELECT product_number, search FROM product")))
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        *((text, ["N1", "N2"]) for text in ("7up", "7-up", "7.UP")),
+        *(
+            (text, ["N1"])
+            for text in ("lemonade 7-up", "up lemonade", "7up lemon", "1.5l 7up", "15L lem", "c&a", "ca 7")
+        ),
+        *((text, ["N3"]) for text in ("rod", "rød", "smor", "brod smør", "aeble", "lodz", "orhus", "strasse ro")),
+        *((text, ["N4"]) for text in ("dark tea", "tea da", "9.99", "999 tea", "dark-tea")),
+        *((text, []) for text in ("tea lemonade", "rod 7up", "7-xp")),
+    ],
+)
+async def test_words_are_found_in_any_order_with_and_without_punctuation(
+    world: World, text: str, fits: list[str]
+) -> None:
+    """As a session finds them."""
+    names = {
+        "N1": "Lemonade 7-Up 1.5l c&a",
+        "N2": "7UP zero",
+        "N3": "Rød Smør Brød Æbler Łódź Ørhus Straße",
+        "N4": "Tea 9.99 dark",
+    }
+    goods = [{"product_number": one, "product_name": name, "barcode": one} for one, name in names.items()]
+    await world.post("/products", {"products": goods})
+    assert await _found(world, text) == (len(fits), fits)
 
 
 async def test_a_search_follows_what_products_become(world: World) -> None:
@@ -98,11 +133,16 @@ def test_a_search_is_narrowed_where_it_looks_through_the_catalogue() -> None:
         (stock.STOCK_COUNT_CATALOGUE, stock.STOCK_FILTERS, True),
         (locations.AT_PLACE, locations.AT_PLACE_FILTERS, False),
     )
+    asked = {
+        "tea": "tea", "te": "", "tea time": "time tea", "tea 1": "tea", "1 te": "", "t-ea": "",
+        "tea-time 1": "time tea teatime", "a% \\": "", "one two three four five six": "three four five one",
+    }  # fmt: skip
     for head, filters, narrow in lists:
-        for text in ("tea", "te"):
-            query = filtered(head, filters, {"store": "S", "search": contains(text)})
+        for text, words in asked.items():
+            query = filtered(head, filters, {"store": "S", **searched("search", text)})
             said = narrowed(_sqlite_text(query.sql), query.args)
-            assert ("words_of(?2)" in said) is (narrow and len(text) > 2)
+            by = [str(query.args[int(place) - 1]) for place in re.findall(r"words_of\(\?(\d+)\)", said)]
+            assert by == ([contains(word) for word in words.split()] if narrow else []), text
 
 
 def test_words_are_few_and_cover_both_ends() -> None:
@@ -116,13 +156,13 @@ def test_words_are_few_and_cover_both_ends() -> None:
 
 
 async def test_the_index_is_what_a_search_goes_by(world: World, engine: str) -> None:
-    query = filtered(products.PRODUCT_LIST, products.PRODUCT_FILTERS, {"search": contains("tea time")})
+    query = filtered(products.PRODUCT_LIST, products.PRODUCT_FILTERS, searched("search", "tea time"))
 
     async def plan(tx: Tx) -> list[Any]:
         if engine in ("sqlite", "twice"):
             return await tx.all("EXPLAIN QUERY PLAN " + query.sql, *query.args)
         await tx.run("SET LOCAL enable_seqscan = off")
-        return await tx.all("EXPLAIN " + query.sql.replace("$1", "'%tea time%'"))
+        return await tx.all("EXPLAIN " + query.sql.replace("$1", "'%time%'").replace("$2", "'%tea%'"))
 
     said = str(world.service.storage.read_now(plan))
     assert "VIRTUAL TABLE" in said if engine in ("sqlite", "twice") else "product_gram" in said

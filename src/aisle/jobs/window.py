@@ -223,7 +223,8 @@ def not_found(id_: str, text: str) -> Msg:
     """That no product has these words (`id_`); where one of several is so short that it is not looked for everywhere,
     that more of it finds more."""
     words = fold(text).split()
-    partly = len(words) > 1 and any(len(word) < WHOLE for word in words)
+    short = [word for word in words if len(word) < WHOLE]
+    partly = len(words) > 1 and (len(short) > WHOLE - 1 or any(len(word) < 2 or not word.isascii() for word in short))
     return msg("lookup.not_yet" if partly else id_, text=text)
 
 

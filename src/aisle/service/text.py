@@ -6,11 +6,13 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from aisle.words import kept
+
 _DIGITS = re.compile(r"\d+")
 
 
 def folded(text: str) -> str:
-    """Text as it is searched: without case and accents, so that `musli` finds `Müsli`."""
+    """Text as it is sorted: without case and accents. What is stored of it stays in that order."""
     if text.isascii():
         return text.casefold()
     plain = unicodedata.normalize("NFKD", text).casefold()
@@ -18,8 +20,13 @@ def folded(text: str) -> str:
 
 
 def search_key(parts: Iterable[object]) -> str:
-    """What a search looks through: the folded parts, kept apart so that no match runs over two of them."""
-    return folded("\n".join(str(part) for part in parts if part))
+    """What a search looks through: the words of the parts, kept apart so that no match runs over two of them."""
+    return refolded("\n".join(str(part) for part in parts if part))
+
+
+def refolded(text: str) -> str:
+    """The same of a text that has its parts on lines, in whatever way it was folded before."""
+    return "\n".join(words for line in text.split("\n") if (words := kept(line)))
 
 
 def natural_key(code: str) -> str:

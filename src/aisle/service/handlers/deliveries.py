@@ -19,12 +19,12 @@ from aisle.service.limits import check_code
 from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.sql import deliveries as sql
 from aisle.service.sql import products as product_sql
-from aisle.service.sql.compose import Query, around, contains, filtered, merged, paged
+from aisle.service.sql.compose import Query, around, filtered, merged, paged, searched
 from aisle.service.states import EXPECTED, RECEIVED
 from aisle.service.stock.book import Book, Product
 from aisle.service.stock.update import order_pool
 from aisle.service.storage import Row
-from aisle.service.text import folded, search_key
+from aisle.service.text import search_key
 from aisle.service.times import day, parsed
 from aisle.service.tokens import enter
 
@@ -64,7 +64,7 @@ async def list_deliveries(ctx: Context, call: Call) -> bytes:
     asked, store = await scope(ctx, query)
     asked |= {name: query[name] for name in _EQUAL if name in query}
     if "supplier_name" in query:
-        asked["supplier_name"] = contains(folded(query["supplier_name"]))
+        asked |= searched("supplier_name", query["supplier_name"])
     if "delivery_date" in query:
         asked["expected_on"] = day(query["delivery_date"], "delivery_date")
     asked |= modified_or_submitted(query)

@@ -12,10 +12,9 @@ from aisle.service.encode import joined, loaded, member, pool_members, quoted, s
 from aisle.service.handlers.languages import names
 from aisle.service.pages import envelope, scrolled_page
 from aisle.service.sql import locations as sql
-from aisle.service.sql.compose import Query, around, contains, filtered, paged
+from aisle.service.sql.compose import Query, around, filtered, paged, searched
 from aisle.service.stock.book import Book
 from aisle.service.storage import Row
-from aisle.service.text import folded
 
 # Where the columns of a balance begin in a row of the page, after those of the place.
 _BALANCE = 7
@@ -28,7 +27,7 @@ async def list_locations(ctx: Context, call: Call) -> bytes:
     ctx.app_user = query.get("app_username", ctx.app_user)
     asked: dict[str, object] = {"store": ctx.here.number}
     if "search_text" in query:
-        asked["search"] = contains(folded(query["search_text"]))
+        asked |= searched("search", query["search_text"])
     # From the store's counters where nothing else is asked.
     one = Query(sql.LOCATION_COUNT_ONE, (ctx.here.number,))
     every = one if len(asked) == 1 else filtered(sql.LOCATION_COUNT, sql.LOCATION_FILTERS, asked)
@@ -118,9 +117,7 @@ def _searched(query: dict[str, Any]) -> dict[str, object]:
     """A search through name and barcode; the advanced one through everything the catalogue says of the product."""
     if "search_text" not in query:
         return {}
-    if query.get("advance_search"):
-        return {"detail": contains(folded(query["search_text"]))}
-    return {"search": contains(folded(query["search_text"]))}
+    return {**searched("detail" if query.get("advance_search") else "search", query["search_text"])}
 
 
 def _product(row: Row, name: str) -> str:

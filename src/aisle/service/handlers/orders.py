@@ -12,11 +12,10 @@ from aisle.service.context import Call, Context, Store
 from aisle.service.encode import flag, fragment, joined, member, pool_members, quoted, shipment_members
 from aisle.service.pages import envelope, scrolled_page
 from aisle.service.sql import orders as sql
-from aisle.service.sql.compose import contains, filtered, paged
+from aisle.service.sql.compose import filtered, paged, searched
 from aisle.service.states import STATUS_ID
 from aisle.service.stock.book import Book
 from aisle.service.storage import Row
-from aisle.service.text import folded
 from aisle.service.times import shifted
 
 
@@ -69,7 +68,7 @@ def _asked(ctx: Context, query: Mapping[str, Any]) -> dict[str, object]:
     if "pickup_offset" in query:
         asked["pickup_until"] = shifted(ctx.seconds, query["pickup_offset"])
     if "search_text" in query:
-        asked["search"] = contains(folded(query["search_text"]))
+        asked |= searched("search", query["search_text"])
     return asked
 
 

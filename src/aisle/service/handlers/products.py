@@ -13,9 +13,9 @@ from aisle.service.limits import check_code
 from aisle.service.pages import asked_page
 from aisle.service.sql import core
 from aisle.service.sql import products as sql
-from aisle.service.sql.compose import Query, contains, filtered, paged
+from aisle.service.sql.compose import Query, filtered, paged, searched
 from aisle.service.sql.stock import STOCK_COUNT_ONE
-from aisle.service.text import folded, search_key
+from aisle.service.text import search_key
 from aisle.service.times import parsed
 from aisle.service.tokens import enter
 
@@ -122,7 +122,7 @@ async def list_products(ctx: Context, call: Call) -> bytes:
     if "barcode" in query:
         asked["barcode"] = code_key(query["barcode"])
     if "search_text" in query:
-        asked["search"] = contains(folded(query["search_text"]))
+        asked |= searched("search", query["search_text"])
     if "last_modified_date" in query:
         asked["modified"] = parsed(query["last_modified_date"], "last_modified_date")
     if "store_number" in query:
@@ -204,7 +204,9 @@ def _row(item: Body, now: str) -> tuple[object, ...]:
         int(item["allow_decimal"]),
         compact(item["price"]) if "price" in item else "",
         item.get("attention_code", ""),
-        search_key((item["product_name"], item["barcode"], item.get("barcodes_array"), *codes_of(item))),
+        search_key(
+            (item["product_name"], item["barcode"], *_SEPARATORS.split(item.get("barcodes_array", "")), *codes_of(item))
+        ),
         compact({name: item[field] for field, name in _ENTRY.items() if field in item} | _grouped(item)),
         compact(item),
         now,

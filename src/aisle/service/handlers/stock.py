@@ -27,9 +27,8 @@ from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.sql import products as product_sql
 from aisle.service.sql import stock as sql
 from aisle.service.sql import stores as store_sql
-from aisle.service.sql.compose import Query, around, contains, filtered, merged, paged
+from aisle.service.sql.compose import Query, around, filtered, merged, paged, searched
 from aisle.service.storage import Row
-from aisle.service.text import folded
 from aisle.service.times import parsed
 from aisle.service.tokens import enter, enter_all
 
@@ -142,7 +141,7 @@ async def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> di
     if "barcode" in query:
         asked["barcode"] = code_key(query["barcode"])
     if "search_text" in query:
-        asked["search"] = contains(folded(query["search_text"]))
+        asked |= searched("search", query["search_text"])
     if "last_modified_date" in query:
         since = parsed(query["last_modified_date"], "last_modified_date")
         products = await ctx.tx.all(product_sql.PRODUCTS_SINCE, since, _FEW_PRODUCTS + 1)

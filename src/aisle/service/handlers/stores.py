@@ -12,8 +12,8 @@ from aisle.service.limits import check_code
 from aisle.service.ordering import is_row
 from aisle.service.pages import envelope, scrolled_page
 from aisle.service.sql import stores as sql
-from aisle.service.sql.compose import contains, filtered, paged
-from aisle.service.text import folded, search_key
+from aisle.service.sql.compose import filtered, paged, searched
+from aisle.service.text import search_key
 from aisle.service.times import parsed
 
 
@@ -26,7 +26,7 @@ async def list_stores(ctx: Context, call: Call) -> bytes:
     if "is_warehouse" in query:
         asked["is_warehouse"] = int(query["is_warehouse"])
     if "search_text" in query:
-        asked["search"] = contains(folded(query["search_text"]))
+        asked |= searched("search", query["search_text"])
     if "secondary_key" in query:
         asked["secondary_key"] = query["secondary_key"]
     total = await filtered(sql.STORE_COUNT, sql.STORE_FILTERS, asked).total(ctx.tx)

@@ -7,12 +7,23 @@ from itertools import product
 from typing import NamedTuple
 
 from aisle.service.storage.base import Row, Tx
+from aisle.words import sought
 
 # Conditions that a planner has one good plan for, whatever they are asked with.
 _PLAIN = frozenset(
     {"after", "beyond", "from_id", "is_active", "known", "month", "months", "place", "receipt_type", "since", "stocked"}
 )
 _PLAIN |= {"store", "to_id", "token", "until"}
+
+
+WORDS = 24
+"""Words of a search that are heard."""
+
+
+class Sought(NamedTuple):
+    """A search of texts: patterns of which one that fits has all, or all of the next list; the longest first."""
+
+    ways: tuple[tuple[str, ...], ...]
 
 
 class Query(NamedTuple):
@@ -38,20 +49,28 @@ class Query(NamedTuple):
 def filtered(head: str, conditions: Mapping[str, str], asked: Mapping[str, object], tail: str = "") -> Query:
     """`head WHERE … tail` with the conditions named in `asked`; a tuple fills several `$?` of one condition.
 
-    Conditions that hold one value several times get it for each.
+    Conditions that hold one value several times get it for each; one of texts stands there for each word of a search.
     """
     args: list[object] = []
     parts: list[str] = []
     for name, value in asked.items():
-        pieces = conditions[name].split("$?")
-        values = value if isinstance(value, tuple) else (value,) * (len(pieces) - 1)
-        text = pieces[0]
-        for piece, one in zip(pieces[1:], values, strict=True):
-            args.append(one)
-            text += "$" + str(len(args)) + piece
-        parts.append(text)
+        if isinstance(value, Sought):
+            ways = (" AND ".join(_filled(conditions[name], one, args) for one in way) for way in value.ways)
+            parts.append("(" + " OR ".join("(" + way + ")" for way in ways) + ")")
+        else:
+            parts.append(_filled(conditions[name], value, args))
     where = " WHERE " + " AND ".join(parts) if parts else ""
     return Query(head + where + " " + tail, tuple(args), asked.keys() <= _PLAIN)
+
+
+def _filled(condition: str, value: object, args: list[object]) -> str:
+    """The condition with numbers for its `$?`, whose values come to `args`."""
+    text, *pieces = condition.split("$?")
+    values = value if isinstance(value, tuple) else (value,) * len(pieces)
+    for piece, one in zip(pieces, values, strict=True):
+        args.append(one)
+        text += "$" + str(len(args)) + piece
+    return text
 
 
 def merged(
@@ -108,6 +127,14 @@ def counted(query: Query, most: int) -> Query:
 def around(page: Query, rest: str) -> Query:
     """`rest`, which reads the page's rows under the name `page`."""
     return page._replace(sql="WITH page AS (" + page.sql + ") " + rest)
+
+
+def searched(name: str, text: str) -> dict[str, Sought]:
+    """What is asked by the condition `name` for texts with all these words, anywhere and in any order; nothing where
+    the text has no words."""
+    ways = (sorted(dict.fromkeys(way.split()[:WORDS]), key=len, reverse=True) for way in sought(text))
+    patterns = tuple(tuple(map(contains, way)) for way in ways)
+    return {name: Sought(patterns)} if patterns else {}
 
 
 def contains(text: str) -> str:

@@ -222,6 +222,17 @@ _COUNTERS = (
     "CREATE INDEX store_product_modified_here ON store_product (store_number, modified_on, seq)",
 )
 
+# Texts that are searched, in words as `aisle.words` keeps them: they had their punctuation, and letters that no accent
+# makes. The function is the program's own (`text.refolded`); PostgreSQL has it done for it.
+REFOLDED = (
+    "UPDATE product SET search = refolded(search)",
+    "UPDATE product SET detail = refolded(detail)",
+    "UPDATE store SET search = refolded(search)",
+    "UPDATE location SET search = refolded(search)",
+    "UPDATE customer_order SET search = refolded(search)",
+    "UPDATE delivery SET supplier_search = refolded(supplier_search)",
+)
+
 # What stands anywhere in a product's texts; each engine has this index in its own way (`storage/grams.py`).
 GRAMS = "CREATE INDEX product_gram ON product (search)"
 
@@ -242,4 +253,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _GROUPS_OF_DELIVERIES,
     _COUNTERS,
     (GRAMS,),
+    REFOLDED,
 )

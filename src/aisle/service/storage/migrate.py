@@ -49,7 +49,7 @@ def _dialect(statement: str) -> str:
     """
     if statement == GRAMS:
         return grams.SQLITE
-    if REFOLDED.get(statement, ("", ""))[0] == "product":
+    if statement in REFOLDED:
         return ";".join((statement, *grams.KEPT))
     words = statement.split(None, 3)
     narrow = words[:2] == ["CREATE", "TABLE"] and words[2] in NARROW

@@ -42,7 +42,7 @@ async def _apply(connection: asyncpg.Connection, number: int, statements: tuple[
         await connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
         for statement in statements:
             if statement in REFOLDED:
-                await _refold(connection, *REFOLDED[statement])
+                await _refold(connection, *statement.split()[1:4:2])
             elif text := dialect(statement):
                 await connection.execute(text)
         await connection.execute("INSERT INTO schema_version (version) VALUES ($1)", number)
