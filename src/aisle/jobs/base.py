@@ -23,7 +23,7 @@ class Query(NamedTuple):
 
     id: str
     name: str
-    """A named read of aisle.local.reads.reads: `orders`, `order`, `people`, …"""
+    """A named read of aisle.local.reads.named: `orders`, `order`, `people`, …"""
     args: Mapping[str, Json]
     live: bool = False
     """Its answer is a window on data that anyone may change: asked again on resume, never part of the journal. What
@@ -113,7 +113,7 @@ class Export(NamedTuple):
     file: str
     """As a person named it."""
     name: str
-    """A named read of aisle.local.reads.reads."""
+    """A named read of aisle.local.reads.named."""
     args: Mapping[str, Json]
     columns: tuple[str, ...]
     """Fields of its rows, which are the heads of the columns too."""

@@ -1,0 +1,229 @@
+"""The reads that any page asks for, by name: windows on the store's data with the outbox laid over them.
+
+Each makes (rows, how many there are in all) of its arguments. A supervisor's pages have more: aisle.local.reads.desk.
+
+`orders` (search, product_number, user, first, size): open orders, those before all others that were given to this user
+or go first, then by pickup date and number, with progress, and whose they are (aisle.local.reads.claims, reads_walks);
+of those with words, a hundred at most. `given` (user): see aisle.local.reads.walks.
+`order` (order_number): one row with `lines`; `lines_known` is False where only the header is here.
+`product` (product_number): one row with stock by pool and place. `surrounding` (product_number): one row with the
+`stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search, first, size):
+products, best first, 100 at most. `place` (location_code): one row with all `products` on it, their pools and what of
+them is `held`, and the places `before` and `after` it. `places` (search, beside, first, size): in the order of feet,
+with the number of `products` on each. `people` (search, size): user and name, and whether it `is_badge` of his that is
+searched for.
+`pass` (user, now): see aisle.local.outbox.passes.
+`store` (store_number; without it this one). `count_log` (now, user, product_number, search, first, size): the day's
+counts, losses and corrections, youngest first. `reasons`: those that the store's logs have named.
+`homes` (product_numbers): the places of each, those that have some first, in the order of feet. `refusals` (operation,
+since): what the service refused and why, oldest first. `doubts` (op_id, first, size): what is not settled, those that
+need a person first; `trouble`: how many these are. `named` (code): what it is the number of. Of picking: `stranger`,
+`lying`, `pickups`, see aisle.local.reads.pick; `spot`, see aisle.local.reads.spot.
+Of deliveries: `deliveries`, `delivery`, `expecting`, `receipts`, `receipt_kinds`, see aisle.local.reads.deliveries. Of
+the log: `logs`, `losses`, see aisle.local.reads.logbook.
+`elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
+`short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
+`unread`: each `list` of the store that was never read to its end.
+`store_product` (product_number, user): see aisle.local.reads.store_product.
+`stores`, `store_page`: see aisle.local.reads.stores.
+`catalogue`, `catalogue_page`, `facets`: see aisle.local.reads.catalogue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from aisle.jobs.base import Json
+from aisle.late import Late
+from aisle.local.db import fetch, fetch_one
+from aisle.local.host.home import Home
+from aisle.local.outbox.doubts import doubts, trouble
+from aisle.local.reads.claims import with_claims, with_pickers
+from aisle.local.reads.orders import Shift, holders, order, orders
+from aisle.local.reads.overlay import Overlay, Row
+from aisle.local.reads.overlay_goods import Goods
+from aisle.local.reads.places import Known, place, places
+from aisle.local.reads.rows import Result, in_use, loaded, pools, window
+from aisle.local.reads.unread import unread
+from aisle.local.reads.walk import Walk
+from aisle.scan.codes import lookup_keys
+from aisle.scan.meaning import PERSON, Candidate
+from aisle.words import fold
+
+if TYPE_CHECKING:
+    from aisle.local.outbox import passes
+    from aisle.local.reads import catalogue as reads_catalogue
+    from aisle.local.reads import deliveries as reads_deliveries
+    from aisle.local.reads import goods as reads_goods
+    from aisle.local.reads import logbook as reads_logbook
+    from aisle.local.reads import logs as reads_logs
+    from aisle.local.reads import moves as reads_moves
+    from aisle.local.reads import pick as reads_pick
+    from aisle.local.reads import short as reads_short
+    from aisle.local.reads import spot as reads_spot
+    from aisle.local.reads import store_product as reads_store_product
+    from aisle.local.reads import stores as reads_stores
+    from aisle.local.reads import walks as reads_walks
+else:
+    passes = Late("aisle.local.outbox.passes")
+    reads_catalogue = Late("aisle.local.reads.catalogue")
+    reads_deliveries = Late("aisle.local.reads.deliveries")
+    reads_goods = Late("aisle.local.reads.goods")
+    reads_logbook = Late("aisle.local.reads.logbook")
+    reads_logs = Late("aisle.local.reads.logs")
+    reads_moves = Late("aisle.local.reads.moves")
+    reads_pick = Late("aisle.local.reads.pick")
+    reads_short = Late("aisle.local.reads.short")
+    reads_spot = Late("aisle.local.reads.spot")
+    reads_store_product = Late("aisle.local.reads.store_product")
+    reads_stores = Late("aisle.local.reads.stores")
+    reads_walks = Late("aisle.local.reads.walks")
+
+PEOPLE = 50
+"""Rows of a window on people when nobody says how many."""
+
+Args = Mapping[str, Json]
+
+
+class Ground(NamedTuple):
+    """What is read from, as it is at this moment, and what of it is known already."""
+
+    home: Home
+    cache: apsw.Connection
+    outbox: apsw.Connection
+    overlay: Overlay
+    goods: Goods
+    pools: Mapping[int, str]
+    """Stock pools in use, by the settings; empty for those that the store names."""
+    lying: Known
+    """What lies at places that were read before; kept up to date by whoever reads one."""
+    find: Callable[[Iterable[str]], list[Candidate]]
+    walk: Callable[[], Walk]
+    """The order of feet."""
+    shift: Callable[[], Shift]
+    """What waits does this to the list of open orders."""
+    gone: Callable[[Iterable[str]], set[str]]
+    """Those of these orders that were rejected or finished here."""
+
+
+def _orders(on: Ground, args: Args) -> Result:
+    wanted = {**args, "ahead": reads_walks.ahead(on.outbox, str(args.get("user") or ""))}
+    return _claimed(on, orders(on.cache, on.overlay.orders(), on.shift(), wanted))
+
+
+def _claimed(on: Ground, result: Result) -> Result:
+    with_claims(on.cache, on.outbox, result[0])
+    reads_walks.with_wishes(on.cache, on.outbox, result[0])
+    return result
+
+
+def _told(on: Ground, result: Result) -> Result:
+    with_pickers(on.cache, result[0])
+    return result
+
+
+def _product(on: Ground, args: Args) -> Result:
+    return reads_goods.product(on.cache, on.goods.pending(), str(args["product_number"]), on.home.store, on.pools)
+
+
+def _holders(on: Ground, args: Args) -> Result:
+    return holders(on.cache, on.overlay.orders(), args)
+
+
+def _place(on: Ground, args: Args) -> Result:
+    """What lies there for orders that were rejected here lies there for nobody."""
+    rows, total = place(on.cache, on.goods.pending(), on.walk(), args, on.lying)
+    products = [product for row in rows for product in row["products"]]
+    gone = on.gone({str(each["order_number"]) for product in products for each in product["held"]})
+    for product in products if gone else ():
+        product["held"] = [each for each in product["held"] if str(each["order_number"]) not in gone]
+    return rows, total
+
+
+def _elsewhere(on: Ground, args: Args) -> Result:
+    rows, _ = _product(on, args)
+    return reads_short.elsewhere(on.cache, on.goods.pending(), on.walk(), rows[0] if rows else None, args)
+
+
+def _unread(on: Ground, _: Args) -> Result:
+    found = unread(on.cache)
+    return [{"list": name} for name in found], len(found)
+
+
+def _people(on: Ground, args: Args) -> Result:
+    search = str(args.get("search") or "")
+    words = fold(search).split()
+    badges = {found.key for found in on.find(lookup_keys(search)) if found.kind == PERSON}
+    rows = fetch(on.cache, "SELECT raw, user, name, text FROM person ORDER BY name, user")
+    people = [
+        {**loaded(raw), "user": user, "name": name, "is_badge": user in badges}
+        for raw, user, name, text in rows
+        if user in badges or all(word in text for word in words)
+    ]
+    first, size = window(args, PEOPLE)
+    return people[first : first + size], len(people)
+
+
+def _store(on: Ground, args: Args) -> Result:
+    number = str(args.get("store_number") or on.home.store)
+    row = fetch_one(on.cache, "SELECT raw FROM store WHERE store_number = ?", number)
+    mine = on.pools if number == on.home.store else {}
+    if row is None and not mine:
+        return [], 0
+    raw = loaded(row[0]) if row else {}
+    store: Row = {
+        **raw,
+        "store_number": number,
+        "store_name": raw.get("storeName"),
+        "is_warehouse": bool(raw.get("isWarhouse")),
+        "pools": in_use(pools(raw, "storeStockPool"), mine),
+    }
+    return [store], 1
+
+
+NAMED: Mapping[str, Callable[[Ground, Args], Result]] = {
+    "orders": _orders,
+    "given": lambda on, args: reads_walks.given(on.cache, on.outbox, args),
+    "order": lambda on, args: _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"]))),
+    "product": _product,
+    "surrounding": lambda on, args: reads_goods.surrounding(on.cache, str(args["product_number"]), on.home.store),
+    "holders": _holders,
+    "search": lambda on, args: reads_goods.search(on.cache, args),
+    "place": _place,
+    "places": lambda on, args: places(on.cache, on.goods.pending(), on.walk(), args),
+    "homes": lambda on, args: reads_moves.homes(on.cache, on.goods.pending(), args),
+    "refusals": lambda on, args: _told(on, reads_moves.refusals(on.outbox, args)),
+    "named": lambda on, args: reads_moves.named(on.find(lookup_keys(str(args["code"])))),
+    "doubts": lambda on, args: doubts(on.outbox, on.cache, args),
+    "trouble": lambda on, _: trouble(on.outbox),
+    "unread": _unread,
+    "count_log": lambda on, args: reads_logs.count_log(on.cache, on.outbox, on.home.store, args),
+    "reasons": lambda on, _: reads_logs.reasons(on.cache),
+    "elsewhere": _elsewhere,
+    "short_reasons": lambda on, _: reads_short.short_reasons(on.cache),
+    "features": lambda on, _: reads_short.features(on.cache),
+    "stranger": lambda on, args: reads_pick.stranger(on.cache, partial(_product, on), partial(_holders, on), args),
+    "lying": lambda on, args: reads_pick.lying(partial(_product, on), args),
+    "pickups": lambda on, args: reads_pick.pickups(on.cache, args),
+    "spot": lambda on, args: reads_spot.spot(on.cache, on.goods.pending(), on.walk(), on.gone, args),
+    "deliveries": lambda on, args: reads_deliveries.deliveries(on.cache, on.overlay, args),
+    "delivery": lambda on, args: reads_deliveries.delivery(on.cache, on.overlay, str(args["order_number"])),
+    "expecting": lambda on, args: reads_deliveries.expecting(on.cache, on.overlay, args),
+    "receipts": lambda on, args: reads_deliveries.receipts(on.cache, args),
+    "logs": lambda on, args: reads_logbook.logs(on.cache, args),
+    "losses": lambda on, args: reads_logbook.losses(on.cache, args),
+    "receipt_kinds": lambda on, _: reads_deliveries.receipt_kinds(on.cache),
+    "store_product": lambda on, args: reads_store_product.read(on.cache, on.outbox, partial(_product, on), args),
+    "people": _people,
+    "pass": lambda on, args: passes.read(on.cache, on.outbox, args),
+    "catalogue": lambda on, args: reads_catalogue.catalogue(on.cache, args),
+    "catalogue_page": lambda on, args: reads_catalogue.catalogue_page(on.cache, partial(_product, on), args),
+    "facets": lambda on, args: reads_catalogue.facets(on.cache, args),
+    "stores": lambda on, args: reads_stores.stores(on.cache, on.home, args),
+    "store_page": lambda on, args: reads_stores.store_page(on.cache, on.outbox, on.home, args),
+    "store": _store,
+}
