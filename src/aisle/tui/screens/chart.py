@@ -26,10 +26,10 @@ ROOMY = 4
 """Rows from which on there is one for what stands under the bars."""
 
 LEAST = 36
-"""Cells that a label and its total have, where the screen has so many."""
+"""Cells that a label and its total have at least, where the screen has so many."""
 
 EIGHTHS = " ▁▂▃▄▅▆▇█"
-ASCII = " ...:::##"
+ASCII = " _.-:=+*#"
 """How full the topmost cell of a bar is, in eighths."""
 
 PAGING = ("hint.page_on", "hint.page_back")
@@ -53,6 +53,7 @@ def body(view: Chart, box: Box) -> tuple[list[Line], Msg | None]:
         first = view.page % pages * room
         told = msg("frame.page", page=view.page % pages + 1, pages=pages) if pages > 1 else None
         return _filled([*said, *mapped[first : first + room]], [*choices, *_hints(view, box, pages)], box), told
+    view = _split(view, box.cells)
     pieces = [piece for one in view.series for piece in _pieces(one, box.cells)]
     own = 1 if room >= ROOMY and any(piece.axis for piece in pieces) else 0
     axis = 1 if room >= ROOMY and view.axis else 0
@@ -62,15 +63,24 @@ def body(view: Chart, box: Box) -> tuple[list[Line], Msg | None]:
     at = view.page % pages
     top = max((value for one in view.series for value in one.values), default=Decimal(0))
     column, gap = _columns(max(len(view.axis), *(len(piece.values) for piece in pieces)), box.cells)
+    wide = _wide(pieces, column + gap, gap, box)
     lines: list[Line] = [*said]
     for one in pieces[at * shown : (at + 1) * shown]:
         figures = [_figures(one, column, gap, box.voice)] if each > FIGURES and column >= FIGURES else []
         keys = [_keys(one.axis, column + gap, box)] if own else []
-        lines += [*_series(one, top, each - own - 1 - len(figures), column, gap, box), *figures, *keys]
+        lines += [*_series(one, top, each - own - 1 - len(figures), column, gap, wide, box), *figures, *keys]
     if axis:
         lines.append(_axis(view.axis, column, gap, box))
     told = msg("frame.page", page=at + 1, pages=pages) if pages > 1 else None
     return _filled(lines, [*choices, *_hints(view, box, pages)], box), told
+
+
+def _split(view: Chart, cells: int) -> Chart:
+    """Where the keys of all rows do not fit side by side, each row has them as its own, and goes into pieces."""
+    if len(view.axis) <= cells:
+        return view
+    series = (one if one.axis else one._replace(axis=view.axis) for one in view.series)
+    return view._replace(axis=(), series=tuple(series))
 
 
 def _pieces(one: Series, cells: int) -> Iterator[Series]:
@@ -103,12 +113,22 @@ def _columns(count: int, cells: int) -> tuple[int, int]:
     return max(1, min(WIDEST, (cells + gap) // max(1, count) - gap)), gap
 
 
-def _series(one: Series, top: Decimal, height: int, column: int, gap: int, box: Box) -> list[Line]:
+def _total(one: Series, voice: Voice) -> str:
+    return "" if one.total is None else voice.number(one.total)
+
+
+def _wide(pieces: Sequence[Series], each: int, gap: int, box: Box) -> int:
+    """The cells in which the labels and totals of all rows stand: no label is cut while there is room."""
+    labels = (width(box.voice.short(one.label, box.cells)) + 1 + width(_total(one, box.voice)) for one in pieces)
+    bars = max(len(one.values) for one in pieces) * each - gap
+    return min(box.cells, max(LEAST, bars, *labels))
+
+
+def _series(one: Series, top: Decimal, height: int, column: int, gap: int, wide: int, box: Box) -> list[Line]:
     """The label with its total, and the bars under it from the top down."""
-    total = "" if one.total is None else box.voice.number(one.total)
-    cells = min(box.cells, max(LEAST, len(one.values) * (column + gap) - gap))
-    label = box.voice.short(one.label, max(1, cells - width(total) - 1))
-    lines: list[Line] = [sides([(label, "row")], [(total, "quantity")], cells)]
+    total = _total(one, box.voice)
+    label = box.voice.short(one.label, max(1, wide - width(total) - 1))
+    lines: list[Line] = [sides([(label, "row")], [(total, "quantity")], wide)]
     signs = ASCII if box.voice.plain else EIGHTHS
     eighths = [_eighths(value, top, height) for value in one.values]
     for row in range(height - 1, -1, -1):
@@ -125,15 +145,23 @@ def _figures(one: Series, column: int, gap: int, voice: Voice) -> Line:
 
 
 def _eighths(value: Decimal, top: Decimal, height: int) -> int:
-    """How many eighths of a row a bar is high; anything at all shows."""
-    full = int(value / top * height * 8) if top > 0 else 0
-    return max(1, full) if value > 0 else 0
+    """How many eighths of a row a bar is high; anything at all shows, and none but the highest is as high as it."""
+    if value <= 0:
+        return 0
+    full = 8 * height
+    return full if value >= top else max(1, min(full - 1, round(value * full / top)))
 
 
 def _axis(axis: Sequence[Msg], column: int, gap: int, box: Box) -> Line:
-    texts = [box.voice.say(each, 9 if column >= 4 else 0) for each in axis]
-    cells = [fit(text, column, mark="", pad=True) for text in texts]
-    return [((" " * gap).join(cells), "head")]
+    """What the bars of all rows are of, from the last one on: as many keys as stand apart, none of them cut."""
+    line, free = "", box.cells + 1
+    for index in range(len(axis) - 1, -1, -1):
+        text = box.voice.say(axis[index], 9 if column >= 4 else 0)
+        begin = max(0, min(index * (column + gap), box.cells - width(text)))
+        if begin + width(text) < free:
+            line = fit(text, free - begin, mark="", pad=True) + line if line else text
+            free = begin
+    return [(" " * free + line, "head")] if line else []
 
 
 def _keys(axis: Sequence[Msg], column: int, box: Box) -> Line:
