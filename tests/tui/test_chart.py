@@ -1,0 +1,81 @@
+"""Bars on every screen: as high as their figures say, none left out, and what is under and over them not cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pytest
+
+from aisle.jobs.view import Chart, Frame, Link, Series, msg, raw
+from aisle.tui.screens.chart import ASCII, EIGHTHS
+from aisle.tui.screens.frame import paint
+
+SIZES = ((20, 16), (40, 20), (80, 24), (200, 50))
+
+
+def drawn(series: Sequence[Series], axis: int, size: tuple[int, int], *, plain: bool = False, page: int = 0) -> str:
+    """The chart of these series, its columns named by the numbers from 0 on."""
+    keys = tuple(msg("number", value=number) for number in range(axis))
+    view = Chart("today.hours", msg("today.title_hours"), msg("today.prompt_read"), tuple(series), keys, page=page)
+    lines = paint(Frame(view, Link("live")), *size, plain=plain).lines
+    return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+
+
+def bars(*values: int, label: str = "Anna") -> Series:
+    """One row of bars."""
+    return Series(raw(label), tuple(map(Decimal, values)), Decimal(sum(values)))
+
+
+def bar_of(text: str, column: int, signs: str = EIGHTHS) -> int:
+    """How many eighths high the bar is that stands in this cell of the screen."""
+    cells = [line[column] for line in text.split("\n")[2:] if len(line) > column and line[column] in signs[1:]]
+    return sum(signs.index(cell) for cell in cells)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_bar_is_as_high_as_its_figure_to_half_an_eighth(size: tuple[int, int], plain: bool) -> None:
+    text = drawn([bars(3, 1, 2, 0)], 4, size, plain=plain)
+    signs = ASCII if plain else EIGHTHS
+    first = next(line for line in text.split("\n") if line.strip().startswith(signs[8]))
+    begin, each = first.index(signs[8]), len(first.strip().split()[0]) + 1
+    top, third, two_thirds, none = (bar_of(text, begin + each * column, signs) for column in range(4))
+    assert (third, two_thirds, none) == (round(top / 3), round(top * 2 / 3), 0)
+
+
+def test_every_eighth_looks_otherwise_without_utf_8_too() -> None:
+    assert len(set(EIGHTHS)) == len(set(ASCII)) == 9
+    assert ASCII.isascii()
+
+
+def test_anything_shows_and_none_but_the_highest_is_full() -> None:
+    text = drawn([bars(1000, 999, 1, 0)], 4, (20, 16))
+    heights = [bar_of(text, column) for column in (0, 5, 10, 15)]
+    assert heights == [heights[0], heights[0] - 1, 1, 0]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_no_hour_of_a_day_is_left_out(size: tuple[int, int]) -> None:
+    """The last of 24 hours is the busiest: it is there at 20 columns too, on the same page or the next."""
+    texts = [drawn([bars(*range(1, 25))], 24, size, page=page) for page in range(2)]
+    assert any(EIGHTHS[8] in text for text in texts)
+    assert any("23" in text for text in texts)
+    assert all(len(line) <= size[0] for text in texts for line in text.split("\n"))
+
+
+@pytest.mark.parametrize("count", [8, 10, 12, 16, 20])
+@pytest.mark.parametrize("size", SIZES)
+def test_what_stands_under_the_bars_is_never_cut(size: tuple[int, int], count: int) -> None:
+    lines = drawn([bars(*[1] * count)], count, size).split("\n")
+    keys = [line for line in lines if line.split() and all(word.isdecimal() for word in line.split())][-1]
+    shown = [int(word) for word in keys.split()]
+    assert shown == sorted(set(shown))
+    assert shown[-1] == count - 1, "the last one is always there"
+    assert all(number < count for number in shown)
+
+
+def test_a_label_is_not_cut_while_there_is_room() -> None:
+    label = "Chloë Martin: 21 picks, 22 counts, 13 moves"
+    assert label in drawn([bars(2, 2, label=label)], 2, (80, 24))
+    assert label not in drawn([bars(2, 2, label=label)], 2, (40, 20))
