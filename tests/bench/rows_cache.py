@@ -40,13 +40,13 @@ def took_ms(work: Callable[[], Any]) -> float:
 
 
 def typed(count: int, seed: int = 7) -> Iterator[str]:
-    """What somebody types, letter after letter: names, two words, tails of barcodes; from the third letter on."""
+    """What somebody types, letter after letter: names, two words, tails of barcodes."""
     chance = random.Random(seed)
     for _ in range(count):
         text = chance.choice(
             ("dahlia", "cassia dark", "juice organic", "erica candle", "milk 125", f"{chance.random()}"[2:9])
         )
-        for end in range(3, len(text) + 1):
+        for end in range(1, len(text) + 1):
             yield text[:end].strip()
 
 
@@ -76,8 +76,17 @@ def bare(home: Home) -> Iterator[apsw.Connection]:
         yield connection
 
 
+_PIECE = f"""
+SELECT id, text, product_number, name, brand, barcode, unit, allow_decimal FROM product
+WHERE id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ?1 AND term < ?1 || char(0x10FFFF) LIMIT {MOST})
+"""
+
+
 def _bare(connection: apsw.Connection, text: str) -> list[Any]:
-    """All words anywhere; where that is more than anybody looks at, those that have them in a row too."""
+    """All words anywhere; where that is more than anybody looks at, those that have them in a row too. One or two
+    letters by the pieces that begin so."""
+    if len(text) < 3:
+        return connection.execute(_PIECE, (text,)).fetchall()
     anywhere, in_a_row = (" AND ".join(f'"{word}"' for word in text.split()), f'" {text}"')
     hits = connection.execute(_BARE, (anywhere,)).fetchall()
     if len(hits) == MOST and " " in text:

@@ -187,7 +187,7 @@ def _sqlite_of(
     rows: Sequence[tuple[str, Sequence[Any]]] = (),
 ) -> None:
     connection = apsw.Connection(str(path))
-    connection.create_scalar_function("refolded", lambda text: text, 1)
+    connection.create_scalar_function("refolded", lambda *said: said[0], 1)
     for statement in (*(_dialect(one) for one in _statements(version)), *ROWS, *more):
         connection.execute(statement)
     for text, values in ((_TOKEN, ("t" * 12, hashed(secret))), *rows):

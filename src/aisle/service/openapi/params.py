@@ -57,7 +57,9 @@ NOTES: dict[str, Note] = {
     "order_number": Note("The one order with this number.", "4101"),
     "pickup_offset": Note("Orders that are due up to today plus so many days, and those without a date.", 7),
     "reference": Note("What carries this reference.", "W58000"),
-    "search_text": Note("Looks through names, numbers and barcodes; case and accents do not matter.", "müsli"),
+    "search_text": Note(
+        "All its words, anywhere in names, numbers and barcodes; case, accents and punctuation do not matter.", "müsli"
+    ),
     "show_lines": Note("Also tells the lines.", True),
     "flush": Note("Before it, takes away what the stores that are named have. Needs an admin's token.", False),
     "location_code_tag": Note("Places with this tag are cleared.", "shelf", {"type": "string", "minLength": 1}),
