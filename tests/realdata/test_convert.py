@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from aisle.client.load.read import Left, records, tables
+from tests.once import shared
 from tests.realdata import lookalike, sources
 from tests.realdata.barcodes import PREFIX, check_digit, checks, restricted_ean13
 from tests.realdata.convert import SPARE, STORE, Facts, convert, home_bin, is_goods, main, walked
@@ -29,10 +30,6 @@ class Converted(NamedTuple):
     def rows(self, name: str) -> Iterator[dict[str, str]]:
         with open(self.out / name, encoding="utf-8", newline="") as stream:
             yield from csv.DictReader(stream)
-
-
-pytestmark = pytest.mark.xdist_group("realdata")
-"""One worker converts, once, what all of these look at."""
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +50,7 @@ def look_alike(made_up: Path, tmp_path_factory: pytest.TempPathFactory) -> Conve
 
 @pytest.fixture(scope="session")
 def real(test_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Converted:
-    return _converted(test_data, tmp_path_factory.mktemp("converted"), "536365")
+    return shared(tmp_path_factory, "realdata", lambda folder: _converted(test_data, folder, "536365"))
 
 
 @pytest.fixture(params=["look_alike", "real"])

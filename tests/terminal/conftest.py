@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.once import shared
 from tests.terminal.harness import Terminal
 from tests.terminal.picker import Picker
 from tests.terminal.shop import Shop, made_once, settle
@@ -16,8 +17,8 @@ from tests.terminal.shop import Shop, made_once, settle
 
 @pytest.fixture(scope="session")
 def demo_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the demo store, its cache up to date; made once for all tests."""
-    return made_once(tmp_path_factory.mktemp("demo") / "home", ["sync"])
+    """A home with the demo store, its cache up to date; made once for all tests of all workers."""
+    return shared(tmp_path_factory, "demo", lambda folder: made_once(folder / "home", ["sync"]))
 
 
 @pytest.fixture

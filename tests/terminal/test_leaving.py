@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,10 +115,12 @@ def test_nothing_is_left_of_an_interrupted_test_run(tmp_path: Path, number: int)
     """Two terminals, two couriers and a service, and then the run itself is gone."""
     test = tmp_path / "test_run.py"
     test.write_text(RUN, encoding="utf-8")
-    fixtures = ("-p", "tests.conftest", "-p", "tests.terminal.conftest")
+    fixtures = ("-p", "pytest_asyncio.plugin", "-p", "tests.conftest", "-p", "tests.terminal.conftest")
     options = ("-c", str(ROOT / "pyproject.toml"), "-p", "no:cacheprovider", f"--basetemp={tmp_path}/inner")
     command = python("-m", "pytest", "-q", "-s", *fixtures, *options, str(test))
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as run:
+    lean = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, cwd=ROOT, env=lean, **pipes) as run:
         try:
             assert run.stdout is not None
             said = ""
