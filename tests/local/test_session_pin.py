@@ -137,7 +137,9 @@ def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk
     assert PIN.encode() not in written(desk, tmp_path / "trace.jsonl")
 
 
-def test_a_remark_alone_is_asked_for_too_and_leaving_does_nothing(desk: Desk) -> None:
+@pytest.mark.parametrize("link", ["live", "offline"])
+def test_a_remark_alone_is_asked_for_too_and_leaving_does_nothing(desk: Desk, link: str) -> None:
+    desk.link(link)
     desk.opened("home.orders")
     frame = desk.says("4101", "4")
     assert frame.view.name == "pin"
@@ -179,6 +181,21 @@ def test_typed_on_a_page_of_a_supervisor_that_does_not_ask_for_it_it_is_kept_now
 ) -> None:
     desk.opened(page)
     _is_kept_nowhere(desk, tmp_path)
+
+
+@pytest.mark.parametrize("link", ["live", "offline"])
+def test_a_remark_alone_waits_for_no_pin_where_none_is_answered_for(desk: Desk, link: str) -> None:
+    """Nothing of it is sent, so nothing could wait: it is done with the PIN or not at all."""
+    desk.link(link)
+    desk.opened("home.orders")
+    desk.says("4101", "4", PIN)
+    frame = desk.answers("not_sent")
+    assert (frame.view.name, [choice.id for choice in frame.view.choices]) == ("pin.late", ["pin.again"])
+    desk.says("2")
+    assert remarks(desk.outbox, "urgent") == {}
+    desk.says("1", PIN)
+    assert desk.answers("done", time.time() + 900).view.name == "order"
+    assert list(remarks(desk.outbox, "urgent")) == ["4101"]
 
 
 def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_link_is_back(

@@ -2,8 +2,8 @@
 
 Jobs say which of their effects are a supervisor's (`supervises`). An input that would come to one is tried on the open
 jobs, which purity allows; while the PIN is missing they are put back as they were, and the page of the PIN opens and
-holds the input back. Without the service nobody can judge a PIN: then it is noted, goes with the person's token alone,
-and waits for it.
+holds the input back. Without the service nobody can judge a PIN: then what is to be sent is noted, goes with the
+person's token alone, and waits for it. What is done at once, here or there, is not done without one.
 """
 
 from __future__ import annotations
@@ -66,9 +66,10 @@ def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcom
     if not wanted or (there and session._pin.until > session._at):
         return outcome
     is_up = session._lookout.link().state in UP
-    if before[-1].job.name != NAME and (is_up or asks):
+    waits = writes and not asks
+    if before[-1].job.name != NAME and (is_up or not waits):
         stack.levels[:] = before
-        return stack.open(Start(NAME, {"said": said, "may_wait": not asks}), session._context())
+        return stack.open(Start(NAME, {"said": said, "may_wait": waits}), session._context())
     if there or not (writes and outcome.verdict):
         return outcome
     told = outcome.verdict._replace(text=msg("pin.noted", said=outcome.verdict.text))
