@@ -15,6 +15,7 @@ import apsw
 from aisle.service.storage import Row, Work
 from aisle.service.storage.connection import SqliteTx, drive, opened
 from aisle.service.storage.migrate import migrate
+from tests.service.world import prepare
 
 T = TypeVar("T")
 
@@ -56,7 +57,8 @@ class Inline:
         self.crash_in: int | None = None
         """Statements until the process ends; the commit counts as one. None: it lives."""
         self.crashes = 0
-        path.touch(mode=0o600)
+        if not path.exists():
+            prepare(path)
         connection = opened(path, _BUSY_MS)
         migrate(connection)
         self._writer = _Tx(connection, self)
