@@ -10,6 +10,7 @@ import pytest
 from aisle.jobs.view import Chart, Frame, Link, Series, msg, raw
 from aisle.tui.screens.chart import ASCII, EIGHTHS
 from aisle.tui.screens.frame import paint
+from aisle.tui.screens.heat import ASCII_PARTS, PARTS
 
 SIZES = ((20, 16), (40, 20), (80, 24), (200, 50))
 
@@ -79,3 +80,21 @@ def test_a_label_is_not_cut_while_there_is_room() -> None:
     label = "Chloë Martin: 21 picks, 22 counts, 13 moves"
     assert label in drawn([bars(2, 2, label=label)], 2, (80, 24))
     assert label not in drawn([bars(2, 2, label=label)], 2, (40, 20))
+
+
+@pytest.mark.parametrize("size", [(20, 16), (40, 20)])
+@pytest.mark.parametrize("plain", [False, True])
+def test_where_a_map_is_a_list_its_bars_have_parts_of_a_cell(size: tuple[int, int], plain: bool) -> None:
+    figures = (120, 119, 60, 55, 1, 0)
+    aisles = tuple(bars(value, label=str(name)) for name, value in enumerate(figures))
+    view = Chart("today.places", msg("today.title_hours"), msg("today.prompt_map"), aisles, (), heat=True)
+    lines = paint(Frame(view, Link("live")), *size, plain=plain).lines
+    drawn_ = [line[2][0] for line in lines if len(line) == 5 and line[0][1] == "row"]
+    signs = ASCII_PARTS if plain else PARTS
+    eighths = [sum(signs.index(cell) for cell in text) for text in drawn_]
+    most = 8 * len(drawn_[0])
+    assert (eighths[0], eighths[-1]) == (most, 0)
+    assert 0 < eighths[-2] <= 4, "anything shows"
+    assert most - 8 < eighths[1] < most, "none but the longest is as long as it"
+    for figure, length in zip(figures, eighths, strict=True):
+        assert abs(length - figure * most / 120) <= (4 if plain else 1)

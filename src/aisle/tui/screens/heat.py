@@ -16,6 +16,10 @@ LEVELS = "·░▒▓█"
 ASCII_LEVELS = ".:+*#"
 """From nothing to the most."""
 
+PARTS = " ▏▎▍▌▋▊▉█"
+ASCII_PARTS = "    ----#"
+"""How full the last cell of a bar is, in eighths."""
+
 ROOMY = 60
 """Cells from which on places have room beside the name of their aisle."""
 
@@ -55,11 +59,19 @@ def _level(value: Decimal, top: Decimal, signs: str) -> str:
 def _listed(one: Series, top: Decimal, label: int, figure: int, box: Box) -> Line:
     """Name, bar and figure of an aisle in one line."""
     room = max(0, box.cells - label - figure - 2)
-    share = (one.total or Decimal(0)) / top if top > 0 else Decimal(0)
-    full = max(1, round(share * room)) if share > 0 and room else 0
     name = fit(box.voice.short(one.label, label), label, pad=True)
-    bar = (_signs(box)[-1] * full).ljust(room)
+    bar = _bar(one.total or Decimal(0), top, room, plain=box.voice.plain).ljust(room)
     return [(name, "row"), (" ", ""), (bar, "bar"), (" ", ""), (_figure(one, box).rjust(figure), "quantity")]
+
+
+def _bar(value: Decimal, top: Decimal, room: int, *, plain: bool) -> str:
+    """A bar from left to right; anything at all shows, and none but the longest is as long as it."""
+    if value <= 0 or not room:
+        return ""
+    signs = ASCII_PARTS if plain else PARTS
+    most = 8 * room
+    full = most if value >= top else max(1, min(most - 1, round(value * most / top)))
+    return (signs[8] * (full // 8) + signs[full % 8]).rstrip() or signs[4 if plain else 1]
 
 
 def _mapped(one: Series, top: Decimal, label: int, figure: int, box: Box) -> list[Line]:
