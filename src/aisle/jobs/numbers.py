@@ -40,7 +40,7 @@ def meant(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, .
 
 def is_long(value: Decimal) -> bool:
     """Whether that has as many digits as a product's number that is asked about."""
-    return value >= 10 ** (SHORTEST - 1)
+    return value >= Decimal(10) ** (SHORTEST - 1)
 
 
 def is_beyond(value: Decimal, known: Decimal) -> bool:

@@ -10,7 +10,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.export": ("Datei", "Datei schreiben"),
     "hint.filter": "Filter",
     "hint.losses": ("Verlust", "Verluste je Woche"),
-    "logs.prompt": ("Scan oder Suche", "Artikel oder Ausweis scannen, oder Suchwort"),
+    "logs.prompt": ("Scan oder Suche", "Artikel, Platz oder Ausweis scannen, oder Suchwort"),
     "logs.prompt_filter": ("Welcher Teil?", "Nummer dessen eingeben, wonach zu filtern ist"),
     "logs.prompt_typed": ("Tippen oder Scan", "Eingeben oder scannen, oder Nummer wählen"),
     "logs.prompt_export": ("Name der Datei", "Name der Datei eingeben, oder 1"),

@@ -10,7 +10,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.export": ("File", "Write a file"),
     "hint.filter": "Filter",
     "hint.losses": ("Losses", "Losses by week"),
-    "logs.prompt": ("Scan or type", "Scan a product or a badge, or type to find"),
+    "logs.prompt": ("Scan or type", "Scan a product, place or badge, or type to find"),
     "logs.prompt_filter": ("Which part?", "Type the number of what to filter by"),
     "logs.prompt_typed": ("Type or scan it", "Type or scan it, or choose a number"),
     "logs.prompt_export": ("Name of the file", "Type the name of the file, or 1"),

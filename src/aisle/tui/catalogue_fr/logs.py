@@ -10,7 +10,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.export": ("Csv", "Écrire un fichier"),
     "hint.filter": "Filtre",
     "hint.losses": ("Pertes", "Pertes par semaine"),
-    "logs.prompt": ("Scan ou texte", "Scanner article ou badge, ou taper pour trouver"),
+    "logs.prompt": ("Scan ou texte", "Scanner article, lieu ou badge, ou taper pour trouver"),
     "logs.prompt_filter": ("Quel filtre ?", "Taper le numéro du filtre à changer"),
     "logs.prompt_typed": ("Taper ou scanner", "Taper ou scanner, ou choisir un numéro"),
     "logs.prompt_export": ("Nom du fichier", "Taper le nom du fichier, ou 1"),

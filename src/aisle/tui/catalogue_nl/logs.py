@@ -10,7 +10,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.export": ("Csv", "Bestand schrijven"),
     "hint.filter": "Filter",
     "hint.losses": ("Derving", "Derving per week"),
-    "logs.prompt": ("Scan of typ", "Scan een artikel of badge, of typ om te zoeken"),
+    "logs.prompt": ("Scan of typ", "Scan een artikel, plek of badge, of typ om te zoeken"),
     "logs.prompt_filter": ("Welk deel?", "Typ het nummer van het filter"),
     "logs.prompt_typed": ("Typ of scan het", "Typ of scan het, of kies een nummer"),
     "logs.prompt_export": ("Naam van bestand", "Typ de naam van het bestand, of 1"),
