@@ -26,6 +26,15 @@ def raw(text: str) -> Msg:
     return Msg("raw", (("text", text),))
 
 
+def signed(value: Decimal, shown: Decimal | Msg | None = None) -> Msg:
+    """A difference with its sign; `shown` stands for its amount where that is said in another way."""
+    return msg(
+        "count.signed",
+        sign="+" if value > 0 else "-" if value < 0 else "±",
+        value=abs(value) if shown is None else shown,
+    )
+
+
 GOOD, WRONG, INFO, ASK = "good", "wrong", "info", "ask"
 """The kinds of a verdict: accepted, not accepted (with why and a way on), told, a choice is open."""
 

@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from aisle.jobs import window
-from aisle.jobs.base import priced, whole
+from aisle.jobs.base import priced
 from aisle.jobs.chain.catalogue_sheet import FLAGS, KIND, MONEY, PRICES, SOLD, SUPPLY, TEXTS, Facet, Hit, Kin, Page
 from aisle.jobs.chain.catalogue_state import Catalogue
 from aisle.jobs.chain.stores_view import YES_NO
-from aisle.jobs.sheet import Unit
+from aisle.jobs.look.lookup_view import codes_of
 from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg, raw
 
 SHOWN = {
@@ -149,7 +149,7 @@ def _blocks(sheet: Page) -> tuple[Block, ...]:
     kin = tuple(_kin(each) for each in sheet.variants)
     parts = tuple(_kin(each) for each in sheet.parts)
     flags = tuple((msg(FLAGS[name]), msg(YES_NO[facts[name]])) for name in FLAGS if facts.get(name) in YES_NO)
-    codes = (*((raw(code),) for code in sheet.codes), *((_unit(unit), raw(unit.code)) for unit in sheet.units))
+    codes = codes_of(sheet.codes, sheet.units)
     found = (
         Block(msg("products.prices"), _facts(facts, PRICES)),
         Block(msg("products.parts"), parts),
@@ -175,11 +175,3 @@ def _value(name: str, text: str) -> Msg:
 
 def _kin(each: Kin) -> tuple[Msg, ...]:
     return (raw(each.name or each.number), *([raw(each.about)] if each.about else []), raw(each.number))
-
-
-def _unit(unit: Unit) -> Msg:
-    if not unit.name:
-        return msg("lookup.case", quantity=unit.quantity)
-    if whole(unit.quantity) in unit.name:
-        return raw(unit.name)
-    return msg("lookup.unit", quantity=unit.quantity, name=unit.name)

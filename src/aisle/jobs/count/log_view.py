@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from aisle.jobs import window
 from aisle.jobs.count.log_state import Entry, Log
 from aisle.jobs.fate import WORDS
 from aisle.jobs.told import words
-from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw
+from aisle.jobs.view import BACK, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw, signed
 
 
 def view(state: Log) -> View:
@@ -54,12 +52,8 @@ def _row(entry: Entry) -> Row:
 
 
 def _amount(entry: Entry) -> Msg:
-    signed = _signed(entry.difference)
-    return signed if entry.counted is None else msg("count_log.counted", counted=entry.counted, difference=signed)
-
-
-def _signed(value: Decimal) -> Msg:
-    return msg("count.signed", sign="+" if value > 0 else "-" if value < 0 else "±", value=abs(value))
+    by = signed(entry.difference)
+    return by if entry.counted is None else msg("count_log.counted", counted=entry.counted, difference=by)
 
 
 def _state(entry: Entry) -> Msg:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from aisle.jobs import numbers
 from aisle.jobs.base import priced
 from aisle.jobs.count.counting import Counting, Item, Next
-from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg, raw
+from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg, raw, signed
 
 COMING = 12
 """Items to come that a view carries."""
@@ -266,16 +266,10 @@ def _row(state: Counting, index: int, item: Item) -> Row:
     name = raw(item.place) if where and item.place else raw(item.label)
     if where and not item.place:
         name = msg("count.nowhere")
-    value = (
-        msg("count.signed", sign=_sign(item.value), value=priced(round(abs(item.value), 2))) if item.price else raw("")
-    )
+    value = signed(item.value, priced(round(abs(item.value), 2))) if item.price else raw("")
     counted = msg("count.of_expected", counted=item.counted or Decimal(0), expected=item.expected)
-    difference = msg("count.signed", sign=_sign(item.difference), value=abs(item.difference))
+    difference = signed(item.difference)
     return Row(f"{index}", (name, difference, counted, value))
-
-
-def _sign(value: Decimal) -> str:
-    return "+" if value > 0 else "-" if value < 0 else ""
 
 
 def _pools(state: Counting) -> ListWindow:

@@ -25,6 +25,7 @@ from aisle.jobs.view import (
     View,
     msg,
     raw,
+    signed,
 )
 
 NAMES = {
@@ -173,7 +174,7 @@ def _row(each: Entry, day: str) -> Row:
         each.key,
         (
             raw(each.label),
-            _signed(each.quantity),
+            signed(each.quantity),
             _why(each),
             _when(each, day),
             raw(each.who or each.user),
@@ -196,10 +197,6 @@ def _why(each: Entry) -> Msg:
 def _when(each: Entry, day: str) -> Msg:
     """Of today the time alone."""
     return msg("logs.at_time" if each.at[:10] == day else "logs.at", at=each.at)
-
-
-def _signed(value: Decimal) -> Msg:
-    return msg("count.signed", sign="+" if value > 0 else "-" if value < 0 else "±", value=abs(value))
 
 
 def _entry(state: Logs, entry: Entry) -> Detail:
@@ -226,7 +223,7 @@ def _entry(state: Logs, entry: Entry) -> Detail:
         name="logs.entry",
         title=msg("count_log.title_entry"),
         prompt=msg("count_log.prompt_entry"),
-        lines=(Line("product", raw(entry.label)), Line("quantity", _signed(entry.quantity))),
+        lines=(Line("product", raw(entry.label)), Line("quantity", signed(entry.quantity))),
         blocks=(Block(msg("logs.about"), tuple(rows), tight=True),),
         page=state.page,
         hints=(

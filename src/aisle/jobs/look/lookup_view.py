@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from aisle.jobs import at_work, window
@@ -115,7 +116,7 @@ def _blocks(sheet: Sheet, product: str) -> tuple[Block, ...]:
         )),
         coming_block(sheet),
         Block(msg("lookup.about_it"), _facts(sheet, product)),
-        Block(msg("lookup.codes"), _codes(sheet)),
+        Block(msg("lookup.codes"), codes_of(sheet.codes, sheet.units)),
     )  # fmt: skip
 
 
@@ -150,9 +151,9 @@ def _facts(sheet: Sheet, product: str) -> tuple[Cells, ...]:
     return tuple((msg(label), value) for label, value, there in known if there)
 
 
-def _codes(sheet: Sheet) -> tuple[Cells, ...]:
-    """Barcodes, then the units in which it is handled, each with its own."""
-    return (*((raw(code),) for code in sheet.codes), *((_unit(unit), raw(unit.code)) for unit in sheet.units))
+def codes_of(codes: Iterable[str], units: Iterable[Unit]) -> tuple[Cells, ...]:
+    """Barcodes, then the units in which a product is handled, each with its own."""
+    return (*((raw(code),) for code in codes), *((_unit(unit), raw(unit.code)) for unit in units))
 
 
 def _unit(unit: Unit) -> Msg:

@@ -19,7 +19,7 @@ from aisle.jobs.receive.receiving import (
     missing_of,
     with_hand,
 )
-from aisle.jobs.view import BACK, PAGES, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg, raw
+from aisle.jobs.view import BACK, PAGES, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg, raw, signed
 from aisle.jobs.view import Line as Shown
 
 COMING = 12
@@ -201,9 +201,7 @@ def _check(state: Receiving) -> ListWindow:
 
 
 def _difference(each: Difference) -> Row:
-    sign, by = ("+", each.came - each.of) if each.came > each.of else ("-", each.of - each.came)
-    cells = (raw(each.label), came(each.came, each.of), msg("count.signed", sign=sign, value=by))
-    return Row(each.product, cells)
+    return Row(each.product, (raw(each.label), came(each.came, each.of), signed(each.came - each.of)))
 
 
 def _paging(shown: int, total: int) -> tuple[Hint, ...]:
