@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
-from aisle.service.context import Call, Context
-from aisle.service.sql import core, locations, orders, products, recounts
+from aisle.service.context import Call
+from aisle.service.sql import locations, orders, products, recounts
 from aisle.service.sql import stock as sql
 from aisle.service.storage import Statement
 
@@ -21,18 +21,21 @@ _MOST_ROWS = 8
 _ENDS = ("from_location", "to_location")
 
 
-def questions(operation: str, ctx: Context, call: Call, key: str | None) -> Iterator[Statement]:
-    """What this write will ask, and whether it was answered before under its key."""
-    if ctx.store is None:
-        return
-    if key is not None:
-        yield core.ANSWER_OF_KEY, (ctx.store.number, key)
+class _Write(NamedTuple):
+    store: str
+    call: Call
+    occurred_on: str
+    now: str
+
+
+def questions(operation: str, store_number: str, call: Call, occurred_on: str, now: str) -> Iterator[Statement]:
+    """What this write in a store will ask of it, having happened on `occurred_on`."""
     if operation in _OF:
-        yield from _OF[operation](ctx, call)
+        yield from _OF[operation](_Write(store_number, call, occurred_on, now))
 
 
-def _of_update(ctx: Context, call: Call) -> Iterator[Statement]:
-    body, store = call.body.get("orders") or {}, ctx.here.number
+def _of_update(write: _Write) -> Iterator[Statement]:
+    body, store = write.call.body.get("orders") or {}, write.store
     order, lines = body.get("order_number"), _rows(body.get("order_lines"))
     if not isinstance(order, str):
         return
@@ -41,7 +44,7 @@ def _of_update(ctx: Context, call: Call) -> Iterator[Statement]:
     numbers = _texts(line.get("product_number") for line in lines)
     if not numbers:
         return
-    yield from _goods(ctx, numbers, _texts(line.get("preferred_location_code") for line in lines))
+    yield from _goods(write, numbers, _texts(line.get("preferred_location_code") for line in lines))
     yield locations.PLACES_ANY, (store,)
     if len(lines) > 1:
         yield sql.HELD_OF_ORDER, (store, order)
@@ -51,43 +54,43 @@ def _of_update(ctx: Context, call: Call) -> Iterator[Statement]:
         yield sql.TAKEN_OF_LINE, (store, order, number)
 
 
-def _of_movement(ctx: Context, call: Call) -> Iterator[Statement]:
-    items = _rows(call.body)
+def _of_movement(write: _Write) -> Iterator[Statement]:
+    items = _rows(write.call.body)
     ends = [end for item in items for name in _ENDS if isinstance(end := item.get(name), dict)]
     numbers = _texts(item.get("product_number") for item in items)
-    yield from _goods(ctx, numbers, _texts(end.get("location_code") for end in ends))
-    yield from _held(ctx, ends)
+    yield from _goods(write, numbers, _texts(end.get("location_code") for end in ends))
+    yield from _held(write, ends)
     if len(items) == 1 and not any(end.get("customer_order_number") for end in ends):
-        yield from ((sql.PUT_BACKS_OF_PRODUCT, (ctx.here.number, number)) for number in numbers)
+        yield from ((sql.PUT_BACKS_OF_PRODUCT, (write.store, number)) for number in numbers)
 
 
-def _of_entries(ctx: Context, call: Call) -> Iterator[Statement]:
-    entries, store = _rows(call.body.get("storeproductlog")), ctx.here.number
+def _of_entries(write: _Write) -> Iterator[Statement]:
+    entries, store = _rows(write.call.body.get("storeproductlog")), write.store
     numbers = _texts(entry.get("product_number") for entry in entries)
-    yield from _goods(ctx, numbers, _texts(entry.get("location_code") for entry in entries))
-    yield from _held(ctx, entries)
+    yield from _goods(write, numbers, _texts(entry.get("location_code") for entry in entries))
+    yield from _held(write, entries)
     yield recounts.RECOUNTS_OPEN, (store,)
     for number in numbers[:_MOST_ROWS]:
         yield sql.BALANCES, (store, number)
-        if ctx.occurred_on < ctx.now:
-            yield sql.LEGS_AFTER, (store, number, ctx.occurred_on)
+        if write.occurred_on < write.now:
+            yield sql.LEGS_AFTER, (store, number, write.occurred_on)
 
 
-def _goods(ctx: Context, numbers: list[str], codes: list[str]) -> Iterator[Statement]:
+def _goods(write: _Write, numbers: list[str], codes: list[str]) -> Iterator[Statement]:
     """The products with what is free of them, and the places."""
-    store = ctx.here.number
+    store = write.store
     if numbers:
         yield products.STORE_PRODUCTS_OF, (store, numbers)
         yield sql.FREE_OF_PRODUCTS, (store, numbers)
-        if ctx.occurred_on < ctx.now:
+        if write.occurred_on < write.now:
             yield sql.ANCHORS_OF_PRODUCTS, (store, numbers)
     if codes:
         yield locations.PLACES, (store, codes)
 
 
-def _held(ctx: Context, named: Iterable[Body]) -> Iterator[Statement]:
+def _held(write: _Write, named: Iterable[Body]) -> Iterator[Statement]:
     """The order lines that are named, with what is held for them."""
-    store = ctx.here.number
+    store = write.store
     lines = {
         (each["customer_order_number"], line): None
         for each in named
@@ -114,7 +117,7 @@ def _few(said: Iterable[Any]) -> list[int]:
     return list(dict.fromkeys(whole))[:_MOST_ROWS]
 
 
-_OF: dict[str, Callable[[Context, Call], Iterator[Statement]]] = {
+_OF: dict[str, Callable[[_Write], Iterator[Statement]]] = {
     "update-customer-order": _of_update,
     "create-movement": _of_movement,
     "create-store-product-logs": _of_entries,

@@ -18,6 +18,8 @@ CHAIN = "*"
 """The name under which the whole chain keeps its counters and changes, beside the stores."""
 
 _ORDINALS = 1 << 20
+_CHANGE = "change"
+"""The counter of what has changed."""
 
 
 class Principal(NamedTuple):
@@ -82,6 +84,8 @@ class Context:
     headers: dict[str, str] = field(default_factory=dict)
     """What a read says beside its answer."""
     _later: list[Statement] = field(default_factory=list)
+    _drawn: dict[str, range] = field(default_factory=dict)
+    """Numbers of changes that were taken before the end, by store."""
     _marks: defaultdict[str, dict[tuple[Topic, str], None]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
@@ -91,9 +95,18 @@ class Context:
         return self.store
 
     async def take(self, store_number: str, name: str, count: int = 1) -> int:
-        """The first of `count` fresh numbers. They are given in the order in which transactions are stored."""
-        row = await self.tx.one(core.COUNTER_TAKE, store_number, name, count)
-        return int(row[0]) - count + 1 if row else 1
+        """The first of `count` fresh numbers. They are given in the order in which transactions are stored.
+
+        Those for the changes that are known by then are taken along: they will be wanted.
+        """
+        marks = len(self._marks.get(store_number, ()))
+        if name == _CHANGE or not marks or store_number in self._drawn:
+            row = await self.tx.one(core.COUNTER_TAKE, store_number, name, count)
+            return int(row[0]) - count + 1 if row else 1
+        rows = await self.tx.all(core.COUNTERS_TAKE, store_number, name, count, _CHANGE, marks)
+        last = {str(row[0]): int(row[1]) for row in rows}
+        self._drawn[store_number] = range(last[_CHANGE] - marks + 1, last[_CHANGE] + 1)
+        return last[name] - count + 1
 
     async def last(self, store_number: str, name: str) -> int:
         """The last number that was given; 0 before the first."""
@@ -111,7 +124,10 @@ class Context:
     async def finish(self) -> None:
         """Write down what was left for the end and what changed, in the same transaction."""
         for store_number, marks in self._marks.items():
-            seq = await self.take(store_number, "change", len(marks))
-            self.later(core.CHANGE_MARK, [(store_number, topic, key, seq + n) for n, (topic, key) in enumerate(marks)])
+            numbers = [*self._drawn.get(store_number, ())]
+            if more := len(marks) - len(numbers):
+                first = await self.take(store_number, _CHANGE, more)
+                numbers += range(first, first + more)
+            self.later(core.CHANGE_MARK, [(store_number, *mark, seq) for mark, seq in zip(marks, numbers, strict=True)])
         if self._later:
             await self.tx.together(self._later)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
@@ -31,9 +31,9 @@ from aisle.service.limits import Buckets, Rates
 from aisle.service.reach import named_stores, reach
 from aisle.service.scope import ScopedTx
 from aisle.service.sql import core
-from aisle.service.storage import Busy, Duplicate, Lost, Storage, Tx, Unfit
+from aisle.service.storage import Busy, Duplicate, Lost, Statement, Storage, Tx, Unfit
 from aisle.service.times import Clock, moment
-from aisle.service.tokens import arrive, enter, hashed
+from aisle.service.tokens import arrive, enter, entrance, hashed
 
 log = logging.getLogger("aisle.service")
 
@@ -175,6 +175,7 @@ class Gate:
         whole = asked._replace(call=call, fingerprint=print_)
 
         async def work(tx: Tx) -> tuple[Principal, Answer | Refusal]:
+            await tx.ahead(_questions(operation, errand, whole))
             ctx = await self._enter(tx, operation, whole)
             notes["user"] = ctx.app_user
             try:
@@ -306,13 +307,22 @@ class Gate:
         return BackgroundTask(noted)
 
 
+def _questions(operation: Operation, errand: Errand, asked: _Asked) -> Iterator[Statement]:
+    """What will be asked, before anybody knows whether it may be: who has no right hears none of the answers."""
+    handler, store_number, now = operation.handler, errand.store_number, moment(asked.now)
+    if store_number is not None:
+        yield entrance(errand.token_hash, handler.roles, chain=handler.chain, store_number=store_number)
+        if asked.key is not None:
+            yield core.ANSWER_OF_KEY, (store_number, asked.key)
+        yield from questions(operation.name, store_number, asked.call, asked.occurred_on, now)
+
+
 async def _once(ctx: Context, operation: Operation, asked: _Asked, same: Callable[[str], bool]) -> Answer:
     """Carry a write out, or answer a repeat with what was answered the first time."""
     if operation.handler.secret:
         return Answer(200, await _carried_out(ctx, operation, asked), headers=_SECRET)
     if asked.key is None:
         return Answer(200, await _carried_out(ctx, operation, asked))
-    await ctx.tx.ahead(questions(operation.name, ctx, asked.call, asked.key))
     scope = (await _scope(ctx, asked.call), asked.key)
     kept = await ctx.tx.one(core.ANSWER_OF_KEY, *scope)
     if kept is not None:

@@ -16,7 +16,7 @@ from aisle.errors import UsageError
 from aisle.service.answers import Refusal, forbidden
 from aisle.service.context import Principal, Role, Store
 from aisle.service.sql import core, stores
-from aisle.service.storage import Row, Storage, Tx
+from aisle.service.storage import Row, Statement, Storage, Tx
 
 PREFIX = "aisle_"
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -160,6 +160,11 @@ async def authenticate(tx: Tx, secret: str, now: str) -> Principal:
     return _spoken_for(await tx.one(core.ACCESS_BY_HASH, digest), secret, digest, now)
 
 
+def entrance(digest: str, roles: Iterable[Role], *, chain: bool, store_number: str | None) -> Statement:
+    """What `arrive` asks, of a token's hash."""
+    return core.ENTRANCE, (digest, sorted(roles), int(chain), store_number)
+
+
 async def arrive(
     tx: Tx, secret: str, now: str, *, roles: Iterable[Role], chain: bool, store_number: str | None
 ) -> Arrival:
@@ -168,7 +173,8 @@ async def arrive(
     `roles` are those that may do what is asked, with `chain` only over all stores; `store_number` is where, if in one.
     """
     digest = hashed(secret)
-    row = await tx.one(core.ENTRANCE, digest, sorted(roles), int(chain), store_number)
+    question, asked = entrance(digest, roles, chain=chain, store_number=store_number)
+    row = await tx.one(question, *asked)
     principal = _spoken_for(row, secret, digest, now)
     assert row is not None
     store = None if row[10] is None else Store(row[10], row[11])

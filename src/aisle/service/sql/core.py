@@ -4,6 +4,11 @@ COUNTER_TAKE = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
     ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
     RETURNING value"""
+# Two at once, in one way to the database and back.
+COUNTERS_TAKE = """
+    INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3), ($1, $4, $5)
+    ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value
+    RETURNING name, value"""
 COUNTER_ADD = """
     INSERT INTO counter (store_number, name, value) VALUES ($1, $2, $3)
     ON CONFLICT (store_number, name) DO UPDATE SET value = counter.value + excluded.value"""

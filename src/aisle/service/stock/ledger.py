@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from aisle.service.sql import products
 from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Book
+from aisle.service.stock.origins import Origins
 from aisle.service.storage import Statement
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Ledger:
         self.store = book.store.number
         self.occurred_on = book.ctx.occurred_on
         self.negative = False
+        self.origins = Origins(book.ctx, self.store)
         self._stock: dict[tuple[str, str, int], Stock] = {}
         """What was read, by product and order line or none, as this operation has left it; no spot of a line is 0."""
         self._stored: dict[tuple[str, Spot], int | None] = {}
@@ -168,7 +170,7 @@ class Ledger:
                 statements.append((sql.BALANCE_ADD, (self.store, product, *spot, now - (was or 0))))
         statements += [(sql.ANCHOR_SET, (self.store, *spot, when)) for spot, when in self._counts.items()]
         self._legs, self._counts, self._stored = [], {}, {}
-        return statements
+        return statements + self.origins.undone()
 
     async def _of(self, product: str, owner: tuple[str, int]) -> Stock:
         key = (product, *owner)

@@ -13,7 +13,8 @@ from aisle.service.stock.book import NO_PLACE, Place, Product
 from aisle.service.stock.ledger import Ledger, Spot
 from aisle.service.stock.line import OrderLine
 from aisle.service.stock.order import refresh
-from aisle.service.stock.picking import Taking, keep, let_go
+from aisle.service.stock.origins import Taking
+from aisle.service.stock.picking import keep, let_go
 
 
 class End(NamedTuple):

@@ -132,7 +132,7 @@ async def finish_order(ledger: Ledger, order: Order) -> None:
         product_seen = await ledger.book.product(line.product_number, "product_number")
         if not product_seen.is_stock:
             line.delivered = line.picked
-    await ledger.ctx.tx.run(stock_sql.TAKEN_DROP_ORDER, ledger.store, order.number)
+    await ledger.origins.drop_all(order.number)
     order.is_active = False
 
 
@@ -151,12 +151,13 @@ async def release(ledger: Ledger, order: Order, lines: Iterable[OrderLine]) -> N
     for product, spot, quantity in held:
         await ledger.shift("release", product, spot, Spot(spot.place, spot.pool), quantity)
     await _list_put_backs(ledger, order.number, named)
+    await ledger.origins.drop(order.number, named)
     for line in named.values():
-        await ledger.ctx.tx.run(stock_sql.TAKEN_DROP_LINE, ledger.store, *line.key)
         line.picked = line.moved = 0
 
 
 async def _list_put_backs(ledger: Ledger, order: str, lines: dict[int, OrderLine]) -> None:
+    await ledger.write_down()
     rows = await ledger.ctx.tx.all(stock_sql.TAKEN_OF_ORDER, ledger.store, order)
     listed = [row for row in rows if row[0] in lines and row[1] != NO_PLACE]
     if not listed:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from aisle.service.amounts import number
 from aisle.service.answers import conflict
-from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Place
 from aisle.service.stock.ledger import Ledger, Spot
 from aisle.service.stock.line import OrderLine
-
-
-class Taking(NamedTuple):
-    """So much from there."""
-
-    place: str
-    pool: int
-    quantity: int
+from aisle.service.stock.origins import Taken, Taking
 
 
 def plan_taking(
@@ -81,7 +72,7 @@ async def lower_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[Tak
         part = min(quantity, one.quantity)
         if part == 0:
             break
-        await _shrink(ledger, line, one, part)
+        await ledger.origins.lessen(line, one, part)
         source = Spot(NO_PLACE, one.held_pool, *line.key)
         await ledger.shift("unpick", line.product_number, source, Spot(one.place, one.pool), part)
         returned.append(Taking(one.place, one.pool, part))
@@ -90,25 +81,9 @@ async def lower_pick(ledger: Ledger, line: OrderLine, quantity: int) -> list[Tak
     return returned
 
 
-class Taken(NamedTuple):
-    """Goods held for a line: where they came from, and where and in which pool they are held; no place is the hand."""
-
-    n: int
-    place: str
-    pool: int
-    held_place: str
-    held_pool: int
-    quantity: int
-
-    @property
-    def origin(self) -> Taking:
-        """So much came from there."""
-        return Taking(self.place, self.pool, self.quantity)
-
-
 async def taken(ledger: Ledger, line: OrderLine, place: str = NO_PLACE) -> list[Taken]:
     """The goods held for a line at a place, the first taken first; at no place they are all that is held there."""
-    return [one for one in await _all_taken(ledger, line) if one.held_place == place]
+    return [one for one in await ledger.origins.of(line) if one.held_place == place]
 
 
 async def let_go(
@@ -124,7 +99,7 @@ async def let_go(
         part = min(quantity, one.quantity)
         if part == 0:
             break
-        await _shrink(ledger, line, one, part)
+        await ledger.origins.lessen(line, one, part)
         used.append(one._replace(quantity=part))
         quantity -= part
     return used[::-1] if place else used
@@ -132,10 +107,7 @@ async def let_go(
 
 async def keep(ledger: Ledger, line: OrderLine, origin: Taking, held: Spot) -> None:
     """Remember where goods that are held now came from; their legs are posted by the caller."""
-    rows = await _all_taken(ledger, line)
-    n = rows[-1].n + 1 if rows else 1
-    row = (ledger.store, *line.key, n, origin.place, origin.pool, held.place, held.pool, origin.quantity)
-    await ledger.ctx.tx.run(sql.TAKEN_ADD, *row)
+    await ledger.origins.add(line, origin, held.place, held.pool)
 
 
 async def follow(ledger: Ledger, line: OrderLine, held: Spot, quantity: int) -> None:
@@ -144,11 +116,6 @@ async def follow(ledger: Ledger, line: OrderLine, held: Spot, quantity: int) -> 
         await keep(ledger, line, Taking(NO_PLACE, held.pool, quantity), held)
     else:
         await let_go(ledger, line, -quantity, held.pool, held.place)
-
-
-async def _all_taken(ledger: Ledger, line: OrderLine) -> list[Taken]:
-    rows = await ledger.ctx.tx.all(sql.TAKEN_OF_LINE, ledger.store, *line.key)
-    return [Taken(*row) for row in rows]
 
 
 async def walking_order(ledger: Ledger, codes: Iterable[str]) -> list[Place]:
@@ -163,10 +130,3 @@ async def _into_hand(ledger: Ledger, line: OrderLine, taking: Taking) -> None:
     target = Spot(NO_PLACE, taking.pool, *line.key)
     await ledger.shift("pick", line.product_number, source, target, taking.quantity)
     await keep(ledger, line, taking, target)
-
-
-async def _shrink(ledger: Ledger, line: OrderLine, one: Taken, part: int) -> None:
-    if part == one.quantity:
-        await ledger.ctx.tx.run(sql.TAKEN_DROP, ledger.store, *line.key, one.n)
-    else:
-        await ledger.ctx.tx.run(sql.TAKEN_SET, ledger.store, *line.key, one.n, one.quantity - part)

@@ -10,7 +10,8 @@ from aisle.service.stock.book import Place
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine
 from aisle.service.stock.logs import Entry, LogWriter
-from aisle.service.stock.picking import Taking, lower_pick, raise_pick
+from aisle.service.stock.origins import Taking
+from aisle.service.stock.picking import lower_pick, raise_pick
 
 
 def order_pool(value: Any, field: str) -> int:
