@@ -5,7 +5,7 @@ A fault program that does not notice them proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
@@ -19,8 +19,11 @@ from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.rows import Rows
 from aisle.service import gate
+from aisle.service.asked import Answer
 from aisle.service.gate import Gate
+from aisle.service.once import once
 from aisle.service.sql import core
+from aisle.service.storage import Statement
 from tests.faults.host import Host
 
 
@@ -41,11 +44,11 @@ def resent_without_key() -> Iterator[None]:
 @contextmanager
 def key_in_a_second_transaction() -> Iterator[None]:
     """The service commits what was asked for, and then, by itself, the key and the answer."""
-    once, write = gate._once, Gate._write
+    write = Gate._write
     later: list[tuple[Any, ...]] = []
 
-    async def without_key(ctx: Any, *args: Any) -> gate.Answer:
-        run = ctx.tx.run
+    async def without_key(ctx: Any, *args: Any) -> Answer:
+        run, together = ctx.tx.run, ctx.tx.together
 
         async def kept_for_later(sql: str, *args: object) -> None:
             if sql == core.ANSWER_KEEP:
@@ -53,7 +56,12 @@ def key_in_a_second_transaction() -> Iterator[None]:
             else:
                 await run(sql, *args)
 
-        with patch.object(ctx.tx, "run", kept_for_later):
+        async def without(statements: Iterable[Statement]) -> None:
+            known = list(statements)
+            later.extend(tuple(args) for sql, args in known if sql == core.ANSWER_KEEP)
+            await together([one for one in known if one[0] != core.ANSWER_KEEP])
+
+        with patch.object(ctx.tx, "run", kept_for_later), patch.object(ctx.tx, "together", without):
             return await once(ctx, *args)
 
     async def then_the_key(self: Gate, *args: Any) -> Any:
@@ -67,7 +75,7 @@ def key_in_a_second_transaction() -> Iterator[None]:
             await self.storage.write(keep)
         return answer
 
-    with patch.object(gate, "_once", without_key), patch.object(Gate, "_write", then_the_key):
+    with patch.object(gate, "once", without_key), patch.object(Gate, "_write", then_the_key):
         yield
 
 

@@ -11,8 +11,9 @@ from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Message, Receive, Scope, Send
 
 from aisle.service.app import create_app
+from aisle.service.asked import Operation
 from aisle.service.dispatch import Dispatch, Way
-from aisle.service.gate import Gate, Operation
+from aisle.service.gate import Gate
 from aisle.service.handlers import HANDLERS, Handler
 from aisle.service.limits import Rates
 from tests.service.world import World

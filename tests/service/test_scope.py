@@ -180,7 +180,7 @@ def _blind(monkeypatch: pytest.MonkeyPatch) -> None:
         return found if store_number is None else found._replace(store=Store(store_number, 2))
 
     monkeypatch.setattr(gate, "arrive", arrived)
-    for module in ("gate", "extensions", *(f"handlers.{m.name}" for m in iter_modules(_handlers()))):
+    for module in ("once", "extensions", *(f"handlers.{m.name}" for m in iter_modules(_handlers()))):
         loaded = import_module(f"aisle.service.{module}")
         if hasattr(loaded, "enter"):
             monkeypatch.setattr(loaded, "enter", enter)

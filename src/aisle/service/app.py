@@ -17,12 +17,13 @@ from aisle.contract.wire import OPERATIONS
 from aisle.errors import StorageError
 from aisle.service.access import Access
 from aisle.service.answers import Refusal
+from aisle.service.asked import Answer, Operation
 from aisle.service.bodies import read_body
 from aisle.service.dispatch import Dispatch, Way
 from aisle.service.docs import add_docs
 from aisle.service.door import Door
 from aisle.service.extensions import EXTENSIONS
-from aisle.service.gate import Answer, Gate, Operation, response
+from aisle.service.gate import Gate, response
 from aisle.service.handlers import HANDLERS
 from aisle.service.limits import Rates
 from aisle.service.openapi import document

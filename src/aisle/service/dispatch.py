@@ -14,7 +14,8 @@ from typing import NamedTuple
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from aisle.service.gate import Gate, Operation
+from aisle.service.asked import Operation
+from aisle.service.gate import Gate
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 

@@ -11,29 +11,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, TypeVar
 
-from pydantic import TypeAdapter
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
-from aisle.contract.operation import Param
 from aisle.service import request as wire
 from aisle.service.access import NOTES
 from aisle.service.ahead import questions
-from aisle.service.answers import JSON, PROBLEM, Refusal, conflict, forbidden, malformed
-from aisle.service.context import CHAIN, Call, Context, Principal
+from aisle.service.answers import JSON, PROBLEM, Refusal, forbidden, malformed
+from aisle.service.asked import Answer, Asked, Operation
+from aisle.service.context import Call, Context, Principal
 from aisle.service.doorstep import Doorstep, Errand, Guest
-from aisle.service.handlers import Handler
 from aisle.service.limits import Buckets, Rates
-from aisle.service.reach import named_stores, reach
+from aisle.service.once import once
+from aisle.service.reach import reach
 from aisle.service.scope import ScopedTx
 from aisle.service.sql import core
-from aisle.service.storage import Busy, Duplicate, Lost, Statement, Storage, Tx, Unfit
+from aisle.service.storage import Busy, Lost, Statement, Storage, Tx, Unfit
 from aisle.service.times import Clock, moment
-from aisle.service.tokens import arrive, enter, entrance, hashed
+from aisle.service.tokens import arrive, entrance, hashed
 
 log = logging.getLogger("aisle.service")
 
@@ -42,43 +41,8 @@ KEYS_KEPT_DAYS = 30
 _USE_NOTED_EVERY = 600.0
 # Tokens of people that ended, and wrong PINs, are remembered for so long.
 _ENDED_KEPT_S = 86400.0
-_SECRET = {"Cache-Control": "no-store"}
 
 T = TypeVar("T")
-
-
-class Operation(NamedTuple):
-    """An operation as the gate needs it, of the contract or our own."""
-
-    name: str
-    params: Sequence[Param]
-    adapter: TypeAdapter[Any] | None
-    write: bool
-    handler: Handler
-
-
-class _Asked(NamedTuple):
-    """A request, read as far as it could be; `problem` waits until it is known who asks."""
-
-    secret: str
-    call: Call
-    problem: Refusal | None
-    now: float
-    key: str | None = None
-    fingerprint: str = ""
-    occurred_on: str = ""
-    app_user: str | None = None
-    terminal: str | None = None
-    if_match: frozenset[str] | None = None
-
-
-class Answer(NamedTuple):
-    """What goes back."""
-
-    status: int
-    body: bytes
-    replayed: bool = False
-    headers: Mapping[str, str] = {}
 
 
 class Gate:
@@ -120,7 +84,7 @@ class Gate:
         answered.background = self._notes(principal, asked.now)
         return answered
 
-    def _asked(self, operation: Operation, request: Request) -> _Asked:
+    def _asked(self, operation: Operation, request: Request) -> Asked:
         now = self.clock()
         secret = wire.secret_of(request.headers)
         try:
@@ -130,8 +94,8 @@ class Gate:
                 header=wire.header_values(request.headers, operation.params),
             )
             if not operation.write:
-                return _Asked(secret, call, None, now)
-            return _Asked(
+                return Asked(secret, call, None, now)
+            return Asked(
                 secret,
                 call,
                 None,
@@ -143,7 +107,7 @@ class Gate:
                 if_match=wire.versions(request.headers),
             )
         except Refusal as problem:
-            return _Asked(secret, Call({}, {}), problem, now)
+            return Asked(secret, Call({}, {}), problem, now)
 
     def _stranger(self, request: Request, refusal: Refusal) -> Refusal:
         """Who has no good token may guess only so often, wherever he comes from."""
@@ -155,7 +119,7 @@ class Gate:
             return too_often
         return refusal
 
-    async def _read(self, operation: Operation, asked: _Asked, notes: dict[str, Any]) -> tuple[Principal, Answer]:
+    async def _read(self, operation: Operation, asked: Asked, notes: dict[str, Any]) -> tuple[Principal, Answer]:
         async def work(tx: Tx) -> tuple[Principal, Answer]:
             ctx = await self._enter(tx, operation, asked, notes)
             body = await operation.handler.run(ctx, asked.call)
@@ -165,7 +129,7 @@ class Gate:
         return await self.storage.read(work)
 
     async def _write(
-        self, operation: Operation, request: Request, asked: _Asked, notes: dict[str, Any]
+        self, operation: Operation, request: Request, asked: Asked, notes: dict[str, Any]
     ) -> tuple[Principal, Answer]:
         errand = Errand(hashed(asked.secret), operation.name, asked.call.path.get("store_number"))
         raw, body = await self._taken(operation, request, asked, errand, notes)
@@ -179,7 +143,7 @@ class Gate:
             ctx = await self._enter(tx, operation, whole)
             notes["user"] = ctx.app_user
             try:
-                return ctx.principal, await _once(
+                return ctx.principal, await once(
                     ctx, operation, whole, lambda kept: wire.same_print(kept, print_, *what)
                 )
             except Refusal as refusal:
@@ -198,7 +162,7 @@ class Gate:
         return principal, answer
 
     async def _taken(
-        self, operation: Operation, request: Request, asked: _Asked, errand: Errand, notes: dict[str, Any]
+        self, operation: Operation, request: Request, asked: Asked, errand: Errand, notes: dict[str, Any]
     ) -> tuple[bytes, Any]:
         """The body of a write, as it came and as plain values, taken from those alone who may ask for it."""
 
@@ -233,7 +197,7 @@ class Gate:
         if operation.handler.guessed:
             self._sign_ins.take(token_id)
 
-    async def _prepared(self, operation: Operation, asked: _Asked, call: Call) -> Call:
+    async def _prepared(self, operation: Operation, asked: Asked, call: Call) -> Call:
         """The request as its handler wants it."""
         if operation.handler.prepare is None:
             return call
@@ -246,7 +210,7 @@ class Gate:
 
         return await operation.handler.prepare(reading, call)
 
-    async def _enter(self, tx: Tx, operation: Operation, asked: _Asked, notes: dict[str, Any] | None = None) -> Context:
+    async def _enter(self, tx: Tx, operation: Operation, asked: Asked, notes: dict[str, Any] | None = None) -> Context:
         """Who asks, and whether they may. Raises Refusal: 401, 429, 403, then whatever is wrong with the request.
 
         The first time for a request with `notes`: it is counted, and noted.
@@ -307,7 +271,7 @@ class Gate:
         return BackgroundTask(noted)
 
 
-def _questions(operation: Operation, errand: Errand, asked: _Asked) -> Iterator[Statement]:
+def _questions(operation: Operation, errand: Errand, asked: Asked) -> Iterator[Statement]:
     """What will be asked, before anybody knows whether it may be: who has no right hears none of the answers."""
     handler, store_number, now = operation.handler, errand.store_number, moment(asked.now)
     if store_number is not None:
@@ -315,75 +279,6 @@ def _questions(operation: Operation, errand: Errand, asked: _Asked) -> Iterator[
         if asked.key is not None:
             yield core.ANSWER_OF_KEY, (store_number, asked.key)
         yield from questions(operation.name, store_number, asked.call, asked.occurred_on, now)
-
-
-async def _once(ctx: Context, operation: Operation, asked: _Asked, same: Callable[[str], bool]) -> Answer:
-    """Carry a write out, or answer a repeat with what was answered the first time."""
-    if operation.handler.secret:
-        return Answer(200, await _carried_out(ctx, operation, asked), headers=_SECRET)
-    if asked.key is None:
-        return Answer(200, await _carried_out(ctx, operation, asked))
-    scope = (await _scope(ctx, asked.call), asked.key)
-    kept = await ctx.tx.one(core.ANSWER_OF_KEY, *scope)
-    if kept is not None:
-        if not same(kept[0]):
-            raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
-        await _check_rows(ctx, asked.call)
-        return Answer(kept[1], bytes(kept[2]), replayed=True)
-    try:
-        async with ctx.tx.savepoint():
-            return Answer(200, await _carried_out(ctx, operation, asked, scope))
-    except Refusal as refusal:
-        if not refusal.deterministic:
-            raise
-        answer = Answer(refusal.status, refusal.body())
-    await ctx.tx.run(core.ANSWER_KEEP, *_kept(scope, asked, answer, ctx.now))
-    return answer
-
-
-def _kept(scope: tuple[str, str], asked: _Asked, answer: Answer, now: str) -> tuple[object, ...]:
-    return (*scope, asked.fingerprint, answer.status, answer.body, now)
-
-
-async def _carried_out(
-    ctx: Context, operation: Operation, asked: _Asked, scope: tuple[str, str] | None = None
-) -> bytes:
-    """The answer's body; with a scope it is kept for its key, written with the last of what was done."""
-    try:
-        body = await operation.handler.run(ctx, asked.call)
-        if scope is not None:
-            ctx.later(core.ANSWER_KEEP, [_kept(scope, asked, Answer(200, body), ctx.now)])
-        await ctx.finish()
-    except Duplicate as problem:
-        if asked.key is None:
-            raise
-        # The stored answer is forgotten some day, the ledger is not: it happens once, even so.
-        raise conflict("This was carried out before; its answer is no longer kept.", "Idempotency-Key") from problem
-    return body
-
-
-async def _scope(ctx: Context, call: Call) -> str:
-    """Under which store a key is kept: the path's, else the first of those named in the body, else the chain.
-
-    Raises Refusal (403) where it is none of the token's.
-    """
-    if ctx.store:
-        return ctx.store.number
-    number = min((number for number in named_stores(call) if number), default=CHAIN)
-    if number != CHAIN and not ctx.principal.all_stores:
-        await enter(ctx.tx, ctx.principal, number)
-    return number
-
-
-async def _check_rows(ctx: Context, call: Call) -> None:
-    """Who hears a stored answer has to have a right to it today. Raises Refusal (403)."""
-    if ctx.store:
-        return
-    for number in sorted({number or "" for number in named_stores(call)}):
-        if number:
-            await enter(ctx.tx, ctx.principal, number)
-        elif not ctx.principal.all_stores:
-            raise forbidden()
 
 
 def refused(refusal: Refusal) -> Response:

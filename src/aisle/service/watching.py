@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI, Request, Response
 
 from aisle.service.answers import JSON, Refusal
+from aisle.service.asked import Answer, Operation
 from aisle.service.context import Call, Context
-from aisle.service.gate import Answer, Gate, Operation, response
+from aisle.service.gate import Gate, response
 from aisle.service.handlers import Handler
 from aisle.service.openapi import HEALTH, READY
 from aisle.service.sql import core

@@ -1,0 +1,82 @@
+"""A write, carried out once: its key, all its effects and the answer are stored together (README: Idempotency-Key)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aisle.service.answers import Refusal, conflict, forbidden
+from aisle.service.asked import Answer, Asked, Operation
+from aisle.service.context import CHAIN, Call, Context
+from aisle.service.reach import named_stores
+from aisle.service.sql import core
+from aisle.service.storage import Duplicate
+from aisle.service.tokens import enter
+
+_SECRET = {"Cache-Control": "no-store"}
+
+
+async def once(ctx: Context, operation: Operation, asked: Asked, same: Callable[[str], bool]) -> Answer:
+    """Carry a write out, or answer a repeat with what was answered the first time."""
+    if operation.handler.secret:
+        return Answer(200, await _carried_out(ctx, operation, asked), headers=_SECRET)
+    if asked.key is None:
+        return Answer(200, await _carried_out(ctx, operation, asked))
+    scope = (await _scope(ctx, asked.call), asked.key)
+    kept = await ctx.tx.one(core.ANSWER_OF_KEY, *scope)
+    if kept is not None:
+        if not same(kept[0]):
+            raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
+        await _check_rows(ctx, asked.call)
+        return Answer(kept[1], bytes(kept[2]), replayed=True)
+    try:
+        async with ctx.tx.savepoint():
+            return Answer(200, await _carried_out(ctx, operation, asked, scope))
+    except Refusal as refusal:
+        if not refusal.deterministic:
+            raise
+        answer = Answer(refusal.status, refusal.body())
+    await ctx.tx.run(core.ANSWER_KEEP, *_kept(scope, asked, answer, ctx.now))
+    return answer
+
+
+def _kept(scope: tuple[str, str], asked: Asked, answer: Answer, now: str) -> tuple[object, ...]:
+    return (*scope, asked.fingerprint, answer.status, answer.body, now)
+
+
+async def _carried_out(ctx: Context, operation: Operation, asked: Asked, scope: tuple[str, str] | None = None) -> bytes:
+    """The answer's body; with a scope it is kept for its key, written with the last of what was done."""
+    try:
+        body = await operation.handler.run(ctx, asked.call)
+        if scope is not None:
+            ctx.later(core.ANSWER_KEEP, [_kept(scope, asked, Answer(200, body), ctx.now)])
+        await ctx.finish()
+    except Duplicate as problem:
+        if asked.key is None:
+            raise
+        # The stored answer is forgotten some day, the ledger is not: it happens once, even so.
+        raise conflict("This was carried out before; its answer is no longer kept.", "Idempotency-Key") from problem
+    return body
+
+
+async def _scope(ctx: Context, call: Call) -> str:
+    """Under which store a key is kept: the path's, else the first of those named in the body, else the chain.
+
+    Raises Refusal (403) where it is none of the token's.
+    """
+    if ctx.store:
+        return ctx.store.number
+    number = min((number for number in named_stores(call) if number), default=CHAIN)
+    if number != CHAIN and not ctx.principal.all_stores:
+        await enter(ctx.tx, ctx.principal, number)
+    return number
+
+
+async def _check_rows(ctx: Context, call: Call) -> None:
+    """Who hears a stored answer has to have a right to it today. Raises Refusal (403)."""
+    if ctx.store:
+        return
+    for number in sorted({number or "" for number in named_stores(call)}):
+        if number:
+            await enter(ctx.tx, ctx.principal, number)
+        elif not ctx.principal.all_stores:
+            raise forbidden()
