@@ -51,7 +51,7 @@ class WalkJob:
 
     name = "walk"
     steps: tuple[str, ...] = ("walk",)
-    version = 2
+    version = 3
     journalled = True
 
     def begin(self) -> Gathering:

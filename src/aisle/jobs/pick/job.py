@@ -52,7 +52,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 5
+    version = 6
     journalled = True
 
     def begin(self) -> Picking:
