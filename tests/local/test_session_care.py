@@ -365,6 +365,31 @@ def test_a_badge_that_came_before_the_people_is_taken_when_they_come(aisle_home:
         assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
 
 
+@pytest.mark.parametrize("after", [("4101",), ("4101", "9520001300103", "4101"), ("BADGE-U3", "4101")])
+def test_a_badge_waits_for_the_people_whatever_is_scanned_behind_it(aisle_home: Path, after: tuple[str, ...]) -> None:
+    home = Home(aisle_home, "embedded", "0001")
+    with at(home) as session:
+        for said in ("BADGE-U3", *after):
+            assert told(say(session, said)) == (ASK, "sign_in.unknown_yet")
+        with _writer(home) as cache:
+            cache.put_people([{**goods.person("U3", "Joanna Berg"), "badge": "BADGE-U3"}])
+        frame = session.poll(rung=True)
+        assert frame is not None
+        assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
+
+
+def test_when_the_people_have_come_nobody_is_waited_for(aisle_home: Path) -> None:
+    home = Home(aisle_home, "embedded", "0001")
+    with at(home) as session:
+        assert told(say(session, "4101")) == (ASK, "sign_in.unknown_yet")
+        with _writer(home) as cache:
+            cache.put_people([goods.person("U3", "Joanna Berg")])
+            progress.save(cache, progress.Progress(completed=1.0))
+        frame = session.poll(rung=True)
+        assert frame is not None
+        assert told(frame) == (ASK, "sign_in.unknown")
+
+
 # The link
 
 

@@ -11,8 +11,10 @@ import httpx
 import pytest
 
 from aisle.errors import UsageError
+from aisle.service.answers import Refusal
 from aisle.service.door import FEATURES
 from aisle.service.handlers import HANDLERS
+from aisle.service.request import whole
 from aisle.service.storage import Busy, Lost
 from aisle.service.times import moment
 from aisle.service.tokens import create_token, list_tokens, looks_right, new_secret, revoke_token
@@ -259,6 +261,14 @@ async def test_a_whole_number_that_is_too_large_hears_which_is_the_largest(
     assert answer.status_code == 400, answer.text
     assert says in answer.text
     assert asked.partition("=")[0] in answer.text
+
+
+def test_zeros_without_end_are_read_once() -> None:
+    """A reader that begins anew at each of them stands still for an hour here."""
+    zeros = "0" * 300_000
+    assert whole(f"{zeros}7", "page_size") == 7
+    with pytest.raises(Refusal):
+        whole(f"{zeros}x", "page_size")
 
 
 @pytest.mark.parametrize("asked", [f"page_start={'0' * 40}1", "page_start=1099511627776", f"page_size={(1 << 63) - 1}"])

@@ -149,15 +149,29 @@ async def test_a_disk_that_can_neither_keep_nor_undo_is_told_to_all(
     ends = SqliteTx.end
 
     def fails(self: SqliteTx, statement: str) -> None:
-        if statement == "ROLLBACK":
-            ends(self, statement)
-        raise apsw.IOError
+        if self.connection.in_transaction:
+            if statement == "ROLLBACK":
+                ends(self, statement)
+            raise apsw.IOError
 
     monkeypatch.setattr(SqliteTx, "end", fails)
     answers = [writer.send(partial(keep, name="a")), writer.send(partial(keep, name="b"))]
     assert [await heard(answer) for answer in answers] == [Lost, Lost]
     monkeypatch.undo()
     assert await heard(writer.send(partial(keep, name="c"))) == "c"
+
+
+async def test_what_is_neither_stored_nor_undone_is_undone_before_the_next(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(self: SqliteTx, statement: str) -> None:
+        if self.connection.in_transaction:
+            raise apsw.IOError
+
+    monkeypatch.setattr(SqliteTx, "end", fails)
+    assert await heard(writer.send(partial(keep, name="a"))) is Lost
+    monkeypatch.undo()
+    assert await heard(writer.send(partial(keep, name="b"))) == "b"
 
 
 async def test_a_thread_that_breaks_down_refuses_what_waits_and_what_comes(

@@ -11,6 +11,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from aisle.service.context import Call
+from aisle.service.encode import without_none
+from aisle.service.handlers.logs import is_count
 from aisle.service.sql import locations, orders, products, recounts
 from aisle.service.sql import stock as sql
 from aisle.service.storage import Statement
@@ -66,11 +68,13 @@ def _of_movement(write: _Write) -> Iterator[Statement]:
 
 def _of_entries(write: _Write) -> Iterator[Statement]:
     entries, store = _rows(write.call.body.get("storeproductlog")), write.store
+    counted = [entry for entry in entries if is_count(write.call.query, without_none(entry))]
     numbers = _texts(entry.get("product_number") for entry in entries)
     yield from _goods(write, numbers, _texts(entry.get("location_code") for entry in entries))
     yield from _held(write, entries)
-    yield recounts.RECOUNTS_OPEN, (store,)
-    for number in numbers[:_MOST_ROWS]:
+    if counted:
+        yield recounts.RECOUNTS_OPEN, (store,)
+    for number in _texts(entry.get("product_number") for entry in counted)[:_MOST_ROWS]:
         yield sql.BALANCES, (store, number)
         if write.occurred_on < write.now:
             yield sql.LEGS_AFTER, (store, number, write.occurred_on)

@@ -26,7 +26,7 @@ KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
 VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
 _KEY = re.compile(KEY_PATTERN)
 _ETAGS = re.compile(VERSIONS_PATTERN)
-_WHOLE = re.compile(r"([+-]?)0*([0-9]+)(\.0*)?", re.ASCII)
+_WHOLE = re.compile(r"([+-]?)([0-9]+)(\.0*)?", re.ASCII)
 _DAYS_KEPT = 7
 # Headers that change what a request does.
 _EFFECTIVE = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
@@ -171,7 +171,7 @@ def whole(text: str, field: str) -> int:
     parts = _WHOLE.fullmatch(text)
     if parts is None:
         raise malformed(f"{text!r} is not a whole number.", field)
-    sign, digits = parts[1], parts[2]
+    sign, digits = parts[1], parts[2].lstrip("0") or "0"
     largest = _LARGEST.get(field, LARGEST)
     if len(digits) <= _DIGITS and int(digits) <= largest:
         return int(sign + digits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from aisle.jobs.base import Changed, Context, Event, Json, Opened, Query, Quit, Rows, SignIn, Turn
@@ -27,6 +27,8 @@ class SigningIn(NamedTuple):
     people: tuple[Person, ...] = ()
     unknown: bool = False
     """Nobody of that name is known: going on under it is the one choice."""
+    earlier: tuple[str, ...] = ()
+    """What was said before and nobody knew either: one of it may be the badge of somebody who is not here yet."""
 
 
 Result = Turn[SigningIn]
@@ -58,16 +60,18 @@ class SignInJob:
             case Thing(meanings) if meanings[0].kind == PERSON:
                 return _enter(Person(meanings[0].key, meanings[0].label or meanings[0].key))
             case Thing(meanings):
-                return self._ask(meanings[0].code)
+                return self._ask(state, meanings[0].code)
             case Text(text) | Unknown(text):
-                return self._ask(text)
+                return self._ask(state, text)
             case Rows("people", rows, _):
                 people = tuple(_person(row) for row in rows)
-                badges = [person for person, row in zip(people, rows, strict=True) if row.get("is_badge")]
                 # A badge that was scanned before the store's people were here is taken when they come.
-                return _enter(badges[0]) if len(badges) == 1 else self._answer(state, people)
+                return _by_badge(rows) or self._answer(state, people)
+            case Rows("earlier", rows, _):
+                return _by_badge(rows) or Turn(state)
             case Changed("person") if state.unknown:  # the store's people have only now arrived
-                return Turn(state, (_people(state.asked),))
+                earlier = (_people(said)._replace(id="earlier") for said in state.earlier)
+                return Turn(state, (*earlier, _people(state.asked)))
             case Choice(number) if number <= len(state.people):
                 return _enter(state.people[number - 1])
             case Back():
@@ -78,8 +82,9 @@ class SignInJob:
                 return Turn(SigningIn())
         return Turn(state)
 
-    def _ask(self, text: str) -> Result:
-        return Turn(SigningIn(asked=text), (_people(text),))
+    def _ask(self, state: SigningIn, text: str) -> Result:
+        earlier = tuple(dict.fromkeys((*state.earlier, state.asked)))[-MOST:] if state.unknown else ()
+        return Turn(SigningIn(text, earlier=earlier), (_people(text),))
 
     def _answer(self, state: SigningIn, people: tuple[Person, ...]) -> Result:
         asked = state.asked
@@ -90,12 +95,11 @@ class SignInJob:
             return self._one(people[0], asked)
         if people:
             return Turn(SigningIn(asked, people), (), Verdict(ASK, msg("sign_in.which", asked=asked)))
-        if state.unknown:
-            return Turn(state)
         if len(asked.strip()) < 2:
             return Turn(SigningIn(), (), Verdict(WRONG, msg("sign_in.short", asked=asked)))
         myself = Person(asked.strip(), asked.strip())
-        return Turn(SigningIn(asked, (myself,), unknown=True), (), Verdict(ASK, msg("sign_in.unknown", asked=asked)))
+        unknown = state._replace(people=(myself,), unknown=True)
+        return Turn(unknown, (), Verdict(ASK, msg("sign_in.unknown", asked=asked)))
 
     def _one(self, person: Person, asked: str) -> Result:
         """A part in the middle of somebody's name may be the whole name of somebody else."""
@@ -119,6 +123,12 @@ class SignInJob:
             choices=choices,
             hints=(Hint("q", msg("hint.quit")),),
         )
+
+
+def _by_badge(rows: Iterable[Mapping[str, Json]]) -> Result | None:
+    """Whose badge was asked for, if it was one."""
+    people = [_person(row) for row in rows if row.get("is_badge")]
+    return _enter(people[0]) if len(people) == 1 else None
 
 
 def _person(row: Mapping[str, Json]) -> Person:

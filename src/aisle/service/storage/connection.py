@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, TypeVar, cast
@@ -66,7 +66,7 @@ def keep_words(connection: apsw.Connection) -> None:
         connection.execute(statement)
 
 
-@cache
+@lru_cache(maxsize=2000)
 def _sqlite_text(sql: str) -> str:
     """The catalogue's common SQL as SQLite takes it: numbered parameters, and lists as JSON."""
     text = re.sub(r"= ANY\(\$(\d+)\)", r"IN (SELECT value FROM json_each(?\1))", sql)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 _LENGTH = 6
+# Statements have their shape from who asks; those that were asked for longest ago are put together anew.
+_SHAPES = 1000
 # What is shorter is in so many products that looking through all of them is quicker.
 _SHORTEST = 3
 # More words narrow no further.
@@ -57,6 +59,17 @@ SQLITE = ";".join(
     )
 )
 
+# All words anew, when all texts are: of an index that is emptied first no row has to be taken out by itself.
+REFOLDED = ";".join(
+    (
+        "UPDATE product SET search = refolded(search), detail = refolded(detail)",
+        "INSERT INTO product_gram (product_gram) VALUES ('delete-all')",
+        "INSERT INTO product_waiting (product_number) SELECT product_number FROM product WHERE true"
+        " ON CONFLICT DO NOTHING",
+        *KEPT,
+    )
+)
+
 # Where the extension cannot be had the service works without; where it is, it may be in any schema.
 POSTGRES = """DO $gram$ BEGIN
         CREATE EXTENSION IF NOT EXISTS pg_trgm;
@@ -77,14 +90,14 @@ _WORDED = """SELECT s.product_number FROM product_gram g CROSS JOIN product_soug
     WHERE g.product_gram MATCH {words}"""
 
 
-@cache
+@lru_cache(maxsize=_SHAPES)
 def _ways(text: str) -> tuple[tuple[int, ...], ...]:
     """The parameters of each way in which a statement that looks through the catalogue searches; none where not."""
     found = _SEARCH.search(text) if _LOOKED_THROUGH in text else None
     return tuple(tuple(map(int, re.findall(_ONE, way))) for way in re.findall(_WAY, found[0])) if found else ()
 
 
-@cache
+@lru_cache(maxsize=_SHAPES)
 def _narrowed(text: str, ways: tuple[tuple[int, ...], ...]) -> str:
     """The statement with its search narrowed by the words of these parameters."""
     words = (" || ' ' || ".join(f"words_of(?{place})" for place in way) for way in ways)

@@ -49,8 +49,8 @@ def _dialect(statement: str) -> str:
     """
     if statement == GRAMS:
         return grams.SQLITE
-    if statement in REFOLDED:
-        return ";".join((statement, *grams.KEPT))
+    if statement in REFOLDED and statement.startswith("UPDATE product "):
+        return grams.REFOLDED if statement == REFOLDED[0] else ""
     words = statement.split(None, 3)
     narrow = words[:2] == ["CREATE", "TABLE"] and words[2] in NARROW
     return f"{statement} WITHOUT ROWID" if narrow else statement

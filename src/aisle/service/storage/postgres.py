@@ -34,6 +34,8 @@ _CONNECT_SECONDS = 15
 # Who names more stores than this waits for all, and all wait for him.
 _MOST_LOCKS = 64
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SAVEPOINT s1"
+# What is written together is one statement of each shape, and the server keeps some 200 KB for a large one.
+_KEPT_OF_WRITER = 250
 _SETTINGS = {
     "application_name": "aisle",
     "client_connection_check_interval": "1000",
@@ -108,15 +110,15 @@ class PostgresStorage:
             self._is_split = bool(await connection.fetchval(_CITUS))
         finally:
             await connection.close(timeout=self._patience)
-        return await self._pool(readers, settings), await self._pool(writers, settings | _OF_WRITERS)
+        return await self._pool(readers, settings), await self._pool(writers, settings | _OF_WRITERS, _KEPT_OF_WRITER)
 
-    async def _pool(self, size: int, settings: dict[str, str]) -> asyncpg.Pool:
+    async def _pool(self, size: int, settings: dict[str, str], kept: int = 500) -> asyncpg.Pool:
         return await asyncpg.create_pool(
             self._dsn,
             min_size=0,
             max_size=size,
             server_settings=settings,
-            statement_cache_size=500,
+            statement_cache_size=kept,
             max_cached_statement_lifetime=0,
             timeout=_CONNECT_SECONDS,
             command_timeout=120,

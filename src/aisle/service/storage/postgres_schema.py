@@ -51,16 +51,24 @@ async def _apply(connection: asyncpg.Connection, number: int, statements: tuple[
 async def _refold(connection: asyncpg.Connection, table: str, column: str) -> None:
     """Texts that are searched, as the program keeps them now, some of them at a time."""
     texts = connection.cursor(f"SELECT DISTINCT {column} FROM {table}", prefetch=_TEXTS)  # noqa: S608 - of our own
-    said = [text async for (text,) in texts]
-    changed = [(text, words) for text in said if (words := refolded(text)) != text]
-    for first in range(0, len(changed), _TEXTS):
-        old, new = zip(*changed[first : first + _TEXTS], strict=True)
-        await connection.execute(
-            f"UPDATE {table} SET {column} = r.new"  # noqa: S608 - names of our own
-            f" FROM unnest($1::text[], $2::text[]) r (old, new) WHERE {table}.{column} = r.old",
-            old,
-            new,
-        )
+    changed: dict[str, str] = {}
+    async for (text,) in texts:
+        if (words := refolded(text)) != text:
+            changed[text] = words
+        if len(changed) == _TEXTS:
+            await _replace(connection, table, column, changed)
+            changed.clear()
+    if changed:
+        await _replace(connection, table, column, changed)
+
+
+async def _replace(connection: asyncpg.Connection, table: str, column: str, texts: dict[str, str]) -> None:
+    await connection.execute(
+        f"UPDATE {table} SET {column} = r.new"  # noqa: S608 - names of our own
+        f" FROM unnest($1::text[], $2::text[]) r (old, new) WHERE {table}.{column} = r.old",
+        list(texts),
+        list(texts.values()),
+    )
 
 
 async def _check(connection: asyncpg.Connection) -> None:

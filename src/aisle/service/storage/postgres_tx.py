@@ -150,6 +150,7 @@ class PostgresTx:
     async def together(self, statements: Iterable[Statement]) -> None:
         parts = list(statements)
         if 1 < len(parts) <= _MOST_WOVEN and not self._is_split:
+            parts.sort(key=_text)  # the same ones are one statement to the server, in whatever order they came
             sql, args = _as_one(woven, parts)
             await self.run(sql, *args)
             return
@@ -181,6 +182,10 @@ class PostgresTx:
             raise
         finally:
             self._depth -= 1
+
+
+def _text(statement: Statement) -> str:
+    return statement[0]
 
 
 def _question(sql: str, args: Sequence[object]) -> _Question:

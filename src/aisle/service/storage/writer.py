@@ -139,7 +139,11 @@ class Writer:
         _tell([_Told(job, problem=problem) for job in waiting if job.begins()])
 
     def _batch(self, tx: SqliteTx, waiting: deque[_Job]) -> bool:
-        """Run what waits in one transaction, and what comes meanwhile. False when the end of the queue was met."""
+        """Run what waits in one transaction, and what comes meanwhile. False when the end of the queue was met.
+
+        Raises what a transaction says that was neither stored nor undone, and cannot be undone now.
+        """
+        tx.end("ROLLBACK")
         try:
             tx.begin("BEGIN IMMEDIATE")
         except apsw.Error as problem:
@@ -186,7 +190,7 @@ def _store(tx: SqliteTx, done: list[_Told]) -> None:
             raise Lost("The database undid the transaction.")
         tx.end("COMMIT")
     except Exception as problem:
-        with suppress(apsw.Error):  # where this fails too, the next beginning says so
+        with suppress(apsw.Error):  # where this fails too, the next one tries again
             tx.end("ROLLBACK")
         done = [_Told(told.job, problem=_outside(problem)) for told in done]
     _tell(done)
