@@ -765,7 +765,7 @@ def test_the_number_of_an_order_is_no_count_unless_somebody_says_so() -> None:
     for _ in range(2):
         assert hand.type(4101) == "count.number_of_order"
     assert [choice.id for choice in choices(hand)] == ["count.way_quantity", "count.way_order"]
-    assert hand.type(2) == "count.not_this"
+    assert hand.type(2) == "count.dropped"
     assert hand.type(100101) == "count.not_this"
     assert hand.state.item is not None
     assert hand.state.item.counted == 1

@@ -18,7 +18,7 @@ Result = Turn[Counting]
 ANSWERING = ("missing", "recount", "summary", "pool", "leave")
 """Phases in which a question is open."""
 
-KINDS = {"place": LOCATION, "product": PRODUCT, "order": ORDER}
+KINDS = {"place": LOCATION, "product": PRODUCT}
 """What digits may be the number of, by the kind of the way on."""
 
 
@@ -168,6 +168,8 @@ def chosen(state: Counting, number: int, context: Context) -> Result:
     state = state._replace(ways=())
     if way.kind == "quantity":
         return _so_many(state, Decimal(way.key), context)
+    if way.kind == "order":  # which is not counted; the number was meant for another page
+        return asking.told(state, INFO, "count.dropped")
     if is_number:
         return thing(state, (Meaning(KINDS[way.kind], way.key, way.label, code=way.key),), context)
     return asking.done(state._replace(then=way), context)
