@@ -198,6 +198,34 @@ def test_a_remark_alone_waits_for_no_pin_where_none_is_answered_for(desk: Desk, 
     assert list(remarks(desk.outbox, "urgent")) == ["4101"]
 
 
+@pytest.mark.parametrize(("letter", "noted"), [("e", "review-logs"), ("r", "write-recounts")])
+def test_what_the_service_is_told_waits_and_takes_nothing_along_that_this_host_keeps_alone(
+    desk: Desk, letter: str, noted: str
+) -> None:
+    """Two differences; the second has no number at the service: it would be settled at once, without a PIN."""
+    desk.cache.set_link(Sync(state="offline", last_ok=time.time(), features=f"{FEATURES}, reviews, recounts"))
+    entry = {"product_number": "P1", "store_number": "0001", "created_on": "2026-11-20T09:00:00Z", "quantity": -4}
+    entry |= {"counted_quantity": 3, "expected_quantity": 7, "app_user_name": "U1", "review_status": "1"}
+    desk.cache.put_logs([{**entry, "id": 1}, entry], "2020-01-01")
+
+    def done() -> tuple[list[Any], int]:
+        return fetch(desk.outbox, "SELECT operation FROM operation"), len(remarks(desk.outbox, "review"))
+
+    desk.opened("home.exceptions")
+    assert desk.says("2", "a", letter, "1").view.name == "pin"
+    assert done() == ([], 0)
+    desk.says(PIN)
+    assert [choice.id for choice in desk.answers("not_sent").view.choices] == ["pin.again"], "it cannot be noted"
+    desk.says("b")
+    assert done() == ([], 0)
+    desk.says("b", "b", "b")
+    listed = desk.says("2").view
+    assert isinstance(listed, ListWindow)
+    frame = desk.says(str([row.key for row in listed.rows].index("1") + 1), {"e": "1", "r": "2"}[letter])
+    assert frame.verdict is not None
+    assert (frame.verdict.text.id, done()) == ("pin.noted", ([(noted,)], 1))
+
+
 def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_link_is_back(
     desk: Desk, tmp_path: Path
 ) -> None:

@@ -543,14 +543,15 @@ def test_differences_are_approved_where_the_service_keeps_that_and_on_this_host(
     hand = Hand("exceptions").does(Choice(2), Command("a"), Command("e"))
     assert hand.at == "exceptions.many"
     hand.does(Choice(1))
-    assert {remark.key for remark in hand.of(Remark)} == {"900", "901", "902"}
+    kept = {"900": False, "901": True, "902": True}
+    assert {remark.key: remark.mirrors for remark in hand.of(Remark)} == kept
     (write,) = hand.of(Write)
     assert write.operation == "review-logs"
     assert [each["id"] for each in write.body["reviews"]] == [901, 902], "of the first there is nothing to review"
     assert hand.verdict is not None
     assert (hand.told, dict(hand.verdict.text.args)) == ("exceptions.approved_here", {"count": 3, "here": 1})
     hand.does(Command("u"))
-    assert hand.of(Remark) == [Remark("review", key, "", supervises=True) for key in ("900", "901", "902")]
+    assert hand.of(Remark) == [Remark("review", key, "", True, mirrors) for key, mirrors in kept.items()]
     (write,) = hand.of(Write)
     assert write.body["reviews"] == [{"id": 901, "review_status": 1}, {"id": 902, "review_status": 1}]
     assert hand.told == "exceptions.unapproved"
@@ -574,7 +575,7 @@ def test_marking_differences_names_the_letters_that_are_heard_there() -> None:
 
 def test_one_difference_is_counted_again_by_somebody_or_here() -> None:
     hand = Hand("exceptions").does(Choice(2), Choice(1), Choice(2))
-    assert hand.of(Remark) == [Remark("review", "900", "recount", supervises=True)]
+    assert hand.of(Remark) == [Remark("review", "900", "recount", supervises=True, mirrors=True)]
     assert hand.of(Write)[0].body == {"recounts": [{"log_id": 900}]}
     hand = Hand("exceptions").does(Choice(2), Rows("features", ({"features": []},), 1), Choice(1), Choice(2))
     assert Remark("recount", "P1/A-1", "Milk", supervises=True) in hand.of(Remark)
@@ -591,7 +592,7 @@ def test_a_recount_is_withdrawn_where_it_is_kept(kind: str) -> None:
     assert hand.at == "exceptions.recounts"
     hand.state = hand.state._replace(rows=tuple(row._replace(kind=kind) for row in hand.state.rows), cursor=1)
     hand.does(Command("x"))
-    gone = [Remark("recount", "P1/A-1", "", supervises=True)]
+    gone = [Remark("recount", "P1/A-1", "", supervises=True, mirrors=kind == "kept")]
     assert hand.of(Remark) == ([] if kind == "noted" else gone)
     bodies = [write.body["recounts"] for write in hand.of(Write)]
     assert bodies == ([[{"id": 901, "state": "withdrawn"}]] if kind == "kept" else [])

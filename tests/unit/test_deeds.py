@@ -80,7 +80,7 @@ def test_a_claim_is_in_the_name_of_whom_it_is_for_and_this_host_remembers() -> N
     write, remark = done.writes
     assert isinstance(write, Write)
     assert write.user == "U2"
-    assert remark == Remark("claim", "O1", "U2", supervises=True)
+    assert remark == Remark("claim", "O1", "U2", supervises=True, mirrors=True)
     assert done.undo == Deed(RELEASE)
     taken = row(is_claimed=True, claimed_by="U3", claimed_name="Carla")
     assert decide("O1", taken, Deed(CLAIM, "U2"), "0001").undo == Deed(CLAIM, "U3", "Carla")
@@ -138,7 +138,7 @@ def test_an_order_of_a_walk_becomes_somebody_elses_and_comes_back() -> None:
     write, *kept = done.writes
     assert isinstance(write, Write)
     assert (write.user, write.body["orders"]["is_claimed"]) == ("U2", True)
-    assert kept == [Remark("claim", "O1", "U2", supervises=True), Remark("given", "O1", "U2", supervises=True)]
+    assert kept == [Remark(topic, "O1", "U2", supervises=True, mirrors=True) for topic in ("claim", "given")]
     assert done.undo == Deed(SPLIT, "U1", "Anna")
     back = decide("O1", row(given_to="U2", given_name="Ben"), Deed(SPLIT, "U1", "Anna"), "0001")
     assert back.undo == Deed(SPLIT, "U2", "Ben")

@@ -84,6 +84,8 @@ class Remark(NamedTuple):
     """Empty takes it away again."""
     supervises: bool = False
     """As of a write: the PIN is asked before, though the service never hears of it."""
+    mirrors: bool = False
+    """A write beside it tells the service the same; where that waits for the PIN, this is shown meanwhile."""
 
 
 class Ask(NamedTuple):
@@ -185,6 +187,8 @@ class Rows(NamedTuple):
     id: str
     rows: tuple[Mapping[str, Json], ...]
     total: int
+    partly: bool = False
+    """There may be more than are counted: then one alone is not known to be the only one."""
 
 
 class Changed(NamedTuple):

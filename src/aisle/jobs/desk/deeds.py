@@ -64,7 +64,15 @@ def decide(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, *,
     All of it is a supervisor's. `rejects`: the service takes rejections of lines.
     """
     done = _decided(order, row, deed, store, rejects)
-    return done._replace(writes=tuple(each._replace(supervises=True) for each in done.writes))
+    told = any(isinstance(each, Write) for each in done.writes)
+    return done._replace(writes=tuple(_supervised(each, told) for each in done.writes))
+
+
+def _supervised(each: Write | Remark, told: bool) -> Write | Remark:
+    """A supervisor's; `told`: the service is told of the deed, and what is remarked of it mirrors that."""
+    if isinstance(each, Remark):
+        return each._replace(supervises=True, mirrors=told)
+    return each._replace(supervises=True)
 
 
 def _decided(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, rejects: bool) -> Done:

@@ -18,7 +18,6 @@ from aisle.jobs.base import (
     Event,
     Opened,
     Query,
-    Remark,
     Resumed,
     Rows,
     Start,
@@ -266,7 +265,7 @@ def _do(state: Exceptions, rows: tuple[Row, ...], context: Context) -> Result:
     approving = state.asking == "approve"
     effects: list[Effect] = []
     for row in rows:
-        effects.append(Remark("review", row.key, "approved" if approving else "recount", supervises=True))
+        effects.append(exceptions_review.remark(state, row, "approved" if approving else "recount"))
     say = exceptions_review.writes if approving else exceptions_review.recounts
     effects += say(state, rows, context.store)
     done = {row.key for row in rows}

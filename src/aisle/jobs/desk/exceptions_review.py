@@ -20,28 +20,37 @@ def is_kept(state: Exceptions, row: Row) -> bool:
     return "reviews" in state.features and row.key.isdecimal() and row.review == TO_REVIEW
 
 
+def is_told(state: Exceptions, row: Row) -> bool:
+    """Whether the service is told what is decided of this difference: that it is counted again, or approved."""
+    if state.asking == "recount":
+        return "recounts" in state.features and row.key.isdecimal()
+    return is_kept(state, row)
+
+
+def remark(state: Exceptions, row: Row, text: str) -> Remark:
+    """What this host keeps of a difference that was looked at."""
+    return Remark("review", row.key, text, supervises=True, mirrors=is_told(state, row))
+
+
 def writes(state: Exceptions, rows: Sequence[Row], store: str, status: int = DONE) -> list[Write]:
     """What our own service is told of these: reviews of what it wants reviewed, and recounts."""
     path = {"store_number": store}
-    if state.asking == "recount":
-        numbered = [row for row in rows if row.key.isdecimal()]
-        if "recounts" not in state.features or not numbered:
-            return []
-        body = {"recounts": [{"log_id": int(row.key)} for row in numbered]}
-        return [Write("write-recounts", tuple(f"log/{row.key}" for row in numbered), path, {}, body, supervises=True)]
-    kept = [row for row in rows if is_kept(state, row)]
-    if not kept:
+    told = [row for row in rows if is_told(state, row)]
+    if not told:
         return []
-    reviews = {"reviews": [{"id": int(row.key), "review_status": status} for row in kept]}
-    return [Write("review-logs", tuple(f"log/{row.key}" for row in kept), path, {}, reviews, supervises=True)]
+    subjects = tuple(f"log/{row.key}" for row in told)
+    if state.asking == "recount":
+        body = {"recounts": [{"log_id": int(row.key)} for row in told]}
+        return [Write("write-recounts", subjects, path, {}, body, supervises=True)]
+    reviews = {"reviews": [{"id": int(row.key), "review_status": status} for row in told]}
+    return [Write("review-logs", subjects, path, {}, reviews, supervises=True)]
 
 
 def recounts(state: Exceptions, rows: Sequence[Row], store: str) -> list[Effect]:
     """What has these counted again: the service is told of those whose entries it keeps, this host of all others."""
-    said: list[Effect] = [*writes(state, rows, store)]
-    others = [row for row in rows if not said or not row.key.isdecimal()]
+    others = [row for row in rows if not is_told(state, row)]
     return [
-        *said,
+        *writes(state, rows, store),
         *(Remark("recount", f"{row.product}/{row.place}", row.label or row.product, supervises=True) for row in others),
     ]
 
@@ -50,7 +59,7 @@ def withdrawal(row: Row, store: str) -> list[Effect]:
     """What takes a recount back where it is kept; nothing while it is on its way there and has no number yet."""
     if row.kind == "noted":
         return []
-    here = Remark("recount", f"{row.product}/{row.place}", "", supervises=True)
+    here = Remark("recount", f"{row.product}/{row.place}", "", supervises=True, mirrors=row.kind == "kept")
     if row.kind != "kept":
         return [here]
     body = {"recounts": [{"id": int(row.key), "state": "withdrawn"}]}
@@ -69,6 +78,6 @@ def told(state: Exceptions, rows: Sequence[Row]) -> Msg:
 def taken_back(state: Exceptions, store: str) -> list[Effect]:
     """What takes back that the differences were approved which were approved last."""
     return [
-        *(Remark("review", row.key, "", supervises=True) for row in state.approved),
+        *(remark(state, row, "") for row in state.approved),
         *writes(state, state.approved, store, UNDONE),
     ]

@@ -3,7 +3,8 @@
 Jobs say which of their effects are a supervisor's (`supervises`). An input that would come to one is tried on the open
 jobs, which purity allows; while the PIN is missing they are put back as they were, and the page of the PIN opens and
 holds the input back. Without the service nobody can judge a PIN: then what is to be sent is noted, goes with the
-person's token alone, and waits for it. What is done at once, here or there, is not done without one.
+person's token alone, and waits for it, and a remark that mirrors it shows that. What is done at once, here or there, is
+not done without one; nor is what comes with it in the same input.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcom
     before = list(stack.levels)
     outcome = feed()
     writes = any(write.supervises for note in outcome.notes for write in note.writes)
-    notes = writes or any(remark.supervises for note in outcome.notes for remark in note.remarks)
+    remarks = [remark for note in outcome.notes for remark in note.remarks if remark.supervises]
     asks = any(ask.supervises for _, ask in outcome.asks)
-    if not (notes or asks):
+    if not (writes or remarks or asks):
         return outcome
     row = pass_of(session)
     wanted = row["wanted"] or (asks and row["asked"])
@@ -66,7 +67,7 @@ def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcom
     if not wanted or (there and session._pin.until > session._at):
         return outcome
     is_up = session._lookout.link().state in UP
-    waits = writes and not asks
+    waits = writes and not asks and all(remark.mirrors for remark in remarks)
     if before[-1].job.name != NAME and (is_up or not waits):
         stack.levels[:] = before
         return stack.open(Start(NAME, {"said": said, "may_wait": waits}), session._context())
