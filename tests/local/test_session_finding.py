@@ -65,11 +65,64 @@ def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: Home) -> None:
         assert say(session, "x").view.name == "lookup.product"
 
 
-@pytest.mark.parametrize("text", ["tea x", "tea z q"])
+def put(home: Home, first: int, *names: str) -> None:
+    """So many products more as there are names."""
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_products([goods.product(f"Z{first + n}", name) for n, name in enumerate(names)])
+
+
+def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: Home) -> None:
+    put(home, 1000, *["Cd ef"] * 120, *["Ab cd ef"] * 3)
+    with at(home, user="U1") as session:
+        assert told(say(session, "2", "ab cd ef")) == (INFO, "lookup.found")
+        view = listed(session._frame())
+        assert (view.total, view.more) == (3, False)
+
+
+def test_a_letter_is_looked_for_in_what_has_the_long_and_the_short_words(home: Home) -> None:
+    put(home, 1000, *["Tea lemon"] * 20, *["Quinoa"] * 120, *["Tea aqua cl"] * 3)
+    with at(home, user="U1") as session:
+        assert told(say(session, "2", "tea q cl")) == (INFO, "lookup.found")
+        view = listed(session._frame())
+        assert (view.total, view.more) == (3, False)
+
+
+def test_what_goes_on_in_another_script_is_not_passed_over(home: Home) -> None:
+    put(home, 1000, *["Cd茶 ef"] * 3, "Cd ef")
+    with at(home, user="U1") as session:
+        assert told(say(session, "2", "cd ef")) == (INFO, "lookup.found_more")
+        assert listed(session._frame()).name == "lookup.list"
+
+
+@pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
+def test_a_hit_that_may_not_be_the_only_one_is_listed_and_not_opened(home: Home, way: tuple[str, ...]) -> None:
+    put(home, 1000, *["Mix"] * 120, "Tea xo", *["Tea maxi"] * 3)
+    with at(home, user="U1") as session:
+        say(session, *way, "tea x")
+        view = listed(session._frame())
+        assert (view.total, view.more) == (1, True)
+
+
+@pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
+def test_a_slip_leaves_the_list_as_it_is(home: Home, way: tuple[str, ...]) -> None:
+    put(home, 1000, "Mixed soap", "Mixed salt")
+    with at(home, user="U1") as session:
+        say(session, *way, "mixed")
+        before = listed(session._frame())
+        assert before.total == 2
+        for slip, why in (("3", "input.choice"), ("n", "input.page"), ("P", "input.page")):
+            assert told(say(session, slip)) == (WRONG, why)
+            assert listed(session._frame()).rows == before.rows
+
+
+@pytest.mark.parametrize("text", ["tea x", "tea z x"])
 @pytest.mark.parametrize("way", [(), ("2",)])
 def test_what_was_not_looked_for_everywhere_is_not_said_to_be_nowhere(
     home: Home, text: str, way: tuple[str, ...]
 ) -> None:
+    with at(home, user="U1") as session:
+        assert told(say(session, *way, text)) == (WRONG, f"{'lookup' if way else 'home'}.not_found")
+    put(home, 1000, *["Mixz"] * 120)
     with at(home, user="U1") as session:
         frame = say(session, *way, text)
         assert told(frame) == (WRONG, "lookup.not_yet")

@@ -291,15 +291,17 @@ def test_words_find_and_numbers_choose() -> None:
     assert hand.did(Close)
 
 
-@pytest.mark.parametrize(("total", "told", "more"), [(99, "lookup.found", False), (100, "lookup.found_more", True)])
-def test_a_search_that_is_counted_so_far_alone_says_that_there_may_be_more(total: int, told: str, more: bool) -> None:
+@pytest.mark.parametrize(("total", "told", "more"), [(100, "lookup.found", False), (1, "lookup.found_more", True)])
+def test_only_a_search_that_is_answered_partly_says_that_there_may_be_more_and_opens_nothing(
+    total: int, told: str, more: bool
+) -> None:
     hand = Hand(LookupJob())
     hand.say(Text("tea"))
     found = tuple({"product_number": f"P{n}", "product_name": "Tea"} for n in range(1, 6))
-    hand.feed(Rows("hits", found, total), live=True)
+    hand.feed(Rows("hits", found, total, more), live=True)
     assert (hand.view.total, hand.view.more) == (total, more)
     sought = hand.state._replace(sought="tea")
-    turn = hand.job.step(sought, Rows("found", found, total), CONTEXT)
+    turn = hand.job.step(sought, Rows("found", found, total, more), CONTEXT)
     assert turn.verdict is not None
     assert turn.verdict.text.id == told
 

@@ -9,6 +9,8 @@ import pytest
 from aisle.jobs import JOBS
 from aisle.jobs.base import Context, Query, Rows
 from aisle.jobs.window import is_command, leafed
+from aisle.scan.grammar import are_readings, readings
+from aisle.scan.meaning import Command, Refused, Unknown
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", rows=4)
 
@@ -24,6 +26,23 @@ def test_a_list_that_says_it_has_rows_and_shows_none_is_not_asked_without_end(na
     asked = [effect.args for effect in behind.effects if isinstance(effect, Query)]
     assert [args["first"] for args in asked if "first" in args] == [0]
     assert job.step(behind.state, empty, CONTEXT).effects == ()
+
+
+FOLLOWING = ("home", "lookup", "browse", "count_log", "deliveries", "logs", "orders", "products", "stores")
+"""Jobs whose list follows what is typed; not `receive`, where what is no word is a delivery's number."""
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_a_letter_finds_in_every_list_that_follows_what_is_typed_and_is_a_page_in_none(name: str) -> None:
+    open_ = JOBS[name].open(JOBS[name].begin())
+    assert are_readings(readings("k", open_))
+    assert readings("n", open_) == (Command("n") if "n" in open_.letters else Refused("input.page", "n"))
+
+
+def test_a_letter_on_an_empty_board_is_no_order() -> None:
+    board = JOBS["orders"]
+    found = board.step(board.begin(), Unknown("k"), CONTEXT)
+    assert [effect.args["search"] for effect in found.effects if isinstance(effect, Query)] == ["k"]
 
 
 def test_what_is_a_word_and_what_is_not() -> None:

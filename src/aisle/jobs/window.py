@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 from aisle.jobs.base import Close, Context, Event, Query, Rows, Start, Turn
 from aisle.jobs.view import BACK, PAGES, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
-from aisle.words import fold
 
 LONGEST_TAIL = 8
 """Digits of a barcode that somebody types; more of them come from a scanner."""
@@ -23,9 +22,6 @@ NUMBERED = 99
 
 COUNTED = 100
 """What a search by words counts and lists at most, where it says so: who gets as many types another letter."""
-
-WHOLE = 3
-"""Letters of a word that is found wherever it stands, also beside others."""
 
 LETTERS = "np"
 """The letters that turn the pages of a list."""
@@ -191,11 +187,10 @@ def shown(
     *hints: Hint,
     empty: Msg,
     numbered: int | None = None,
-    counted: bool = False,
     more: bool = False,
 ) -> ListWindow:
-    """The window on the screen; `hints` of its own stand before those of all lists. With `counted`, what is searched
-    for in it is counted as far as `COUNTED`; with `more`, not all of it is known."""
+    """The window on the screen; `hints` of its own stand before those of all lists. With `more`, not all of it is
+    known."""
     return ListWindow(
         name=name,
         title=title,
@@ -208,7 +203,7 @@ def shown(
         numbered=numbered_rows(state) if numbered is None else numbered,
         empty=empty,
         hints=(*hints, *page_hints(state), BACK),
-        more=more or (counted and has_more(state)),
+        more=more,
     )
 
 
@@ -219,18 +214,10 @@ def prompt(state: Window) -> Msg:
     return msg("lookup.prompt_list" if state.rows else "lookup.prompt")
 
 
-def not_found(id_: str, text: str) -> Msg:
-    """That no product has these words (`id_`); where one of several is so short that it is not looked for everywhere,
-    that more of it finds more."""
-    words = fold(text).split()
-    short = [word for word in words if len(word) < WHOLE]
-    partly = len(words) > 1 and (len(short) > WHOLE - 1 or any(len(word) < 2 or not word.isascii() for word in short))
+def not_found(id_: str, text: str, partly: bool) -> Msg:
+    """That no product has these words (`id_`); where not all were looked through (`partly`), that more of the words
+    finds more."""
     return msg("lookup.not_yet" if partly else id_, text=text)
-
-
-def has_more(state: Window) -> bool:
-    """Whether more may have the words that are searched for than were counted."""
-    return bool(state.typed or state.search) and state.total >= COUNTED
 
 
 S = TypeVar("S")

@@ -34,6 +34,9 @@ COMMANDS: Final[dict[str, Said]] = {
 }
 """Printed command barcodes, in upper case; read in any case."""
 
+PAGING: Final = "np"
+"""The letters that turn pages; where there is no further page they are no search either."""
+
 LONGEST_QUANTITY: Final = 7
 """Digits; more of them are a code, never a quantity."""
 DECIMALS: Final = 3
@@ -57,7 +60,7 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
     """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
 
     Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.times,
-    input.by_hand.
+    input.by_hand, input.page.
     """
     if len(text) >= LONGEST_LINE:
         return Refused("input.long", text[:40])
@@ -170,6 +173,8 @@ def _letter(text: str, open_: Open, table: tuple[Pattern, ...]) -> Said | tuple[
         return Back()
     if letter in open_.letters:
         return Command(letter)
+    if open_.finds and letter in PAGING:
+        return Refused("input.page", text)
     return _codes(text, table) if open_.text or open_.finds else Refused("input.letter", text)
 
 

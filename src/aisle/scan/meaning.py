@@ -66,7 +66,8 @@ class Open(NamedTuple):
     """What is chosen here cannot be taken back as easily: a printed command does not choose it, and nothing that came
     before the question was on the screen."""
     finds: bool = False
-    """The list on the screen follows what is typed: with Enter one letter or digit is a search too."""
+    """The list on the screen follows what is typed: with Enter one letter is a search too, and two digits; one
+    digit where no row has a number."""
 
 
 class Reading(NamedTuple):

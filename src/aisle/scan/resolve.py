@@ -87,7 +87,8 @@ def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
     code = ways[0].code
     if open_.quantity and (said := reckoned(text, open_.decimals)):
         return said
-    if open_.choices and code.isdigit() and len(code) < 3 and not (open_.search or open_.finds):
+    # A list follows two digits as soon as they are typed; one may have been meant as the number of a row.
+    if open_.choices and code.isdigit() and len(code) < (2 if open_.finds else 3) and not open_.search:
         return Refused("input.choice", text)
     multiplied = ways[0].explicit
     if not multiplied and (is_words(text) or (open_.text and not code.isdigit())):

@@ -118,11 +118,17 @@ def _one(number: str) -> Query:
 def _rows(state: Catalogue, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     if id_ == ("facets" if state.kind else "list"):
         read = facet_of if state.kind else hit_of
-        came = window.answered(state, answer, tuple(read(row) for row in rows), context, _query)
+        came = window.answered(
+            state._replace(partly=answer.partly), answer, tuple(read(row) for row in rows), context, _query
+        )
         if came.effects or not state.opening:
             return came
         fresh = came.state._replace(opening=False)
-        return _chosen(fresh, fresh.rows[0], context) if answer.total == 1 and fresh.rows else Turn(fresh)
+        return (
+            _chosen(fresh, fresh.rows[0], context)
+            if answer.total == 1 and fresh.rows and not fresh.partly
+            else Turn(fresh)
+        )
     if id_ == "one" and rows:
         return Turn(state._replace(sheet=page_of(rows[0], context.now)))
     if id_ == "one":

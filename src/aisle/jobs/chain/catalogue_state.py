@@ -34,6 +34,8 @@ class Catalogue(NamedTuple):
     page: int = 0
     opening: bool = False
     """A search was ended with Enter: a single hit opens at once."""
+    partly: bool = False
+    """There may be more than `total` that are searched for."""
 
     def bare(self, **fields: Any) -> Catalogue:
         """The list with this filter, at its beginning, and nothing over it."""

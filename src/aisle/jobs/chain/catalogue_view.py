@@ -56,8 +56,8 @@ def listed(state: Catalogue) -> ListWindow:
         (msg("head.product"), msg("head.number"), msg("head.brand"), msg("stores.head_what")),
         tuple(_hit(hit) for hit in state.rows),
         *(() if state.among else _filters(state)),
-        empty=window.not_found("lookup.no_match", text) if text else none,
-        counted=True,
+        empty=window.not_found("lookup.no_match", text, state.partly) if text else none,
+        more=state.partly,
     )
 
 

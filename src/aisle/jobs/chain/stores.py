@@ -113,7 +113,9 @@ def _one(number: str, context: Context) -> Query:
 
 def _rows(state: Stores, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     if id_ == "list":
-        came = window.answered(state, answer, tuple(listed_of(row) for row in rows), context, _query)
+        came = window.answered(
+            state._replace(partly=answer.partly), answer, tuple(listed_of(row) for row in rows), context, _query
+        )
         if came.effects or not state.opening:
             return came
         hit, fresh = _hit(came.state), came.state._replace(opening=False)
@@ -129,7 +131,7 @@ def _rows(state: Stores, answer: Rows, id_: str, rows: tuple[Mapping[str, Any], 
 def _hit(state: Stores) -> Listed | None:
     """The only store that was found, or the one of which all of the number was typed."""
     named = [row for row in state.rows if row.number == state.search.strip()]
-    return state.rows[0] if state.total == 1 and state.rows else named[0] if named else None
+    return state.rows[0] if state.total == 1 and state.rows and not state.partly else named[0] if named else None
 
 
 def _show(state: Stores, row: Listed, context: Context) -> Result:

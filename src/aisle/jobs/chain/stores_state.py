@@ -27,3 +27,5 @@ class Stores(NamedTuple):
     """Whether to work in the store is asked."""
     opening: bool = False
     """A search was ended with Enter: a single hit, and a store of that very number, opens at once."""
+    partly: bool = False
+    """There may be more than `total` that are searched for."""

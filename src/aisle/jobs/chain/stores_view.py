@@ -52,7 +52,7 @@ def listed(state: Stores) -> ListWindow:
         tuple(_row(each) for each in state.rows),
         Hint("v", msg("stores.others")),
         empty=msg("stores.no_match", text=text) if text else msg(EMPTY[state.show]),
-        counted=True,
+        more=state.partly,
     )
 
 

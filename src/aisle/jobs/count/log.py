@@ -51,7 +51,7 @@ class CountLogJob:
     def open(self, state: Log) -> Open:
         """Rows are numbered; `n` and `p` turn the page, `e` shows everyone's entries or mine."""
         if state.entry is None:
-            return Open(choices=window.numbered_rows(state), letters=f"e{window.letters(state)}")
+            return Open(choices=window.numbered_rows(state), letters=f"e{window.letters(state)}", finds=True)
         return Open(choices=len(log_view.choices(state)), by_hand=state.asking)
 
     def prefers(self, state: Log) -> tuple[str, ...]:

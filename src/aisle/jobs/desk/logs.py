@@ -90,7 +90,7 @@ class LogsJob:
     def open(self, state: Logs) -> Open:
         """Rows and parts of the filter are numbered; letters filter, export and draw."""
         if state.phase == "list":
-            return Open(choices=window.numbered_rows(state), letters=f"feg{window.letters(state)}")
+            return Open(choices=window.numbered_rows(state), letters=f"feg{window.letters(state)}", finds=True)
         typed = state.phase == "export" or (state.phase == "value" and state.field in TYPED)
         letters = {"losses": window.LETTERS, "entry": f"{window.LETTERS}e", "filter": "x"}.get(state.phase, "")
         return Open(choices=len(logs_view.choices(state)), letters=letters, text=typed, by_hand=state.phase == "sure")

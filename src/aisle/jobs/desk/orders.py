@@ -79,7 +79,8 @@ class OrdersJob:
         if state.page:
             letters = "nkx" if state.page == "views" else "n"
             return Open(choices=_choices(state), letters=letters, search=state.field == "reference")
-        return Open(choices=window.numbered_rows(state), letters=LETTERS + window.letters(state), search=True)
+        letters = LETTERS + window.letters(state)
+        return Open(choices=window.numbered_rows(state), letters=letters, search=True, finds=True)
 
     def prefers(self, state: Board) -> tuple[str, ...]:
         """Orders: that is what the board is for."""
@@ -296,12 +297,12 @@ def _is_row(state: Board, text: str) -> bool:
 
 
 def _unknown(state: Board, code: str, context: Context) -> Result:
-    """A number that this host does not know may be that of an order which was finished long ago."""
+    """A number that this host does not know may be that of an order which was finished long ago; a letter is none."""
     if _is_row(state, code):
         return Turn(state, (), Verdict(WRONG, msg("orders.no_row", row=code)))
     return (
         Turn(state._replace(typed=""), (_open(code),))
-        if not state.total
+        if not state.total and (len(code) > 1 or code.isdigit())
         else _anew(state._replace(search=code, typed=""), context)
     )
 

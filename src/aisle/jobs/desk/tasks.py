@@ -47,7 +47,7 @@ class TasksJob:
         return Tasks()
 
     def open(self, state: Tasks) -> Open:
-        """Rows are numbered."""
+        """Rows are numbered; nothing is found by typing."""
         return Open(choices=window.numbered_rows(state), letters=window.letters(state))
 
     def prefers(self, state: Tasks) -> tuple[str, ...]:

@@ -127,6 +127,8 @@ class Home(NamedTuple):
     """When whoever stands here came."""
     refused: tuple[str, ...] = ()
     """Movements of his that were refused since, as far as he was told."""
+    partly: bool = False
+    """There may be more than `total` that are searched for."""
 
 
 Result = Turn[Home]
@@ -191,10 +193,10 @@ class HomeJob:
 
     def _answered(self, state: Home, answer: Rows, context: Context) -> Result:
         match answer:
-            case Rows("orders", rows, total):
-                return self._rows(state, rows, total, context)
-            case Rows("products", _, total):
-                return self._products(state, total, context)
+            case Rows("orders"):
+                return self._rows(state, answer, context)
+            case Rows("products"):
+                return self._products(state, answer, context)
             case Rows("given", rows, _):
                 return _given(state, rows)
             case Rows("trouble", _, total):
@@ -229,25 +231,26 @@ class HomeJob:
     def _look(self, state: Home, context: Context) -> Result:
         return Turn(state, (_query(state, context),))
 
-    def _rows(self, state: Home, rows: tuple[Mapping[str, Any], ...], total: int, context: Context) -> Result:
-        listed = tuple(_listed(row, context) for row in rows)
-        asked, state = state, window.arrived(state, listed, total)
-        if window.is_behind(asked, Rows("orders", rows, total)):
+    def _rows(self, state: Home, answer: Rows, context: Context) -> Result:
+        total, listed = answer.total, tuple(_listed(row, context) for row in answer.rows)
+        asked, state = state, window.arrived(state._replace(partly=answer.partly), listed, total)
+        if window.is_behind(asked, answer):
             return self._look(state, context)
         if not state.opening:
             return Turn(state)
         state = state._replace(opening=False)
-        if total == 1 and listed and len(state.search) > 1:  # one letter may have been meant as a command
+        is_only = total == 1 and listed and not state.partly
+        if is_only and len(state.search) > 1:  # one letter may have been meant as a command
             return Turn(_anew(state), (Start("pick", {"order_number": listed[0].number}),))
         if total:
-            found = "home.found_more" if window.has_more(state) else "home.found"
+            found = "home.found_more" if state.partly else "home.found"
             return Turn(state, (), Verdict(ASK, msg(found, text=state.search, count=total)))
         return Turn(state, (Query("products", "search", {"search": state.search, "size": 1}, live=True),))
 
-    def _products(self, state: Home, total: int, context: Context) -> Result:
+    def _products(self, state: Home, answer: Rows, context: Context) -> Result:
         """What is no order may be a product."""
-        if not total:
-            told = Verdict(WRONG, window.not_found("home.not_found", state.search))
+        if not answer.total:
+            told = Verdict(WRONG, window.not_found("home.not_found", state.search, answer.partly))
             # The open orders are on the screen again: the first number picks the next of them.
             return self._look(_anew(state)._replace(doubts=state.doubts), context)._replace(verdict=told)
         return Turn(_anew(state), (Start("lookup", {"search": state.search}),))
@@ -292,7 +295,7 @@ class HomeJob:
             else msg("home.empty"),
             choices=PAGES[state.page],
             hints=_hints(state),
-            more=window.has_more(state),
+            more=state.partly,
         )
 
 

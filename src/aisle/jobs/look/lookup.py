@@ -169,9 +169,10 @@ def _refresh(state: Lookup, context: Context) -> tuple[Effect, ...]:
 def _answered(state: Lookup, answer: Rows, context: Context) -> Result:
     match answer:
         case Rows("hits", rows, _):
-            return window.answered(state, answer, tuple(_hit(row) for row in rows), context, _list)
-        case Rows("found", rows, total):
-            return _found(state, tuple(_hit(row) for row in rows), total, context)
+            fresh = state._replace(partly=answer.partly)
+            return window.answered(fresh, answer, tuple(_hit(row) for row in rows), context, _list)
+        case Rows("found", rows, _):
+            return _found(state, answer, tuple(_hit(row) for row in rows), context)
         case Rows("chosen", rows, _) if rows:
             return _show(state, str(rows[0]["product_number"]), str(rows[0].get("product_name") or ""))
         case Rows("sheet", rows, _):
@@ -194,16 +195,18 @@ def _hit(row: Mapping[str, Any]) -> Hit:
     )
 
 
-def _found(state: Lookup, rows: tuple[Hit, ...], total: int, context: Context) -> Result:
-    """The answer to words that were ended with Enter: one product opens at once, several are listed."""
-    text, state = state.sought, state._replace(sought="")
+def _found(state: Lookup, answer: Rows, rows: tuple[Hit, ...], context: Context) -> Result:
+    """The answer to words that were ended with Enter: one product opens at once, where it is known to be the only one;
+    several are listed."""
+    text, total, partly = state.sought, answer.total, answer.partly
+    state = state._replace(sought="")
     if not total:
         effects = _refresh(state, context) if state.listing else ()
-        return Turn(state, effects, Verdict(WRONG, window.not_found("lookup.not_found", text)))
-    if total == 1:
+        return Turn(state, effects, Verdict(WRONG, window.not_found("lookup.not_found", text, partly)))
+    if total == 1 and not partly:
         return _show(state, rows[0].number, rows[0].name)
-    listed = state._replace(number="", search=text, rows=rows, total=total, first=0, cursor=-1)
-    found = "lookup.found_more" if window.has_more(listed) else "lookup.found"
+    listed = state._replace(number="", search=text, rows=rows, total=total, partly=partly, first=0, cursor=-1)
+    found = "lookup.found_more" if partly else "lookup.found"
     return Turn(listed, (), Verdict(INFO, msg(found, text=text, count=total)))
 
 

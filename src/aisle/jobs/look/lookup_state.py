@@ -41,6 +41,8 @@ class Lookup(NamedTuple):
     cursor: int = -1
     rows: tuple[Hit, ...] = ()
     total: int = 0
+    partly: bool = False
+    """There may be more than `total` that are searched for."""
     sheet: Sheet | None = None
     around: Around = Around()
     holders: tuple[Holder, ...] = ()

@@ -24,9 +24,9 @@ def listed(state: Lookup) -> ListWindow:
         msg("lookup.prompt_order") if state.asked else window.prompt(state),
         (msg("head.product"), msg("head.stock"), msg("head.number"), msg("head.brand")),
         tuple(_hit(hit) for hit in state.rows),
-        empty=window.not_found("lookup.no_match", text) if text else msg("lookup.empty"),
+        empty=window.not_found("lookup.no_match", text, state.partly) if text else msg("lookup.empty"),
         numbered=0 if state.asked else None,
-        counted=True,
+        more=state.partly,
     )
     return listed._replace(choices=tuple(_way(way) for way in state.ways))
 

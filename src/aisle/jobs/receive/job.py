@@ -67,6 +67,7 @@ class ReceiveJob:
         """Rows and ways are numbered; of the product in hand the quantity is open."""
         choices = receive_view.choices(state)
         item = receive_take.of_how_many(state)
+        # No `finds`: what is no word and ended with Enter is a delivery's number, for which the service is asked.
         letters, sure = receive_view.letters(state), state.phase in ("check", "leave")
         return Open(item is not None, bool(item and item.decimal), choices, letters=letters, by_hand=sure)
 

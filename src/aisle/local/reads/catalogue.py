@@ -16,7 +16,7 @@ from aisle.local.cache.rows import MARKS
 from aisle.local.db import fetch
 from aisle.local.reads.goods import MOST, search
 from aisle.local.reads.overlay import Row
-from aisle.local.reads.rows import Result, loaded, window
+from aisle.local.reads.rows import Found, Result, loaded, window
 from aisle.words import fold
 
 SIZE = 20
@@ -42,7 +42,7 @@ _NAMES = {
 """The name that a product of it gives it; of a category only the stock list has one."""
 
 
-def catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+def catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> Found:
     """A window on the products: with words to `search` the best first, a hundred at most; else by number.
 
     `show`: all, or one of `SHOWS`; `category` and `supplier`: one of them; `among`: only products of these numbers.
@@ -51,13 +51,13 @@ def catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     where, said = _conditions(args)
     if not fold(str(args.get("search") or "")).split():
         ((total,),) = fetch(cache, f"SELECT count(*) FROM product p{where}", *said)  # noqa: S608
-        return [_listed(*row) for row in _window(cache, where, said, first, size, int(total))], int(total)
-    hits, _ = search(cache, {"search": args["search"], "size": MOST})
+        return Found([_listed(*row) for row in _window(cache, where, said, first, size, int(total))], int(total))
+    hits, _, partly = search(cache, {"search": args["search"], "size": MOST})
     numbers = [str(hit["product_number"]) for hit in hits]
     among = f"{where or ' WHERE 1'} AND p.product_number IN (SELECT value FROM json_each(?))"  # noqa: S608
     found = {row[0]: row for row in fetch(cache, f"SELECT {_FIELDS} {_FROM}{among}", *said, to_text(numbers))}
     ranked = [_listed(*found[number]) for number in numbers if number in found]
-    return ranked[first : first + size], len(ranked)
+    return Found(ranked[first : first + size], len(ranked), partly)
 
 
 def _window(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import chain
 from string import ascii_lowercase, digits
 from typing import Any
 
@@ -16,7 +15,7 @@ from aisle.jobs.window import COUNTED
 from aisle.local.db import fetch, fetch_one
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.overlay_goods import Pending, lay_stock
-from aisle.local.reads.rows import Result, loaded, location_orders, moment, pools, stock_places, walked, window
+from aisle.local.reads.rows import Found, Result, loaded, location_orders, moment, pools, stock_places, walked, window
 from aisle.words import fold, sought
 
 SIZE = 20
@@ -37,8 +36,14 @@ AFTER = f" {digits}{ascii_lowercase}"
 Hit = tuple[Any, ...]
 """A row of a search: the columns of `_ROW`."""
 
-SHORT = 2
+SHORT = 4
 """Words of one or two letters that the index is asked for at once; others are looked for in what it finds."""
+
+LETTERS = 2
+"""Letters that the index is asked for by themselves, where it cannot be asked for them beside others."""
+
+Asked = tuple[list[Hit], bool]
+"""What the index was asked for, a hundred at most, and whether all that is looked for is among it where it is less."""
 
 _ROW = "p.id, p.text, p.product_number, p.name, p.brand, p.barcode, p.unit, p.allow_decimal"
 
@@ -73,36 +78,54 @@ WHERE l.product_number = ? AND o.state < 2
 _STOCK = "SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.value"
 
 
-def search(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+def search(cache: apsw.Connection, args: Mapping[str, Json]) -> Found:
     """Products whose name, brand, number or barcode has all these words, in any order and anywhere; best first.
 
-    One letter beside other words is found at the beginning of words; anywhere else only in the first hundred that have
-    the others or the letter. Where more names than are counted begin so, those are listed as they are spelled, and only
-    the rows of the window are read.
+    Where more names than are counted begin so, those are listed as they are spelled, and only the rows of the window
+    are read. One letter beside other words is found at the beginning of words; anywhere else only in the first hundred
+    that have the others or the letter: where that were not all of them, the answer is partly.
     """
     said = str(args.get("search") or "")
     first, size = window(args, SIZE)
     ways = sought(said)
     if not ways:
-        return [], 0
+        return Found([], 0)
     text = ways[0]
     coded = _coded(cache, said)
     begun = _beginning(cache, text)
     if len(begun) == MOST and len(text) < BEGINNING:
         exact = [row[0] for row in coded if _is_exact(row, text)]
         ids = list(dict.fromkeys([*exact, *begun]))[:MOST]
-        total, shown = len(ids), fetch(cache, _BY_ID, to_text(ids[first : first + size]))
+        total, partly, shown = len(ids), True, fetch(cache, _BY_ID, to_text(ids[first : first + size]))
     else:
-        wanted = [way.split() for way in ways]
-        good: dict[int, Hit] = {}
-        for rows in chain(([*coded, *fetch(cache, _BY_ID, to_text(begun))],), *(_hits(cache, way) for way in ways)):
-            good |= {row[0]: row for row in rows if any(all(word in row[1] for word in words) for words in wanted)}
-            if len(good) >= MOST:
-                break
+        good, partly = _good(cache, ways, [*coded, *fetch(cache, _BY_ID, to_text(begun))])
         ranked = sorted(good.values(), key=lambda row: min(_rank(row, way) for way in ways))[:MOST]
         total, shown = len(ranked), ranked[first : first + size]
     stock = dict(fetch(cache, _STOCK, to_text([row[0] for row in shown])))
-    return [_hit(stock.get(row[0]), *row[2:]) for row in shown], total
+    return Found([_hit(stock.get(row[0]), *row[2:]) for row in shown], total, partly)
+
+
+def _good(cache: apsw.Connection, ways: Sequence[str], before: list[Hit]) -> tuple[dict[int, Hit], bool]:
+    """Products that fit, of those found `before` and of those that the index has, and whether there may be more."""
+    wanted = [way.split() for way in ways]
+    good: dict[int, Hit] = {}
+    partly = False
+
+    def fits(row: Hit) -> bool:
+        return any(all(word in row[1] for word in words) for words in wanted)
+
+    good |= {row[0]: row for row in before if fits(row)}
+    for way in ways:
+        is_all = False
+        for rows, is_whole in _hits(cache, way):
+            good |= {row[0]: row for row in rows if fits(row)}
+            if len(good) >= MOST:
+                return good, True
+            is_all = is_whole and len(rows) < MOST
+            if is_all:
+                break
+        partly |= not is_all
+    return good, partly
 
 
 def _beginning(cache: apsw.Connection, text: str) -> list[int]:
@@ -118,7 +141,7 @@ def _coded(cache: apsw.Connection, said: str) -> list[Hit]:
     return fetch(cache, _BY_CODE, code, code + chr(0x10FFFF), CODED)
 
 
-def _hits(cache: apsw.Connection, text: str) -> Iterator[list[Hit]]:
+def _hits(cache: apsw.Connection, text: str) -> Iterator[Asked]:
     """Products with these words, a hundred at a time: those that have them at the beginning of words, then the others.
 
     The index has pieces of three letters; what is shorter is found by all the pieces that begin with it.
@@ -131,28 +154,40 @@ def _hits(cache: apsw.Connection, text: str) -> Iterator[list[Hit]]:
         yield from _begun(cache, text)
     else:
         if not text.isdecimal():  # of a number the index would have to go through all that has each part of it
-            yield fetch(cache, _BY_TEXT, f'" {text}"', MOST)
-        yield fetch(cache, _BY_TEXT, f'"{text}"', MOST)
+            yield fetch(cache, _BY_TEXT, f'" {text}"', MOST), False
+        yield fetch(cache, _BY_TEXT, f'"{text}"', MOST), True
 
 
-def _together(cache: apsw.Connection, words: list[str]) -> Iterator[list[Hit]]:
-    """The same of several words: what the index finds by all that it has pieces of; where it has not all of them, also
-    by the long words alone, and by each letter."""
+def _together(cache: apsw.Connection, words: list[str]) -> Iterator[Asked]:
+    """The same of several words: what the index finds by all that it has pieces of; where those were letters, also by
+    the other words, which have to be anywhere, and by a letter."""
     long = [word for word in words if len(word) > 2]
-    short = sorted((word for word in words if len(word) < 3 and word.isascii()), key=len)
-    letters = [word for word in words if len(word) < 2 or (len(word) == 2 and not word.isascii())]
-    if long or short:
-        yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, (*long, *short[-SHORT:]))), MOST)
-    if long and (letters or len(short) > SHORT):
-        yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, long)), MOST)
-    for letter in letters[:SHORT]:
+    pairs = [word for word in words if len(word) == 2 and word.isascii()]
+    letters = [word for word in words if len(word) == 1 and word.isascii()]
+    few, rest = (*long, *pairs[:SHORT]), letters[: max(0, SHORT - len(pairs))]
+    # A pair is asked for with all that is Latin behind it; what goes on otherwise is looked at first, and is nothing.
+    is_whole = not any(_goes_on(cache, pair) for pair in pairs[:SHORT])
+    if rest:
+        yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, (*few, *rest))), MOST), False
+    if few:
+        yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, few)), MOST), is_whole
+    if not is_whole and long:
+        yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, long)), MOST), True
+    odd = [word for word in words if len(word) < 3 and not word.isascii()]
+    for letter in (odd + letters)[:LETTERS]:
         yield from _begun(cache, letter)
 
 
-def _begun(cache: apsw.Connection, text: str) -> Iterator[list[Hit]]:
+def _goes_on(cache: apsw.Connection, pair: str) -> bool:
+    """Whether a word somewhere goes on behind these two letters with what is not Latin."""
+    beyond = "SELECT 1 FROM search_piece WHERE term >= ? AND term < ? LIMIT 1"
+    return bool(fetch(cache, beyond, f"{pair}{{", pair + chr(0x10FFFF)))
+
+
+def _begun(cache: apsw.Connection, text: str) -> Iterator[Asked]:
     """Products with one or two letters at the beginning of a word, then anywhere."""
     for piece in (f" {text}", text):
-        yield fetch(cache, _BY_PIECE, piece, piece + chr(0x10FFFF), MOST)
+        yield fetch(cache, _BY_PIECE, piece, piece + chr(0x10FFFF), MOST), piece == text
 
 
 def _anywhere(word: str) -> str:

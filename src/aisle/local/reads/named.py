@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import apsw
 
@@ -47,7 +47,7 @@ from aisle.local.reads.orders import Shift, holders, order, orders
 from aisle.local.reads.overlay import Overlay, Row
 from aisle.local.reads.overlay_goods import Goods
 from aisle.local.reads.places import Known, place, places
-from aisle.local.reads.rows import Result, in_use, loaded, pools, window
+from aisle.local.reads.rows import Found, Result, in_use, loaded, pools, window
 from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk
 from aisle.scan.codes import lookup_keys
@@ -110,12 +110,15 @@ class Ground(NamedTuple):
     """Those of these orders that were rejected or finished here."""
 
 
-def _orders(on: Ground, args: Args) -> Result:
+R = TypeVar("R", Result, Found)
+
+
+def _orders(on: Ground, args: Args) -> Found:
     wanted = {**args, "ahead": reads_walks.ahead(on.outbox, str(args.get("user") or ""))}
     return _claimed(on, orders(on.cache, on.overlay.orders(), on.shift(), wanted))
 
 
-def _claimed(on: Ground, result: Result) -> Result:
+def _claimed(on: Ground, result: R) -> R:
     with_claims(on.cache, on.outbox, result[0])
     reads_walks.with_wishes(on.cache, on.outbox, result[0])
     return result
@@ -185,7 +188,7 @@ def _store(on: Ground, args: Args) -> Result:
     return [store], 1
 
 
-NAMED: Mapping[str, Callable[[Ground, Args], Result]] = {
+NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "orders": _orders,
     "given": lambda on, args: reads_walks.given(on.cache, on.outbox, args),
     "order": lambda on, args: _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"]))),

@@ -17,6 +17,7 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.overlay import Row, decimal, is_full, lay_over
 from aisle.local.reads.rows import (
+    Found,
     Result,
     kept_places,
     line_places,
@@ -49,7 +50,7 @@ RARE = 500
 """More orders than this, by their index, are not looked through: the list has them sooner."""
 
 
-def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping[str, Json]) -> Result:
+def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping[str, Json]) -> Found:
     """A window on the open orders: those named `ahead`, then by pickup date and number."""
     first, size = window(args, SIZE)
     search, product = fold(str(args.get("search") or "")), str(args.get("product_number") or "")
@@ -58,13 +59,14 @@ def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping
         keys = _matching(cache, pending, shift, search.split(), product, list(ahead))
         keys.sort(key=lambda key: ahead.get(key[2], len(ahead)))
         keys = keys if product else keys[:MOST]
-        return _rows(cache, pending, keys[first : first + size]), len(keys)
+        partly = not product and len(keys) >= MOST
+        return Found(_rows(cache, pending, keys[first : first + size]), len(keys), partly)
     total = fetch(cache, "SELECT n FROM tally WHERE state = ?", OPEN)[0][0] - len(shift[0]) + len(shift[1])
     before = _ahead(cache, shift, list(ahead)) if ahead else []
     keys = before[first : first + size]
     shift = (shift[0].union(ahead), [key for key in shift[1] if key[2] not in ahead]) if ahead else shift
     rest = _window(cache, shift, max(0, first - len(before)), size - len(keys))
-    return _rows(cache, pending, [*keys, *rest]), total
+    return Found(_rows(cache, pending, [*keys, *rest]), total)
 
 
 def _ahead(cache: apsw.Connection, shift: Shift, numbers: list[str]) -> list[Key]:

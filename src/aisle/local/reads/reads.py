@@ -28,7 +28,7 @@ from aisle.local.reads.orders import Shift
 from aisle.local.reads.overlay import Overlay
 from aisle.local.reads.overlay_goods import Goods
 from aisle.local.reads.places import Known
-from aisle.local.reads.rows import Result
+from aisle.local.reads.rows import Found, Result
 from aisle.local.reads.standing import Standings
 from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk, Walks
@@ -133,12 +133,17 @@ class Reads:
 
     def query(self, name: str, args: Mapping[str, Json]) -> Result:
         """(rows, how many there are in all) of a named read: see aisle.local.reads.named and aisle.local.reads.desk."""
+        rows, total, _ = self.found(name, args)
+        return rows, total
+
+    def found(self, name: str, args: Mapping[str, Json]) -> Found:
+        """The same, and whether there may be more than are counted."""
         read = self._named.get(name)
         if read is not None:
-            result: Result = self._safely(lambda: read(self._ground(), args))
+            result: Result | Found = self._safely(lambda: read(self._ground(), args))
         else:
             result = self._safely(lambda: self._desk.read(name, self._cache, args))
-        return result
+        return Found(*result)
 
     def _ground(self) -> Ground:
         return Ground(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -18,6 +18,16 @@ from aisle.local.reads.overlay import Row, decimal
 
 Result = tuple[list[Row], int]
 """Rows, and how many there are in all."""
+
+
+class Found(NamedTuple):
+    """The same of a read that stops counting."""
+
+    rows: list[Row]
+    total: int
+    partly: bool = False
+    """There may be more than are counted."""
+
 
 LAST = Decimal(10) ** 12
 """Where a place without a walking order goes."""

@@ -18,7 +18,7 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.reads.overlay import Row
-from aisle.local.reads.rows import Result, loaded, moment, pools, window
+from aisle.local.reads.rows import Found, Result, loaded, moment, pools, window
 from aisle.local.session.left import GLANCE, open_jobs, waiting
 from aisle.local.session.people import standing
 from aisle.local.session.whereabouts import visited, whereabouts
@@ -49,7 +49,7 @@ _ROWS = "SELECT store_number, raw FROM store WHERE store_number IN (SELECT value
 _PAGE = "SELECT store_number, raw FROM store ORDER BY store_number LIMIT ? OFFSET ?"
 
 
-def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Result:
+def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Found:
     """A window on the stores, by number: `show` (all, near, warehouse, visited), words to `search`, a hundred at most.
 
     Near are those that the service counts as around: of the same area, and warehouses. Visited are those that terminals
@@ -76,7 +76,7 @@ def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Resu
         room = max(0, size - len(found))
         found += [_listed(number, {}, home, area, been) for number in unlisted[begin : begin + room]]
         total += len(unlisted)
-    return found, total
+    return Found(found, total, bool(words) and total >= MOST)
 
 
 def _numbers(cache: apsw.Connection, show: str, words: list[str], said: Mapping[str, Any]) -> list[str]:

@@ -29,5 +29,5 @@ def answer(session: Session, query: Query | Export) -> Rows:
         return Rows(query.id, (surroundings(*session._size),), 1)
     if query.name == "words":
         return words(query, session._terms.language, session.say)
-    rows, total = session._rooms.reads.query(query.name, query.args)
-    return Rows(query.id, tuple(rows), total)
+    rows, total, partly = session._rooms.reads.found(query.name, query.args)
+    return Rows(query.id, tuple(rows), total, partly)

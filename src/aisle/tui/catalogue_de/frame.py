@@ -7,7 +7,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "raw": "{text}",
     "number": "{value}",
     "money": "{value:money}",
-    "more": "+{value}",
     "moment": ("{at:day}", "{at:day} {at:time}"),
     "moment.year": ("{at:year}", "{at:date}", "{at:date} {at:time}"),
     "moment.late": ("! {at:day}", "! {at:day} {at:time}", "spät {at:day} {at:time}"),
@@ -282,6 +281,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Inputs that no rule takes
     "input.long": ("Zu lang", "Das ist zu lang für einen Code: {text:~}"),
     "input.letter": ("Kein Befehl {text:~}", "Den Befehl „{text:~}“ gibt es hier nicht"),
+    "input.page": ("Keine Seite mehr", "Es gibt keine weitere Seite"),
     "input.by_hand": ("Nur tippen", "Ein Scan bestätigt nicht: die Nummer tippen"),
     "input.choice": (
         "Kein {text:~}; b: zurück",

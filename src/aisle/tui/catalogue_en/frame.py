@@ -7,7 +7,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "raw": "{text}",
     "number": "{value}",
     "money": "{value:money}",
-    "more": "+{value}",
     "moment": ("{at:day}", "{at:day} {at:time}"),
     "moment.year": ("{at:year}", "{at:date}", "{at:date} {at:time}"),
     "moment.late": ("! {at:day}", "! {at:day} {at:time}", "late {at:day} {at:time}"),
@@ -276,6 +275,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Inputs that no rule takes
     "input.long": ("Too long", "That is too long for a code: {text:~}"),
     "input.letter": ("No command {text:~}", "There is no command “{text:~}” here"),
+    "input.page": ("No further page", "There is no further page"),
     "input.by_hand": ("By hand only", "A scan does not confirm: type the number"),
     "input.choice": (
         "No {text:~}; b is back",

@@ -7,7 +7,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "raw": "{text}",
     "number": "{value}",
     "money": "{value:money}",
-    "more": "+{value}",
     "moment": ("{at:day}", "{at:day} {at:time}"),
     "moment.year": ("{at:year}", "{at:date}", "{at:date} {at:time}"),
     "moment.late": ("! {at:day}", "! {at:day} {at:time}", "retard {at:day} {at:time}"),
@@ -279,6 +278,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Inputs that no rule takes
     "input.long": ("Trop long", "C'est trop long pour un code : {text:~}"),
     "input.letter": ("Pas d'action {text:~}", "Il n'y a pas d'action « {text:~} » ici"),
+    "input.page": ("Pas d'autre page", "Il n'y a pas d'autre page"),
     "input.by_hand": ("À la main", "Un scan ne confirme pas : taper le numéro"),
     "input.choice": (
         "{text:~} ? b : retour",

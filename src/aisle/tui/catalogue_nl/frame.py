@@ -7,7 +7,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "raw": "{text}",
     "number": "{value}",
     "money": "{value:money}",
-    "more": "+{value}",
     "moment": ("{at:day}", "{at:day} {at:time}"),
     "moment.year": ("{at:year}", "{at:date}", "{at:date} {at:time}"),
     "moment.late": ("! {at:day}", "! {at:day} {at:time}", "te laat {at:day} {at:time}"),
@@ -282,6 +281,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Inputs that no rule takes
     "input.long": ("Te lang", "Dat is te lang voor een code: {text:~}"),
     "input.letter": ("Geen opdracht {text:~}", "Opdracht “{text:~}” bestaat hier niet"),
+    "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
     "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het nummer"),
     "input.choice": (
         "Geen {text:~}; b is terug",
