@@ -50,3 +50,13 @@ def test_the_help_says_which_database_gets_it(aisle_home: Path, capsys: pytest.C
     said = " ".join(capsys.readouterr().out.split())
     assert "--demo put the demo store in where there is no store yet; without --database that is so anyway" in said
     assert "--empty no demo store; with --database that is so anyway" in said
+
+
+@pytest.mark.parametrize(("named", "place"), [("sqlite:///here.db", "{cwd}/here.db"), ("sqlite:////r/x.db", "/r/x.db")])
+def test_a_file_that_is_served_is_named_in_full(
+    aisle_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], named: str, place: str
+) -> None:
+    monkeypatch.setattr(door, "run_server", lambda *_, ready, **__: ready("http://127.0.0.1:1"))
+    assert main(("serve", "--database", named)) == 0
+    lines = ["aisle serves at http://127.0.0.1:1", f"from {place.format(cwd=Path.cwd())}"]
+    assert capsys.readouterr().err.splitlines() == lines

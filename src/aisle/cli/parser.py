@@ -50,7 +50,9 @@ def _command(commands: _Commands[Parser], name: str, does: str, text: str) -> Pa
 def _serve(commands: _Commands[Parser]) -> None:
     parser = _command(commands, "serve", "serve:serve", "Run the Store Operations Service for other hosts.")
     parser.add_argument(
-        "--database", metavar="URL", help="sqlite:///FILE or postgresql://HOST/NAME (default: the embedded store's)"
+        "--database",
+        metavar="URL",
+        help="sqlite:///FILE (sqlite:////FILE from the root) or postgresql://HOST/NAME (default: the embedded store's)",
     )
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that answer (default: 1)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
@@ -84,7 +86,9 @@ def _serve(commands: _Commands[Parser]) -> None:
 def _token(commands: _Commands[Parser]) -> None:
     parser = _command(commands, "token", "serve:token", "Tokens of the service: who may call it.")
     parser.add_argument(
-        "--database", metavar="URL", help="sqlite:///FILE or postgresql://HOST/NAME (default: the embedded store's)"
+        "--database",
+        metavar="URL",
+        help="sqlite:///FILE (sqlite:////FILE from the root) or postgresql://HOST/NAME (default: the embedded store's)",
     )
     actions = parser.add_subparsers(dest="action", required=True, parser_class=Parser)
     add = actions.add_parser("add", help="make a token and print it once")

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from aisle.errors import UsageError
@@ -34,8 +35,9 @@ def serve(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--workers {arguments.workers} is too few or too many; it takes 1 to 64.")
     home = _home()
     own = arguments.database is None
+    database = arguments.database or f"sqlite:///{home.service_db}"
     run_server(
-        arguments.database or f"sqlite:///{home.service_db}",
+        database,
         arguments.host,
         arguments.port,
         demo=own if arguments.demo is None else arguments.demo,
@@ -47,13 +49,15 @@ def serve(arguments: argparse.Namespace) -> int:
         access_file=Path(arguments.access_log) if arguments.access_log else None,
         workers=arguments.workers,
         json_logs=arguments.json_logs,
-        ready=_told_in_json if arguments.json_logs else _told,
+        ready=_told_in_json if arguments.json_logs else partial(_told, named_database(database)),
     )
     return 0
 
 
-def _told(url: str) -> None:
-    print(f"aisle serves at {url}", file=sys.stderr, flush=True)
+def _told(database: Path | str, url: str) -> None:
+    """A file is named in full: one that was meant from the root may lie here."""
+    where = f"\nfrom {clean(str(database.resolve()))}" if isinstance(database, Path) else ""
+    print(f"aisle serves at {url}{where}", file=sys.stderr, flush=True)
 
 
 def _told_in_json(url: str) -> None:
