@@ -133,6 +133,14 @@ def test_a_prompt_fits_the_narrowest_screen(id_: str) -> None:
     assert width(Voice().say(msg(id_, **args), 0)) <= 20
 
 
+@pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
+def test_a_quantity_that_is_doubted_is_whole_on_the_narrowest_screen(language: str) -> None:
+    asked = msg("count.way_quantity", quantity=Decimal(4006381))
+    said = Voice(language=language).short(asked, 20 - len("1 "))
+    assert said.endswith("4006381")
+    assert len(said) <= 20 - len("1 ")
+
+
 def test_lengths() -> None:
     voice = Voice()
     taken = msg("pick.taken", label="Cola Zero 33 cl", done=Decimal("2.0"), of=Decimal(6))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.jobs.view import Frame, Msg, msg
+from aisle.jobs.view import Frame, Msg, msg, signed
 from aisle.settings import LANGUAGES
 from aisle.text import width
 from aisle.tui import catalogue
@@ -190,7 +190,7 @@ def test_numbers_and_moments(language: str, half: str, price: str, day: str, dat
     voice = Voice(language=language)
     assert voice.say(msg("number", value=Decimal("0.500"))) == half
     assert voice.say(msg("money", value=Decimal(1250))) == price
-    assert voice.say(msg("more", value=Decimal("0.5"))) == f"+{half}"
+    assert voice.say(signed(Decimal("0.5"))) == f"+{half}"
     assert voice.say(msg("moment", at="2026-01-05")) == day
     assert voice.say(msg("moment", at="2026-01-05T09:05:00")) == f"{day} {time}"
     assert voice.say(msg("moment.year", at="2026-01-05"), 1) == date

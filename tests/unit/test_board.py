@@ -567,6 +567,17 @@ def test_a_difference_of_which_the_service_keeps_no_review_says_so(number: int, 
     assert (done.told, len(done.of(Write))) == (("exceptions.approved", 1) if kept else ("exceptions.approved_here", 0))
 
 
+@pytest.mark.parametrize(("value", "sign"), [(3, "+"), (-3, "-"), (0, "±")])
+def test_a_difference_and_its_value_have_the_sign_that_they_have_everywhere(value: int, sign: str) -> None:
+    hand = Hand("exceptions").does(Choice(2))
+    row = hand.state.rows[1]._replace(quantity=Decimal(value), value=Decimal(value))
+    page = hand.job.view(hand.state._replace(rows=(row,)))
+    assert isinstance(page, ListWindow)
+    _, difference, worth, *_ = page.rows[0].cells
+    assert difference == msg("count.signed", sign=sign, value=abs(Decimal(value)))
+    assert worth == msg("count.signed", sign=sign, value=msg("money", value=abs(Decimal(value))))
+
+
 def test_marking_differences_names_the_letters_that_are_heard_there() -> None:
     hand = Hand("exceptions").does(Choice(2), Command("m"))
     assert hand.job.view(hand.state).prompt.id == "exceptions.prompt_marking"

@@ -7,6 +7,8 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+import pytest
+
 from aisle.jobs import codec
 from aisle.jobs.base import Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.count.losing import Losing, Reason, reasons
@@ -49,6 +51,7 @@ PRODUCTS = {
     "P2": product("P2", {"A-1": 5, "A-2": 3, "": 4}),
     "P3": product("P3", {"": 4}, allow_decimal=True, unit="kg"),
     "P4": {"product_number": "P4"},
+    "P5": product("P5", {"A-5": 150}),
 }
 
 
@@ -307,6 +310,31 @@ def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
     assert hand.state.quantity == 4101
 
 
+@pytest.mark.parametrize(("product", "books"), [("P1", 5), ("P5", 150), ("P4", 0), ("P404", 0)])
+@pytest.mark.parametrize("why", ["Broken", "Found"])
+def test_far_more_than_there_was_is_asked_about_before_it_is_lost_or_found(product: str, books: int, why: str) -> None:
+    hand = Hand(policy=Policy(reasons=("1 - Broken", "5 + Found")))
+    reason = Choice(1 if why == "Broken" else 2)
+    hand.scan(product)
+    assert hand.feed(Quantity(Decimal(max(999, 10 * books)))) == "loss.why"
+    hand.feed(Back())
+    doubted = Quantity(Decimal(max(1000, 10 * books + 1)))
+    assert hand.feed(doubted) == "count.so_many"
+    assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.way_quantity"]
+    assert not hand.job.open(hand.state).by_hand
+    assert hand.feed(Back()) == "count.dropped"
+    assert hand.state.phase == "quantity"
+    hand.feed(doubted)
+    assert hand.feed(Quantity(Decimal(12))) == "loss.why", "another quantity is the answer too"
+    hand.feed(Back())
+    hand.feed(doubted)
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.entries == []
+    told = hand.feed(reason)
+    assert told == ("loss.found" if why == "Found" else "loss.over" if books else "loss.lost")
+    assert hand.state.beyond is False
+
+
 def anything(hand: Hand, random: Random) -> Event:
     """Something that the grammar could make of an input at the step on the screen."""
     open_ = hand.job.open(hand.state)
@@ -319,8 +347,8 @@ def anything(hand: Hand, random: Random) -> Event:
     others: list[Event] = [Resumed(), Unknown("?"), Back(), Thing((Meaning(ORDER, "X"),))]
     ways += [random.choice(others)]
     if open_.quantity:
-        ways += [Quantity(Decimal(random.choice(["0", "1", "7", "305", "110002"])))] * 2
-    if hand.state.number:
+        ways += [Quantity(Decimal(random.choice(["0", "1", "7", "305", "4101", "5000", "110002"])))] * 2
+    if hand.state.number or hand.state.beyond:
         ways += [Back()] * 2
     if open_.choices:
         ways += [Choice(random.randint(1, open_.choices))] * 3
@@ -360,7 +388,8 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
     answers = "at_place dropped found how_many lost none one_at_a_time over undone where why"
     wanted = [*LossJob.steps, *(f"loss.{answer}" for answer in answers.split())]
     wanted += ["count.answer_first", "count.dropped", "loss.go_on", "count.not_this", "count.nothing_to_undo"]
-    wanted += ["count.number_of_place", "count.number_of_product", "count.unknown", "count.whole"]
+    wanted += ["count.number_of_order", "count.number_of_place", "count.number_of_product"]
+    wanted += ["count.so_many", "count.unknown", "count.whole"]
     assert {name: reached[name] for name in wanted if reached[name] < tries(25, 100)} == {}
 
 

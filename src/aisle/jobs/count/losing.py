@@ -65,6 +65,8 @@ class Losing(NamedTuple):
     """What the digits typed last are the number of; whether they are a quantity is asked."""
     typed: Decimal | None = None
     """Digits that are looked up."""
+    beyond: bool = False
+    """They are far more than there were; whether so many are meant is asked."""
 
 
 def reasons(lines: Iterable[str], learnt: Iterable[Mapping[str, Any]] = ()) -> tuple[Reason, ...]:

@@ -42,7 +42,7 @@ class LossJob:
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 4
+    version = 5
     journalled = True
 
     def begin(self) -> Losing:
@@ -53,7 +53,7 @@ class LossJob:
         """A quantity, or the number of a place or reason."""
         if state.phase == "quantity":
             decimals = bool(state.item and state.item.decimal)
-            over = state.typed is None or state.number is None
+            over = not loss_view.digits(state)
             return Open(True, decimals, choices=len(loss_view.ways(state)), letters="d", by_hand=over)
         return Open(choices=len(loss_view.shown(state)), letters="u" if state.phase == "product" else "n")
 
@@ -78,8 +78,8 @@ class LossJob:
                 return Turn(state, (Query("product", "product", {"product_number": state.pending.key}),))
             case Resumed():
                 return Turn(state._replace(size=max(1, min(NUMBERED, context.rows))))
-            case Choice(number) if state.number and state.typed is not None:
-                return _settled_number(state, state.number, state.typed, number, context)
+            case Choice(number) if state.typed is not None and number <= len(loss_view.digits(state)):
+                return _settled_number(state, state.typed, number, context)
             case Choice(number) if state.chosen:
                 return _decided(state, state.chosen, number, context)
             case Choice(number) if number <= len(loss_view.shown(state)):
@@ -88,7 +88,8 @@ class LossJob:
                 return _thing(_unasked(state), meanings)
             case Quantity(value, code) if state.phase == "quantity":
                 query = numbers.asked(value, code)
-                return Turn(state._replace(typed=value), (query,)) if query else _quantity(state, value, context)
+                looked_up = state._replace(typed=value, number=None, beyond=False)
+                return Turn(looked_up, (query,)) if query else _quantity(state, value, context)
             case Command("d") if state.phase == "quantity":
                 return _ask_reason(_unasked(state))
             case Command("n") if loss_view.shown(state):
@@ -192,7 +193,16 @@ def _scanned_place(state: Losing, meaning: Meaning) -> Result:
 
 
 def _quantity(state: Losing, value: Decimal, context: Context) -> Result:
-    """So many; where the reason was said before, that is all."""
+    """So many, unless that is far more than there were: a code of a thing that is gone is no loss by one Enter."""
+    assert state.item is not None
+    if not numbers.is_beyond(value, state.item.expected if state.figures else Decimal(0)):
+        return _so_many(state, value, context)
+    state = state._replace(typed=value, number=None, beyond=True)
+    return _told(state, ASK, "count.so_many", value=value, label=state.item.label)
+
+
+def _so_many(state: Losing, value: Decimal, context: Context) -> Result:
+    """Where the reason was said before, that is all."""
     reason, state = state.chosen, _unasked(state)
     if value <= 0:
         return _told(state, WRONG, "loss.none")
@@ -201,7 +211,7 @@ def _quantity(state: Losing, value: Decimal, context: Context) -> Result:
 
 
 def _unasked(state: Losing) -> Losing:
-    return state._replace(number=None, typed=None, chosen=None)
+    return state._replace(number=None, typed=None, beyond=False, chosen=None)
 
 
 def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
@@ -214,14 +224,16 @@ def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context)
         return _quantity(state, value, context)
     if value > numbers.LIKELY:
         return _thing(_unasked(state), (found,))
-    state = state._replace(number=found)
+    state = state._replace(number=found, beyond=False)
     what = found.key if found.kind == ORDER else found.label or found.key
     return _told(state, ASK, counting.NUMBER_OF[found.kind], value=value, what=what)
 
 
-def _settled_number(state: Losing, meaning: Meaning, value: Decimal, number: int, context: Context) -> Result:
+def _settled_number(state: Losing, value: Decimal, number: int, context: Context) -> Result:
     """A quantity (1), or what they are the number of (2)."""
-    return _quantity(state, value, context) if number == 1 else _thing(_unasked(state), (meaning,))
+    if number == 1 or state.number is None:
+        return _so_many(state, value, context)
+    return _thing(_unasked(state), (state.number,))
 
 
 def _ask_reason(state: Losing) -> Result:
@@ -306,7 +318,7 @@ def _undo(state: Losing, context: Context) -> Result:
 
 
 def _back(state: Losing) -> Result:
-    if state.number or state.chosen:
+    if state.number or state.beyond or state.chosen:
         return _told(_unasked(state), INFO, "count.dropped")
     if state.phase == "reason":
         return _told(state._replace(phase="quantity"), INFO, "loss.go_on")

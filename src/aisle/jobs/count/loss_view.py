@@ -60,9 +60,15 @@ def too_many(state: Losing) -> tuple[tuple[str, Msg], ...]:
 
 def ways(state: Losing) -> tuple[Msg, ...]:
     """What digits may mean, or how many were lost, while that is asked."""
-    if state.number is None or state.typed is None:
-        return tuple(text for _, text in too_many(state))
-    return msg("count.way_quantity", quantity=state.typed), _other(state.number)
+    return digits(state) or tuple(text for _, text in too_many(state))
+
+
+def digits(state: Losing) -> tuple[Msg, ...]:
+    """What the digits typed last may mean, while that is asked: so many, or what they are the number of."""
+    if state.typed is None or not (state.number or state.beyond):
+        return ()
+    other = (_other(state.number),) if state.number else ()
+    return (msg("count.way_quantity", quantity=state.typed), *other)
 
 
 def _other(number: Meaning) -> Msg:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from aisle.jobs import window
 from aisle.jobs.base import priced
 from aisle.jobs.desk.exceptions_review import is_kept
 from aisle.jobs.desk.exceptions_state import Exceptions, Row
 from aisle.jobs.desk.orders_view import SILENT_FIRST, table
-from aisle.jobs.view import BACK, ON, Hint, Line, ListWindow, Msg, Step, View, msg, raw
+from aisle.jobs.view import BACK, ON, Hint, Line, ListWindow, Msg, Step, View, msg, raw, signed
 from aisle.jobs.view import Row as Shown
 
 _KINDS = {
@@ -112,15 +110,10 @@ def _table(state: Exceptions) -> tuple[tuple[Msg, ...], tuple[Shown, ...]]:
     return (label, place, msg("doubts.head_who"), msg("doubts.head_at")), tuple(_recount(row) for row in state.rows)
 
 
-def signed(value: Decimal) -> Msg:
-    """A difference as people write it: with its sign."""
-    return msg("more" if value > 0 else "number", value=value)
-
-
 def _value(row: Row) -> Msg:
     if row.value is None:
         return msg("exceptions.no_price")
-    return msg("more", value=priced(row.value)) if row.value > 0 else priced(row.value)
+    return signed(row.value, priced(abs(row.value)))
 
 
 def _difference(row: Row, marked: bool) -> Shown:
