@@ -127,6 +127,8 @@ def test_words_that_few_or_many_orders_have_are_found_alike(cache: Cache, reads:
     rows, total = reads.query("orders", {"search": "moss", "size": 200})
     listed = [row["order_number"] for row in reads.query("orders", {"size": 100})[0]]
     assert ([row["order_number"] for row in rows], total) == (listed, 100)
+    asked = ({"search": "moss"}, {"search": "field"}, {})
+    assert [reads.found("orders", args).partly for args in asked] == [True, False, False]
     for text in ("greenfield", "field", "7751", "green 2775", "77512"):
         expected = ["Z-277512"] if "2775" in text else ["Z-077512", "Z-177512", "Z-277512"]
         assert numbers(reads, search=text) == expected, text
@@ -565,6 +567,7 @@ def test_a_window_on_hits(cache: Cache, reads: Reads) -> None:
     assert [row["product_number"] for row in rows] == ["0010", "0011", "0012", "0013", "0014"]
     assert total == 100
     assert reads.query("search", {"search": "tea 0299"})[0][0]["product_number"] == "0299"
+    assert [reads.found("search", {"search": text}).partly for text in ("tea", "tea 0299")] == [True, False]
 
 
 def test_what_is_so_called_comes_first_among_more_than_are_counted(cache: Cache, reads: Reads) -> None:

@@ -72,7 +72,7 @@ def put(home: Home, first: int, *names: str) -> None:
 
 
 def test_what_has_three_short_words_is_found_among_what_has_two_of_them(home: Home) -> None:
-    put(home, 1000, *["Cd ef"] * 120, *["Ab cd ef"] * 3)
+    put(home, 1000, *["Cd ef", "Ab cd", "Ab ef"] * 120, *["Ab cd ef"] * 3)
     with at(home, user="U1") as session:
         assert told(say(session, "2", "ab cd ef")) == (INFO, "lookup.found")
         view = listed(session._frame())

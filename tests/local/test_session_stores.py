@@ -245,6 +245,7 @@ def test_stores_are_found_shown_and_swept(settled: Loaded) -> None:
         assert reads.query("store_page", {"store_number": "0003"}) == ([], 0)
         cache.put_stores({"storeNo": f"{2000 + n}", "storeName": f"Mill {n}"} for n in range(150))
         assert reads.query("stores", {"search": "mill", "first": 98, "size": 20})[1] == 100
+        assert [reads.found("stores", args).partly for args in ({"search": "mill"}, {})] == [True, False]
         assert found(search="mill", first=98) == ["2098", "2099"]
         assert found(search="mill 149") == found(search="2149") == ["2149"]
         cache.put_stores([{"storeNo": "0001", "storeName": "North Mill"}])
