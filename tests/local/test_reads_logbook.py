@@ -125,11 +125,27 @@ def test_the_whole_code_of_a_place_means_that_place_alone(reads: Reads, aisle_ho
     assert keys(reads, search="A2") == ["105"], "what is no place of the store is a word"
 
 
+@pytest.mark.parametrize("place", ["Ä1", "ä1", "ÄB-é1", "äb-É1"])
+def test_a_place_with_letters_beyond_ascii_is_the_same_in_capitals_or_not(
+    reads: Reads, aisle_home: Path, place: str
+) -> None:
+    cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    cache.put_locations([goods.location(place)])
+    noted = (place, place.lower(), place.upper(), f"{place}0")
+    said = [entry(100 + n, "P1", -1, "2026-11-20T09:30:00Z", location_code=code) for n, code in enumerate(noted)]
+    cache.put_logs(said, "2026-01-01")
+    assert keys(reads, search=place.lower()) == keys(reads, search=place.upper()) == ["102", "101", "100"]
+
+
 def test_what_is_older_than_what_was_read_is_not_all_there_yet(reads: Reads, aisle_home: Path) -> None:
     cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
 
     def partial(since: str) -> bool:
-        return any(row["partial"] for row in reads.query("logs", {"since": f"{since}T00:00:00+02:00"})[0])
+        args = {"since": f"{since}T00:00:00+02:00", "product_number": "P1"}
+        found, none = (reads.found("logs", {**args, "search": words}) for words in ("", "of which there is none"))
+        assert (bool(found.rows), none.rows, none.total) == (True, [], 0)
+        assert found.partly == none.partly, "an empty list too"
+        return found.partly
 
     assert not partial("2026-10-01"), "before anything was read the link says so"
     cache.set_cursor("logs_span", {"since": "2026-11-13", "asked": 0.0})

@@ -223,8 +223,12 @@ def test_a_place_that_is_scanned_is_looked_for() -> None:
 def test_a_log_that_is_not_all_here_says_so() -> None:
     hand = Hand()
     assert not hand.view.more
-    hand.feed(Rows("logs", (row(1) | {"partial": True},), 1))
+    hand.feed(Rows("logs", (row(1),), 1, partly=True))
     assert hand.view.more
+    hand.feed(Rows("logs", (), 0, partly=True))
+    assert (hand.view.more, hand.view.empty.id) == (True, "logs.older")
+    hand.feed(Rows("logs", (), 0))
+    assert (hand.view.more, hand.view.empty.id) == (False, "logs.empty")
     hand.feed(Changed("log", ""))
     assert not hand.view.more
 

@@ -194,11 +194,12 @@ def _scanned_place(state: Losing, meaning: Meaning) -> Result:
 
 def _quantity(state: Losing, value: Decimal, context: Context) -> Result:
     """So many, unless that is far more than there were: a code of a thing that is gone is no loss by one Enter."""
-    assert state.item is not None
-    if not numbers.is_beyond(value, state.item.expected if state.figures else Decimal(0)):
+    item = state.item
+    assert item is not None
+    if not numbers.is_beyond(value, item.expected if state.figures else Decimal(0)):
         return _so_many(state, value, context)
     state = state._replace(typed=value, number=None, beyond=True)
-    return _told(state, ASK, "count.so_many", value=value, label=state.item.label)
+    return _told(state, ASK, "count.so_many", value=value, label=item.label)
 
 
 def _so_many(state: Losing, value: Decimal, context: Context) -> Result:

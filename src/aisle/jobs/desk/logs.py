@@ -162,7 +162,7 @@ def _rows(state: Logs, answer: Rows, context: Context) -> Result:
     match answer.id:
         case "logs":
             words = {reason.code: reason.words for reason in state.reasons}
-            state = state._replace(partial=any(row.get("partial") for row in rows))
+            state = state._replace(partial=answer.partly)
             return window.answered(state, answer, tuple(_entry(row, words) for row in rows), context, _query)
         case "entry" if rows:
             words = {reason.code: reason.words for reason in state.reasons}

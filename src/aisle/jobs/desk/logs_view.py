@@ -164,7 +164,7 @@ def _list(state: Logs) -> ListWindow:
         Hint("f", msg("hint.filter")),
         Hint("g", msg("hint.losses")),
         Hint("e", msg("hint.export")),
-        empty=msg("logs.none", text=text) if text else msg("logs.empty"),
+        empty=msg("logs.older") if state.partial else msg("logs.none", text=text) if text else msg("logs.empty"),
         more=state.partial,
     )
 

@@ -18,7 +18,7 @@ from aisle.local.cache.logs import utc
 from aisle.local.db import fetch, fetch_one
 from aisle.local.reads.logs import as_logged, is_gone, names_of, takes_back
 from aisle.local.reads.overlay import Row, decimal
-from aisle.local.reads.rows import Result, loaded, window
+from aisle.local.reads.rows import Found, Result, loaded, window
 from aisle.local.session.people import people_of
 from aisle.scan.meaning import LOCATION
 from aisle.words import fold
@@ -42,7 +42,7 @@ AND (:review = '' OR CAST(l.raw ->> 'review_status' AS TEXT) = :review)
 AND (:reference = '' OR instr(lower(l.raw ->> 'reference'), :reference) > 0)
 AND (:source = '' OR l.raw ->> 'source' = :source)
 AND (:low < 0 OR CAST(l.key AS INTEGER) >= :low) AND (:high < 0 OR CAST(l.key AS INTEGER) <= :high)
-AND (:place = '' OR lower(l.raw ->> 'location_code') = lower(:place))
+AND (:place = '' OR lower(l.raw ->> 'location_code') IN (lower(:place), lower(:place_small), lower(:place_great)))
 AND (:w0 = '' OR instr(l.text, :w0) > 0 OR instr(p.text, :w0) > 0)
 AND (:w1 = '' OR instr(l.text, :w1) > 0 OR instr(p.text, :w1) > 0)
 AND (:w2 = '' OR instr(l.text, :w2) > 0 OR instr(p.text, :w2) > 0)
@@ -62,13 +62,13 @@ _BACK = "SELECT key, at, raw FROM log WHERE at >= ? AND instr(raw, ?) > 0"
 FOREVER = "9999"
 
 
-def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
+def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result | Found:
     """A window on the log, youngest first; or the one entry with this `key`.
 
     `since` and `until` (days, ISO 8601; the second is not in it), `product_number`, `app_user_name`, `reason_code`,
     `review_status`, `reference` (a part of it), `source`, `from_id`, `to_id`, and words to `search`; those of a place's
     whole code mean that place alone. With `past`, the `key` and `at` of an entry, those that follow it, and nothing is
-    counted. Rows are `partial` where what is older than what was read is looked for too.
+    counted. There may be more (`partly`) where what is older than what was read is looked for too.
     """
     if args.get("key"):
         rows = fetch(cache, _ONE, str(args["key"]))
@@ -88,6 +88,8 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
         "review": str(args.get("review_status") or ""),
         "reference": str(args.get("reference") or "").lower(),
         "place": place,
+        "place_small": place.casefold(),  # SQL's own `lower` knows no letter beyond ASCII
+        "place_great": place.upper(),
         "source": str(args.get("source") or ""),
         "low": _bound(args.get("from_id")),
         "high": _bound(args.get("to_id")),
@@ -96,11 +98,8 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     found = [_entry(*row) for row in cache.execute(_ROWS, {**said, "first": first, "size": size}).fetchall()]
     if past:
         return found, len(found)
-    partial = _reaches_behind(cache, str(args.get("since") or ""))
-    for row in found:
-        row["partial"] = partial
     ((total,),) = cache.execute(_COUNT, said).fetchall()
-    return _named(cache, found), int(str(total))
+    return Found(_named(cache, found), int(str(total)), _reaches_behind(cache, str(args.get("since") or "")))
 
 
 def _reaches_behind(cache: apsw.Connection, since: str) -> bool:

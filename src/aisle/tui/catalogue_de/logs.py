@@ -19,6 +19,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.title_export": ("{count} in Datei", "{count:Eintrag|Einträge} in eine Datei"),
     "logs.title_losses": ("Verluste", "Verluste nach Grund und Woche"),
     "logs.empty": ("Keine Einträge.", "Das Logbuch hat keine solchen Einträge."),
+    "logs.older": ("Ältere kommen noch", "Noch keine; ältere Einträge kommen noch."),
     "logs.none": ("Kein „{text:~}“", "Kein Eintrag passt zu „{text:~}“."),
     "logs.no_losses": ("Keine.", "Kein Verlust in diesen Wochen."),
     "logs.unfiltered": ("Log: {period}", "Das Logbuch, {period}"),

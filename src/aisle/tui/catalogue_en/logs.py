@@ -19,6 +19,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.title_export": ("{count} to file", "{count:entry|entries} into a file"),
     "logs.title_losses": ("Losses", "Losses by reason and week"),
     "logs.empty": ("No entries.", "The log has no such entries."),
+    "logs.older": ("Older ones to come", "None yet; older entries are still to come."),
     "logs.none": ("No “{text:~}”", "No entry fits “{text:~}”."),
     "logs.no_losses": ("No losses.", "Nothing was lost in these weeks."),
     "logs.unfiltered": ("Log: {period}", "The log, {period}"),

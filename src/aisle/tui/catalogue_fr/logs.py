@@ -19,6 +19,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.title_export": ("{count} en csv", "{count:entrée|entrées} dans un fichier"),
     "logs.title_losses": ("Pertes", "Pertes par motif et semaine"),
     "logs.empty": ("Rien ici.", "Le journal n'a pas de telles entrées."),
+    "logs.older": ("Suite à venir", "Aucune encore ; les plus anciennes vont venir."),
     "logs.none": ("Rien : {text:~}", "Aucune entrée pour « {text:~} »."),
     "logs.no_losses": ("Sans perte.", "Rien n'a été perdu ces semaines-là."),
     "logs.unfiltered": ("Suivi {period}", "Le journal, {period}"),

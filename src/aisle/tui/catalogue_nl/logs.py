@@ -19,6 +19,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.title_export": ("{count} als csv", "{count:boeking|boekingen} in een bestand"),
     "logs.title_losses": ("Derving", "Derving per reden en week"),
     "logs.empty": ("Geen boeking.", "Zulke boekingen heeft het logboek niet."),
+    "logs.older": ("Oudere komen nog", "Nog geen; oudere boekingen komen nog."),
     "logs.none": ("Geen “{text:~}”", "Geen boeking past bij “{text:~}”."),
     "logs.no_losses": ("Geen derving.", "In deze weken is er geen derving."),
     "logs.unfiltered": ("Log: {period}", "Het logboek, {period}"),
