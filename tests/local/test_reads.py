@@ -127,7 +127,7 @@ def test_words_that_few_or_many_orders_have_are_found_alike(cache: Cache, reads:
     rows, total = reads.query("orders", {"search": "moss", "size": 200})
     listed = [row["order_number"] for row in reads.query("orders", {"size": 100})[0]]
     assert ([row["order_number"] for row in rows], total) == (listed, 100)
-    asked = ({"search": "moss"}, {"search": "field"}, {})
+    asked: list[dict[str, Any]] = [{"search": "moss"}, {"search": "field"}, {}]
     assert [reads.found("orders", args).partly for args in asked] == [True, False, False]
     for text in ("greenfield", "field", "7751", "green 2775", "77512"):
         expected = ["Z-277512"] if "2775" in text else ["Z-077512", "Z-177512", "Z-277512"]
