@@ -303,7 +303,7 @@ def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(4101))) == "count.number_of_order"
     assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.way_quantity", "count.way_order"]
-    assert hand.feed(Choice(2)) == "count.not_this"
+    assert hand.feed(Choice(2)) == "count.dropped"
     assert hand.state.quantity == 1
     hand.feed(Quantity(Decimal(4101)))
     hand.feed(Choice(1))

@@ -234,6 +234,8 @@ def _settled_number(state: Losing, value: Decimal, number: int, context: Context
     """A quantity (1), or what they are the number of (2)."""
     if number == 1 or state.number is None:
         return _so_many(state, value, context)
+    if state.number.kind == ORDER:  # of which nothing is lost; the number was meant for another page
+        return _told(_unasked(state), INFO, "count.dropped")
     return _thing(_unasked(state), (state.number,))
 
 

@@ -83,7 +83,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.way_quantity": ("{quantity}", "Die Menge {quantity}"),
     "count.way_place": "Platz {label:~}",
     "count.way_product": ("{label:~}", "Der Artikel {label:~}"),
-    "count.way_order": ("Nicht zählen", "Nichts: Auftrag {label:~}", "Nichts zählen: Auftrag {label:~}"),
+    "count.way_order": ("Nichts", "Nein: Auftrag {label:~}", "Nichts: es ist Auftrag {label:~}"),
     "head.to_count": "Zu zählen",
     "hint.start": ("Los", "Zählen beginnen"),
     "hint.aisle": ("Gang", "Der ganze Gang"),

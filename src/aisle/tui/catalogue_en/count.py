@@ -83,7 +83,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.way_quantity": ("{quantity}", "The quantity {quantity}"),
     "count.way_place": "Place {label:~}",
     "count.way_product": ("{label:~}", "The product {label:~}"),
-    "count.way_order": ("No count", "None: order {label:~}", "Count nothing: order {label:~}"),
+    "count.way_order": ("Nothing", "No: order {label:~}", "Nothing: it is order {label:~}"),
     "head.to_count": "To count",
     "hint.start": ("Begin", "Begin to count"),
     "hint.aisle": ("Aisle", "Its whole aisle"),

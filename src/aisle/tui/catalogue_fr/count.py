@@ -86,7 +86,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.way_quantity": ("{quantity}", "La quantité {quantity}"),
     "count.way_place": "Lieu {label:~}",
     "count.way_product": ("{label:~}", "L'article {label:~}"),
-    "count.way_order": ("Ne pas compter", "Rien : cde {label:~}", "Ne rien compter : commande {label:~}"),
+    "count.way_order": ("Rien", "Non : cde {label:~}", "Rien : c'est la commande {label:~}"),
     "head.to_count": "À compter",
     "hint.start": ("Début", "Commencer à compter"),
     "hint.aisle": ("Allée", "Toute l'allée"),

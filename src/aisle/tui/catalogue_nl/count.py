@@ -83,7 +83,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.way_quantity": ("{quantity}", "Het aantal {quantity}"),
     "count.way_place": "Plek {label:~}",
     "count.way_product": ("{label:~}", "Het artikel {label:~}"),
-    "count.way_order": ("Niet tellen", "Niets: order {label:~}", "Niets tellen: order {label:~}"),
+    "count.way_order": ("Niets", "Nee: order {label:~}", "Niets: het is order {label:~}"),
     "head.to_count": "Te tellen",
     "hint.start": ("Begin", "Begin te tellen"),
     "hint.aisle": ("Gang", "De hele gang"),
