@@ -15,7 +15,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -27,6 +27,7 @@ from aisle.service.storage import open_storage
 from aisle.service.times import moment
 from aisle.service.tokens import create_token
 from tests.bench.bench import Bench
+from tests.bench.shares import halves, join
 from tests.bench.table import Pair, Row, measures, p99
 from tests.faults import soak, staff
 from tests.faults.books import Desk, Watched, booked, check_books, percentile, picked, watched
@@ -90,6 +91,8 @@ class Load(NamedTuple):
     """Pieces that the service has as picked and nobody picked."""
     books: str
     """What is wrong with them; '' when nothing is."""
+    in_halves: bool
+    """Whether services and people had half of the machine each."""
 
     @property
     def refused(self) -> Counter[int]:
@@ -125,13 +128,16 @@ def _load(bench: Bench, name: str, address: str, servers: Sequence[int] = ()) ->
         root.mkdir(mode=0o700, parents=True)
     requests = folder / "requests.jsonl"
     with _alone(folder), ExitStack() as opened:
+        shares = opened.enter_context(halves())
         options = ("--access-log", str(requests), *(("--rate", "0") if bench.short else ()))
         os.environ["AISLE_HOME"] = str(roots[0])
         at = opened.enter_context(soak.at_work(roots[0], folder, plan, SEED, postgres=address, options=options))
         books = address or soak.database(folder)
         hosts = [(at.home, at.courier), *(_host(root, at, books) for root in roots[1:])]
         requests.write_bytes(b"")  # what the sync asked is not the load
-        _weigh([*processes_under(folder), *servers])
+        if shares:
+            join(shares.people, [*processes_under(folder), os.getpid()])
+            join(shares.services, [at.served.pid, *servers])
         people = [watched(lines) for lines in _told(hosts, plan)]
         desks = [opened.enter_context(closing(Desk(home))) for home, _ in hosts]
         _comes(lambda: all(desk.drained() for desk in desks), DRAIN_S)
@@ -149,6 +155,7 @@ def _load(bench: Bench, name: str, address: str, servers: Sequence[int] = ()) ->
             (taken - there).total(),
             (there - taken).total(),
             _wrong(lambda: check_books(books, taken, *desks)),
+            shares is not None,
         )
 
 
@@ -188,6 +195,7 @@ def _said(load: Load) -> Iterator[str]:
     yield f"books: {load.books or 'right'}"
     for (figure, unit), pair in zip(FIGURES, _figures(load)[1:], strict=True):
         yield f"{figure}: {pair.figure:,.1f} {unit}" + (f" ({pair.note})" if pair.note else "")
+    yield f"services and people: {'half of the machine each' if load.in_halves else 'no groups could be made for them'}"
     yield f"verdict: {'good' if load.is_good else 'NOT GOOD'}"
 
 
@@ -219,17 +227,6 @@ def _host(root: Path, at: soak.At, books: Path | str) -> tuple[Home, list[str]]:
     secret.write_text(made.secret)
     courier = soak.courier_command(at.served.url, secret)
     return soak.host(root, at.served.url, courier), courier
-
-
-def _weigh(pids: Iterable[int]) -> None:
-    """Services get the share of a host's time that its manager would give them, where this process may say so.
-
-    Under systemd all services together weigh as much as all people. Without one the kernel makes a group of each
-    session, and the service and its database, on which all wait, would be one of two hundred.
-    """
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            Path(f"/proc/{pid}/autogroup").write_text("-15")
 
 
 def _told(hosts: Sequence[tuple[Home, list[str]]], plan: soak.Plan) -> list[list[str]]:
