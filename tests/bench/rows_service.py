@@ -15,6 +15,7 @@ import time
 import urllib.parse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
@@ -24,6 +25,7 @@ import apsw
 import httpx
 
 from aisle.service.factory import open_service
+from aisle.service.storage.grams import words_of
 from tests.bench import shop
 from tests.bench.bench import Bench
 from tests.bench.service import Service, served, until
@@ -189,9 +191,9 @@ def free_port() -> int:
 def _beside_datasette(
     bench: Bench, database: Path, line: Line, path: str, statements: Sequence[tuple[str, list[Any]]]
 ) -> Pair:
-    if find_spec("datasette") is None:
+    if absent := _no_datasette():
         (mine,) = timed(bench, lambda: line.get(path))
-        return Pair(median(mine), None, "datasette is not installed: pip install '.[bench]'")
+        return Pair(median(mine), None, f"{absent}: pip install '.[bench]'")
     port = free_port()
     urls = [f"/{database.stem}.json?_shape=arrays&sql={urllib.parse.quote(_plain(*each))}" for each in statements]
     command = [sys.executable, "-m", "datasette", "serve", str(database), "--port", str(port)]
@@ -200,9 +202,20 @@ def _beside_datasette(
     return Pair(median(mine), median(floor_ms), f"{len(urls)} statements, p99 {p99(mine):.1f} ms")
 
 
+def _no_datasette() -> str:
+    """Why Datasette cannot read the service's file here, "" where it can: search wants FTS5 of SQLite 3.43."""
+    if find_spec("datasette") is None:
+        return "datasette is not installed"
+    sqlite = import_module("pysqlite3" if find_spec("pysqlite3") else "sqlite3")
+    return "" if sqlite.sqlite_version_info >= (3, 43) else f"datasette has SQLite {sqlite.sqlite_version}, too old"
+
+
 def _plain(sql: str, given: Sequence[Any]) -> str:
-    """A statement with its parameters in it, as datasette takes it from an address."""
-    return re.sub(r"\?(\d+)", lambda found: apsw.format_sql_value(given[int(found[1]) - 1]), sql).strip()
+    """A statement with its parameters in it, as datasette takes it from an address; it knows no function of ours."""
+    worded = re.sub(
+        r"words_of\(\?(\d+)\)", lambda found: apsw.format_sql_value(words_of(str(given[int(found[1]) - 1]))), sql
+    )
+    return re.sub(r"\?(\d+)", lambda found: apsw.format_sql_value(given[int(found[1]) - 1]), worded).strip()
 
 
 def _movements(bench: Bench, ours: Service, goods: Sequence[shop.Product]) -> Pair:
