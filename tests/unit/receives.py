@@ -11,12 +11,14 @@ from aisle.jobs.base import Context, Event, Opened, Policy, Query, Rows, Write
 from aisle.jobs.receive.job import ReceiveJob
 from aisle.jobs.receive.receiving import Receiving
 from aisle.jobs.view import Verdict
-from aisle.scan.meaning import DELIVERY, LOCATION, PRODUCT, Choice, Command, Meaning, Quantity, Thing
+from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PRODUCT, Choice, Command, Meaning, Quantity, Thing
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z", policy=Policy(receiving_place="DOCK"))
 
 PRODUCTS = ("P1", "P2", "P3", "P4", "P5", "P9")
 PLACES = ("A-1", "A-2", "7")
+NUMBERS = ((LOCATION, "7"), (ORDER, "5"), (ORDER, "4101"))
+"""What is known by digits alone."""
 CONTAINERS = {"C-1": ("D-1",), "C-2": ("D-1",), "C-3": ("D-2", "D-3")}
 
 Row = dict[str, Any]
@@ -105,7 +107,7 @@ class Store:
         return [{"product_number": number, "location_code": "A-2"} for number in args["product_numbers"]]
 
     def named(self, args: Mapping[str, Any]) -> list[Row]:
-        return [{"kind": LOCATION, "key": "7", "label": "7"}] if args["code"] == "7" else []
+        return [{"kind": kind, "key": key, "label": key} for kind, key in NUMBERS if key == args["code"]]
 
     def refusals(self, _: Mapping[str, Any]) -> list[Row]:
         return []

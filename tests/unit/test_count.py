@@ -794,6 +794,33 @@ def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: in
     assert hand.type(doubted) in ("count.counted", "count.counted_of"), "that was said before"
 
 
+def test_a_multiplied_scan_that_nobody_would_believe_is_no_count_unless_somebody_says_so() -> None:
+    hand = Hand({"A-1": [product("P1", 5)]}, {"P1": wide({}, 0), "P7": wide({}, 0)}, policy=Policy())
+    hand.place("A-1")
+    for number in ("P1", "P7"):
+        assert hand.scan(number, "99999") == "count.so_many"
+        assert hand.state.item is not None
+        assert hand.state.item.counted is None
+        assert len(choices(hand)) == 1
+        assert hand.scan(number, "2") in ("count.counted", "count.counted_of"), "another scan is the answer too"
+        assert hand.scan(number, "99999") == "count.so_many"
+        hand.type(1)
+        assert hand.state.item.counted == 100001
+        assert hand.scan(number) in ("count.counted", "count.counted_of"), "that was said before"
+
+
+def test_a_multiplied_scan_is_asked_about_in_a_second_count_too() -> None:
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.say("d") == "count.again"
+    assert hand.scan("P1", "99999") == "count.so_many"
+    assert hand.feed(Back()) == "count.dropped"
+    assert hand.state.second is None
+    hand.scan("P1", "99999")
+    assert hand.type(1) == "count.differ_value"
+
+
 def choices(hand: Hand) -> tuple[Msg, ...]:
     """What is offered by number."""
     view = hand.job.view(hand.state)

@@ -217,6 +217,22 @@ def test_digits_may_be_a_place() -> None:
     assert hand.state.item.quantity == 7
 
 
+def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5")
+    assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of"
+    assert [choice.id for choice in hand.view.choices] == ["receive.way_amount", "count.way_order"]
+    assert hand.say("2") == "session.dropped"
+    assert hand.state.item is not None
+    assert hand.state.item.quantity == 1
+    hand.feed(Quantity(Decimal(4101)))
+    assert hand.say("=6") == "receive.taken", "another quantity is the answer too"
+    hand.feed(Quantity(Decimal(4101)))
+    assert hand.say("1") == "receive.more"
+    hand.feed(Back())
+    assert hand.feed(Quantity(Decimal(5))) == "receive.taken", "nobody means an order by one digit"
+
+
 def test_a_line_is_chosen_where_nothing_can_be_scanned() -> None:
     hand = Hand()
     hand.say("D-2", "P2", "l")

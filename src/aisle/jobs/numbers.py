@@ -12,10 +12,10 @@ from typing import Any
 
 from aisle.jobs.base import Query
 from aisle.jobs.view import Msg, msg
-from aisle.scan.meaning import PRODUCT, Meaning
+from aisle.scan.meaning import ORDER, PRODUCT, Meaning
 
 SHORTEST = 3
-"""Digits of a product number that is asked about."""
+"""Digits of the number of a product or an order that is asked about."""
 
 LIKELY = Decimal(9999)
 """More than this is rather the number of something than a quantity."""
@@ -34,12 +34,17 @@ def asked(value: Decimal, code: str) -> Query | None:
 def meant(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Meaning | None:
     """What the digits are the number of, of these kinds, best first; rows of the read `named`."""
     found = [Meaning(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
-    usable = [each for each in found if each.kind in kinds and (each.kind != PRODUCT or is_long(value))]
+    usable = [each for each in found if each.kind in kinds and (each.kind != PRODUCT or _is_long(value))]
     return min(usable, key=lambda each: kinds.index(each.kind), default=None)
 
 
-def is_long(value: Decimal) -> bool:
-    """Whether that has as many digits as a product's number that is asked about."""
+def or_order(value: Decimal, kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """What digits may be the number of where an order is of no use: these kinds, and an order last, unless its number
+    is short."""
+    return (*kinds, ORDER) if _is_long(value) else kinds
+
+
+def _is_long(value: Decimal) -> bool:
     return value >= Decimal(10) ** (SHORTEST - 1)
 
 

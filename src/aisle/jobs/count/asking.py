@@ -9,7 +9,6 @@ from aisle.jobs.count import counting
 from aisle.jobs.count import send as count_send
 from aisle.jobs.count.counting import Counting, Gone, Item, Next, Sent
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import Meaning
 
 Result = Turn[Counting]
 
@@ -124,17 +123,6 @@ def answered(state: Counting, number: int, context: Context) -> Result:
     state = back_to_work(state)
     state = stop(state, index) if state.mode == "product" else state._replace(at=index)
     return told(state, INFO, "count.count_it", label=item.label, place=item.place)
-
-
-def count_again(state: Counting, meaning: Meaning, context: Context) -> Result:
-    """Units of the product that is counted a second time; another product ends that."""
-    item = state.items[state.question]
-    if meaning.key == item.product:
-        if meaning.quantity % 1 and not item.decimal:
-            return told(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
-        second = (state.second or Decimal(0)) + meaning.quantity
-        return told(state._replace(second=second), GOOD, "count.counted", label=item.label, counted=second)
-    return told(state, WRONG, "count.second_first", label=item.label, what=meaning.label or meaning.key)
 
 
 def checked(state: Counting, counted: Decimal, context: Context) -> Result:

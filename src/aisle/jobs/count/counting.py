@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from aisle.jobs import numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Policy, Write
 from aisle.jobs.feet import LAST
@@ -295,11 +294,6 @@ def key(item: Item) -> tuple[str, str, int]:
 
 
 # Entries
-
-
-def number_kinds(value: Decimal) -> tuple[str, ...]:
-    """What these digits may be the number of where things are counted, best first; short ones are no order's."""
-    return tuple(kind for kind in NUMBER_OF if kind != ORDER or numbers.is_long(value))
 
 
 def find(state: Counting, product: str) -> int:

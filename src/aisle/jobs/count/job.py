@@ -68,7 +68,7 @@ class CountJob:
         "count.pool",
         "count.leave",
     )
-    version = 5
+    version = 6
     journalled = True
 
     def begin(self) -> Counting:

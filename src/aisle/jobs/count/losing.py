@@ -67,6 +67,8 @@ class Losing(NamedTuple):
     """Digits that are looked up."""
     beyond: bool = False
     """They are far more than there were; whether so many are meant is asked."""
+    sure: Decimal | None = None
+    """So many, far more than there were, are meant: nobody asks once more."""
 
 
 def reasons(lines: Iterable[str], learnt: Iterable[Mapping[str, Any]] = ()) -> tuple[Reason, ...]:

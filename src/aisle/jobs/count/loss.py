@@ -42,7 +42,7 @@ class LossJob:
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 5
+    version = 6
     journalled = True
 
     def begin(self) -> Losing:
@@ -91,7 +91,7 @@ class LossJob:
                 looked_up = state._replace(typed=value, number=None, beyond=False)
                 return Turn(looked_up, (query,)) if query else _quantity(state, value, context)
             case Command("d") if state.phase == "quantity":
-                return _ask_reason(_unasked(state))
+                return _so_many(_unasked(state), state.quantity, context)
             case Command("n") if loss_view.shown(state):
                 return Turn(state._replace(first=loss_view.next_page(state)))
             case Command("u") if state.phase == "product":
@@ -141,7 +141,7 @@ def _rows(state: Losing, id_: str, rows: tuple[Mapping[str, Any], ...], context:
         return _told(state, WRONG, "count.whole", label=label, quantity=meaning.quantity)
     spots = tuple(item for item in known if item.place or item.expected)
     figures = bool(rows) and any(rows[0].get(name) not in (None, [], ()) for name in FIGURES)
-    return _settled(state._replace(item=fresh, quantity=meaning.quantity, spots=spots, figures=figures))
+    return _settled(state._replace(item=fresh, quantity=meaning.quantity, sure=None, spots=spots, figures=figures))
 
 
 def _settled(state: Losing) -> Result:
@@ -159,9 +159,8 @@ def _settled(state: Losing) -> Result:
 
 def _at(state: Losing, spot: Item) -> Result:
     assert state.item is not None
-    item = state.item._replace(place=spot.place, pool=spot.pool, expected=spot.expected)
-    state = state._replace(item=item, phase="quantity")
-    return _told(state, GOOD, "loss.how_many", label=item.label, quantity=state.quantity)
+    item, scanned = state.item._replace(place=spot.place, pool=spot.pool, expected=spot.expected), state.quantity
+    return _scanned(state._replace(item=item, phase="quantity", quantity=Decimal(0)), scanned)
 
 
 def _thing(state: Losing, meanings: tuple[Meaning, ...]) -> Result:
@@ -177,8 +176,7 @@ def _thing(state: Losing, meanings: tuple[Meaning, ...]) -> Result:
         return _told(state, WRONG, "loss.one_at_a_time", label=item.label, what=meaning.label or meaning.key)
     if meaning.quantity % 1 and not item.decimal:
         return _told(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
-    state = state._replace(quantity=state.quantity + meaning.quantity)
-    return _told(state, GOOD, "loss.how_many", label=item.label, quantity=state.quantity)
+    return _scanned(state, state.quantity + meaning.quantity)
 
 
 def _scanned_place(state: Losing, meaning: Meaning) -> Result:
@@ -194,12 +192,29 @@ def _scanned_place(state: Losing, meaning: Meaning) -> Result:
 
 def _quantity(state: Losing, value: Decimal, context: Context) -> Result:
     """So many, unless that is far more than there were: a code of a thing that is gone is no loss by one Enter."""
-    item = state.item
-    assert item is not None
-    if not numbers.is_beyond(value, item.expected if state.figures else Decimal(0)):
-        return _so_many(state, value, context)
+    return _doubted(state, value) or _so_many(state, value, context)
+
+
+def _scanned(state: Losing, value: Decimal) -> Result:
+    """So many by now; more of it can be scanned."""
+    assert state.item is not None
+    told = _told(state._replace(quantity=value), GOOD, "loss.how_many", label=state.item.label, quantity=value)
+    return _doubted(state, value) or told
+
+
+def _doubted(state: Losing, value: Decimal) -> Result | None:
+    """The question whether so many are meant, typed or scanned; None where somebody would believe it."""
+    assert state.item is not None
+    if value == state.sure or not _is_beyond(state, value):
+        return None
     state = state._replace(typed=value, number=None, beyond=True)
-    return _told(state, ASK, "count.so_many", value=value, label=item.label)
+    return _told(state, ASK, "count.so_many", value=value, label=state.item.label)
+
+
+def _is_beyond(state: Losing, value: Decimal) -> bool:
+    assert state.item is not None
+    books = state.item.expected if state.figures else Decimal(0)
+    return numbers.is_beyond(value, max(books, state.sure or Decimal(0)))
 
 
 def _so_many(state: Losing, value: Decimal, context: Context) -> Result:
@@ -220,7 +235,7 @@ def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context)
     value = state.typed
     if value is None or state.phase != "quantity":
         return Turn(_unasked(state))
-    found = numbers.meant(rows, value, counting.number_kinds(value))
+    found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, PRODUCT)))
     if found is None:
         return _quantity(state, value, context)
     if value > numbers.LIKELY:
@@ -233,7 +248,7 @@ def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context)
 def _settled_number(state: Losing, value: Decimal, number: int, context: Context) -> Result:
     """A quantity (1), or what they are the number of (2)."""
     if number == 1 or state.number is None:
-        return _so_many(state, value, context)
+        return _so_many(state._replace(sure=value if _is_beyond(state, value) else None), value, context)
     if state.number.kind == ORDER:  # of which nothing is lost; the number was meant for another page
         return _told(_unasked(state), INFO, "count.dropped")
     return _thing(_unasked(state), (state.number,))
@@ -252,7 +267,7 @@ def _chosen(state: Losing, number: int, context: Context) -> Result:
 
 def _because(state: Losing, reason: Reason, context: Context) -> Result:
     """Sent with this reason, unless more is lost than the books have."""
-    if reason.sign < 0 and _is_over(state):
+    if reason.sign < 0 and state.quantity != state.sure and _is_over(state):
         assert state.item is not None
         args: dict[str, str | Decimal] = {
             "label": state.item.label,

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs import numbers
 from aisle.jobs.base import Context, Query, Turn
 from aisle.jobs.count import asking, counting
-from aisle.jobs.count.counting import Counting, Next
+from aisle.jobs.count.counting import Counting, Item, Next
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Meaning
 
@@ -37,7 +37,7 @@ def thing(state: Counting, meanings: tuple[Meaning, ...], context: Context) -> R
     if state.phase in ("pool", "leave") or (state.phase in ANSWERING and meaning.kind == LOCATION):
         return asking.told(state, WRONG, "count.answer_first", what=meaning.label or meaning.key)
     if state.phase == "recount":
-        return asking.count_again(state, meaning, context)
+        return _count_again(state, meaning)
     state = asking.back_to_work(state._replace(ways=()))
     if state.only and meaning.key != state.only:
         return asking.told(state, WRONG, "count.this_first", label=state.label, what=meaning.label or meaning.key)
@@ -100,7 +100,9 @@ def _add(state: Counting, index: int, meaning: Meaning, context: Context) -> Res
     item = state.items[index]
     if meaning.quantity % 1 and not item.decimal:
         return asking.told(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
-    return _put(state, index, (item.counted or Decimal(0)) + meaning.quantity, context)
+    counted = (item.counted or Decimal(0)) + meaning.quantity
+    asked = _doubted(state._replace(at=index), item, counted)
+    return asked or _put(state, index, counted, context)
 
 
 def _put(state: Counting, index: int, counted: Decimal, context: Context) -> Result:
@@ -108,6 +110,19 @@ def _put(state: Counting, index: int, counted: Decimal, context: Context) -> Res
     item = state.items[index]
     told = "count.counted" if state.blind or not item.expected else "count.counted_of"
     return asking.told(state, GOOD, told, label=item.label, counted=counted, expected=item.expected)
+
+
+def _count_again(state: Counting, meaning: Meaning) -> Result:
+    """Units of the product that is counted a second time; another product ends that."""
+    item = state.items[state.question]
+    if meaning.key != item.product:
+        return asking.told(state, WRONG, "count.second_first", label=item.label, what=meaning.label or meaning.key)
+    if meaning.quantity % 1 and not item.decimal:
+        return asking.told(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
+    second = (state.second or Decimal(0)) + meaning.quantity
+    if asked := _doubted(state, item, second):
+        return asked
+    return asking.told(state._replace(second=second), GOOD, "count.counted", label=item.label, counted=second)
 
 
 def _tour_thing(state: Counting, meaning: Meaning, context: Context) -> Result:
@@ -143,7 +158,7 @@ def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context
     value, state = state.typed, state._replace(typed=None)
     if value is None:
         return Turn(state)
-    found = numbers.meant(rows, value, counting.number_kinds(value))
+    found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, PRODUCT)))
     if found is None:
         return _believed(state, value, context)
     if value > numbers.LIKELY:
@@ -156,8 +171,13 @@ def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context
 def _believed(state: Counting, value: Decimal, context: Context) -> Result:
     """So many, unless that is far more than there was: a code of a thing that is gone is no count by one Enter."""
     item = state.items[state.question] if state.phase == "recount" else state.items[state.at]
-    if not numbers.is_beyond(value, max(item.expected, item.counted or Decimal(0))):
-        return _so_many(state, value, context)
+    return _doubted(state, item, value) or _so_many(state, value, context)
+
+
+def _doubted(state: Counting, item: Item, value: Decimal) -> Result | None:
+    """The question whether there are so many, typed or scanned; None where somebody would believe it."""
+    if not numbers.is_beyond(value, max(item.expected, item.counted or Decimal(0), state.second or Decimal(0))):
+        return None
     state = state._replace(ways=(Next("quantity", f"{value:f}"),))
     return asking.told(state, ASK, "count.so_many", value=value, label=item.label)
 

@@ -56,7 +56,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 1
+    version = 2
     journalled = True
 
     def begin(self) -> Receiving:
@@ -227,7 +227,7 @@ def _quantity(state: Receiving, value: Decimal, code: str, context: Context) -> 
 def _named(state: Receiving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     """Digits that nothing has for a number are a quantity; else it is asked."""
     value, state = state.asked, state._replace(asked=ZERO)
-    found = numbers.meant(rows, value, (LOCATION, DELIVERY, PRODUCT))
+    found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, DELIVERY, PRODUCT)))
     if found is None or receive_take.of_how_many(state) is None:
         return receive_take.set_to(state, value, context)
     ways = (Way("amount", quantity=value), Way(f"is_{found.kind}", found.key, label=found.label or found.key))
@@ -260,6 +260,8 @@ def _way(state: Receiving, way: Way, context: Context) -> Result:
             return receive_take.set_to(state, way.quantity, context)
         case "is_product" | "is_location" | "is_delivery":
             return _thing(state, (Meaning(way.kind[3:], way.key, way.label, code=way.key),), context)
+        case "is_order":  # of which nothing comes in; the number was meant for another page
+            return told(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return receive_take.chosen(state, way, context)
         case "find":

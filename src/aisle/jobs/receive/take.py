@@ -33,6 +33,9 @@ OPERATION = "create-store-product-logs"
 HOW_MANY = ("fit", "over", "amount")
 """Ways that say how many: any other number says it too."""
 
+NUMBER_OF = ("is_product", "is_location", "is_delivery", "is_order")
+"""Ways that say what digits are the number of."""
+
 ABOUT_GOODS = ("fit", "over", "extra")
 """Ways out of a question about goods that somebody has in his hands: until it is answered, nothing else is taken."""
 
@@ -133,7 +136,7 @@ def unanswered(state: Receiving, meaning: Meaning | None, context: Context) -> R
 def of_how_many(state: Receiving) -> Item | None:
     """The product whose quantity is open: the one in hand, or the one that is asked about."""
     kinds = {way.kind for way in state.ways}
-    if state.phase != "goods" or kinds - {*HOW_MANY, "aside", "find", "is_product", "is_location", "is_delivery"}:
+    if state.phase != "goods" or kinds - {*HOW_MANY, "aside", "find", *NUMBER_OF}:
         return None
     if kinds & {"fit", "over"} and state.pending:
         return _asked_about(state, state.pending)

@@ -43,6 +43,7 @@ WAYS = {
     "is_product": "receive.way_is_product",
     "is_location": "receive.way_is_location",
     "is_delivery": "receive.way_open",
+    "is_order": "count.way_order",
 }
 """What the numbered ways on say."""
 
