@@ -18,83 +18,83 @@ from aisle.local.session.keeper import Keeper
 from aisle.local.session.stack import Level
 
 if TYPE_CHECKING:
-    from aisle.local.session.session import Session
+    from aisle.local.session.desk import Desk
 
 
-class _Desk(NamedTuple):
+class _Stand(NamedTuple):
     """All that a session works with and stands at, to go back to."""
 
     holds: dict[str, Any]
     levels: tuple[Level, ...]
 
 
-def work_in(session: Session, store: str) -> None:
+def work_in(desk: Desk, store: str) -> None:
     """Goes on in another store, as the same person. What was done here is durable first, and stays here: jobs that
     are open wait for whoever comes back, and this store's courier sends what is not sent."""
-    if not session._commit():
+    if not desk._commit():
         return
     try:
-        waiting = session._rooms.outbox.counts()[0]
-        there = session.open_store(store) if session.open_store else None
+        waiting = desk._rooms.outbox.counts()[0]
+        there = desk.open_store(store) if desk.open_store else None
     except AisleError as error:
-        session._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=why_of(error))))
+        desk._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=why_of(error))))
         return
     if there is None:
-        session._tell(Verdict(WRONG, msg("session.one_store")))
+        desk._tell(Verdict(WRONG, msg("session.one_store")))
         return
-    here, left, who = _desk(session), session._rooms, session._who
+    here, left, who = _stand(desk), desk._rooms, desk._who
     try:
-        _arrive(session, there)
+        _arrive(desk, there)
     except StorageError as error:
-        _go_back(session, here)
-        session._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=why_of(error))))
+        _go_back(desk, here)
+        desk._tell(Verdict(WRONG, msg("session.not_moved", store=store, why=why_of(error))))
         return
-    arrival = _desk(session)
-    _sit(session, here)
-    session._keeper.stay(SignOut())
-    if not session._commit():
-        here = _desk(session)
-        _sit(session, arrival)
-        _go_back(session, here)
+    arrival = _stand(desk)
+    _sit(desk, here)
+    desk._keeper.stay(SignOut())
+    if not desk._commit():
+        here = _stand(desk)
+        _sit(desk, arrival)
+        _go_back(desk, here)
         return
-    session._lookout.keep_courier()
+    desk._lookout.keep_courier()
     with suppress(StorageError):
-        left.journal.end_session(session._id)
-    _sit(session, arrival)
-    session._tell(arrived(left.bell.home, there, who.user, waiting, session._verdict))
+        left.journal.end_session(desk._id)
+    _sit(desk, arrival)
+    desk._tell(arrived(left.bell.home, there, who.user, waiting, desk._verdict))
     leave(left)
 
 
-def _arrive(session: Session, there: Elsewhere) -> None:
+def _arrive(desk: Desk, there: Elsewhere) -> None:
     """Begins there, durably; nothing of this is told to the store that is left. Raises StorageError."""
-    who = session._who
-    session._id, session._call_courier, session._watch = session._name(), there.call_courier, there.watch
-    session._terms = there.terms._replace(terminal=session._terms.terminal)
-    session._furnish(there.rooms)
-    session._keeper = Keeper(there.rooms.journal, session._stack, session._id)
-    session._asking, session._verdict = NOTHING, None
-    session._keeper.stay(who)
-    session._start(who)
-    session._keep()
+    who = desk._who
+    desk._id, desk._call_courier, desk._watch = desk._name(), there.call_courier, there.watch
+    desk._terms = there.terms._replace(terminal=desk._terms.terminal)
+    desk._furnish(there.rooms)
+    desk._keeper = Keeper(there.rooms.journal, desk._stack, desk._id)
+    desk._asking, desk._verdict = NOTHING, None
+    desk._keeper.stay(who)
+    desk._start(who)
+    desk._keep()
 
 
-def _go_back(session: Session, here: _Desk) -> None:
+def _go_back(desk: Desk, here: _Stand) -> None:
     """Leaves a store that could not be changed to, signed out there as far as that can be said."""
     with suppress(StorageError):
-        session._keeper.stay(SignOut())
-        session._keep()
+        desk._keeper.stay(SignOut())
+        desk._keep()
     with suppress(StorageError):
-        session._rooms.journal.end_session(session._id)
-    there = session._rooms
-    _sit(session, here)
+        desk._rooms.journal.end_session(desk._id)
+    there = desk._rooms
+    _sit(desk, here)
     leave(there)
 
 
-def _desk(session: Session) -> _Desk:
-    return _Desk(dict(vars(session)), tuple(session._stack.levels))
+def _stand(desk: Desk) -> _Stand:
+    return _Stand(dict(vars(desk)), tuple(desk._stack.levels))
 
 
-def _sit(session: Session, desk: _Desk) -> None:
+def _sit(desk: Desk, stand: _Stand) -> None:
     """Works there, as it was."""
-    vars(session).update(desk.holds)
-    session._stack.levels[:] = desk.levels
+    vars(desk).update(stand.holds)
+    desk._stack.levels[:] = stand.levels

@@ -16,45 +16,46 @@ from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.reads.reads import Reads
 from aisle.local.session.keeper import Keeper
+from aisle.local.session.screen import frame
 from aisle.local.session.terms import Rooms
 
 if TYPE_CHECKING:
-    from aisle.local.session.session import Session
+    from aisle.local.session.desk import Desk
 
 
-def gone(session: Session) -> Frame:
+def gone(desk: Desk) -> Frame:
     """Nothing is noted at a place where nobody reads it: says so, as long as it is so."""
     try:
-        rescued = stand_again(session)
+        rescued = stand_again(desk)
         back = Verdict(INFO, words(rescued.told))
-        session._tell(back if rescued.whole else Verdict(WRONG, msg("session.other_file", why=words(rescued.told))))
+        desk._tell(back if rescued.whole else Verdict(WRONG, msg("session.other_file", why=words(rescued.told))))
     except StorageError as error:
-        session._tell(Verdict(WRONG, msg("session.no_file", why=why_of(error))))
-    return session._frame()
+        desk._tell(Verdict(WRONG, msg("session.no_file", why=why_of(error))))
+    return frame(desk)
 
 
-def stood_again(session: Session) -> Msg:
+def stood_again(desk: Desk) -> Msg:
     """What became of the files, and what has to be done."""
     try:
-        return msg("session.why_again", what=words(stand_again(session).told))
+        return msg("session.why_again", what=words(stand_again(desk).told))
     except StorageError as further:
         return why_of(further)
 
 
-def stand_again(session: Session) -> Rescued:
+def stand_again(desk: Desk) -> Rescued:
     """Goes on with the files that are there now: on the same step, where they have what was noted; else as a
     session that begins. Raises StorageError while that cannot be done."""
-    rooms, rescued = reopened(session._rooms)
+    rooms, rescued = reopened(desk._rooms)
     if rescued.whole:
-        session._furnish(rooms)
-        session._keeper.move(rooms.journal)
-        session._lookout.begin()
+        desk._furnish(rooms)
+        desk._keeper.move(rooms.journal)
+        desk._lookout.begin()
         return rescued
-    rooms.journal.end_session(session._id)  # an older copy of the file may know it
-    session._id = session._name()
-    session._furnish(rooms)
-    session._keeper = Keeper(rooms.journal, session._stack, session._id)
-    session._start()
+    rooms.journal.end_session(desk._id)  # an older copy of the file may know it
+    desk._id = desk._name()
+    desk._furnish(rooms)
+    desk._keeper = Keeper(rooms.journal, desk._stack, desk._id)
+    desk._start()
     return rescued
 
 

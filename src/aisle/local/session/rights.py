@@ -9,13 +9,12 @@ not done without one; nor is what comes with it in the same input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from aisle.jobs.base import Event, Start
 from aisle.jobs.view import ASK, Verdict, msg
 from aisle.late import Late
-from aisle.local.outbox.operation import principal_of
 from aisle.local.session.hearing import heard
 from aisle.local.session.stack import Outcome
 from aisle.scan.inputs import Line
@@ -23,7 +22,7 @@ from aisle.scan.meaning import Said, Text, Unknown
 
 if TYPE_CHECKING:
     from aisle.jobs import pin
-    from aisle.local.session.session import Session
+    from aisle.local.session.desk import Desk
 else:
     pin = Late("aisle.jobs.pin")
 
@@ -37,23 +36,9 @@ TWICE_S = 10.0
 """So long after a PIN was right it may be typed once more, by whoever did not see the page go."""
 
 
-class Pin(NamedTuple):
-    """How it stands with the PIN of whoever stands here; moments in seconds since 1970."""
-
-    until: float = 0.0
-    """Until when it is not asked for again."""
-    said: float = 0.0
-    """When it was said last, and was right."""
-    reminded: float = 0.0
-    """When it was told last that something waits for it."""
-
-
-NO_PIN = Pin()
-
-
-def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcome:
+def minded(desk: Desk, said: Event, feed: Callable[[], Outcome]) -> Outcome:
     """What comes of an input; or the page of the PIN, where that has to be said first."""
-    stack = session._stack
+    stack = desk._stack
     before = list(stack.levels)
     outcome = feed()
     writes = any(write.supervises for note in outcome.notes for write in note.writes)
@@ -61,58 +46,47 @@ def minded(session: Session, said: Event, feed: Callable[[], Outcome]) -> Outcom
     asks = any(ask.supervises for _, ask in outcome.asks)
     if not (writes or remarks or asks):
         return outcome
-    row = pass_of(session)
+    row = desk._pass()
     wanted = row["wanted"] or (asks and row["asked"])
-    there = session.has_pass
-    if not wanted or (there and session._pin.until > session._at):
+    there = desk.has_pass
+    if not wanted or (there and desk._pin.until > desk._queue.at):
         return outcome
-    is_up = session._lookout.link().state in UP
+    is_up = desk._lookout.link().state in UP
     waits = writes and not asks and all(remark.mirrors for remark in remarks)
     if before[-1].job.name != NAME and (is_up or not waits):
         stack.levels[:] = before
-        return stack.open(Start(NAME, {"said": said, "may_wait": waits}), session._context())
+        return stack.open(Start(NAME, {"said": said, "may_wait": waits}), desk._context())
     if there or not (writes and outcome.verdict):
         return outcome
     told = outcome.verdict._replace(text=msg("pin.noted", said=outcome.verdict.text))
     return outcome._replace(verdict=told)
 
 
-def is_said_twice(session: Session, text: str, said: Event) -> bool:
+def is_said_twice(desk: Desk, text: str, said: Event) -> bool:
     """Whether that may be a PIN which was right a moment ago: digits that mean nothing to the page that came."""
-    late = 0 <= session._at - session._pin.said < TWICE_S
+    late = 0 <= desk._queue.at - desk._pin.said < TWICE_S
     return late and isinstance(said, Unknown | Text) and pin.is_like_one(text)
 
 
-def is_out_of_place(session: Session, line: Line, said: Said) -> bool:
+def is_out_of_place(desk: Desk, line: Line, said: Said) -> bool:
     """Whether whoever has a PIN may have typed it where nobody asks for it: digits, key by key, that mean nothing to a
     supervisor's page, or to any page while something waits for it. They are nobody's business: kept nowhere."""
-    top = session._stack.top
+    top = desk._stack.top
     if not isinstance(said, Unknown | Text) or not pin.is_like_one(line.text) or not pin.is_typed(heard(line, said)):
         return False
     if isinstance(said, Text) and top.job.open(top.state).text:
         return False
-    row = pass_of(session)
-    return bool(row["waiting"] or (row["wanted"] and not session.has_pass and not top.job.journalled))
+    row = desk._pass()
+    return bool(row["waiting"] or (row["wanted"] and not desk.has_pass and not top.job.journalled))
 
 
-def pass_of(session: Session) -> Mapping[str, Any]:
-    """How it stands with the PIN of whoever is signed in."""
-    (row,), _ = session._rooms.reads.query("pass", {"user": session._who.user, "now": session._context().now})
-    return row
-
-
-def own_principal(session: Session) -> str:
-    """Whose token a supervisor's work goes with; empty for the store's."""
-    return principal_of(session._who.user) if pass_of(session)["wanted"] else ""
-
-
-def remind(session: Session) -> None:
+def remind(desk: Desk) -> None:
     """Says that something waits for the PIN of whoever is signed in, once it can be judged, and again every minute."""
-    if not session._who.user or session._stack.top.job.name == NAME:
+    if not desk._who.user or desk._stack.top.job.name == NAME:
         return
-    waiting = pass_of(session)["waiting"]
-    if not waiting or session.has_pass or session._lookout.link().state not in UP:
-        session._pin = session._pin._replace(reminded=0.0)
-    elif abs(session._at - session._pin.reminded) >= TELL_AGAIN:
-        session._pin = session._pin._replace(reminded=session._at)
-        session._tell(Verdict(ASK, msg("pin.waits", count=waiting)))
+    waiting = desk._pass()["waiting"]
+    if not waiting or desk.has_pass or desk._lookout.link().state not in UP:
+        desk._pin = desk._pin._replace(reminded=0.0)
+    elif abs(desk._queue.at - desk._pin.reminded) >= TELL_AGAIN:
+        desk._pin = desk._pin._replace(reminded=desk._queue.at)
+        desk._tell(Verdict(ASK, msg("pin.waits", count=waiting)))

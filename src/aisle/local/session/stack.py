@@ -40,6 +40,7 @@ from aisle.jobs.base import (
     is_aside,
 )
 from aisle.jobs.view import GOOD, Verdict
+from aisle.local.host.signals import REFUSAL
 from aisle.local.outbox.journal import JobRow, NewJob, OpenJob
 from aisle.local.session.concern import concern
 from aisle.scan.meaning import Echo, Move, Thing
@@ -57,6 +58,11 @@ class Level(NamedTuple):
     """Its job_id in the journal; empty for a job that is not journalled."""
     shown: dict[str, frozenset[str]]
     """What each of its queries was answered with, in the words of a ring (`session.concern`); kept by `answered`."""
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """What it shows, in the words of a ring; a job that is journalled tells what was refused of its writes."""
+        return frozenset((REFUSAL,) if self.ref else ()).union(*self.shown.values())
 
     def answered(self, query: Query, rows: Sequence[Mapping[str, Any]]) -> None:
         """The page shows this answer from now on, among its last ones."""

@@ -22,173 +22,171 @@ from aisle.scan.inputs import Decoded, Key, Line, Typed
 from aisle.scan.meaning import Back, Choice, Command, Echo, Either, Move, Refused, Said, Times, Unknown
 
 if TYPE_CHECKING:
-    from aisle.local.session.session import Session
+    from aisle.local.session.desk import Desk
 
 
-def lose(session: Session, rest: Sequence[Decoded]) -> None:
+def lose(desk: Desk, rest: Sequence[Decoded]) -> None:
     """What came after an input that could not be kept was meant for a page that never came: it does not happen."""
     lines = sum(isinstance(item, Line) for item in rest)
-    session._serial += lines
-    if lines and session._verdict:
-        count = session._unkept + lines
-        session._verdict = Verdict(
-            WRONG, msg("session.rest_lost", count=count, why=dict(session._verdict.text.args)["why"])
-        )
+    desk._serial += lines
+    if lines and desk._verdict:
+        count = desk._queue.unkept + lines
+        desk._verdict = Verdict(WRONG, msg("session.rest_lost", count=count, why=dict(desk._verdict.text.args)["why"]))
 
 
-def take_one(session: Session, item: Decoded, at: float) -> None:
+def take_one(desk: Desk, item: Decoded, at: float) -> None:
     """Applies one input; what came of it is durable with the rest of its queue."""
     match item:
         case Typed(text):
-            _echo(session, session._line.stands(text))
+            _echo(desk, desk._line.stands(text))
         case Line(text):
-            session._serial += 1
-            if session._line.text:
-                _echo(session, "")
-            own = session._line.ended(text)
+            desk._serial += 1
+            if desk._line.text:
+                _echo(desk, "")
+            own = desk._line.ended(text)
             if own is None:
                 return
             item = item._replace(text=own)
-            session._unkept += 1
-            _take_line(session, item, at)
-        case Key(name) if name != "back" and listens(session._stack.top.job):
-            _listen(session, Heard(key=name), name)
-        case Key(name) if (said := meant(name, session._terms.keys, ALIASES)) is not None:
+            desk._queue = desk._queue._replace(unkept=desk._queue.unkept + 1)
+            _take_line(desk, item, at)
+        case Key(name) if name != "back" and listens(desk._stack.top.job):
+            _listen(desk, Heard(key=name), name)
+        case Key(name) if (said := meant(name, desk._terms.keys, ALIASES)) is not None:
             if isinstance(said, Command) and said.letter in PAGES:
-                _turn_to(session, PAGES[said.letter])
+                _turn_to(desk, PAGES[said.letter])
             else:
-                _leave_for(session, said)
-                _hear(session, said, name)
+                _leave_for(desk, said)
+                _hear(desk, said, name)
         case Key(name) if name in CURSOR:
-            _absorb(session, Move(name), name)
+            _absorb(desk, Move(name), name)
 
 
-def _take_line(session: Session, item: Line, at: float) -> None:
-    top = session._stack.top
-    item = item._replace(text=pressed(item.text, session._terms.keys, top))
-    secret, page = hidden(session._stack.levels, item.text), page_called(item.text, top)
-    said = Command(item.text.strip(" ").lower()) if page else _understand(session, item.text)
+def _take_line(desk: Desk, item: Line, at: float) -> None:
+    top = desk._stack.top
+    item = item._replace(text=pressed(item.text, desk._terms.keys, top))
+    secret, page = hidden(desk._stack.levels, item.text), page_called(item.text, top)
+    said = Command(item.text.strip(" ").lower()) if page else _understand(desk, item.text)
     if page:
-        _turn_to(session, page)
+        _turn_to(desk, page)
     else:
-        if _leave_for(session, said):
-            said = _understand(session, item.text)
-        if not secret and is_said_twice(session, item.text, said):
+        if _leave_for(desk, said):
+            said = _understand(desk, item.text)
+        if not secret and is_said_twice(desk, item.text, said):
             secret = True
-            session._tell(Verdict(INFO, msg("pin.twice")))
-        elif not secret and is_out_of_place(session, item, said):
+            desk._tell(Verdict(INFO, msg("pin.twice")))
+        elif not secret and is_out_of_place(desk, item, said):
             secret = True
-            session._tell(Verdict(ASK, msg("pin.elsewhere")))
-        elif listens(session._stack.top.job) and not isinstance(said, Back):
-            _listen(session, heard(item, said), "" if secret else item.text)
+            desk._tell(Verdict(ASK, msg("pin.elsewhere")))
+        elif listens(desk._stack.top.job) and not isinstance(said, Back):
+            _listen(desk, heard(item, said), "" if secret else item.text)
         else:
-            _hear(session, said, "" if secret and not isinstance(said, Back) else item.text)
-    if session._trace and secret and not (page or isinstance(said, Back)):
+            _hear(desk, said, "" if secret and not isinstance(said, Back) else item.text)
+    if desk._trace and secret and not (page or isinstance(said, Back)):
         item, said = item._replace(text=""), Unknown("")
-    if session._trace:
-        session._trace.saw(item, said, session._stack.top, session._verdict, at)
+    if desk._trace:
+        desk._trace.saw(item, said, desk._stack.top, desk._verdict, at)
 
 
-def _turn_to(session: Session, name: str) -> None:
+def _turn_to(desk: Desk, name: str) -> None:
     """Opens a page of the house over the job; one that is open already stays, and only help opens over another."""
-    session._verdict = None
-    top = session._stack.top
+    desk._verdict = None
+    top = desk._stack.top
     if top.job.name == name:
         return
     if is_house(top) and name != "help":
-        _leave(session)
-    tuned = (session._terms.language, session._terms.theme)
-    start = opening(name, session._stack.levels, session._terms.shown, tuned, colours=session.has_themes)
-    session._absorb(session._stack.open(start, session._context()), "")
+        _leave(desk)
+    tuned = (desk._terms.language, desk._terms.theme)
+    start = opening(name, desk._stack.levels, desk._terms.shown, tuned, colours=desk.has_themes)
+    desk._absorb(desk._stack.open(start, desk._context()), "")
 
 
-def _leave_for(session: Session, said: Said) -> bool:
+def _leave_for(desk: Desk, said: Said) -> bool:
     """Pages of the house leave for what is said to the job below; whether one has."""
     left = False
-    while passes(session._stack.top.job, session._stack.top.state, said):
-        _leave(session)
+    while passes(desk._stack.top.job, desk._stack.top.state, said):
+        _leave(desk)
         left = True
     return left
 
 
-def _leave(session: Session) -> None:
-    name = session._stack.top.job.name
-    while session._stack.top.job.name == name:
-        session._absorb(session._stack.feed(Back(), session._context()), "")
+def _leave(desk: Desk) -> None:
+    name = desk._stack.top.job.name
+    while desk._stack.top.job.name == name:
+        desk._absorb(desk._stack.feed(Back(), desk._context()), "")
 
 
-def _echo(session: Session, text: str) -> None:
-    session._absorb(session._stack.feed(Echo(text), session._context()), "")
+def _echo(desk: Desk, text: str) -> None:
+    desk._absorb(desk._stack.feed(Echo(text), desk._context()), "")
 
 
-def _listen(session: Session, heard: Heard, raw: str) -> None:
+def _listen(desk: Desk, heard: Heard, raw: str) -> None:
     """A job that listens gets an input as it came, whatever it means elsewhere."""
-    session._verdict = None
-    _absorb(session, heard, raw)
+    desk._verdict = None
+    _absorb(desk, heard, raw)
 
 
-def _absorb(session: Session, event: Event, raw: str) -> None:
-    session._absorb(minded(session, event, lambda: session._stack.feed(event, session._context())), raw)
+def _absorb(desk: Desk, event: Event, raw: str) -> None:
+    desk._absorb(minded(desk, event, lambda: desk._stack.feed(event, desk._context())), raw)
 
 
-def _understand(session: Session, text: str) -> Said:
-    top = session._stack.top
-    asking, prefers = session._asking, top.job.prefers(top.state)
+def _understand(desk: Desk, text: str) -> Said:
+    top = desk._stack.top
+    asking, prefers = desk._asking, top.job.prefers(top.state)
     open_ = asking.open(top.job.open(top.state))
-    said = session._ear.understand(text, open_, prefers)
+    said = desk._ear.understand(text, open_, prefers)
     if asking.multiplies(said, text):
-        said = session._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
-    if open_.by_hand and isinstance(said, Choice) and meant_for(session._stack.levels) != session._seen:
+        said = desk._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
+    if open_.by_hand and isinstance(said, Choice) and meant_for(desk._stack.levels) != desk._queue.seen:
         return Refused("input.by_hand", text)  # it came with what opened the question: a scan in two pieces
     return said
 
 
-def _hear(session: Session, said: Said, raw: str) -> None:
+def _hear(desk: Desk, said: Said, raw: str) -> None:
     """What a person said, by whatever way; what the session itself keeps in mind comes before the job."""
-    session._verdict = None
-    asking, session._asking = session._asking, NOTHING
+    desk._verdict = None
+    asking, desk._asking = desk._asking, NOTHING
     if asking.pending and isinstance(said, Back):
-        _say(session, Verdict(INFO, msg("session.dropped")), said, raw)
+        _say(desk, Verdict(INFO, msg("session.dropped")), said, raw)
         return
     said = asking.chosen(said)
-    asked = detour(said, raw) if session._who.user else None
+    asked = detour(said, raw) if desk._who.user else None
     match said:
         case Either(ways):
-            session._asking = Asking(page_of(session._stack.levels), ways=ways)
-            _say(session, Verdict(ASK, question(ways)), said, raw)
-        case Times(number) if session._who.user:
-            session._asking = Asking(page_of(session._stack.levels), times=number)
-            _say(session, Verdict(INFO, msg("session.times", times=number)), said, raw)
+            desk._asking = Asking(page_of(desk._stack.levels), ways=ways)
+            _say(desk, Verdict(ASK, question(ways)), said, raw)
+        case Times(number) if desk._who.user:
+            desk._asking = Asking(page_of(desk._stack.levels), times=number)
+            _say(desk, Verdict(INFO, msg("session.times", times=number)), said, raw)
         case Times(number):
-            _say(session, Verdict(WRONG, msg("input.times", text=f"{number}*")), said, raw)
+            _say(desk, Verdict(WRONG, msg("input.times", text=f"{number}*")), said, raw)
         case _ if asked:
-            _look_up(session, *asked, said, raw)
+            _look_up(desk, *asked, said, raw)
         case Refused(why, text):
-            _say(session, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
+            _say(desk, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
         case _:
-            _hearken(session, minded(session, said, lambda: _answered(session, said)), said, raw)
+            _hearken(desk, minded(desk, said, lambda: _answered(desk, said)), said, raw)
 
 
-def _answered(session: Session, said: Said) -> Outcome:
-    return answered(session._stack, said, session._context(), session._rooms.reads)
+def _answered(desk: Desk, said: Said) -> Outcome:
+    return answered(desk._stack, said, desk._context(), desk._rooms.reads)
 
 
-def _hearken(session: Session, outcome: Outcome, said: Said, raw: str) -> None:
+def _hearken(desk: Desk, outcome: Outcome, said: Said, raw: str) -> None:
     """What came of what a person said, as far as this host can know it."""
-    session._absorb(priced(fairly(outcome, said, session._rooms.reads.is_complete), said), raw)
+    desk._absorb(priced(fairly(outcome, said, desk._rooms.reads.is_complete), said), raw)
 
 
-def _look_up(session: Session, start: Start, told: Event, said: Said, raw: str) -> None:
+def _look_up(desk: Desk, start: Start, told: Event, said: Said, raw: str) -> None:
     """What was asked about with `?` opens on top of the job on the screen, or on the page that is there already."""
-    is_there = session._stack.top.job.name == start.job
+    is_there = desk._stack.top.job.name == start.job
     if not is_there:
-        _hearken(session, session._stack.open(start, session._context()), said, raw)
+        _hearken(desk, desk._stack.open(start, desk._context()), said, raw)
     if is_there or not start.args:
-        _hearken(session, session._stack.feed(told, session._context()), said, raw if is_there else "")
+        _hearken(desk, desk._stack.feed(told, desk._context()), said, raw if is_there else "")
 
 
-def _say(session: Session, verdict: Verdict, said: Said, raw: str) -> None:
+def _say(desk: Desk, verdict: Verdict, said: Said, raw: str) -> None:
     """The session's own answer, which no job hears of."""
-    session._verdict = verdict
-    session._keeper.say(said, session._at, raw, session._context(), verdict)
-    session._ring(verdict)
+    desk._verdict = verdict
+    desk._keeper.say(said, desk._queue.at, raw, desk._context(), verdict)
+    desk._ring(verdict)

@@ -41,6 +41,18 @@ class Rooms(NamedTuple):
     bell: Bell
 
 
+class Size(NamedTuple):
+    """Columns and rows of a screen, once they are known."""
+
+    columns: int = 0
+    rows: int = 0
+
+    @property
+    def listed(self) -> int:
+        """How many rows of a list it shows."""
+        return list_rows(self.rows) if any(self) else 12
+
+
 class Terms(NamedTuple):
     """What is settled for this terminal before anybody works on it."""
 

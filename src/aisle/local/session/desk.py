@@ -1,0 +1,272 @@
+"""What stands at a terminal: who works there, on which jobs, with which rooms; and what every part of a session does
+with that: takes up what came of an input, makes it durable, tells it.
+
+A part of aisle.local.session.session, below all that an input or a look can come to.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from aisle import __version__
+from aisle.errors import StorageError
+from aisle.jobs.base import (
+    Context,
+    Export,
+    Opened,
+    Order,
+    Proved,
+    Query,
+    Quit,
+    Resumed,
+    Rows,
+    SignIn,
+    SignOut,
+    Tune,
+    WorkIn,
+)
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Verdict, msg
+from aisle.local.host.ids import new_id
+from aisle.local.outbox.operation import Author, principal_of
+from aisle.local.session.answers import answer
+from aisle.local.session.asking import NOTHING
+from aisle.local.session.confided import Secrets
+from aisle.local.session.drained import Queue
+from aisle.local.session.ear import Ear
+from aisle.local.session.house import Words
+from aisle.local.session.keeper import Keeper
+from aisle.local.session.lookout import Lookout
+from aisle.local.session.open_line import OpenLine
+from aisle.local.session.pinned import NO_PIN, Pin, pass_of
+from aisle.local.session.stack import Outcome, Stack
+from aisle.local.session.terms import Rooms, Size, Terms, iso
+
+if TYPE_CHECKING:
+    from aisle.local.session.changing import OpenStore
+    from aisle.local.session.trace import Trace
+    from aisle.local.session.watch import Watch
+
+
+class Desk(ABC):
+    """The state of a session. Not for use from several threads."""
+
+    open_store: OpenStore | None = None
+    """Opens what this terminal needs to work in another store; None where it stays in its own."""
+    say: Words | None = None
+    """What messages say, for whoever looks for a command by its words."""
+    has_themes = False
+    """Whether the terminal has the colours of a theme."""
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        terms: Terms,
+        *,
+        trace: Trace | None = None,
+        watch: Watch | None = None,
+        call_courier: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.time,
+        name: Callable[[], str] = new_id,
+    ) -> None:
+        self.leaving = False
+        self.bells = 0
+        self._terms = terms
+        self._trace = trace
+        self._watch = watch
+        self._call_courier = call_courier
+        self._clock = clock
+        self._name = name
+        self._id = name()
+        self._furnish(rooms)
+        self._stack = Stack(self._answer, name)
+        self._keeper = Keeper(rooms.journal, self._stack, self._id)
+        self._who = SignIn("", "")
+        self._line = OpenLine()
+        self._verdict: Verdict | None = None
+        self._asking = NOTHING
+        self._queue = Queue()
+        self._serial = 0
+        self._counts = (0, 0)
+        """What waited, and what was doubtful, when that could be read last."""
+        self._size = Size()
+        self._secrets = Secrets()
+        self._pin = NO_PIN
+        self._own: dict[str, Any] = {}
+        """What the settings say of what somebody has changed on this terminal for himself."""
+        self._closed = False
+        self._last: Frame | None = None
+        """What was to be shown last."""
+        self._known: Context | None = None
+
+    def _furnish(self, rooms: Rooms) -> None:
+        """Works in these rooms from now on."""
+        self._rooms = rooms
+        self._lookout = Lookout(
+            rooms.reads, rooms.journal, rooms.bell, self._id, self._call_courier, lambda: self._clock()
+        )
+        self._ear = Ear(rooms.reads, self._terms.restricted)
+        rooms.reads.pools = self._terms.pools
+
+    # Beginning
+
+    def _whose(self) -> SignIn:
+        """Whom this terminal belongs to, nobody included."""
+        shared = self._rooms.journal.is_held(self._terms.terminal)
+        stay = None if shared else self._rooms.journal.stay(self._terms.terminal)
+        who = SignIn(stay.user, stay.name) if stay else SignIn("", "")
+        if self._terms.user and self._terms.user != who.user:
+            who = SignIn(self._terms.user, self._terms.user)
+        return who
+
+    def _start(self, who: SignIn | None = None) -> None:
+        who = who or self._whose()
+        self._rooms.journal.begin_session(
+            self._id,
+            terminal=self._terms.terminal,
+            store=self._terms.store,
+            user=who.user,
+            version=__version__,
+            pid=os.getpid(),
+        )
+        self._lookout.begin()
+        self._enter(who)
+        if who.user and self._verdict is None:
+            self._verdict = Verdict(INFO, msg("sign_in.done", name=who.name or who.user))
+
+    def _enter(self, who: SignIn) -> None:
+        """Puts up the first page of this person (or of nobody), and the jobs that were left open."""
+        self._who = who
+        self._known = None
+        self._pin = Pin(said=self._pin.said)
+        self._stack.levels.clear()
+        self._stack.push("home" if who.user else "sign_in")
+        self._absorb(self._stack.feed(Opened({}), self._context()), "")
+        if who.user:
+            self._verdict = self._keeper.resume(self._terms.store, who.user) or self._verdict
+        if len(self._stack.levels) > 1:
+            self._absorb(self._stack.feed(Resumed(), self._context()), "")
+
+    # What follows from it
+
+    def _absorb(self, outcome: Outcome, raw: str) -> None:
+        untold = self._keeper.has_writes
+        self._keeper.add(outcome, self._queue.at, raw, self._context())
+        if outcome.verdict:
+            self._verdict = outcome.verdict
+            self._ring(outcome.verdict)
+        self._asking = self._asking.on(self._stack.levels)
+        if untold and outcome.opened and not self._commit():
+            return  # a page over a job that has written: on the way back that job asks for what it has written
+        for order in outcome.orders:
+            self._obey(order)
+
+    def _obey(self, order: Order) -> None:
+        if isinstance(order, Quit):
+            self.leaving = True
+        elif isinstance(order, WorkIn):
+            self._work_in(order.store)
+        elif isinstance(order, Proved):
+            self._pin = self._pin._replace(until=order.until, said=self._queue.at)
+        elif isinstance(order, Tune):
+            from aisle.local.session.tuning import tuned  # hardly ever, and no start pays for it
+
+            self._terms, self._own = tuned(self._terms, self._own, order)
+        else:
+            self._change_hands(order)
+
+    def _change_hands(self, order: SignIn | SignOut) -> None:
+        if isinstance(order, SignOut):
+            self._terms, self._own = self._terms._replace(**self._own), {}
+        self._keeper.stay(order)
+        if self._commit():
+            self._enter(order if isinstance(order, SignIn) else SignIn("", ""))
+
+    @abstractmethod
+    def _work_in(self, store: str) -> None:
+        """Goes on in another store, as the same person."""
+
+    def _tell(self, verdict: Verdict) -> None:
+        self._verdict = verdict
+        self._ring(verdict)
+
+    def _ring(self, verdict: Verdict) -> None:
+        if verdict.kind in (WRONG, ASK):
+            self.bells = 3
+        elif verdict.kind == GOOD and self._terms.bell_good:
+            self.bells = max(self.bells, 1)
+
+    # Making it durable
+
+    def _commit(self) -> bool:
+        """One transaction for all that happened since the last one; if it fails, nothing has happened."""
+        try:
+            self._keep()
+        except StorageError as error:
+            if not self._keeper.has_begun:
+                raise
+            self._asking = NOTHING
+            self._queue, self.leaving = self._queue._replace(failed=True), False
+            self._verdict = Verdict(WRONG, msg("session.not_saved", why=self._why(error)))
+            self.bells = 3
+            if self._trace:
+                self._trace.lost(self._verdict)
+            return False
+        return True
+
+    def _keep(self) -> None:
+        """The same, and those who wait for it are told. Raises StorageError."""
+        secrets = self._keeper.secrets
+        own = principal_of(self._who.user) if self._keeper.supervises and self._pass()["wanted"] else ""
+        wakes = self._keeper.keep(Author(self._terms.store, self._who.user, terminal=self._terms.terminal, own=own))
+        self._queue = self._queue._replace(unkept=0)
+        if self._trace:
+            self._trace.kept()
+        self._secrets.confide(self._rooms, secrets)
+        if wakes:
+            self._lookout.shows(self._stack.top.topics)  # before anything comes of it
+            self._rooms.bell.ring_courier()
+
+    @abstractmethod
+    def _why(self, error: StorageError) -> Msg:
+        """Why it could not be made durable, and what was done about it, or has to be done."""
+
+    def _hand_on(self) -> None:
+        """A courier that was not there yet, or did not hear it, is told again what no file holds."""
+        self._secrets.again(self._rooms)
+
+    # What it knows
+
+    def _begin(self, seen: tuple[Any, ...] = ()) -> None:
+        """One drained queue is one moment: what came in one read happened together."""
+        self._queue = Queue(self._clock(), seen)
+        self._known = None
+        self._ear.forget()
+
+    @property
+    def has_pass(self) -> bool:
+        """Whether what needs the PIN of whoever stands here can be sent."""
+        return bool(self._pass()["there"])
+
+    def _pass(self) -> Mapping[str, Any]:
+        """How it stands with the PIN of whoever is signed in."""
+        return pass_of(self._rooms.reads, self._who.user, self._context().now)
+
+    def _answer(self, query: Query | Export) -> Rows:
+        return answer(query, self._rooms.reads, self._terms, self._size, self.say)
+
+    def _context(self) -> Context:
+        if self._known is None:
+            self._known = Context(
+                store=self._terms.store,
+                user=self._who.user,
+                name=self._who.name,
+                now=iso(self._queue.at),
+                policy=self._terms.policy,
+                rows=self._size.listed,
+                terminal=self._terms.terminal,
+            )
+        return self._known

@@ -1,0 +1,18 @@
+"""The queue in hand: inputs of one read happened together; from the first that cannot be kept, none has."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Queue(NamedTuple):
+    """How far one drained queue has come."""
+
+    at: float = 0.0
+    """The moment of all that is in it, in seconds since 1970."""
+    seen: tuple[Any, ...] = ()
+    """The page that was on the screen before it."""
+    unkept: int = 0
+    """Its lines since the last commit."""
+    failed: bool = False
+    """Whether a part of it could not be kept: the rest of it must not happen."""
