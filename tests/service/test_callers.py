@@ -19,8 +19,9 @@ import httpx
 import pytest
 import uvicorn
 
-from aisle.service.callers import Caller, Manners, Seldom, callers
+from aisle.service.callers import Caller, Manners, Seldom
 from aisle.service.door import Door
+from aisle.service.parsers import callers
 
 SECONDS = 60
 LONGEST = 20_000

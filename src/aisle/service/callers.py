@@ -1,7 +1,6 @@
 """Connections of callers: those that ask for nothing are not kept, so that nobody needs a token to shut others out.
 
-uvicorn waits for the rest of a request's head for ever, and takes connections until no descriptor is left. Its quick
-parser (httptools) is spoken where it is installed, its plain one (h11) elsewhere: a head has the same bounds in both.
+uvicorn waits for the rest of a request's head for ever, and takes connections until no descriptor is left.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import logging
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,18 +43,6 @@ def manners() -> Manners:
     backlog = max(1, min(LARGEST_BACKLOG, limit // 16))
     spare = limit - min(_RESERVE, limit // 4) - _ROUNDS * backlog
     return Manners(connections=max(1, min(_MOST, spare)), backlog=backlog)
-
-
-def callers(allowed: Manners, *, quick: bool | None = None) -> type[asyncio.Protocol]:
-    """The protocol that uvicorn is to speak; `quick` or not as is installed, where nobody says."""
-    if find_spec("httptools") is not None if quick is None else quick:
-        from aisle.service.quick_callers import QuickCaller
-
-        return type("Ours", (QuickCaller,), {"manners": allowed})
-
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    return type("Ours", (Caller, H11Protocol), {"manners": allowed})
 
 
 class Caller(_Http):

@@ -22,10 +22,11 @@ import uvicorn
 from aisle.errors import UsageError
 from aisle.lifeline import follow_lifeline
 from aisle.service.access import AccessLog
-from aisle.service.callers import LARGEST_BACKLOG, callers, manners, seldom
+from aisle.service.callers import LARGEST_BACKLOG, manners, seldom
 from aisle.service.factory import Service, open_service
 from aisle.service.limits import LONGEST_HEADERS, LONGEST_QUERY, Rates
 from aisle.service.logs import json_logs
+from aisle.service.parsers import callers
 from aisle.service.storage import Storage, named_database, open_storage
 from aisle.service.times import Clock
 from aisle.service.workers import SHARED_FIGURES, Wake, listening, run_workers

@@ -131,7 +131,7 @@ async def _load(ledger: Ledger, order: Order, lines: Sequence[OrderLine], places
         numbers = [line.product_number for line in lines]
         await ledger.book.load(numbers, places)
         await ledger.load(numbers)
-        await ledger.held_of(order)
+        await ledger.held_of(order.number, order.lines)
 
 
 async def _close(ledger: Ledger, logs: LogWriter, order: Order, body: Body) -> None:

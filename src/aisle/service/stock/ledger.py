@@ -21,7 +21,6 @@ from aisle.service.storage import Statement
 
 if TYPE_CHECKING:
     from aisle.service.stock.line import OrderLine
-    from aisle.service.stock.order import Order
 
 Kind = Literal["pick", "unpick", "move", "count", "change", "receipt", "finish", "release", "absorbed"]
 
@@ -83,17 +82,15 @@ class Ledger:
         """What is held for an order line, by spot."""
         return dict(await self._of(line.product_number, line.key))
 
-    async def held_of(self, order: Order) -> list[tuple[str, Spot, int]]:
-        """What is held for an order: product, spot and quantity, by line, place and pool."""
-        owned = {(line.product_number, *line.key) for line in order.lines}
+    async def held_of(self, order: str, lines: Iterable[OrderLine]) -> list[tuple[str, Spot, int]]:
+        """What is held for an order of these lines: product, spot and quantity, by line, place and pool."""
+        owned = {(line.product_number, *line.key) for line in lines}
         if not owned <= self._stock.keys():
             await self.write_down()
             self._stock |= {key: {} for key in owned}
-            for line, product, place, pool, quantity in await self.ctx.tx.all(
-                sql.HELD_OF_ORDER, self.store, order.number
-            ):
-                key = (product, order.number, line)
-                self._stock.setdefault(key, {})[Spot(place, pool, order.number, line)] = quantity
+            for line, product, place, pool, quantity in await self.ctx.tx.all(sql.HELD_OF_ORDER, self.store, order):
+                key = (product, order, line)
+                self._stock.setdefault(key, {})[Spot(place, pool, order, line)] = quantity
         found = [(key[0], spot, quantity) for key in owned for spot, quantity in self._stock[key].items()]
         return sorted(found, key=lambda one: (one[1].line, one[1].place, one[1].pool))
 

@@ -125,7 +125,7 @@ async def finish_order(ledger: Ledger, order: Order) -> None:
     """The goods are handed over: what is held leaves the store, quantities stay as history."""
     lines = {line.line_number: line for line in order.lines}
     await ledger.book.load(line.product_number for line in order.lines)
-    for product, spot, quantity in await ledger.held_of(order):
+    for product, spot, quantity in await ledger.held_of(order.number, order.lines):
         await ledger.post("finish", product, spot, -quantity)
         lines[spot.line].delivered += quantity
     for line in order.lines:
@@ -146,7 +146,7 @@ async def release_order(ledger: Ledger, order: Order) -> None:
 async def release(ledger: Ledger, order: Order, lines: Iterable[OrderLine]) -> None:
     """The same for some lines of an order; they are still to be stored."""
     named = {line.line_number: line for line in lines}
-    held = [one for one in await ledger.held_of(order) if one[1].line in named]
+    held = [one for one in await ledger.held_of(order.number, order.lines) if one[1].line in named]
     await ledger.load(product for product, _, _ in held)
     for product, spot, quantity in held:
         await ledger.shift("release", product, spot, Spot(spot.place, spot.pool), quantity)
