@@ -40,8 +40,8 @@ class Served:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_exc: object) -> None:
-        self.end(signal.SIGTERM)
+    def __exit__(self, problem: object, *_exc: object) -> None:
+        self.end(signal.SIGKILL if problem else signal.SIGTERM)  # after a failure it may still hold its answers
 
     @property
     def pid(self) -> int:
@@ -106,8 +106,8 @@ class Written(NamedTuple):
 
 
 def read_book(book: Path) -> list[Written]:
-    """All writes of the book, oldest first."""
-    lines = book.read_text(encoding="utf-8").splitlines() if book.exists() else []
+    """All writes of the book, oldest first; one whose line is still being written is not there yet."""
+    *lines, _unfinished = book.read_text(encoding="utf-8").split("\n") if book.exists() else [""]
     return [Written(**json.loads(line)) for line in lines]
 
 
