@@ -3,8 +3,9 @@
 import asyncio
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.service.answers import Refusal
 from aisle.service.storage import Busy, Lost, Tx
 from aisle.service.storage.connection import SqliteTx, opened
 from aisle.service.storage.writer import Writer
@@ -41,6 +43,11 @@ async def keep(tx: Tx, name: str) -> str:
     """Some work."""
     await tx.run("INSERT INTO kept VALUES ($1)", name)
     return name
+
+
+def keep_as(name: str) -> Callable[[Tx], Coroutine[Any, Any, str]]:
+    """The same, to be sent."""
+    return partial(keep, name=name)
 
 
 async def names(tx: Tx) -> set[str]:
@@ -141,6 +148,51 @@ async def test_work_that_ends_like_a_thread_takes_nobody_with_it(writer: Writer)
         await asyncio.wait_for(answers[1], LONG_S)
     assert [await heard(answers[0]), await heard(answers[2])] == ["a", "b"]
     assert await heard(writer.send(names)) == {"a", "b"}
+
+
+async def test_only_what_failed_once_it_had_written_is_marked_and_done_again(writer: Writer) -> None:
+    said: list[str] = []
+
+    def note(_cursor: apsw.Cursor, sql: str, _given: object) -> bool:
+        said.append(sql.split()[0])
+        return True
+
+    async def traced(tx: Tx) -> None:
+        assert isinstance(tx, SqliteTx)
+        tx.connection.exec_trace = note
+
+    async def is_refused(tx: Tx) -> None:
+        raise Refusal(409, "no")
+
+    async def fails(tx: Tx) -> None:
+        await keep(tx, "half")
+        raise Refusal(409, "too late")
+
+    await writer.send(traced)
+    for wrong, marks in ((is_refused, 0), (fails, 4)):
+        said.clear()
+        kept = writer.submit(partial(keep, name=f"{wrong.__name__} submitted"))
+        jobs = [keep_as(f"{wrong.__name__} before"), wrong, keep_as(f"{wrong.__name__} after")]
+        answers = await asyncio.gather(*map(writer.send, jobs), return_exceptions=True)
+        assert isinstance(answers[1], Refusal)
+        assert kept.result(LONG_S) in await writer.send(names)
+        assert said.count("SAVEPOINT") <= marks
+    assert "ROLLBACK" in said
+    every = await writer.send(names)
+    assert every == {f"{one} {when}" for one in ("is_refused", "fails") for when in ("submitted", "before", "after")}
+
+
+async def test_a_part_that_fails_is_undone_and_the_rest_of_its_work_kept(writer: Writer) -> None:
+    async def half(tx: Tx) -> None:
+        await keep(tx, "first")
+        with suppress(Refusal):
+            async with tx.savepoint():
+                await keep(tx, "undone")
+                raise Refusal(422, "never")
+        await keep(tx, "last")
+
+    await asyncio.gather(*map(writer.send, (keep_as("before"), half, keep_as("after"))))
+    assert await writer.send(names) == {"before", "first", "last", "after"}
 
 
 async def test_a_disk_that_can_neither_keep_nor_undo_is_told_to_all(

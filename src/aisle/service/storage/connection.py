@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic, sleep
@@ -89,8 +89,16 @@ def drive(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("Work inside a transaction waited for something outside of it.")
 
 
+class Entangled(BaseException):
+    """What a part wrote has to be undone by itself, and nothing marks where it began. The whole has to be undone."""
+
+
 class SqliteTx:
     """`Tx` over one connection; used by one thread."""
+
+    hopeful = False
+    """Whether parts are not marked, since they will hardly fail once they have written: for each page that is written
+    to behind a mark SQLite puts down what stood there, which takes as long as the rest of a small write."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
@@ -128,8 +136,12 @@ class SqliteTx:
         except apsw.ConstraintError as problem:
             raise Duplicate(str(problem)) from problem
 
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        """Raises Entangled, in a hopeful transaction, where the part fails and has written something."""
+        return _Unmarked(self.connection) if self.hopeful else self._marked()
+
     @asynccontextmanager
-    async def savepoint(self) -> AsyncIterator[None]:
+    async def _marked(self) -> AsyncIterator[None]:
         self._depth += 1
         name = f"s{self._depth}"
         self.connection.execute(f"SAVEPOINT {name}")
@@ -156,3 +168,18 @@ class SqliteTx:
         """End the transaction, unless SQLite has ended it already."""
         if self.connection.in_transaction:
             self.connection.execute(statement)
+
+
+class _Unmarked:
+    """A part without a savepoint, which can only be left as it is where it failed before it wrote anything."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    async def __aenter__(self) -> None:
+        self._before = self._connection.total_changes()
+
+    async def __aexit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        written = self._connection.in_transaction and self._connection.total_changes() != self._before
+        if problem is not None and written:
+            raise Entangled from problem

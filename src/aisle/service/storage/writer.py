@@ -1,6 +1,7 @@
 """The writing thread. What waits together is stored together: one commit, one sync, several requests.
 
-Each piece of work stands in a savepoint of its own, so one that is refused takes nothing of its neighbours with it. Its
+Each piece of work stands by itself, so one that is refused takes nothing of its neighbours with it. Few are, once they
+have written: then all of the transaction is undone and done again, each piece in a savepoint of its own. Its
 caller hears "stored" only after the commit. Whoever asks is answered, whatever thread closes it meanwhile: what came
 before that is carried out, what comes later is refused.
 """
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import apsw
 
 from aisle.service.storage.base import Busy, Lost, Work, failed
-from aisle.service.storage.connection import SqliteTx, drive
+from aisle.service.storage.connection import Entangled, SqliteTx, drive
 
 T = TypeVar("T")
 
@@ -34,9 +35,9 @@ class _Job(NamedTuple):
     """Where its caller waits; None for one that waits without a loop."""
 
     def begins(self) -> bool:
-        """Whether its caller still wants it."""
+        """Whether its caller still wants it; asked again where it is done again."""
         if isinstance(self.answer, Future):
-            return self.answer.set_running_or_notify_cancel()
+            return self.answer.running() or self.answer.set_running_or_notify_cancel()
         return not self.answer.cancelled()
 
 
@@ -58,6 +59,8 @@ class Writer:
         self._door = threading.Lock()
         """Held by whoever puts something in, so that nothing comes after the end."""
         self._is_open = True
+        self._careful = False
+        """Whether the next transaction marks where each piece begins: the one before could not undo one of them."""
         started: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, args=(connect, started), name="aisle-write", daemon=True)
         self._thread.start()
@@ -139,7 +142,9 @@ class Writer:
         _tell([_Told(job, problem=problem) for job in waiting if job.begins()])
 
     def _batch(self, tx: SqliteTx, waiting: deque[_Job]) -> bool:
-        """Run what waits in one transaction, and what comes meanwhile. False when the end of the queue was met.
+        """Run what waits in one transaction, and what comes meanwhile; or find that it has to be done again, carefully.
+
+        False when the end of the queue was met.
 
         Raises what a transaction says that was neither stored nor undone, and cannot be undone now.
         """
@@ -151,10 +156,17 @@ class Writer:
             if first.begins():
                 _tell([_Told(first, problem=_outside(problem))])
             return True
+        tx.hopeful, self._careful = not self._careful, False
         done: list[_Told] = []
         goes_on = True
         while waiting:
-            self._one(tx, waiting.popleft(), done)
+            job = waiting.popleft()
+            try:
+                self._one(tx, job, done)
+            except Entangled:
+                waiting.extendleft((job, *(told.job for told in reversed(done))))
+                self._careful = True
+                return goes_on
             if len(done) >= _BATCH or not tx.connection.in_transaction:
                 break
             if not waiting:
@@ -175,6 +187,8 @@ class Writer:
             return
         try:
             done.append(_Told(job, drive(_guarded(tx, job.work))))
+        except Entangled:
+            raise
         except BaseException as problem:
             _tell([_Told(job, problem=_outside(problem))])
 
