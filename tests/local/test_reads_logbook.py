@@ -125,6 +125,30 @@ def test_the_whole_code_of_a_place_means_that_place_alone(reads: Reads, aisle_ho
     assert keys(reads, search="A2") == ["105"], "what is no place of the store is a word"
 
 
+def test_the_beginning_of_codes_of_places_means_these_places(reads: Reads, aisle_home: Path) -> None:
+    cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    cache.put_products([goods.product("P8", "Bread A 01 piece"), goods.product("P9", "Bread 1200 g")])
+    cache.put_locations([goods.location(code) for code in ("A-01-1", "A-01-2", "A-02-1", "BR-01", "1200-7", "BREAD")])
+    places = ("A-01-1", "a-01-2", "A-02-1", "BR-01", "", "1200-7", "", "BREAD")
+    products = ("P1", "P1", "P1", "P1", "P8", "P1", "P9", "P1")
+    entries = [
+        entry(100 + n, product, -1, "2026-11-20T09:30:00Z", **({"location_code": place} if place else {}))
+        for n, (place, product) in enumerate(zip(places, products, strict=True))
+    ]
+    cache.put_logs(entries, "2026-01-01")
+    assert keys(reads, search="A-01") == keys(reads, search="a-01-") == ["101", "100"]
+    assert keys(reads, search="A-") == ["102", "101", "100"]
+    assert keys(reads, search="A-01-1") == ["100"]
+    assert keys(reads, search="A-01 piece") == ["104"], "more than a code is words"
+    assert {"107", "106", "104", "103", "2"} < set(keys(reads, search="br")), "letters alone begin a word"
+    assert keys(reads, search="1200") == ["106", "105"], "digits alone are rather a product's"
+    assert keys(reads, search="bread") == ["107"], "a whole code is a place's"
+    assert keys(reads, location_code="br") == ["107", "103"]
+    assert keys(reads, location_code="A-01", search="p1") == ["101", "100"]
+    assert keys(reads, location_code="A-01", search="piece") == []
+    assert keys(reads, location_code="Z-9") == []
+
+
 @pytest.mark.parametrize("place", ["Ä1", "ä1", "ÄB-é1", "äb-É1"])
 def test_a_place_with_letters_beyond_ascii_is_the_same_in_capitals_or_not(
     reads: Reads, aisle_home: Path, place: str

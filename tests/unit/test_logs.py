@@ -13,7 +13,7 @@ from aisle.jobs.base import Changed, Close, Closed, Context, Event, Export, Open
 from aisle.jobs.desk.logs import COLUMNS, LogsJob
 from aisle.jobs.desk.logs_filter import FIELDS, Filter, values_of
 from aisle.jobs.desk.logs_state import Logs
-from aisle.jobs.view import Chart, Detail, ListWindow, Step, Verdict
+from aisle.jobs.view import Chart, Detail, ListWindow, Step, Verdict, msg, raw
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -127,6 +127,7 @@ def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:
         "reference": Text("PO-77"),
         "source": Choice(3),
         "ids": Unknown("4-9"),
+        "place": Thing((Meaning(LOCATION, "A1", "A1"),)),
     }
     hand = Hand()
     for number, field in enumerate(FIELDS, 1):
@@ -134,9 +135,9 @@ def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:
         assert hand.job.at(hand.state) == "logs.filter"
         hand.feed(Choice(number))
         assert (hand.job.at(hand.state), hand.state.field) == ("logs.value", field)
-        assert hand.feed(said[field]) in ("logs.filtered", "logs.unfiltered")
+        assert hand.feed(said[field]) in ("logs.filtered", "logs.unfiltered", "logs.narrowed_filtered")
         assert any(isinstance(effect, Wish) for effect in hand.effects)
-    assert hand.state.filter == Filter("weeks", "1", "1", "P1", "ann", "PO-77", "change", "4-9")
+    assert hand.state.filter == Filter("weeks", "1", "1", "P1", "ann", "PO-77", "change", "4-9", "A1")
     args = hand.asked[-1]
     assert (args["reason_code"], args["review_status"], args["from_id"], args["to_id"]) == ("1", "1", "4", "9")
     assert Wish("logs", "since/2026-09-25") in hand.effects
@@ -214,10 +215,40 @@ def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
 def test_a_place_that_is_scanned_is_looked_for() -> None:
     hand = Hand()
     hand.feed(Command("f"))
-    assert hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),))) == "logs.at_place"
-    assert (hand.state.phase, hand.asked[-1]["search"]) == ("list", "A1")
+    assert hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),))) == "logs.narrowed"
+    assert (hand.state.phase, hand.asked[-1]["location_code"]) == ("list", "A1")
     hand.feed(Back())
-    assert hand.asked[-1]["search"] == ""
+    assert hand.asked[-1]["location_code"] == ""
+
+
+def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
+    hand = Hand()
+    hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),)))
+    assert hand.view.title == msg("logs.narrowed", what="A1", period=msg("logs.week"), count=0)
+    hand.feed(Command("f"))
+    assert hand.view.lines[0].text.id == "logs.narrowed"
+    assert hand.view.choices[8] == msg("logs.of_place", value=raw("A1"))
+    hand.feed(Back())
+    hand.feed(Choice(1))
+    hand.feed(Resumed())
+    hand.feed(Back())
+    assert dict(hand.view.title.args)["what"] == "A1"
+    hand.feed(Text("mature"))
+    assert dict(hand.view.title.args)["what"] == "A1 mature"
+    hand.feed(Thing((Meaning(PRODUCT, "P1", "P1"),)))
+    assert hand.view.title == msg("logs.narrowed_filtered", what="A1 mature", period=msg("logs.week"), count=1)
+    hand.feed(Command("f"))
+    hand.feed(Command("x"))
+    assert hand.view.title.id == "logs.unfiltered"
+
+
+def test_a_place_is_a_part_of_the_filter_that_is_typed_too() -> None:
+    hand = Hand()
+    hand.feed(Command("f"))
+    hand.feed(Choice(9))
+    assert hand.job.prefers(hand.state)[0] == LOCATION
+    hand.feed(Text("A-0"))
+    assert (hand.state.phase, hand.asked[-1]["location_code"]) == ("list", "A-0")
 
 
 def test_a_log_that_is_not_all_here_says_so() -> None:
@@ -247,7 +278,7 @@ def an_event(random: Random, hand: Hand) -> Event:
     open_ = hand.job.open(hand.state)
     if open_.choices and random.random() < 0.3:
         return Choice(random.randint(1, open_.choices))
-    things = [Thing((Meaning(kind, "P1", "P1"),)) for kind in (PRODUCT, PERSON, LOCATION, ORDER)]
+    things = [Thing((Meaning(kind, "P1", "P1"),)) for kind in (PRODUCT, PERSON, LOCATION, LOCATION, ORDER)]
     events: list[Event] = [
         *(Command(letter) for letter in open_.letters * 2),
         *(Move(key) for key in ("down", "enter", "pagedown", "end")),
@@ -286,7 +317,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*LogsJob.steps, "logs.filtered", "logs.unfiltered", "logs.exported", "logs.not_exported", "logs.no_name"}
-    wanted |= {"logs.not_this", "logs.at_place", "logs.unknown", "logs.no_ids"}
+    wanted |= {"logs.not_this", "logs.narrowed", "logs.narrowed_filtered", "logs.unknown", "logs.no_ids"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 
@@ -304,6 +335,6 @@ def test_a_row_of_the_log_says_who_why_when_and_of_what_in_words_of_people() -> 
     assert isinstance(view, ListWindow)
     cells = [each.cells for each in view.rows]
     assert [each[2].id for each in cells] == ["logs.kind_aisle", "logs.kind_movement", "logs.kind_count", "raw"]
-    assert [each[3].id for each in cells] == ["logs.at_time", "logs.at", "logs.at", "logs.at"]
+    assert [each[3].id for each in cells] == ["logs.at_time", "moment", "moment", "moment"]
     assert {dict(each[4].args)["text"] for each in cells} == {"Ann Berg"}
     assert [dict(each[6].args)["text"] for each in cells] == ["", "", "4106", "D900"]

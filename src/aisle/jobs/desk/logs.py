@@ -69,6 +69,9 @@ COLUMNS = (
 )
 """The columns of a file."""
 
+FIELD_OF = {PRODUCT: "product", PERSON: "user", LOCATION: "place"}
+"""The part of the filter that a scan sets, wherever it is scanned; in the order in which a code is taken for one."""
+
 Result = Turn[Logs]
 
 
@@ -80,7 +83,7 @@ class LogsJob:
         *("logs", "logs.entry", "logs.filter", "logs.value"),
         *("logs.export", "logs.sure", "logs.losses"),
     )
-    version = 3
+    version = 4
     journalled = True
 
     def begin(self) -> Logs:
@@ -97,7 +100,8 @@ class LogsJob:
 
     def prefers(self, state: Logs) -> tuple[str, ...]:
         """Products filter, and so do people and places."""
-        return (PERSON, PRODUCT, LOCATION) if state.field == "user" else (PRODUCT, PERSON, LOCATION)
+        wanted = [kind for kind, field in FIELD_OF.items() if field == state.field]
+        return (*wanted, *(kind for kind in FIELD_OF if kind not in wanted))
 
     def at(self, state: Logs) -> str:
         """One of `steps`."""
@@ -235,14 +239,10 @@ def _open(state: Logs, entry: Entry, context: Context) -> Result:
 
 def _thing(state: Logs, meanings: tuple[Meaning, ...], context: Context) -> Result:
     """A product, a person or a place filters, on every page."""
-    first = next((each for each in meanings if each.kind in (PRODUCT, PERSON, LOCATION)), None)
+    first = next((each for each in meanings if each.kind in FIELD_OF), None)
     if first is None:
         return Turn(state, (), Verdict(WRONG, msg("logs.not_this", what=meanings[0].label or meanings[0].key)))
-    if first.kind == LOCATION:
-        turn = _shown(state._replace(search=first.key, typed=""), context)
-        return turn._replace(verdict=Verdict(INFO, msg("logs.at_place", place=first.key)))
-    field = "product" if first.kind == PRODUCT else "user"
-    return _filtered(state, field, first.key, context)
+    return _filtered(state, FIELD_OF[first.kind], first.key, context)
 
 
 # The filter

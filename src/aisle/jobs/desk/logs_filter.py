@@ -22,10 +22,10 @@ REVIEWS = ("1", "2", "0")
 SOURCES = ("count", "change", "receipt", "movement", "pick", "unpick", "short", "rejected", "aisle")
 """Where entries come from, as our own service says it; others are typed."""
 
-FIELDS = ("days", "reason", "review", "product", "user", "reference", "source", "ids")
+FIELDS = ("days", "reason", "review", "product", "user", "reference", "source", "ids", "place")
 """The parts of a filter, in the order of their numbers."""
 
-TYPED = ("product", "user", "reference", "source", "ids")
+TYPED = ("product", "user", "reference", "source", "ids", "place")
 """Parts whose value is typed or scanned; the others are chosen."""
 
 KEPT = "week"
@@ -44,11 +44,13 @@ class Filter(NamedTuple):
     source: str = ""
     ids: str = ""
     """`4000-4200`, `4000-` or `-4200`: numbers of entries."""
+    place: str = ""
+    """A place's code, or what several begin with."""
 
     @property
     def others(self) -> int:
-        """How many parts beside the period say something."""
-        return sum(bool(getattr(self, name)) for name in FIELDS[1:])
+        """How many parts beside the period and the place say something."""
+        return sum(bool(getattr(self, name)) for name in FIELDS if name not in ("days", "place"))
 
 
 def values_of(field: str, reasons: Sequence[Reason], user: str = "") -> tuple[str, ...]:
@@ -95,4 +97,5 @@ def arguments(filter_: Filter, now: str) -> dict[str, Json]:
         "source": filter_.source,
         "from_id": low,
         "to_id": high,
+        "location_code": filter_.place,
     }

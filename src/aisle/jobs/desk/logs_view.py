@@ -37,6 +37,7 @@ NAMES = {
     "reference": "logs.of_reference",
     "source": "logs.of_source",
     "ids": "logs.of_ids",
+    "place": "logs.of_place",
 }
 """What the parts of the filter are called, with their values."""
 
@@ -110,9 +111,12 @@ def is_file_name(text: str) -> bool:
 
 
 def filter_text(state: Logs) -> Msg:
-    """What is listed, in a line."""
-    others = state.filter.others
-    period = msg(DAYS[state.filter.days])
+    """What is listed, in a line; a place and words narrow it for as long as they are named there."""
+    others, period = state.filter.others, msg(DAYS[state.filter.days])
+    what = " ".join(each for each in (state.filter.place, state.search) if each)
+    if what:
+        id_ = "logs.narrowed_filtered" if others else "logs.narrowed"
+        return msg(id_, what=what, period=period, count=others)
     return msg("logs.filtered", period=period, count=others) if others else msg("logs.unfiltered", period=period)
 
 
@@ -196,7 +200,7 @@ def _why(each: Entry) -> Msg:
 
 def _when(each: Entry, day: str) -> Msg:
     """Of today the time alone."""
-    return msg("logs.at_time" if each.at[:10] == day else "logs.at", at=each.at)
+    return msg("logs.at_time" if each.at[:10] == day else "moment", at=each.at)
 
 
 def _entry(state: Logs, entry: Entry) -> Detail:

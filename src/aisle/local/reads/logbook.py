@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 
 from aisle.jobs.base import Json
+from aisle.jobs.codec import to_text
 from aisle.jobs.count.counting import UNDO
 from aisle.local.cache.logs import utc
 from aisle.local.db import fetch, fetch_one
@@ -42,7 +43,7 @@ AND (:review = '' OR CAST(l.raw ->> 'review_status' AS TEXT) = :review)
 AND (:reference = '' OR instr(lower(l.raw ->> 'reference'), :reference) > 0)
 AND (:source = '' OR l.raw ->> 'source' = :source)
 AND (:low < 0 OR CAST(l.key AS INTEGER) >= :low) AND (:high < 0 OR CAST(l.key AS INTEGER) <= :high)
-AND (:place = '' OR lower(l.raw ->> 'location_code') IN (lower(:place), lower(:place_small), lower(:place_great)))
+AND (:places = '' OR lower(l.raw ->> 'location_code') IN (SELECT lower(value) FROM json_each(:places)))
 AND (:w0 = '' OR instr(l.text, :w0) > 0 OR instr(p.text, :w0) > 0)
 AND (:w1 = '' OR instr(l.text, :w1) > 0 OR instr(p.text, :w1) > 0)
 AND (:w2 = '' OR instr(l.text, :w2) > 0 OR instr(p.text, :w2) > 0)
@@ -56,26 +57,32 @@ SELECT l.key, l.at, l.raw, p.name FROM log l LEFT JOIN product p ON p.product_nu
 """
 _REASONED = "SELECT key, at, raw FROM log WHERE at >= ? AND raw ->> 'reason_code' IS NOT NULL"
 _SPAN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
-_PLACE = "SELECT key FROM code WHERE code = ? AND kind = ?"
+_PLACES = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
 _BACK = "SELECT key, at, raw FROM log WHERE at >= ? AND instr(raw, ?) > 0"
 
 FOREVER = "9999"
+
+LEAST, LAST = "\0", "\U0010ffff"
+"""What comes before and behind everything that a code may go on with."""
 
 
 def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result | Found:
     """A window on the log, youngest first; or the one entry with this `key`.
 
     `since` and `until` (days, ISO 8601; the second is not in it), `product_number`, `app_user_name`, `reason_code`,
-    `review_status`, `reference` (a part of it), `source`, `from_id`, `to_id`, and words to `search`; those of a place's
-    whole code mean that place alone. With `past`, the `key` and `at` of an entry, those that follow it, and nothing is
-    counted. There may be more (`partly`) where what is older than what was read is looked for too.
+    `review_status`, `reference` (a part of it), `source`, `from_id`, `to_id`, `location_code` (a place's, or what those
+    of several begin with), and words to `search`; what can only be such a code means those places too. With `past`, the
+    `key` and `at` of an entry, those that follow it, and nothing is counted. There may be more (`partly`) where what is
+    older than what was read is looked for too.
     """
     if args.get("key"):
         rows = fetch(cache, _ONE, str(args["key"]))
         return _named(cache, [_entry(*row) for row in rows]), len(rows)
     search = str(args.get("search") or "")
-    place = _place(cache, search)
-    words = [] if place else fold(search).split()[:WORDS]
+    code = str(args.get("location_code") or "")
+    meant = [] if code else _meant(cache, search)
+    words = [] if meant else fold(search).split()[:WORDS]
+    places = meant or (_places(cache, code) or [code] if code else [])
     first, size = window(args, SIZE)
     past: Mapping[str, Any] | None = args.get("past")
     said: dict[str, Any] = {
@@ -87,9 +94,7 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result | Found:
         "reason": str(args.get("reason_code") or ""),
         "review": str(args.get("review_status") or ""),
         "reference": str(args.get("reference") or "").lower(),
-        "place": place,
-        "place_small": place.casefold(),  # SQL's own `lower` knows no letter beyond ASCII
-        "place_great": place.upper(),
+        "places": to_text(_spelt(places)) if places else "",
         "source": str(args.get("source") or ""),
         "low": _bound(args.get("from_id")),
         "high": _bound(args.get("to_id")),
@@ -110,10 +115,25 @@ def _reaches_behind(cache: apsw.Connection, since: str) -> bool:
     return date.fromisoformat(since[:10]) < date.fromisoformat(str(span[0])) - timedelta(days=1)
 
 
-def _place(cache: apsw.Connection, text: str) -> str:
-    """The place whose whole code that is, in capitals or not; empty where it is none's."""
-    found = fetch_one(cache, _PLACE, text.strip().casefold(), LOCATION)
-    return str(found[0]) if found else ""
+def _places(cache: apsw.Connection, text: str) -> list[str]:
+    """The place whose whole code that is, in capitals or not, else all whose codes begin with it."""
+    code = text.strip().casefold()
+    whole = fetch(cache, _PLACES, code, code + LEAST, LOCATION)
+    found = whole or (fetch(cache, _PLACES, code, code + LAST, LOCATION) if code else [])
+    return [str(key) for (key,) in found]
+
+
+def _meant(cache: apsw.Connection, text: str) -> list[str]:
+    """The places that a search means: of the beginning of a code it has to look like one, as no word and no number of a
+    product does."""
+    code = text.strip().casefold()
+    found = _places(cache, code)
+    return found if [code] == [each.casefold() for each in found] or not (code.isalpha() or code.isdigit()) else []
+
+
+def _spelt(places: list[str]) -> list[str]:
+    """Their codes as an entry may have them; SQL's own `lower` knows no letter beyond ASCII."""
+    return sorted({spelt for place in places for spelt in (place, place.casefold(), place.upper())})
 
 
 def _named(cache: apsw.Connection, rows: list[Row]) -> list[Row]:

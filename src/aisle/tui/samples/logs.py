@@ -74,6 +74,15 @@ def _filtered(text: str) -> Frame:
     )
 
 
+def _narrowed(text: str) -> Frame:
+    """Of one place alone, as somebody finds it who comes back to it, with entries of days ago."""
+    rows = tuple(
+        each._replace(at=f"2026-10-{at + 21}T07:40:00Z", place=text or "A-03-12")
+        for at, each in enumerate(_entries(text))
+    )
+    return _frame(_state(text, filter=Filter(place=text or "A-03-12"), rows=rows, cursor=-1), None, Link("live", 4.0))
+
+
 def _nothing(text: str) -> Frame:
     return _frame(Logs(search=text or "zebra"), None, Link("offline", 900.0, 3))
 
@@ -131,6 +140,7 @@ def _none_lost(text: str) -> Frame:
 LOGS: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("logs", "list", _list),
     ("logs", "filtered", _filtered),
+    ("logs", "narrowed", _narrowed),
     ("logs", "nothing", _nothing),
     ("logs", "exported", _exported),
     ("logs.entry", "count", _entry),

@@ -37,6 +37,15 @@ LEAST_ROWS = 4
 NARROW = 30
 """Below this width a name may have a line of its own, if no row is lost by it."""
 
+DATED = ("moment", "logs.at_time")
+"""How the messages for moments begin: half of one says nothing."""
+
+HOURS = 50
+"""Cells of a table below which a moment has no hour where words are cut."""
+
+LEGIBLE = 14
+"""Cells of every column, or all of its text, that its hour leaves to the others."""
+
 NUMBER = re.compile(r"(?:[≈~] )?-?[\d.,%/ ]*\d[\d.,%/ ]*(?: of \d[\d.,]*)?")
 
 
@@ -127,15 +136,8 @@ def _table(view: ListWindow, rows: Sequence[Row], first: int, box: Box, with_hea
     numbered = min(view.numbered, first - view.first + len(rows))
     gutter = 1 + len(str(numbered)) if box.cells >= 30 or view.numbered else 1
     gap = 2 if box.cells < 60 else 3 if box.cells < 120 else 4
-    words = _words(view.rows)
     room = box.cells - gutter - (BAR + gap if view.bars and box.cells >= 60 else 0)
-    for level in (9, 1, 0):
-        cells = [[box.voice.say(cell, level) for cell in row.cells] for row in rows]
-        heads = [box.voice.say(head, level) for head in view.heads] if with_heads else []
-        cells, heads = _telling(cells, heads, room, gap)
-        columns = column_widths([*cells, heads] if heads else cells, room, gap, words)
-        if len(columns) == len(cells[0]) and all(columns[at] >= want for at, want in enumerate(_natural(cells))):
-            break
+    cells, heads, columns = _sized(view, rows, room, gap, box.voice, with_heads=with_heads)
     cells = named_apart(cells, columns[0], box.voice)
     right = [all(not line[index] or NUMBER.fullmatch(line[index]) for line in cells) for index in range(len(columns))]
     used = gutter + sum(columns) + gap * (len(columns) - 1)
@@ -152,6 +154,46 @@ def _table(view: ListWindow, rows: Sequence[Row], first: int, box: Box, with_hea
             line = [*padded(line, used + gap), *bar(row.share, share, box.voice)]
         lines.append(line)
     return lines
+
+
+class Sized(NamedTuple):
+    """The texts of a table, and the widths of as many of its columns as fit."""
+
+    cells: list[list[str]]
+    heads: list[str]
+    columns: list[int]
+
+    @property
+    def whole(self) -> bool:
+        """Whether all columns are there, each with all of its text."""
+        wanted = _natural(self.cells)
+        return len(self.columns) == len(wanted) and all(map(int.__ge__, self.columns, wanted))
+
+    @property
+    def legible(self) -> bool:
+        """Whether each column that is there has all of its text, or enough of it."""
+        return all(
+            column >= min(want, LEGIBLE) for column, want in zip(self.columns, _natural(self.cells), strict=False)
+        )
+
+
+def _sized(view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Voice, *, with_heads: bool) -> Sized:
+    """The longest words that fit uncut, else the shortest; moments keep their hour where the names can be read."""
+
+    def sized(level: int, dates: int) -> Sized:
+        cells = [[voice.say(cell, dates if _is_dated(cell) else level) for cell in row.cells] for row in rows]
+        heads = [voice.say(head, level) for head in view.heads] if with_heads else []
+        cells, heads = _telling(cells, heads, room, gap)
+        lines = [*cells, heads] if heads else cells
+        return Sized(cells, heads, column_widths(lines, room, gap, _words(view.rows), _dates(view.rows)))
+
+    for level in (9, 1):
+        if (found := sized(level, level)).whole:
+            return found
+    short = sized(0, 0)
+    long = sized(0, 9) if room >= HOURS else short
+    fits = len(long.columns) == len(short.columns) and long.legible
+    return long if fits else short
 
 
 def _two_lined(view: ListWindow, rows: Sequence[Row], first: int, box: Box) -> list[Line]:
@@ -219,13 +261,24 @@ def _words(rows: Sequence[Row]) -> frozenset[int]:
     return frozenset(at for at, cells in enumerate(columns) if all(cell.id.startswith("word.") for cell in cells))
 
 
+def _dates(rows: Sequence[Row]) -> frozenset[int]:
+    """The columns of moments: nor does half of one of these."""
+    columns = zip(*(row.cells for row in rows), strict=False)
+    return frozenset(at for at, cells in enumerate(columns) if all(map(_is_dated, cells)))
+
+
+def _is_dated(cell: Msg) -> bool:
+    return cell.id.startswith(DATED)
+
+
 def column_widths(
-    lines: Sequence[Sequence[str]], cells: int, gap: int, whole: Collection[int] = frozenset()
+    lines: Sequence[Sequence[str]], cells: int, gap: int, words: Collection[int] = (), dates: Collection[int] = ()
 ) -> list[int]:
     """Widths of as many leading columns as fit; the widest give way first, down to what is still worth reading, those
-    that are to be `whole` last of all."""
+    that are to be whole (`words`, `dates`) last of all."""
     columns: list[int] = []
-    worth, least = LEAST - bool(whole), -gap  # on 20 columns there are 7 cells beside a number and `confirmed`
+    whole = {*words, *dates}
+    worth, least = LEAST - bool(words), -gap  # on 20 columns there are 7 cells beside a number and `confirmed`
     for at, want in enumerate(_natural(lines)):
         least += gap + (want if at in whole else min(want, worth))
         if columns and least > cells:
