@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.errors import SettingsError
+from aisle.errors import SettingsError, StorageError
 from aisle.jobs import JOBS
 from aisle.jobs.house.help_texts import TEXTS, text_of
 from aisle.jobs.view import GOOD, INFO, WRONG, Detail, Frame, ListWindow, Msg
@@ -144,6 +144,25 @@ def test_language_and_colours_change_at_once(home: Home) -> None:
         assert say(session, ".", "kontrast").theme == "contrast"
         assert (frame.language, say(session, "o").language) == ("de", "en")
         assert session._frame().theme == ""
+
+
+def test_what_somebody_has_of_his_own_is_his_alone(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever scans his badge over another's home has what the settings say; who could not sign out still has his."""
+    with at(home, user="U1") as session:
+        session.say, session.has_themes = spoken, True
+        assert say(session, ".", "deutsch", ".", "kontrast").language == "de"
+        with monkeypatch.context() as full:
+            full.setattr(session._rooms.journal, "commit", no_room)
+            frame = say(session, "o")
+        assert (told(frame), frame.language, frame.theme) == ((WRONG, "session.not_saved"), "de", "contrast")
+        assert say(session, "BADGE-U1").language == "de"
+        frame = say(session, "BADGE-U2")
+        assert (frame.user, frame.language, frame.theme) == ("Anna Berg", "en", "")
+
+
+def no_room(_: object) -> None:
+    """Nothing can be kept."""
+    raise StorageError("The disk is full.")
 
 
 def test_themes_are_for_terminals_that_have_the_colours(home: Home) -> None:

@@ -30,6 +30,7 @@ from aisle.local.session.whereabouts import Whereabouts, remember, visited, wher
 from aisle.scan.inputs import Line
 from aisle.settings import Loaded, load
 from tests.local import goods
+from tests.local.test_house import spoken
 
 EAN = "4006381333931"
 CHAIN = (
@@ -135,6 +136,18 @@ def test_all_that_was_typed_in_one_read_goes_where_it_was_meant(session: Session
     assert whereabouts(settled.root, "dock") is None
     assert not list((settled.root / TERMINALS).iterdir())
     assert len(written(one)) == 1
+
+
+def test_what_somebody_has_of_his_own_goes_with_him(session: Session, settled: Loaded) -> None:
+    """The language that he reads; who comes after him there reads that store's."""
+    settled.files[-1].write_text('[store."0002"]\nlanguage = "fr"\n')
+    session.say = spoken
+    assert enter(session, ".", "deutsch").language == "de"
+    session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
+    enter(session, "0002")
+    frame = enter(session, "1")
+    assert (frame.store, frame.language) == ("0002", "de")
+    assert enter(session, "b", "b", "o").language == "fr"
 
 
 def test_a_store_that_cannot_be_opened_is_told_and_nothing_changes(

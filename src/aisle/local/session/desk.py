@@ -179,11 +179,14 @@ class Desk(ABC):
             self._change_hands(order)
 
     def _change_hands(self, order: SignIn | SignOut) -> None:
-        if isinstance(order, SignOut):
-            self._terms, self._own = self._terms._replace(**self._own), {}
+        """The terminal is another person's, or nobody's; what the one before had of his own goes with him."""
         self._keeper.stay(order)
-        if self._commit():
-            self._enter(order if isinstance(order, SignIn) else SignIn("", ""))
+        if not self._commit():
+            return
+        who = order if isinstance(order, SignIn) else SignIn("", "")
+        if self._who.user not in ("", who.user):
+            self._terms, self._own = self._terms._replace(**self._own), {}
+        self._enter(who)
 
     @abstractmethod
     def _work_in(self, store: str) -> None:

@@ -16,6 +16,7 @@ from aisle.local.session.asking import NOTHING
 from aisle.local.session.changing import Elsewhere, arrived, leave
 from aisle.local.session.keeper import Keeper
 from aisle.local.session.stack import Level
+from aisle.local.session.tuning import carried
 
 if TYPE_CHECKING:
     from aisle.local.session.desk import Desk
@@ -69,7 +70,7 @@ def _arrive(desk: Desk, there: Elsewhere) -> None:
     """Begins there, durably; nothing of this is told to the store that is left. Raises StorageError."""
     who = desk._who
     desk._id, desk._call_courier, desk._watch = desk._name(), there.call_courier, there.watch
-    desk._terms = there.terms._replace(terminal=desk._terms.terminal)
+    desk._terms, desk._own = carried(desk._terms, desk._own, there.terms)
     desk._furnish(there.rooms)
     desk._keeper = Keeper(there.rooms.journal, desk._stack, desk._id)
     desk._asking, desk._verdict = NOTHING, None

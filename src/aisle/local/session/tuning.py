@@ -13,3 +13,9 @@ def tuned(terms: Terms, own: Mapping[str, Any], order: Tune) -> tuple[Terms, dic
     """Another language or other colours, for whoever is here now; and what the settings say of all he has changed."""
     named: dict[str, Any] = {order.name: order.value}
     return terms._replace(**named), {order.name: getattr(terms, order.name), **own}
+
+
+def carried(terms: Terms, own: Mapping[str, Any], there: Terms) -> tuple[Terms, dict[str, Any]]:
+    """The same at the same terminal in another store, whose settings may say something else."""
+    mine = {name: getattr(terms, name) for name in own}
+    return there._replace(terminal=terms.terminal, **mine), {name: getattr(there, name) for name in own}
