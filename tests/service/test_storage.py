@@ -164,6 +164,20 @@ def test_every_connection_is_safe(tmp_path: Path) -> None:
     storage.close()
 
 
+async def test_what_is_written_again_and_again_is_copied_to_its_place_but_once(tmp_path: Path) -> None:
+    file = tmp_path / "service.db"
+    with closing(SqliteStorage(file)) as storage:
+        written = file.stat().st_mtime_ns
+
+        async def keep(tx: Tx) -> None:
+            for key in range(1500):
+                await tx.run(core.ANSWER_KEEP, "S1", f"{key:016}", "", 200, b"x" * 4096, "2026-01-01")
+
+        await storage.write(keep)
+        assert file.with_name("service.db-wal").stat().st_size > 1500 * 4096
+        assert file.stat().st_mtime_ns == written
+
+
 def test_the_file_and_its_companions_are_their_owner_s_alone(tmp_path: Path) -> None:
     old = os.umask(0)
     try:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_to_bytes
@@ -21,6 +22,8 @@ FEATURES = (
     f"idempotency={KEYS_KEPT_DAYS}d, occurred-at, app-user, pick-place, pick-base, line-reasons, if-match, claims,"
     " changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection"
 )
+# Parts of a path that are no longer are remembered; most requests come to the same few.
+_SHORT = 64
 # Headers that say one thing: of two that differ nobody can know which is meant.
 _ONCE = frozenset(
     {
@@ -128,6 +131,10 @@ def encoded_path(scope: Scope) -> str:
 
 
 def _segment(raw: bytes) -> str:
+    return _short_segment(raw) if len(raw) <= _SHORT else _whole_segment(raw)
+
+
+def _whole_segment(raw: bytes) -> str:
     try:
         text = unquote_to_bytes(raw).decode()
     except UnicodeDecodeError:
@@ -135,6 +142,9 @@ def _segment(raw: bytes) -> str:
     if not is_code(text) or "\0" in text:
         raise malformed("The path has a part that names nothing.")
     return quote(text, safe="")
+
+
+_short_segment = lru_cache(maxsize=2000)(_whole_segment)
 
 
 async def _refuse(send: Send, refusal: Refusal) -> None:

@@ -86,12 +86,13 @@ class Gate:
 
     def _asked(self, operation: Operation, request: Request) -> Asked:
         now = self.clock()
-        secret = wire.secret_of(request.headers)
+        heads = _heads(request)
+        secret = wire.secret_of(heads)
         try:
             call = Call(
                 wire.path_values(request),
                 wire.query_values(request.scope["query_string"], operation.params),
-                header=wire.header_values(request.headers, operation.params),
+                header=wire.header_values(heads, operation.params),
             )
             if not operation.write:
                 return Asked(secret, call, None, now)
@@ -100,11 +101,11 @@ class Gate:
                 call,
                 None,
                 now,
-                key=wire.idempotency_key(request.headers),
-                occurred_on=wire.occurred_on(request.headers, now),
-                app_user=wire.app_user(request.headers),
-                terminal=wire.terminal(request.headers),
-                if_match=wire.versions(request.headers),
+                key=wire.idempotency_key(heads),
+                occurred_on=wire.occurred_on(heads, now),
+                app_user=wire.app_user(heads),
+                terminal=wire.terminal(heads),
+                if_match=wire.versions(heads),
             )
         except Refusal as problem:
             return Asked(secret, Call({}, {}), problem, now)
@@ -134,7 +135,7 @@ class Gate:
         errand = Errand(hashed(asked.secret), operation.name, asked.call.path.get("store_number"))
         raw, body = await self._taken(operation, request, asked, errand, notes)
         what = (request.method, request.scope["path"], request.scope["query_string"], raw)
-        print_ = wire.fingerprint(*what, request.headers)
+        print_ = wire.fingerprint(*what, request.headers) if asked.key else ""
         call = await self._prepared(operation, asked, asked.call._replace(body=body))
         whole = asked._replace(call=call, fingerprint=print_)
 
@@ -269,6 +270,11 @@ class Gate:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 
         return BackgroundTask(noted)
+
+
+def _heads(request: Request) -> dict[str, str]:
+    """The request's headers by their names, in small letters; of several of one name the first. Read once for all."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.scope["headers"])}
 
 
 def _questions(operation: Operation, errand: Errand, asked: Asked) -> Iterator[Statement]:

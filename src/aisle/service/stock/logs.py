@@ -60,7 +60,7 @@ class LogWriter:
                 self.ctx.now,
                 self.ctx.now,
                 compact(self._item(entry)),
-                compact(entry.data or {}),
+                compact(entry.data) if entry.data else "{}",
             )
         )
 

@@ -24,6 +24,9 @@ from aisle.service.storage.writer import Writer
 
 T = TypeVar("T")
 
+# What is stored is copied from the log to its place by whoever wrote the last of so many pages. The same few pages are
+# written again and again, so that of four times as many far fewer have to be copied, and the disk is waited for less.
+_LOG_PAGES = 4000
 # Before this version two processes could lose committed rows of one WAL file.
 SQLITE_FLOOR = (3, 51, 3)
 
@@ -107,6 +110,7 @@ def _prepared(path: Path, busy_ms: int) -> apsw.Connection:
         # Otherwise a statement that joins is planned again for each value, which takes far longer than it does itself.
         # Lists, whose values tell what index is good, are read elsewhere.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        connection.wal_autocheckpoint(_LOG_PAGES)
     except BaseException:
         connection.close()
         raise
