@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.jobs.view import Chart, Frame, Link, Series, msg, raw
+from aisle.jobs.view import BACK, PAGES, Chart, Frame, Link, Series, msg, raw
+from aisle.tui.catalogue import Voice
 from aisle.tui.screens.chart import ASCII, EIGHTHS
 from aisle.tui.screens.frame import paint
 from aisle.tui.screens.heat import ASCII_PARTS, PARTS
@@ -18,7 +19,8 @@ SIZES = ((20, 16), (40, 20), (80, 24), (200, 50))
 def drawn(series: Sequence[Series], axis: int, size: tuple[int, int], *, plain: bool = False, page: int = 0) -> str:
     """The chart of these series, its columns named by the numbers from 0 on."""
     keys = tuple(msg("number", value=number) for number in range(axis))
-    view = Chart("today.hours", msg("today.title_hours"), msg("today.prompt_read"), tuple(series), keys, page=page)
+    view = Chart("today.hours", msg("today.title_hours"), msg("order.prompt_read"), tuple(series), keys, page=page)
+    view = view._replace(hints=(*PAGES, BACK))
     lines = paint(Frame(view, Link("live")), *size, plain=plain).lines
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
@@ -98,3 +100,13 @@ def test_where_a_map_is_a_list_its_bars_have_parts_of_a_cell(size: tuple[int, in
     assert most - 8 < eighths[1] < most, "none but the longest is as long as it"
     for figure, length in zip(figures, eighths, strict=True):
         assert abs(length - figure * most / 120) <= (4 if plain else 1)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_that_letters_turn_the_page_is_said_only_where_there_is_another(size: tuple[int, int]) -> None:
+    whole = drawn([bars(3, 1)], 2, size)
+    many = drawn([bars(*range(1, 25), label=f"Anna {number}") for number in range(60)], 24, size)
+    words = [Voice().say(hint.text, 0) for hint in PAGES]
+    assert not any(word in whole for word in words)
+    assert "n and p" not in whole
+    assert any(word in many for word in words)

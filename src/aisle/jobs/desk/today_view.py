@@ -165,7 +165,7 @@ def _hours(state: Today) -> Chart:
     return Chart(
         name="today.hours",
         title=msg("today.title_hours"),
-        prompt=msg("today.prompt_read"),
+        prompt=msg("order.prompt_read"),
         series=tuple(_series(person, span) for person in state.people),
         axis=axis,
         lines=(Line("note", msg("today.in_all", picks=picks, counts=counts)),) if busy else (),
@@ -222,7 +222,7 @@ def _terminals(state: Today) -> ListWindow:
         state,
         "today.terminals",
         msg("today.title_terminals"),
-        msg("today.prompt_read"),
+        msg("order.prompt_read"),
         tuple(msg(id_) for id_ in HEADS),
         tuple(Row(each.terminal, _cells(each)) for each in state.rows),
         empty=msg("today.no_terminals"),

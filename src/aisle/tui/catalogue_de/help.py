@@ -74,7 +74,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Was an diesem Platz liegen soll. {n} und {p} führen zu den Nachbarplätzen; ein gescannter Artikel wird "
         "markiert, wenn er hierher gehört."
     ),
-    "help.note": "Was der Kunde geschrieben hat, ganz. {n} und {p} blättern, {b} führt zur Arbeit zurück.",
+    "help.note": "Was der Kunde geschrieben hat, ganz. {b} führt zur Arbeit zurück.",
     "help.move_from": "Wo liegt die Ware jetzt? Den Platz scannen, oder den Artikel scannen und den Platz wählen.",
     "help.move_take": (
         "Scannen, was von hier genommen wird; jeder Scan ist eines mehr, eine Zahl setzt die Menge. Dann den "

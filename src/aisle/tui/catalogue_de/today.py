@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.today": "Heute",
     "today.title": "Heute",
     "today.prompt": ("Nummer wählen", "Für mehr eine Nummer wählen"),
-    "today.prompt_read": ("b ist zurück", "n und p blättern, b ist zurück"),
     "today.prompt_map": ("Nummer oder b", "Wählen, was die Karte zeigt, oder b für zurück"),
     "today.unknown": ("Nur Nummern hier", "{text:~}? Hier wählen nur Nummern"),
     "today.nothing_yet": ("Noch nichts", "Noch ist nichts bekannt"),

@@ -70,7 +70,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "What should lie at this place. {n} and {p} lead to the places beside it; a scanned product is marked if "
         "it belongs here."
     ),
-    "help.note": "What the customer wrote, whole. {n} and {p} turn the page, {b} goes back to the job.",
+    "help.note": "What the customer wrote, whole. {b} goes back to the job.",
     "help.move_from": "Where do the goods lie now? Scan that place, or scan the product and choose the place.",
     "help.move_take": (
         "Scan what you take from here; each scan is one more, a number sets how many. Then scan the place where "

@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.today": "Today",
     "today.title": "Today",
     "today.prompt": ("Choose a number", "Choose a number for more"),
-    "today.prompt_read": ("b is back", "n and p turn the page, b is back"),
     "today.prompt_map": ("Number or b", "Choose what the map shows, or b for back"),
     "today.unknown": ("Only numbers here", "{text:~}? Here only numbers choose"),
     "today.nothing_yet": ("Nothing yet", "Nothing is known yet"),

@@ -71,7 +71,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ce qui doit être à cet emplacement. {n} et {p} mènent aux voisins ; un article scanné est marqué s'il "
         "est à sa place."
     ),
-    "help.note": "Ce que le client a écrit, en entier. {n} et {p} tournent la page, {b} revient au travail.",
+    "help.note": "Ce que le client a écrit, en entier. {b} revient au travail.",
     "help.move_from": (
         "Où sont les articles maintenant ? Scanner l'emplacement, ou scanner l'article et choisir l'emplacement."
     ),

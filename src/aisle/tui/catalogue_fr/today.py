@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.today": "Aujourd'hui",
     "today.title": "Aujourd'hui",
     "today.prompt": ("Choisir un numéro", "Choisir un numéro pour en voir plus"),
-    "today.prompt_read": ("b pour revenir", "n et p tournent la page, b revient"),
     "today.prompt_map": ("Numéro ou b", "Choisir ce que montre la carte, ou b pour revenir"),
     "today.unknown": ("Numéros seulement", "{text:~} ? Ici seuls les numéros choisissent"),
     "today.nothing_yet": ("Rien encore", "Rien n'est encore connu"),

@@ -65,7 +65,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Wat op deze plek hoort te liggen. {n} en {p} gaan naar de plekken ernaast; een gescand artikel wordt "
         "getoond als het hier hoort."
     ),
-    "help.note": "Wat de klant schreef, in zijn geheel. {n} en {p} bladeren, {b} gaat terug naar het werk.",
+    "help.note": "Wat de klant schreef, in zijn geheel. {b} gaat terug naar het werk.",
     "help.move_from": "Waar liggen de goederen nu? Scan die plek, of scan het artikel en kies de plek.",
     "help.move_take": (
         "Scan wat je hier weghaalt; elke scan is er een meer, een getal zet het aantal. Scan daarna de plek waar "

@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.today": "Vandaag",
     "today.title": "Vandaag",
     "today.prompt": ("Kies een nummer", "Kies een nummer voor meer"),
-    "today.prompt_read": ("b is terug", "n en p bladeren, b is terug"),
     "today.prompt_map": ("Nummer of b", "Kies wat de kaart toont, of b voor terug"),
     "today.unknown": ("Alleen nummers", "{text:~}? Hier kiezen alleen nummers"),
     "today.nothing_yet": ("Nog niets", "Er is nog niets bekend"),
