@@ -141,3 +141,16 @@ def test_no_filter_reads_the_whole_catalogue(cache: Cache, reads: Reads, aisle_h
         for sql in asked:
             plan = " ".join(str(row[3]) for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", ("x",) * sql.count("?")))
             assert ("SEARCH facet USING PRIMARY KEY" if "FROM facet" in sql else "INDEX product_") in plan, (sql, plan)
+
+
+def test_words_are_looked_for_in_all_of_a_category_however_many_have_them_elsewhere(reads: Reads, cache: Cache) -> None:
+    others = [goods.product(f"A{n:03}", f"Cheese {n}", category_code="MANY", supplier_id="S1") for n in range(130)]
+    few = [goods.product(f"Z{n}", f"Cheese, mild {n}", category_code="FEW", supplier_id="S9") for n in range(3)]
+    cache.put_products([*products(), *others, *few], 2)
+    assert len(numbers(reads, search="cheese", size=200)) == 100
+    for words in ("cheese", "c", "ch", "mild cheese", "cheese mild"):
+        assert numbers(reads, search=words, category="FEW", size=9) == ["Z0", "Z1", "Z2"], words
+    assert numbers(reads, search="cheese", supplier="S9", size=9) == ["Z0", "Z1", "Z2"]
+    assert numbers(reads, search="cheese 2", category="FEW", size=9) == ["Z2"]
+    assert numbers(reads, search="tea", category="FEW", size=9) == []
+    assert len(numbers(reads, search="cheese", category="MANY", size=200)) == 100

@@ -14,7 +14,7 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.cache.rows import MARKS
 from aisle.local.db import fetch
-from aisle.local.reads.goods import MOST, search
+from aisle.local.reads.goods import MOST, search, within
 from aisle.local.reads.overlay import Row
 from aisle.local.reads.rows import Found, Result, loaded, window
 from aisle.words import fold
@@ -43,7 +43,8 @@ _NAMES = {
 
 
 def catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> Found:
-    """A window on the products: with words to `search` the best first, a hundred at most; else by number.
+    """A window on the products: with words to `search` the best first, a hundred of all that is shown at most; else by
+    number.
 
     `show`: all, or one of `SHOWS`; `category` and `supplier`: one of them; `among`: only products of these numbers.
     """
@@ -52,8 +53,10 @@ def catalogue(cache: apsw.Connection, args: Mapping[str, Json]) -> Found:
     if not fold(str(args.get("search") or "")).split():
         ((total,),) = fetch(cache, f"SELECT count(*) FROM product p{where}", *said)  # noqa: S608
         return Found([_listed(*row) for row in _window(cache, where, said, first, size, int(total))], int(total))
-    hits, _, partly = search(cache, {"search": args["search"], "size": MOST})
+    hits, count, partly = search(cache, {"search": args["search"], "size": MOST})
     numbers = [str(hit["product_number"]) for hit in hits]
+    if where and (partly or count >= MOST):  # the others may be those that are shown
+        numbers, partly = within(cache, str(args["search"]), where, said)
     among = f"{where or ' WHERE 1'} AND p.product_number IN (SELECT value FROM json_each(?))"  # noqa: S608
     found = {row[0]: row for row in fetch(cache, f"SELECT {_FIELDS} {_FROM}{among}", *said, to_text(numbers))}
     ranked = [_listed(*found[number]) for number in numbers if number in found]

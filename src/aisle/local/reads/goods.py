@@ -105,6 +105,18 @@ def search(cache: apsw.Connection, args: Mapping[str, Json]) -> Found:
     return Found([_hit(stock.get(row[0]), *row[2:]) for row in shown], total, partly)
 
 
+def within(cache: apsw.Connection, search: str, where: str, said: Sequence[Json]) -> tuple[list[str], bool]:
+    """The numbers of products `p` of which that SQL is true and that have these words, the best first, a hundred at
+    most; and whether there are more. All of them are looked through, so that they should not be too many."""
+    ways = sought(search)
+    wanted = [way.split() for way in ways]
+    fits = " OR ".join(" AND ".join("instr(p.text, ?) > 0" for _ in words) for words in wanted)
+    looked_for = [word for words in wanted for word in words]
+    found = fetch(cache, f"SELECT {_ROW} FROM product p{where} AND ({fits})", *said, *looked_for)  # noqa: S608
+    ranked = sorted(found, key=lambda row: min(_rank(row, way) for way in ways))
+    return [str(row[2]) for row in ranked[:MOST]], len(ranked) > MOST
+
+
 def _good(cache: apsw.Connection, ways: Sequence[str], before: list[Hit]) -> tuple[dict[int, Hit], bool]:
     """Products that fit, of those found `before` and of those that the index has, and whether there may be more."""
     wanted = [way.split() for way in ways]
