@@ -33,13 +33,6 @@ from aisle.service.times import parsed
 from aisle.service.tokens import enter, enter_all
 
 _EQUAL = ("article_no", "product_number", "category_code", "parent_category_code")
-# The last columns of an entry, as they are told where there is something to tell.
-_TOLD = (
-    ',"most_likely_datetime":',
-    ',"last_counted_datetime":',
-    ',"last_loss_updatedby":',
-    ',"last_receipt_updatedby":',
-)
 # So many that were changed are named to the database; of more the catalogue is looked through.
 _FEW_PRODUCTS = 50
 # Where the columns of a balance begin in a row of the page, after those of the entry.
@@ -55,10 +48,9 @@ async def list_store_products_stock(ctx: Context, call: Call) -> bytes:
     places = query.get("include_locations", False)
     reads = partial(_of_store, store=store) if store else _of_chain
     total, found = await reads(ctx, page, asked, sql.STOCK_PAGE_PLACES if places else sql.STOCK_PAGE)
-    rows = [row for group in found for row in group]
     free_only = query.get("exclude_customer_order_stock", False)
-    reserved = await _reserved(ctx, rows) if free_only else {}
-    plans = await _plans(ctx, {row[0] for row in rows})
+    reserved = await _reserved(ctx, (group[0] for group in found)) if free_only else {}
+    plans = await _plans(ctx, {group[0][0] for group in found})
     groups, more = page.cut(found)
     entries = _entries(groups, places=places, free_only=free_only, reserved=reserved, plans=plans)
     last = (groups[-1][0][2], groups[-1][0][1]) if groups else None
@@ -214,45 +206,69 @@ def _entries(
     entries = []
     for group in groups:
         first = group[0]
-        pools = pool_sums(group, _BALANCE, free_only, reserved.get((first[0], first[3]), _NOTHING))
-        text = _head(first, pools)
-        for stored in first[11:13]:
-            if stored != "{}":
-                text += f",{fragment(stored)}"
-        if first[0] in plans:
-            category = loaded(first[11]).get("category_code", "")
-            beside = fragment(compact(plans[first[0]].beside(loaded(first[12]), category)))
-            text += f",{beside}" if beside else ""
-        for name, value in zip(_TOLD, first[13:17], strict=True):
-            if value is not None:
-                text += f"{name}{quoted(value)}"
+        plan = plans.get(first[0]) if plans else None
+        text = _entry(first, *_amounts(group, free_only, reserved), _planned(plan, first) if plan else "")
         if places:
             balances = [row[_BALANCE:] for row in group if row[_BALANCE] is not None]
             text += f',"store_locations":[{",".join(stock_locations(balances, free_only))}]'
-        entries.append(f"{{{text}}}")
+        entries.append(text + "}")
     return entries
 
 
-def _head(row: Row, pools: dict[int, int]) -> str:
-    store, ordinal, seq, product, own_stock, is_stock, replenished, price, own_price, attention, own_attention = row[
-        :11
-    ]
-    whole = number(sum(pools.values()))
+def _amounts(
+    group: Sequence[Row], free_only: bool, reserved: Mapping[tuple[str, str], Mapping[int, int]]
+) -> tuple[str, str]:
+    """How much there is of an entry, in all and as the members of its pools."""
+    first = group[0]
+    if len(group) == 1 and not free_only and first[_BALANCE] is not None:
+        # As most entries are: all of it lies in one place.
+        whole = number(first[_BALANCE + 1])
+        return whole, f',"most_likely_pool_{first[_BALANCE]}":{whole}'
+    pools = pool_sums(group, _BALANCE, free_only, reserved.get((first[0], first[3]), _NOTHING))
+    return number(sum(pools.values())), "," + pool_members("most_likely_pool_", pools) if pools else ""
+
+
+def _planned(plan: _Plan, row: Row) -> str:
+    """When is ordered and delivered, as members."""
+    category = loaded(row[11]).get("category_code", "")
+    beside = fragment(compact(plan.beside(loaded(row[12]), category)))
+    return f",{beside}" if beside else ""
+
+
+def _entry(row: Row, whole: str, pools: str, planned: str) -> str:
+    """An entry without its places and its last brace. There are hundreds in an answer, so it is done in one go."""
+    store, ordinal, seq, product, own_stock, is_stock, replenished, price, own_price, common, own = row[:11]
+    entry, item, moved, counted, loss_by, receipt_by = row[11:17]
     text = (
-        f'"id":{wire_id(seq, ordinal)},"store_number":{quoted(store)},"product_number":{quoted(product)},'
-        f'"is_stock":{flag(is_stock if own_stock is None else own_stock)},"is_replenishment":{flag(replenished)},'
-        f'"most_likely_quantity":{whole}'
+        f'{{"id":{wire_id(seq, ordinal)},"store_number":{quoted(store)},"product_number":{quoted(product)},"is_stock":'
+        f"{'true' if (is_stock if own_stock is None else own_stock) else 'false'},"
+        f'"is_replenishment":{"true" if replenished else "false"},"most_likely_quantity":{whole}'
     )
     if own_price or price:
         text += f',"price":{own_price or price}'
-    if own_attention:
-        text += f',"storeproduct_attention_codes":{quoted(own_attention)}'
-    if attention or own_attention:
-        codes = ",".join(code for code in (attention, own_attention) if code)
-        text += f',"attention_codes":{quoted(codes)}'
-    for pool in sorted(pools):
-        text += f',"most_likely_pool_{pool}":{whole if len(pools) == 1 else number(pools[pool])}'
+    if common or own:
+        text += _attention(common, own)
+    text += pools
+    if entry != "{}":
+        text += f",{entry[1:-1]}"
+    if item != "{}":
+        text += f",{item[1:-1]}"
+    text += planned
+    if moved is not None:
+        text += f',"most_likely_datetime":{quoted(moved)}'
+    if counted is not None:
+        text += f',"last_counted_datetime":{quoted(counted)}'
+    if loss_by is not None:
+        text += f',"last_loss_updatedby":{quoted(loss_by)}'
+    if receipt_by is not None:
+        text += f',"last_receipt_updatedby":{quoted(receipt_by)}'
     return text
+
+
+def _attention(common: str, own: str) -> str:
+    """What is to be minded of a product, and what of it in this store."""
+    mine = f',"storeproduct_attention_codes":{quoted(own)}' if own else ""
+    return f'{mine},"attention_codes":{quoted(",".join(code for code in (common, own) if code))}'
 
 
 def pool_sums(rows: Iterable[Row], at: int, free_only: bool, reserved: Mapping[int, int]) -> dict[int, int]:
