@@ -140,7 +140,8 @@ def recorded(database: Path, asked: Mapping[str, str]) -> dict[str, list[tuple[s
                     reader.exec_trace = None
 
     with closing(open_service(database)) as opened:
-        readers = [each._connection for each in opened.storage._readers]  # type: ignore[attr-defined]
+        storage: Any = opened.storage
+        readers = [each._connection for each in (storage._near, *storage._readers)]
         asyncio.run(ask())
     return found
 

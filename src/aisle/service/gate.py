@@ -222,7 +222,7 @@ class Gate:
             tx, asked.secret, now, roles=handler.roles, chain=handler.chain, store_number=store_number
         )
         principal, store = arrival.principal, arrival.store
-        if notes is not None:
+        if notes is not None and "token" not in notes:
             notes |= {"token": principal.token_id, "role": principal.role}
             self._count(operation, principal.token_id)
         if not arrival.may:

@@ -1,7 +1,7 @@
 """The one door to a database. Rules are written once, as coroutines over `Tx`, and run on any engine.
 
-On SQLite a coroutine never really waits: the storage's thread drives it to its end inside one transaction. An engine
-with a network between runs the same coroutine on the event loop.
+On SQLite a coroutine never really waits: the storage's thread, or for a short read the event loop's, drives it to its
+end inside one transaction. An engine with a network between runs the same coroutine on the event loop.
 """
 
 from aisle.service.storage.base import Busy, Duplicate, Lost, Row, Statement, Storage, Tx, Unfit, Work, tables_of

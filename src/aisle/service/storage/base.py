@@ -104,7 +104,7 @@ class Storage(Protocol):
     """Transactions over one database that several processes may share."""
 
     async def read(self, work: Work[T]) -> T:
-        """Run `work` over one consistent state of the database. It must not write."""
+        """Run `work` over one consistent state of the database. It must not write; an engine may begin it anew."""
         ...
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:

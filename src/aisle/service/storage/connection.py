@@ -132,9 +132,12 @@ class SqliteTx:
 
     def _execute(self, sql: str, args: Sequence[object]) -> list[Row]:
         try:
-            return self.connection.execute(narrowed(_sqlite_text(sql), args), _bound(args)).fetchall()
+            return self._query(narrowed(_sqlite_text(sql), args), _bound(args))
         except apsw.ConstraintError as problem:
             raise Duplicate(str(problem)) from problem
+
+    def _query(self, text: str, args: Sequence[apsw.SQLiteValue]) -> list[Row]:
+        return self.connection.execute(text, args).fetchall()
 
     def savepoint(self) -> AbstractAsyncContextManager[None]:
         """Raises Entangled, in a hopeful transaction, where the part fails and has written something."""

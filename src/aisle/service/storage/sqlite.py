@@ -19,6 +19,7 @@ from aisle.errors import StorageError
 from aisle.service.storage.base import Busy, Work
 from aisle.service.storage.connection import SqliteTx, drive, opened
 from aisle.service.storage.migrate import migrate
+from aisle.service.storage.near import Near, TooLong
 from aisle.service.storage.planner import inform
 from aisle.service.storage.writer import Writer
 
@@ -53,12 +54,15 @@ class SqliteStorage:
             _Reader(lambda: opened(path, busy_ms, read_only=True), f"aisle-read-{n}") for n in range(readers)
         ]
         self._next = cycle(self._readers)
+        self._near = Near(opened(path, busy_ms, read_only=True))
 
     async def read(self, work: Work[T]) -> T:
-        """Run `work` over one consistent state of the database."""
-        loop = asyncio.get_running_loop()
-        reader = next(self._next)
-        return await loop.run_in_executor(reader.thread, reader.run, work)
+        """Run `work` over one consistent state of the database: here as long as it is short, else anew elsewhere."""
+        try:
+            return self._near.run(work)
+        except TooLong:
+            reader = next(self._next)
+            return await asyncio.get_running_loop().run_in_executor(reader.thread, reader.run, work)
 
     async def write(self, work: Work[T], *, stores: Collection[str] | None = None) -> T:
         """Run `work` alone among all writers of all processes, whatever stores are theirs, and store what it did."""
@@ -75,6 +79,7 @@ class SqliteStorage:
 
     def close(self) -> None:
         """Finish what runs, close the connections, end the threads."""
+        self._near.close()
         for reader in self._readers:
             reader.close()
         self._writer.close()

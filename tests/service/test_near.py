@@ -1,0 +1,144 @@
+"""Short reads are done on the event loop; no other one stays there."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.service.limits import Rates
+from aisle.service.storage import SqliteStorage, Tx
+from aisle.service.storage import near as nearby
+from aisle.service.storage.connection import opened
+from aisle.service.storage.near import Near, TooLong
+from tests.service.test_limits import client_of
+from tests.service.world import API, World
+
+pytestmark = pytest.mark.sqlite
+
+COUNTING = """
+    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < $1)
+    SELECT count(*) FROM number"""
+LONG = 100_000
+
+
+@pytest.fixture(autouse=True)
+def _no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearby, "monotonic", lambda: 0.0)
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Iterator[SqliteStorage]:
+    with closing(SqliteStorage(tmp_path / "service.db")) as made:
+        yield made
+
+
+@pytest.fixture
+def near(storage: SqliteStorage) -> Iterator[Near]:
+    with closing(Near(opened(storage.path, 5000, read_only=True))) as made:
+        yield made
+
+
+async def long(tx: Tx) -> int:
+    return await upto(tx, LONG)
+
+
+async def upto(tx: Tx, last: int) -> int:
+    row = await tx.one(COUNTING, last)
+    return int(row[0]) if row else 0
+
+
+async def test_a_long_read_is_done_elsewhere_and_the_loop_goes_on_meanwhile(storage: SqliteStorage) -> None:
+    here, went_on, seen = threading.current_thread(), threading.Event(), []
+
+    async def work(tx: Tx) -> int:
+        seen.append(threading.current_thread() is here)
+        if not seen[-1]:
+            assert went_on.wait(30)
+        return await long(tx)
+
+    asyncio.get_running_loop().call_soon(went_on.set)
+    assert await storage.read(work) == LONG
+    assert seen == [True, False]
+
+
+async def test_a_short_read_wakes_no_thread(storage: SqliteStorage) -> None:
+    async def work(tx: Tx) -> tuple[int, threading.Thread]:
+        return await upto(tx, 100), threading.current_thread()
+
+    assert await storage.read(work) == (100, threading.current_thread())
+
+
+def test_what_was_too_long_is_left_to_the_others_for_a_while(near: Near) -> None:
+    tried: list[str] = []
+
+    def note(_cursor: apsw.Cursor, sql: str, _given: Any) -> bool:
+        tried.append(sql)
+        return True
+
+    near._connection.exec_trace = note
+    with pytest.raises(TooLong):
+        near.run(long)
+    assert len([sql for sql in tried if "number" in sql]) == 1
+    for _ in range(nearby._PASSED_OVER):
+        with pytest.raises(TooLong):
+            near.run(lambda tx: upto(tx, 100))
+    assert len([sql for sql in tried if "number" in sql]) == 1
+    assert near.run(lambda tx: upto(tx, 100)) == 100
+    assert not near._connection.in_transaction
+
+
+def test_nothing_is_left_of_what_was_too_long(near: Near) -> None:
+    for last in range(LONG, LONG + 300):
+        with pytest.raises(TooLong):
+            near.run(long)
+        near._tx._long.clear()
+        assert not near._connection.in_transaction, last
+        assert near.run(lambda tx: upto(tx, 100)) == 100
+
+
+def test_a_read_that_waits_for_its_disk_is_too_long_too(near: Near, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = count()
+    monkeypatch.setattr(nearby, "monotonic", lambda: float(next(moments)))
+    with pytest.raises(TooLong):
+        near.run(lambda tx: upto(tx, 1000))
+
+
+async def test_whoever_has_to_wait_waits_elsewhere(storage: SqliteStorage) -> None:
+    here = threading.current_thread()
+
+    async def work(tx: Tx) -> str:
+        if threading.current_thread() is here:
+            raise apsw.BusyError("another one recovers the file")
+        return "read"
+
+    assert await storage.read(work) == "read"
+
+    async def within(tx: Tx) -> threading.Thread:
+        return threading.current_thread()
+
+    with storage._near._lock:
+        assert await storage.read(within) is not here
+
+
+async def test_a_search_is_done_elsewhere_and_counts_as_one_request(world: World) -> None:
+    storage: Any = world.service.storage
+    asked: list[str] = []
+
+    def note(_cursor: apsw.Cursor, sql: str, _given: Any) -> bool:
+        asked.append(sql)
+        return True
+
+    storage._near._connection.exec_trace = note
+    async with client_of(world, rates=Rates(token=0.1)) as client:
+        found = await client.get(f"{API}/products", params={"search_text": "muesli"})
+        refused = await client.get(f"{API}/products")
+    assert found.status_code == 200
+    assert refused.status_code == 429
+    assert asked, "it was begun on the loop"
+    assert not any("MATCH" in sql for sql in asked)
