@@ -1,6 +1,7 @@
 """SQLite: its engine, its file, several processes, and death in the middle of a commit."""
 
 import asyncio
+import json
 import os
 import signal
 import stat
@@ -20,7 +21,7 @@ from aisle.local import db
 from aisle.service.sql import core
 from aisle.service.sql.schema import MIGRATIONS
 from aisle.service.storage import SQLITE_FLOOR, Duplicate, Lost, SqliteStorage, Tx
-from aisle.service.storage.connection import SqliteTx
+from aisle.service.storage.connection import SqliteTx, _listed
 from aisle.service.storage.sqlite import require_engine
 from tests.service.world import World, assert_books
 
@@ -162,6 +163,13 @@ def test_every_connection_is_safe(tmp_path: Path) -> None:
     }
     assert storage.write_now(pragmas) == storage.read_now(pragmas) == expected
     storage.close()
+
+
+@pytest.mark.parametrize(
+    "said", [[], ["A1"], ['"', "\\", "\x01\n", "É 한 🎄", "\ud800"], [1, 2], ["1", 1, None, 1.5]], ids=repr
+)
+def test_a_list_reaches_the_database_as_it_is(said: list[object]) -> None:
+    assert json.loads(_listed(said)) == said
 
 
 async def test_what_is_written_again_and_again_is_copied_to_its_place_but_once(tmp_path: Path) -> None:
