@@ -204,11 +204,12 @@ def _scanned(state: Losing, value: Decimal) -> Result:
 
 def _doubted(state: Losing, value: Decimal) -> Result | None:
     """The question whether so many are meant, typed or scanned; None where somebody would believe it."""
-    assert state.item is not None
+    item = state.item
+    assert item is not None
     if value == state.sure or not _is_beyond(state, value):
         return None
     state = state._replace(typed=value, number=None, beyond=True)
-    return _told(state, ASK, "count.so_many", value=value, label=state.item.label)
+    return _told(state, ASK, "count.so_many", value=value, label=item.label)
 
 
 def _is_beyond(state: Losing, value: Decimal) -> bool:
