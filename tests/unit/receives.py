@@ -107,7 +107,7 @@ class Store:
         return [{"product_number": number, "location_code": "A-2"} for number in args["product_numbers"]]
 
     def named(self, args: Mapping[str, Any]) -> list[Row]:
-        return [{"kind": kind, "key": key, "label": key} for kind, key in NUMBERS if key == args["code"]]
+        return [{"kind": kind, "key": key, "label": f"Label of {key}"} for kind, key in NUMBERS if key == args["code"]]
 
     def refusals(self, _: Mapping[str, Any]) -> list[Row]:
         return []

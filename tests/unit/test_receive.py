@@ -222,6 +222,7 @@ def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None
     hand.say("D-2", "P5")
     assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of"
     assert [choice.id for choice in hand.view.choices] == ["receive.way_amount", "count.way_order"]
+    assert dict(hand.view.choices[1].args)["label"] == "4101", "an order is called by its number, not by its customer"
     assert hand.say("2") == "session.dropped"
     assert hand.state.item is not None
     assert hand.state.item.quantity == 1

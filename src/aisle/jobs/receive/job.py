@@ -37,6 +37,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
+    ORDER,
     PRODUCT,
     Back,
     Choice,
@@ -230,7 +231,8 @@ def _named(state: Receiving, rows: tuple[Mapping[str, Any], ...], context: Conte
     found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, DELIVERY, PRODUCT)))
     if found is None or receive_take.of_how_many(state) is None:
         return receive_take.set_to(state, value, context)
-    ways = (Way("amount", quantity=value), Way(f"is_{found.kind}", found.key, label=found.label or found.key))
+    label = found.key if found.kind == ORDER else found.label or found.key
+    ways = (Way("amount", quantity=value), Way(f"is_{found.kind}", found.key, label=label))
     return told(state._replace(ways=ways), ASK, "receive.number_of", quantity=value)
 
 
