@@ -6,6 +6,8 @@ import re
 from time import time
 from typing import Any, TypeGuard
 
+import pytest
+from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Message, Receive, Scope, Send
@@ -16,13 +18,14 @@ from aisle.service.dispatch import Dispatch, Way
 from aisle.service.gate import Gate
 from aisle.service.handlers import HANDLERS, Handler
 from aisle.service.limits import Rates
-from tests.service.world import World
+from tests.service.test_limits import client_of
+from tests.service.world import API, World
 
 
 def test_every_operation_is_found_where_the_routes_find_it(world: World) -> None:
-    app = create_app(world.service.storage)
-    layers: list[Any] = list(app.user_middleware)
-    [dispatch] = [Dispatch(app, **each.kwargs) for each in layers if each.cls is Dispatch]
+    app: Any = create_app(world.service.storage)
+    dispatch = app.door.app
+    assert isinstance(dispatch, Dispatch)
     routes = [each for each in app.routes if isinstance(each, APIRoute) and each.name in HANDLERS]
     assert len(routes) == len(HANDLERS)
     for route in routes:
@@ -33,6 +36,21 @@ def test_every_operation_is_found_where_the_routes_find_it(world: World) -> None
         operation, values = found
         assert operation.name == next(each.name for each in app.routes if _fits(each, scope))
         assert values == dict.fromkeys(re.findall(r"\{(\w+)\}", route.path), "A%2F12")
+
+
+async def test_an_operation_passes_nothing_of_the_framework(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: list[str] = []
+    framework = FastAPI.__call__
+
+    async def noted(self: FastAPI, scope: Scope, receive: Receive, send: Send) -> None:
+        passed.append(scope["path"])
+        await framework(self, scope, receive, send)
+
+    monkeypatch.setattr(FastAPI, "__call__", noted)
+    async with client_of(world) as client:
+        assert (await client.get(f"{API}/stores")).status_code == 200
+        assert (await client.get("/nowhere")).status_code == 404
+    assert passed == ["/nowhere"]
 
 
 def _fits(route: BaseRoute, scope: Scope) -> TypeGuard[Route]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aisle.contract.wire import OPERATIONS
 from aisle.errors import StorageError
@@ -50,7 +51,7 @@ def create_app(
 
     `access` hears of each request, `metrics` counts them and is told at `/metrics`.
     """
-    app = FastAPI(title="Store Operations Service", redirect_slashes=False, docs_url=None, redoc_url=None)
+    app = _App(title="Store Operations Service", redirect_slashes=False, docs_url=None, redoc_url=None)
     add_docs(app)
     gate = Gate(storage, clock, rates)
     ways: list[Way] = []
@@ -70,9 +71,22 @@ def create_app(
     app.add_exception_handler(HTTPException, _no_route)
     app.add_exception_handler(StorageError, _no_storage)
     app.openapi = document  # type: ignore[method-assign]
-    app.add_middleware(Dispatch, gate=gate, ways=ways)
-    app.add_middleware(Door, access=access, clock=clock, metrics=metrics)
+    app.stand_behind(lambda inside: Door(Dispatch(inside, gate, ways), access, clock, metrics))
     return app
+
+
+class _App(FastAPI):
+    """FastAPI's app behind the door. What FastAPI itself does for each request is for those that the door lets on."""
+
+    door: Door
+
+    def stand_behind(self, door: Callable[[ASGIApp], Door]) -> None:
+        """All requests come to this door, which is told where it goes on."""
+        self.door = door(super().__call__)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See FastAPI."""
+        await self.door(scope, receive, send)
 
 
 def _add(app: FastAPI, gate: Gate, way: Way) -> None:

@@ -24,6 +24,7 @@ FEATURES = (
 )
 # Parts of a path that are no longer are remembered; most requests come to the same few.
 _SHORT = 64
+_ANNOUNCED = (b"aisle-features", FEATURES.encode())
 # Headers that say one thing: of two that differ nobody can know which is meant.
 _ONCE = frozenset(
     {
@@ -69,7 +70,7 @@ class Door:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"aisle-features", FEATURES.encode())]
+                message["headers"] = [*message["headers"], _ANNOUNCED]
             else:
                 size += len(message.get("body", b""))
             await send(message)
@@ -80,12 +81,11 @@ class Door:
             await self._enter({**scope, NOTES: notes}, receive, announce)
         finally:
             took = round((monotonic() - began) * 1000, 1)
-            head = {"at": moment(self._clock()), "method": scope["method"], "status": status, "ms": took}
-            record = head | {"bytes": size} | notes
+            record = {"method": scope["method"], "status": status, "ms": took, "bytes": size, **notes}
             if self._metrics:
                 self._metrics.end(record)
             if self._access:
-                self._access(record)
+                self._access({"at": moment(self._clock()), **record})
 
     async def _enter(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
