@@ -556,7 +556,7 @@ def test_whatever_way_a_word_is_typed_its_product_is_found(
 
 @pytest.mark.parametrize("search", ["200g", "200 g", "200G", "200 G s"])
 def test_a_measure_is_found_in_one_word_and_in_two(cache: Cache, reads: Reads, search: str) -> None:
-    others = [product(f"A{n:03d}", f"Egg 200 ml {n}") for n in range(150)]
+    others = [product(f"A{n:03d}", f"Egg 200 ml {n}") for n in range(150)] + [product("200", "Gum")]
     cache.put_products([*others, product("B", "Nuts salt 200g"), product("C", "Seeds salt 200 g")])
     rows, _ = reads.query("search", {"search": search})
     assert {str(row["product_number"]) for row in rows[:2]} == {"B", "C"}

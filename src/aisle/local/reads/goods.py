@@ -217,13 +217,15 @@ def _is_exact(row: Hit, text: str) -> bool:
 
 
 def _rank(row: Hit, text: str) -> tuple[Any, ...]:
-    """Exact number or barcode, then names that begin so, then words that do, then the rest; short names first."""
+    """Exact number or barcode, then names that begin so, then those that have it in a row, then those whose words begin
+    so, then the rest; short names first."""
     _, haystack, number, name, *_ = row
     # What is a number or a barcode stands in the text as such: only then it is worth a closer look.
-    exact = f" {text}" in haystack and _is_exact(row, text)
+    in_a_row = f" {text}" in haystack
+    exact = in_a_row and _is_exact(row, text)
     beginning = haystack.startswith(" " + text)
     every = all(f" {word}" in haystack for word in text.split())
-    return not exact, not beginning, not every, len(name), name, number
+    return not exact, not beginning, not in_a_row, not every, len(name), name, number
 
 
 def _hit(
