@@ -14,9 +14,6 @@ _LETTERS = str.maketrans(
 """Letters of their own that no accent makes, as somebody types them whose keyboard has none of them."""
 _WORD, _ASCII_WORD = re.compile(r"[^\W_]+"), re.compile(r"[0-9a-z]+")
 _MARKED, _ASCII_MARKED = re.compile(r"[^\W_](?:[^\w\s]|_)+[^\W_]"), re.compile(r"[0-9a-z][^0-9a-z\s]+[0-9a-z]")
-_UNITS = "g|kg|mg|l|ml|cl|dl|mm|cm|m|oz|lb"
-_JOINED, _PARTED = re.compile(rf"\b(\d+)({_UNITS})\b", re.ASCII), re.compile(rf"\b(\d+) ({_UNITS})\b", re.ASCII)
-"""A measure as it is written in one word, and in two."""
 
 
 def plain(text: str) -> str:
@@ -51,12 +48,9 @@ def kept(text: str) -> str:
 
 
 def sought(text: str) -> tuple[str, ...]:
-    """The ways in which a search is meant, each some words that a text has all of: as it is typed; where it has
-    punctuation inside a word, also without: `7-up 33` → `7 up 33`, `7up 33`; and with its measures in one word or in
-    two: `oats 200g` → `oats 200g`, `oats 200 g`. None where it has no words."""
-    typed = fold(text)
-    measured = (_JOINED.sub(r"\1 \2", typed), _PARTED.sub(r"\1\2", typed))
-    return tuple(dict.fromkeys(way for way in (typed, unmarked(text), *measured) if way))
+    """The ways in which a search is meant, each some words that a text has all of: as it is typed, and where it has
+    punctuation inside a word, also without: `7-up 33` → `7 up 33`, `7up 33`. None where it has no words."""
+    return tuple(dict.fromkeys(way for way in (fold(text), unmarked(text)) if way))
 
 
 def _words(text: str) -> list[str]:
