@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.courier.ringing import NAMED_S, WHOLE_S, Ringer, places_of, topics_of
+from aisle.courier.ringing import NAMED_S, TURN_S, WHOLE_S, Ringer, places_of, topics_of
 from aisle.local.cache.schema import MANY
 from aisle.local.host.home import Home
 from aisle.local.host.signals import Bell, CourierSocket
@@ -55,6 +55,7 @@ async def test_who_is_concerned_hears_it_at_once_and_nobody_else(home: Home, soc
         socket.drain()
         async with ringing(socket, time) as ringer:
             ringer.tell(["order/O1", "outbox"])
+            await time.pass_(TURN_S * 5)
             assert {page: bell.drain() for page, bell in bells.items()} == {
                 "order/O1": {"order/O1"},
                 "order/O2": set(),
@@ -66,7 +67,32 @@ async def test_who_is_concerned_hears_it_at_once_and_nobody_else(home: Home, soc
             assert unknown.drain() == {"order/O1", "outbox"}
             await time.pass_(WHOLE_S)
             ringer.tell(["link"])
+            await time.pass_(TURN_S * 8)
             assert all(bell.drain() == {"link"} for bell in (*bells.values(), unknown))
+
+
+async def test_many_are_rung_one_after_the_other_and_who_waits_for_an_answer_before_them(
+    home: Home, socket: CourierSocket
+) -> None:
+    time = Time()
+    with ExitStack() as stack:
+        bells = [stack.enter_context(closing(Bell(home))) for _ in range(20)]
+        for bell in bells:
+            bell.show(("order/O1",))
+        socket.drain()
+        bells[7].ring_courier()
+        socket.drain()
+        async with ringing(socket, time) as ringer:
+            ringer.tell(["order/O1", "waiting"])
+            heard = [bool(bell.drain()) for bell in bells]
+            assert heard[7]
+            assert sum(heard) == 2, "and the first of the others"
+            while not all(heard):
+                before = sum(heard)
+                await time.pass_(TURN_S)
+                heard = [known or bool(bell.drain()) for known, bell in zip(heard, bells, strict=True)]
+                assert before <= sum(heard) <= before + 1
+            assert time.now - Time().now <= TURN_S * 25
 
 
 async def test_what_follows_close_behind_comes_together(home: Home, socket: CourierSocket) -> None:
@@ -80,11 +106,12 @@ async def test_what_follows_close_behind_comes_together(home: Home, socket: Cour
             heard = {"page": set[str](), "listed": set[str]()}
             for number in range(100):
                 ringer.tell([f"order/O{number % 4}"])
+                await time.pass_(TURN_S * 2)
                 for name, bell in (("page", page), ("listed", listed)):
                     found = bell.drain()
                     rings[name] += bool(found)
                     heard[name] |= found
-                await time.pass_(0.02)
+                await time.pass_(0.02 - TURN_S * 2)
             await time.pass_(WHOLE_S)
             assert page.drain() | heard["page"] == {"order/O1"}
             assert listed.drain() | heard["listed"] == {f"order/O{number}" for number in range(4)}

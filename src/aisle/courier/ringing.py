@@ -2,7 +2,8 @@
 
 Fifty sessions that all look at whatever any of them does are two and a half thousand looks a round: a host has to grow
 with what its people do, not with its square. Whoever is rung for the first time in a while is rung at once; what
-follows close behind comes together.
+follows close behind comes together. Of many whom it concerns one is rung after the other: else all of them look in the
+same moment, and whoever scans then waits for a processor.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ NAMED_S = 0.1
 """Between two rings at one session for what it shows by its name."""
 WHOLE_S = 1.0
 """Between two rings for what is but one of many on its page."""
+TURN_S = 0.004
+"""So long the others wait for one session that looks; who waits for an answer himself waits for none of them."""
 
 
 class _Held(NamedTuple):
@@ -39,6 +42,8 @@ class Ringer:
         self._rung: dict[str, float] = {}
         """When each session was rung last."""
         self._held: dict[str, _Held] = {}
+        self._turn = 0.0
+        """When the last one was rung that others waited for, or would have."""
 
     def tell(self, topics: Iterable[str]) -> None:
         """These have changed (see `local.host.signals`): rings where it is time, and keeps the rest until it is."""
@@ -66,18 +71,29 @@ class Ringer:
         self._held[name] = _Held(before.topics.union(topics), min(before.due, due))
 
     def _ring(self, now: float) -> None:
+        due = [name for name, held in self._held.items() if held.due <= now or held.due > now + WHOLE_S]
+        for name in due:
+            if WAITING in self._held[name].topics:
+                self._ring_at(name, now)
+        others = sorted((name for name in due if name in self._held), key=lambda name: self._held[name].due)
+        if others and not self._turn <= now < self._turn + TURN_S:
+            self._ring_at(others[0], now)
+            self._turn = now
+
+    def _ring_at(self, name: str, now: float) -> None:
         assert self._socket is not None
-        for name in [name for name, held in self._held.items() if held.due <= now or held.due > now + WHOLE_S]:
-            self._socket.ring(name, self._held.pop(name).topics)
-            self._rung[name] = now
+        self._socket.ring(name, self._held.pop(name).topics)
+        self._rung[name] = now
 
     async def run(self) -> None:
         """Rings for ever for what was kept."""
         while True:
+            now = self._clock()
             if self._socket is not None:
-                self._ring(self._clock())
+                self._ring(now)
             due = min((held.due for held in self._held.values()), default=None)
-            await self._alarm.wait(None if due is None else due - self._clock())
+            turn = self._turn + TURN_S if self._turn <= now else now
+            await self._alarm.wait(None if due is None else max(due, turn) - now)
 
 
 def topics_of(topic: str, keys: Sequence[str]) -> list[str]:
