@@ -119,7 +119,7 @@ async def test_writers_of_one_round_are_stored_by_one_commit_and_heard_together(
         monkeypatch.undo()
         assert [type(answer).__name__ for answer in answers] == ["str", "CancelledError", "ValueError", "str"]
         assert commits.count("COMMIT") == 1
-        assert len(woken) == 2, "the refusal, which is known at once, and the rest"
+        assert len(woken) == 1, "the refusal, which stands only now, with the rest"
         assert await storage.read(names) == {"first", "last"}
 
 

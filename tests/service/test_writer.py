@@ -5,8 +5,9 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,60 @@ async def test_a_part_that_fails_is_undone_and_the_rest_of_its_work_kept(writer:
 
     await asyncio.gather(*map(writer.send, (keep_as("before"), half, keep_as("after"))))
     assert await writer.send(names) == {"before", "first", "last", "after"}
+
+
+@pytest.mark.parametrize("meanwhile", ["another writes", "another holds it"])
+async def test_a_refusal_that_was_undone_with_what_led_to_it_is_none(
+    writer: Writer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    begins, begun = SqliteTx.begin, count(1)
+
+    def begin(self: SqliteTx, statement: str) -> None:
+        if next(begun) == 2:
+            if meanwhile == "another holds it":
+                raise apsw.BusyError
+            with closing(made(tmp_path / "some.db")) as other:
+                other.execute("INSERT INTO kept VALUES ('closed')")
+        begins(self, statement)
+
+    async def unless(tx: Tx, name: str, is_there: str) -> str:
+        if is_there in await names(tx):
+            raise Refusal(409, is_there)
+        return await keep(tx, name)
+
+    async def fails(tx: Tx) -> None:
+        await keep(tx, "half")
+        raise Refusal(409, "too late")
+
+    monkeypatch.setattr(SqliteTx, "begin", begin)
+    jobs = [partial(unless, name="a", is_there="closed"), partial(unless, name="b", is_there="a"), fails]
+    answers = await asyncio.gather(*map(writer.send, jobs), return_exceptions=True)
+    assert [type(answers[0]), answers[1]] == [Busy if meanwhile == "another holds it" else Refusal, "b"]
+    assert isinstance(answers[2], Refusal)
+    assert await writer.send(names) - {"closed"} == {"b"}
+
+
+async def test_where_nothing_is_stored_only_a_refusal_that_nobody_had_written_before_stands(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = SqliteTx.end
+
+    def fails(self: SqliteTx, statement: str) -> None:
+        if statement == "COMMIT":
+            raise apsw.IOError
+        ends(self, statement)
+
+    async def is_refused(tx: Tx) -> None:
+        raise Refusal(409, "no")
+
+    monkeypatch.setattr(SqliteTx, "end", fails)
+    with pytest.raises(Refusal):
+        await writer.send(is_refused)
+    jobs = [is_refused, keep_as("a"), is_refused, keep_as("b")]
+    answers = await asyncio.gather(*map(writer.send, jobs), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [Refusal, Lost, Lost, Lost]
+    monkeypatch.undo()
+    assert await writer.send(names) == set()
 
 
 async def test_a_disk_that_can_neither_keep_nor_undo_is_told_to_all(

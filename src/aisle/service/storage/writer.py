@@ -2,7 +2,8 @@
 
 Each piece of work stands by itself, so one that is refused takes nothing of its neighbours with it. Few are, once they
 have written: then all of the transaction is undone and done again, each piece in a savepoint of its own. Its
-caller hears "stored" only after the commit. Whoever asks is answered, whatever thread closes it meanwhile: what came
+caller hears what became of it only after the commit, a refusal too: it was judged beside what others had written, and
+had that been undone it might have been none. Whoever asks is answered, whatever thread closes it meanwhile: what came
 before that is carried out, what comes later is refused.
 """
 
@@ -14,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
+from itertools import takewhile
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
@@ -190,7 +192,7 @@ class Writer:
         except Entangled:
             raise
         except BaseException as problem:
-            _tell([_Told(job, problem=_outside(problem))])
+            done.append(_Told(job, problem=_outside(problem)))
 
 
 async def _guarded(tx: SqliteTx, work: Work[T]) -> T:
@@ -206,8 +208,14 @@ def _store(tx: SqliteTx, done: list[_Told]) -> None:
     except Exception as problem:
         with suppress(apsw.Error):  # where this fails too, the next one tries again
             tx.end("ROLLBACK")
-        done = [_Told(told.job, problem=_outside(problem)) for told in done]
+        done = _unstored(done, _outside(problem))
     _tell(done)
+
+
+def _unstored(done: list[_Told], problem: BaseException) -> list[_Told]:
+    """What becomes of them where nothing is stored: only a refusal that nobody had written before stands."""
+    stand = list(takewhile(lambda told: told.problem is not None, done))
+    return [*stand, *(_Told(told.job, problem=problem) for told in done[len(stand) :])]
 
 
 def _tell(done: Iterable[_Told]) -> None:
