@@ -28,7 +28,7 @@ from aisle.jobs.base import (
 from aisle.jobs.count import counting
 from aisle.jobs.count.counting import Counting
 from aisle.jobs.count.job import CountJob
-from aisle.jobs.view import ListWindow, Msg, Step, Verdict
+from aisle.jobs.view import WRONG, ListWindow, Msg, Step, Verdict
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -802,7 +802,7 @@ def test_a_multiplied_scan_that_nobody_would_believe_is_no_count_unless_somebody
         assert hand.state.item is not None
         assert hand.state.item.counted is None
         assert len(choices(hand)) == 1
-        assert hand.scan(number, "2") in ("count.counted", "count.counted_of"), "another scan is the answer too"
+        assert hand.type(2) in ("count.counted", "count.counted_of"), "another quantity is the answer too"
         assert hand.scan(number, "99999") == "count.so_many"
         hand.type(1)
         assert hand.state.item.counted == 100001
@@ -819,6 +819,41 @@ def test_a_multiplied_scan_is_asked_about_in_a_second_count_too() -> None:
     assert hand.state.second is None
     hand.scan("P1", "99999")
     assert hand.type(1) == "count.differ_value"
+
+
+def test_nothing_goes_on_before_so_many_are_settled() -> None:
+    hand = Hand({"A-1": [product("P1", 5)], "A-2": []}, {"P7": wide({}, 0)})
+    hand.numbers = [(LOCATION, "12"), (PRODUCT, "110002")]
+    hand.place("A-1")
+    hand.scan("P1", "5")
+    assert hand.scan("P7", "5000") == "count.so_many"
+    asked = hand.state
+    for told in (hand.place("A-2"), hand.scan("P7"), hand.scan("P1"), hand.type(12), hand.type(110002)):
+        assert told == "count.answer_first"
+    for letter in "dul":
+        assert hand.say(letter) == "count.so_many"
+        assert hand.verdict is not None
+        assert hand.verdict.kind == WRONG
+    assert hand.state == asked
+    assert hand.effects[-1] == Query("named", "named", {"code": "110002"})
+    hand.type(1)
+    hand.place("A-2")
+    hand.type(1)
+    assert {entry["product_number"] for entry in hand.entries} == {"P1", "P7"}
+
+
+def test_a_doubted_second_count_is_settled_before_the_first_is_kept() -> None:
+    hand = Hand({"A-1": [product("P1", 20)]}, policy=Policy())
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.say("d")
+    hand.scan("P1", "5000")
+    for letter in "dn":
+        assert hand.say(letter) == "count.so_many"
+    assert hand.step == "count.recount"
+    assert hand.type(21) == "count.differ_value", "another quantity is the answer"
+    assert not hand.state.ways
+    assert hand.state.items[0].counted == 21
 
 
 def choices(hand: Hand) -> tuple[Msg, ...]:

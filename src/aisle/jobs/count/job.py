@@ -111,7 +111,10 @@ class CountJob:
                 return Turn(state, _look_again(state))
         if state.pending and state.phase != "list":
             state = count_scan.looked_up(state, None, context).state
-        if isinstance(event, Thing | Quantity | Command):
+        doubted = count_scan.is_doubted(state)
+        if doubted and isinstance(event, Thing | Command):
+            return count_scan.unanswered(state, event)
+        if not doubted and isinstance(event, Thing | Quantity | Command):
             state = state._replace(ways=())
         match event:
             case Back():

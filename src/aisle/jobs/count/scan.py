@@ -11,7 +11,7 @@ from aisle.jobs.base import Context, Query, Turn
 from aisle.jobs.count import asking, counting
 from aisle.jobs.count.counting import Counting, Item, Next
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Meaning
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Meaning, Thing
 
 Result = Turn[Counting]
 
@@ -44,6 +44,20 @@ def thing(state: Counting, meanings: tuple[Meaning, ...], context: Context) -> R
     if state.mode == "product":
         return _tour_thing(state, meaning, context)
     return _place(state, meaning, context) if meaning.kind == LOCATION else product(state, meaning, context)
+
+
+def is_doubted(state: Counting) -> bool:
+    """Whether it is asked if so many are meant: they stand nowhere but in the question."""
+    return len(state.ways) == 1 and state.ways[0].kind == "quantity"
+
+
+def unanswered(state: Counting, event: Thing | Command) -> Result:
+    """A scan or a letter while so many are doubted: nothing before that is settled."""
+    if isinstance(event, Thing):
+        first = event.meanings[0]
+        return asking.told(state, WRONG, "count.answer_first", what=first.label or first.key)
+    item = state.items[state.question if state.phase == "recount" else state.at]
+    return asking.told(state, WRONG, "count.so_many", value=Decimal(state.ways[0].key), label=item.label)
 
 
 def next_of(meaning: Meaning) -> Next:
@@ -161,6 +175,8 @@ def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context
     found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, PRODUCT)))
     if found is None:
         return _believed(state, value, context)
+    if is_doubted(state):
+        return unanswered(state, Thing((found,)))
     if value > numbers.LIKELY:
         return thing(state, (found,), context)
     way = _other(found)
@@ -196,9 +212,10 @@ def chosen(state: Counting, number: int, context: Context) -> Result:
 
 
 def _so_many(state: Counting, value: Decimal, context: Context) -> Result:
+    state = state._replace(ways=())
     if state.phase == "recount":
         return asking.checked(state, value, context)
-    turn = _put(state._replace(ways=()), state.at, value, context)
+    turn = _put(state, state.at, value, context)
     if state.only:
         return _all_said(turn.state, context)
     if state.mode != "product":
