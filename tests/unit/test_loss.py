@@ -363,6 +363,23 @@ def test_a_multiplied_scan_that_nobody_would_believe_is_asked_about_like_what_is
     assert hand.entries == []
 
 
+def test_nothing_goes_on_before_so_many_lost_are_settled() -> None:
+    hand = Hand()
+    assert hand.scan("P1", "5000") == "count.so_many"
+    asked = hand.state
+    for key, kind in (("A-2", LOCATION), ("P1", PRODUCT), ("P2", PRODUCT)):
+        assert hand.scan(key, kind=kind) == "count.answer_first"
+    for number in (7, 4101, 110002):
+        assert hand.feed(Quantity(Decimal(number))) == "count.answer_first", "the number of a place, an order, goods"
+    assert hand.feed(Command("d")) == "count.so_many"
+    assert hand.state == asked
+    assert hand.feed(Quantity(Decimal(99))) == "loss.why", "another quantity is the answer"
+    hand.feed(Back())
+    assert hand.feed(Quantity(Decimal(5000))) == "count.so_many"
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.state.quantity == 5000
+
+
 def anything(hand: Hand, random: Random) -> Event:
     """Something that the grammar could make of an input at the step on the screen."""
     open_ = hand.job.open(hand.state)

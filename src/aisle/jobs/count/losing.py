@@ -64,9 +64,11 @@ class Losing(NamedTuple):
     number: Meaning | None = None
     """What the digits typed last are the number of; whether they are a quantity is asked."""
     typed: Decimal | None = None
+    """So many, of which it is asked whether they are meant, or what they are the number of."""
+    looked: Decimal | None = None
     """Digits that are looked up."""
     beyond: bool = False
-    """They are far more than there were; whether so many are meant is asked."""
+    """So many are far more than there were; whether they are meant is asked, and nothing else is done before."""
     sure: Decimal | None = None
     """So many, far more than there were, are meant: nobody asks once more."""
 

@@ -84,11 +84,15 @@ class LossJob:
                 return _decided(state, state.chosen, number, context)
             case Choice(number) if number <= len(loss_view.shown(state)):
                 return _chosen(state, number, context)
+            case Thing(meanings) if state.beyond:
+                return _told(state, WRONG, "count.answer_first", what=meanings[0].label or meanings[0].key)
+            case Command("d") if state.beyond and state.item:
+                return _told(state, WRONG, "count.so_many", value=state.typed or Decimal(0), label=state.item.label)
             case Thing(meanings):
                 return _thing(_unasked(state), meanings)
             case Quantity(value, code) if state.phase == "quantity":
                 query = numbers.asked(value, code)
-                looked_up = state._replace(typed=value, number=None, beyond=False)
+                looked_up = state._replace(looked=value, number=None)
                 return Turn(looked_up, (query,)) if query else _quantity(state, value, context)
             case Command("d") if state.phase == "quantity":
                 return _so_many(_unasked(state), state.quantity, context)
@@ -228,20 +232,22 @@ def _so_many(state: Losing, value: Decimal, context: Context) -> Result:
 
 
 def _unasked(state: Losing) -> Losing:
-    return state._replace(number=None, typed=None, beyond=False, chosen=None)
+    return state._replace(number=None, typed=None, looked=None, beyond=False, chosen=None)
 
 
 def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     """Digits that nothing has for a number are a quantity; else it is asked."""
-    value = state.typed
+    value, state = state.looked, state._replace(looked=None)
     if value is None or state.phase != "quantity":
-        return Turn(_unasked(state))
+        return Turn(state)
     found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, PRODUCT)))
     if found is None:
         return _quantity(state, value, context)
+    if state.beyond:
+        return _told(state, WRONG, "count.answer_first", what=found.label or found.key)
     if value > numbers.LIKELY:
         return _thing(_unasked(state), (found,))
-    state = state._replace(number=found, beyond=False)
+    state = state._replace(number=found, typed=value)
     what = found.key if found.kind == ORDER else found.label or found.key
     return _told(state, ASK, counting.NUMBER_OF[found.kind], value=value, what=what)
 
