@@ -363,6 +363,21 @@ def test_a_multiplied_scan_that_nobody_would_believe_is_asked_about_like_what_is
     assert hand.entries == []
 
 
+def test_so_many_are_meant_at_one_place_and_asked_about_again_at_another() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    hand.feed(Quantity(Decimal(3000)))
+    assert hand.feed(Choice(1)) == "loss.why"
+    hand.feed(Back())
+    assert hand.scan("B-1", kind=LOCATION) == "count.so_many"
+    assert hand.state.item is not None
+    assert hand.state.item.place == "B-1"
+    assert hand.feed(Command("d")) == "count.so_many"
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.feed(Choice(1)) == "loss.lost"
+    assert hand.entries[-1]["location_code"] == "B-1"
+
+
 def test_nothing_goes_on_before_so_many_lost_are_settled() -> None:
     hand = Hand()
     assert hand.scan("P1", "5000") == "count.so_many"

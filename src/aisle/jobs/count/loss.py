@@ -190,7 +190,8 @@ def _scanned_place(state: Losing, meaning: Meaning) -> Result:
         return _told(state, GOOD, "loss.at_place", query, place=meaning.key)
     if state.phase == "reason":
         return _told(state._replace(place=state.item.place), WRONG, "count.answer_first", what=meaning.key)
-    state = state._replace(item=state.item._replace(place=meaning.key, pool=0, expected=Decimal(0)))
+    item = state.item._replace(place=meaning.key, pool=0, expected=Decimal(0))
+    state = state._replace(item=item, sure=None)  # so many were meant where it was
     return _settled(state)._replace(effects=(query,))
 
 
