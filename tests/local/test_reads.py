@@ -555,11 +555,10 @@ def test_whatever_way_a_word_is_typed_its_product_is_found(
 
 
 def test_what_has_the_words_in_a_row_comes_first(cache: Cache, reads: Reads) -> None:
-    cache.put_products(
-        [product("A", "Milk in dark"), product("B", "Cocoa dark milk, organic"), product("C", "Dark ox milk")]
-    )
+    names = {"A": "Milk in dark", "B": "Cocoa dark milk, organic", "C": "Dark ox milk"}
+    cache.put_products([product(*each) for each in names.items()])
     rows, _ = reads.query("search", {"search": "dark milk"})
-    assert [str(row["product_number"]) for row in rows] == ["B", "A", "C"]
+    assert [str(row["product_number"]) for row in rows] == ["B", "C", "A"]
 
 
 def test_a_letter_is_found_in_the_last_of_many_products(cache: Cache, reads: Reads) -> None:
