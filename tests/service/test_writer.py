@@ -243,7 +243,7 @@ async def test_where_nothing_is_stored_only_a_refusal_that_nobody_had_written_be
     monkeypatch.setattr(SqliteTx, "end", fails)
     with pytest.raises(Refusal):
         await writer.send(is_refused)
-    jobs = [is_refused, keep_as("a"), is_refused, keep_as("b")]
+    jobs: list[Callable[[Tx], Coroutine[Any, Any, Any]]] = [is_refused, keep_as("a"), is_refused, keep_as("b")]
     answers = await asyncio.gather(*map(writer.send, jobs), return_exceptions=True)
     assert [type(answer) for answer in answers] == [Refusal, Lost, Lost, Lost]
     monkeypatch.undo()
