@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,14 @@ from aisle.service.storage import near as nearby
 from aisle.service.storage.connection import opened
 from aisle.service.storage.near import Near, TooLong
 from tests.service.test_limits import client_of
-from tests.service.world import API, World
+from tests.service.world import API, LOGS, World
 
 pytestmark = pytest.mark.sqlite
 
 COUNTING = """
     WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < $1)
     SELECT count(*) FROM number"""
+ROWS = f"WITH RECURSIVE {COUNTING.split('RECURSIVE')[1].replace('count(*)', 'n')}"
 LONG = 100_000
 
 
@@ -109,6 +111,46 @@ def test_a_read_that_waits_for_its_disk_is_too_long_too(near: Near, monkeypatch:
         near.run(lambda tx: upto(tx, 1000))
 
 
+def test_what_python_makes_of_many_rows_is_made_elsewhere(near: Near) -> None:
+    made: list[int] = []
+
+    async def rows(tx: Tx, each: int, times: int) -> None:
+        for _ in range(times):
+            made.append(len(await tx.all(ROWS, each)))
+
+    near.run(lambda tx: rows(tx, nearby._ROWS, 1))
+    for each, times, fetched in ((nearby._ROWS + 1, 1, []), (nearby._ROWS // 4 + 1, 5, [nearby._ROWS // 4 + 1] * 3)):
+        made.clear()
+        near._tx._long.clear()
+        with pytest.raises(TooLong):
+            near.run(partial(rows, each=each, times=times))
+        assert made == fetched
+        assert list(near._tx._long) == [ROWS]
+
+
+def test_nothing_is_begun_once_the_time_is_over(near: Near, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work(tx: Tx) -> None:
+        await upto(tx, 100)
+        monkeypatch.setattr(nearby, "monotonic", lambda: 1.0)  # Python took so long
+        await tx.one("SELECT 1")
+
+    with pytest.raises(TooLong):
+        near.run(work)
+    assert list(near._tx._long) == [COUNTING]
+
+
+def test_the_dearest_statement_is_passed_over_and_not_the_last(near: Near) -> None:
+    shared = f"{COUNTING} WHERE n > 0"
+
+    async def work(tx: Tx) -> None:
+        for sql, last in ((shared, 20), (COUNTING, 1000), (shared, 1000)):
+            await tx.one(sql, last)
+
+    with pytest.raises(TooLong):
+        near.run(work)
+    assert list(near._tx._long) == [COUNTING]
+
+
 async def test_whoever_has_to_wait_waits_elsewhere(storage: SqliteStorage) -> None:
     here = threading.current_thread()
 
@@ -142,3 +184,23 @@ async def test_a_search_is_done_elsewhere_and_counts_as_one_request(world: World
     assert refused.status_code == 429
     assert asked, "it was begun on the loop"
     assert not any("MATCH" in sql for sql in asked)
+
+
+async def test_a_page_of_100_stock_entries_with_their_places_is_read_on_the_loop(world: World) -> None:
+    storage: Any = world.service.storage
+    elsewhere: list[str] = []
+
+    def note(_cursor: apsw.Cursor, sql: str, _given: Any) -> bool:
+        elsewhere.append(sql)
+        return True
+
+    numbers = [f"N{n}" for n in range(100)]
+    await world.post("/products", {"products": [{"product_number": n, "product_name": "More"} for n in numbers]})
+    for place in ("A1", "A2", "A10"):
+        logs = [{"product_number": n, "location_code": place, "stock_pool_1": 7} for n in numbers]
+        await world.post(LOGS, {"storeproductlog": logs}, query={"is_counted_quantity": True})
+    for reader in storage._readers:
+        reader._connection.exec_trace = note
+    found = await world.rows("/storeproducts/stock", store_number="S1", page_size=100, include_locations=True)
+    assert [len(entry["store_locations"]) for entry in found] == [3] * 100
+    assert not elsewhere
