@@ -220,7 +220,11 @@ async def test_a_refusal_that_was_undone_with_what_led_to_it_is_none(
         raise Refusal(409, "too late")
 
     monkeypatch.setattr(SqliteTx, "begin", begin)
-    jobs = [partial(unless, name="a", is_there="closed"), partial(unless, name="b", is_there="a"), fails]
+    jobs: list[Callable[[Tx], Coroutine[Any, Any, str | None]]] = [
+        partial(unless, name="a", is_there="closed"),
+        partial(unless, name="b", is_there="a"),
+        fails,
+    ]
     answers = await asyncio.gather(*map(writer.send, jobs), return_exceptions=True)
     assert [type(answers[0]), answers[1]] == [Busy if meanwhile == "another holds it" else Refusal, "b"]
     assert isinstance(answers[2], Refusal)
@@ -243,7 +247,7 @@ async def test_where_nothing_is_stored_only_a_refusal_that_nobody_had_written_be
     monkeypatch.setattr(SqliteTx, "end", fails)
     with pytest.raises(Refusal):
         await writer.send(is_refused)
-    jobs: list[Callable[[Tx], Coroutine[Any, Any, Any]]] = [is_refused, keep_as("a"), is_refused, keep_as("b")]
+    jobs = [is_refused, keep_as("a"), is_refused, keep_as("b")]
     answers = await asyncio.gather(*map(writer.send, jobs), return_exceptions=True)
     assert [type(answer) for answer in answers] == [Refusal, Lost, Lost, Lost]
     monkeypatch.undo()
