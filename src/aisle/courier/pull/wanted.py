@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from math import inf
 
 from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerError, TransportError, Unauthorized
 from aisle.courier.backoff import backoff
@@ -22,6 +23,9 @@ from aisle.errors import StorageError
 from aisle.local.outbox.operation import Operation
 
 AT_ONCE = 4
+NEAR_S = 0.03
+"""A service that answers sooner is asked for one after the other: what all people of a store have just done is then not
+read back in one go, with whoever scans meanwhile waiting for a processor."""
 AGAIN_S = 900.0
 """After so long a part that could not be read is tried again, and so seldom in the end what can never be read."""
 TOGETHER = 5
@@ -52,6 +56,8 @@ class Wanted:
         self._read_backs = ReadBacks(retire)
         self._read_back = read_back
         self._knock = knock
+        self._took = inf
+        """Seconds that the last read took."""
         self._topics: dict[Topic, None] = {}
         self._failed: Counter[Topic] = Counter()
         self._later: dict[Topic, float] = {}
@@ -103,7 +109,7 @@ class Wanted:
         self.add(self._take_later())
         if not self._topics:
             return
-        readers = min(AT_ONCE, len(self._topics))
+        readers = min(AT_ONCE if self._took > NEAR_S else 1, len(self._topics))
         together = [topic for topic in self._topics if topic.topic == PRODUCT]
         if len(together) >= TOGETHER and self._pull.lists_changed and self._may_ask():
             for topic in together:
@@ -149,9 +155,10 @@ class Wanted:
         await self._read_some()
 
     async def _read(self, topic: Topic) -> None:
-        spoken_for = self._read_backs.begins(topic)
+        spoken_for, began = self._read_backs.begins(topic), self._pull.now()
         try:
             rows = await self._pull.topic(topic)
+            self._took = self._pull.now() - began
         except Overtaken:
             return
         except StorageError:
