@@ -93,6 +93,17 @@ def test_what_stands_behind_a_question_mark_is_found_or_an_empty_page_waits_for_
         assert session.take(BACK, 0.0).view == before
 
 
+@every
+def test_an_empty_page_keeps_the_scan_that_it_was_opened_for(home: Home, way: str) -> None:
+    """The job below hears nothing of it."""
+    with begin(home, way) as session:
+        before = stand(home, session, way)
+        assert say(session, "?").view.name == "lookup.list"
+        frame = say(session, BARCODES[1])
+        assert (frame.view.name, told(frame)) == ("lookup.product", (INFO, "lookup.shown"))
+        assert session.take(BACK, 0.0).view == before
+
+
 @pytest.mark.parametrize("way", [way for way in WAYS if not way.startswith(WORDS_OF_THEIR_OWN)], indirect=True)
 def test_words_that_a_job_has_no_use_for_are_found_and_back_lands_on_the_step(home: Home, way: str) -> None:
     with begin(home, way) as session:

@@ -29,11 +29,6 @@ ROWS = f"WITH RECURSIVE {COUNTING.split('RECURSIVE')[1].replace('count(*)', 'n')
 LONG = 100_000
 
 
-@pytest.fixture(autouse=True)
-def _no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearby, "monotonic", lambda: 0.0)
-
-
 @pytest.fixture
 def storage(tmp_path: Path) -> Iterator[SqliteStorage]:
     with closing(SqliteStorage(tmp_path / "service.db")) as made:

@@ -362,6 +362,12 @@ def shows_written(job: Job[Any]) -> bool:
     return bool(getattr(job, "shows_written", not job.journalled))
 
 
+def wants(job: Job[Any], state: Any) -> bool:
+    """Whether this page was opened for a scan and has had none: on top of a job it keeps the next one for itself."""
+    says = getattr(job, "wants", None)
+    return bool(says and says(state))
+
+
 def is_aside(job: Job[Any]) -> bool:
     """Whether the job below never hears that this one was open: it is told what was held back, or looks again."""
     return bool(getattr(job, "aside", False))

@@ -87,6 +87,10 @@ class LookupJob:
         """The list or the page."""
         return lookup_view.listed(state) if state.listing else lookup_view.page(state)
 
+    def wants(self, state: Lookup) -> bool:
+        """While nothing was looked for."""
+        return not (state.number or state.search or state.asked)
+
     def step(self, state: Lookup, event: Event, context: Context) -> Result:
         """A scan opens its page, words search, numbers choose."""
         match event:

@@ -38,6 +38,7 @@ from aisle.jobs.base import (
     hides,
     holds,
     is_aside,
+    wants,
 )
 from aisle.jobs.view import GOOD, Verdict
 from aisle.local.host.signals import REFUSAL
@@ -148,7 +149,7 @@ class Stack:
 
     def feed(self, event: Event, context: Context) -> Outcome:
         """Runs one event through the top job, and on through whatever follows from it."""
-        if isinstance(event, Thing) and not event.lookup:
+        if isinstance(event, Thing) and not event.lookup and not wants(self.top.job, self.top.state):
             taken = self._taken_below(event, context)
             if taken:
                 return taken
