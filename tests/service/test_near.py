@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from itertools import count
@@ -41,6 +41,16 @@ def near(storage: SqliteStorage) -> Iterator[Near]:
         yield made
 
 
+def noting(said: list[str]) -> Callable[[apsw.Cursor, str, Any], bool]:
+    """Puts down each statement that a connection is asked."""
+
+    def note(_cursor: apsw.Cursor, sql: str, _given: Any) -> bool:
+        said.append(sql)
+        return True
+
+    return note
+
+
 async def long(tx: Tx) -> int:
     return await upto(tx, LONG)
 
@@ -74,11 +84,7 @@ async def test_a_short_read_wakes_no_thread(storage: SqliteStorage) -> None:
 def test_what_was_too_long_is_left_to_the_others_for_a_while(near: Near) -> None:
     tried: list[str] = []
 
-    def note(_cursor: apsw.Cursor, sql: str, _given: Any) -> bool:
-        tried.append(sql)
-        return True
-
-    near._connection.exec_trace = note
+    near._connection.exec_trace = noting(tried)
     with pytest.raises(TooLong):
         near.run(long)
     assert len([sql for sql in tried if "number" in sql]) == 1
@@ -167,11 +173,7 @@ async def test_a_search_is_done_elsewhere_and_counts_as_one_request(world: World
     storage: Any = world.service.storage
     asked: list[str] = []
 
-    def note(_cursor: apsw.Cursor, sql: str, _given: Any) -> bool:
-        asked.append(sql)
-        return True
-
-    storage._near._connection.exec_trace = note
+    storage._near._connection.exec_trace = noting(asked)
     async with client_of(world, rates=Rates(token=0.1)) as client:
         found = await client.get(f"{API}/products", params={"search_text": "muesli"})
         refused = await client.get(f"{API}/products")
@@ -185,17 +187,13 @@ async def test_a_page_of_100_stock_entries_with_their_places_is_read_on_the_loop
     storage: Any = world.service.storage
     elsewhere: list[str] = []
 
-    def note(_cursor: apsw.Cursor, sql: str, _given: Any) -> bool:
-        elsewhere.append(sql)
-        return True
-
     numbers = [f"N{n}" for n in range(100)]
     await world.post("/products", {"products": [{"product_number": n, "product_name": "More"} for n in numbers]})
     for place in ("A1", "A2", "A10"):
         logs = [{"product_number": n, "location_code": place, "stock_pool_1": 7} for n in numbers]
         await world.post(LOGS, {"storeproductlog": logs}, query={"is_counted_quantity": True})
     for reader in storage._readers:
-        reader._connection.exec_trace = note
+        reader._connection.exec_trace = noting(elsewhere)
     found = await world.rows("/storeproducts/stock", store_number="S1", page_size=100, include_locations=True)
     assert [len(entry["store_locations"]) for entry in found] == [3] * 100
     assert not elsewhere
