@@ -16,6 +16,7 @@ import pytest
 
 from aisle.service.answers import Refusal
 from aisle.service.storage import Busy, Lost, Tx
+from aisle.service.storage import writer as writer_module
 from aisle.service.storage.connection import SqliteTx, opened
 from aisle.service.storage.writer import Writer
 
@@ -295,3 +296,56 @@ async def test_a_thread_that_breaks_down_refuses_what_waits_and_what_comes(
     answers = [writer.send(partial(keep, name="a")), writer.send(partial(keep, name="b"))]
     assert [await heard(answer) for answer in answers] == [Lost, Lost]
     assert await heard(writer.send(partial(keep, name="c"))) is Busy
+
+
+async def test_what_fails_for_want_of_memory_while_it_is_undone_is_told_to_all(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails_at = {"COMMIT", "ROLLBACK"}
+    ends = SqliteTx.end
+
+    def fails(self: SqliteTx, statement: str) -> None:
+        if self.connection.in_transaction and statement in fails_at:
+            fails_at.discard(statement)
+            raise MemoryError
+        ends(self, statement)
+
+    monkeypatch.setattr(SqliteTx, "end", fails)
+    answers = [writer.send(keep_as("a")), writer.send(keep_as("b"))]
+    for answer in answers:
+        with pytest.raises(MemoryError):
+            await asyncio.wait_for(answer, LONG_S)
+    assert await heard(writer.send(keep_as("c"))) == "c"
+    assert not fails_at
+    assert await heard(writer.send(names)) == {"c"}
+
+
+@pytest.mark.parametrize("statement", ["COMMIT", "ROLLBACK"])
+async def test_a_thread_that_ends_while_it_stores_has_told_all(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    def leaves(self: SqliteTx, said: str) -> None:
+        if self.connection.in_transaction:
+            raise SystemExit if said == statement else apsw.IOError
+
+    monkeypatch.setattr(SqliteTx, "end", leaves)
+    answers = [writer.send(keep_as("a")), writer.send(keep_as("b"))]
+    said = await asyncio.wait_for(asyncio.gather(*answers, return_exceptions=True), LONG_S)
+    assert {type(each) for each in said} <= {Lost, SystemExit}
+
+
+async def test_what_was_done_beside_what_breaks_the_thread_down_is_told_too(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was carried out, and not stored yet."""
+    begins, begun = writer_module._Job.begins, count()
+
+    def breaks(self: Any) -> bool:
+        if next(begun) == 1:
+            raise MemoryError
+        return begins(self)
+
+    monkeypatch.setattr(writer_module._Job, "begins", breaks)
+    answers = [writer.send(keep_as(name)) for name in "abc"]
+    assert [await heard(answer) for answer in answers] == [Lost, Lost, Lost]
+    assert await heard(writer.send(keep_as("d"))) is Busy

@@ -61,6 +61,8 @@ class Writer:
         self._door = threading.Lock()
         """Held by whoever puts something in, so that nothing comes after the end."""
         self._is_open = True
+        self._goes_on = True
+        """Whether the end of the queue was not met yet."""
         self._careful = False
         """Whether the next transaction marks where each piece begins: the one before could not undo one of them."""
         started: Future[None] = Future()
@@ -126,10 +128,12 @@ class Writer:
         tx = SqliteTx(connection)
         started.set_result(None)
         waiting: deque[_Job] = deque()
-        goes_on = True
         try:
-            while waiting or (goes_on and self._more(waiting, self._jobs.get())):
-                goes_on = self._batch(tx, waiting)
+            while waiting or self._goes_on:
+                if waiting:
+                    self._batch(tx, waiting)
+                else:
+                    self._more(waiting, self._jobs.get())
         except BaseException as problem:
             self._break_down(waiting, failed(problem))
         finally:
@@ -143,10 +147,8 @@ class Writer:
                 self._more(waiting, self._jobs.get_nowait())
         _tell([_Told(job, problem=problem) for job in waiting if job.begins()])
 
-    def _batch(self, tx: SqliteTx, waiting: deque[_Job]) -> bool:
+    def _batch(self, tx: SqliteTx, waiting: deque[_Job]) -> None:
         """Run what waits in one transaction, and what comes meanwhile; or find that it has to be done again, carefully.
-
-        False when the end of the queue was met.
 
         Raises what a transaction says that was neither stored nor undone, and cannot be undone now.
         """
@@ -157,32 +159,36 @@ class Writer:
             first = waiting.popleft()
             if first.begins():
                 _tell([_Told(first, problem=_outside(problem))])
-            return True
+            return
         tx.hopeful, self._careful = not self._careful, False
         done: list[_Told] = []
-        goes_on = True
+        try:
+            self._carry_out(tx, waiting, done)
+        except BaseException as problem:  # nobody has heard anything yet
+            waiting.extendleft(told.job for told in reversed(done))
+            if not isinstance(problem, Entangled):
+                raise
+            self._careful = True
+        else:
+            _store(tx, done)
+
+    def _carry_out(self, tx: SqliteTx, waiting: deque[_Job], done: list[_Told]) -> None:
+        """Run what waits, and what comes meanwhile. Each goes on waiting until it is done."""
         while waiting:
-            job = waiting.popleft()
-            try:
-                self._one(tx, job, done)
-            except Entangled:
-                waiting.extendleft((job, *(told.job for told in reversed(done))))
-                self._careful = True
-                return goes_on
+            self._one(tx, waiting[0], done)
+            waiting.popleft()
             if len(done) >= _BATCH or not tx.connection.in_transaction:
-                break
+                return
             if not waiting:
                 try:
-                    goes_on = self._more(waiting, self._jobs.get_nowait())
+                    self._more(waiting, self._jobs.get_nowait())
                 except Empty:
-                    break
-        _store(tx, done)
-        return goes_on
+                    return
 
-    def _more(self, waiting: deque[_Job], jobs: list[_Job] | None) -> bool:
-        """Take what has come. False when it is the end of the queue."""
+    def _more(self, waiting: deque[_Job], jobs: list[_Job] | None) -> None:
+        """Take what has come; None is the end of the queue."""
         waiting.extend(jobs or ())
-        return jobs is not None
+        self._goes_on &= jobs is not None
 
     def _one(self, tx: SqliteTx, job: _Job, done: list[_Told]) -> None:
         if not job.begins():
@@ -205,11 +211,12 @@ def _store(tx: SqliteTx, done: list[_Told]) -> None:
         if not tx.connection.in_transaction:
             raise Lost("The database undid the transaction.")
         tx.end("COMMIT")
-    except Exception as problem:
-        with suppress(apsw.Error):  # where this fails too, the next one tries again
-            tx.end("ROLLBACK")
+    except BaseException as problem:
         done = _unstored(done, _outside(problem))
-    _tell(done)
+        with suppress(Exception):  # whatever fails here too, the next one tries again
+            tx.end("ROLLBACK")
+    finally:
+        _tell(done)
 
 
 def _unstored(done: list[_Told], problem: BaseException) -> list[_Told]:
