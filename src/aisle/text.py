@@ -159,13 +159,28 @@ def fit_end(text: str, cells: int, *, mark: str = MARK) -> str:
 
 
 def fit_middle(text: str, cells: int, *, mark: str = MARK) -> str:
-    """Clean text in at most `cells` cells with its head and its tail: names that begin alike differ at their end."""
+    """Clean text in at most `cells` cells with its head and its tail: names that begin alike differ at their end, mostly
+    in a size."""
     room = cells - width(mark)
     if width(text) <= cells or room < _BOTH_ENDS:
         return fit(text, cells, mark=mark)
-    tail = fit_end(text, room * 2 // 5 + width(mark), mark=mark)[len(mark) :].lstrip()
-    tail = tail.partition(" ")[2].lstrip() or tail
-    return take(text, room - width(tail)).rstrip() + mark + tail
+    tail = text[_tail(text, room) :]
+    return take(text, room - width(tail)).rstrip() + mark + tail if tail else fit(text, cells, mark=mark)
+
+
+def _tail(text: str, room: int) -> int:
+    """Where the end of a text begins that stays in so many cells: with a whole word where there is one, and with all of
+    a measure, for half of `500 g` says something else."""
+    at = len(text) - len(fit_end(text, room * 2 // 5 + 1, mark=" ")) + 1
+    word = text.rfind(" ", 0, at) + 1
+    if word != at:
+        if text[word].isdecimal() and width(text[word:]) <= room * 2 // 3:
+            return word
+        at = text.find(" ", at) + 1 or at
+    before = text.rfind(" ", 0, max(0, at - 1)) + 1
+    if text[at - 1] != " " or text[at : at + 1].isdecimal() or not text[before].isdecimal():
+        return at
+    return before if width(text[before:]) <= room * 2 // 3 else len(text)
 
 
 def told_apart(texts: Sequence[str], cells: int, *, mark: str = MARK) -> list[str]:

@@ -213,6 +213,23 @@ def test_names_that_begin_alike_differ_after_a_cut() -> None:
     assert fit_middle("Cola", 4) == "Cola"
 
 
+@pytest.mark.parametrize(
+    ("name", "cells", "shown"),
+    [
+        ("Coca-Cola Zero 2 L", 9, "Coca-…2 L"),
+        ("Coca-Cola Zero 2 L", 13, "Coca-Cola…2 L"),
+        ("Hillmoor Müsli Berry 500 g", 9, "Hil…500 g"),
+        ("Hillmoor Müsli Berry 500 g", 8, "Hillmoo…"),
+        ("Hillmoor Cola Zero 12x330 ml", 15, "Hillm…12x330 ml"),
+        ("CONFITURE FRAISE 370G", 9, "CONF…370G"),
+        ("Cola Zero 33 cl can", 18, "Cola Zer…33 cl can"),
+    ],
+)
+def test_a_size_at_the_end_is_whole_or_is_not_there(name: str, cells: int, shown: str) -> None:
+    """`…L` is the end of one litre and of two."""
+    assert fit_middle(name, cells) == shown
+
+
 @given(st.text(max_size=60), st.integers(0, 40))
 def test_both_ends_never_run_over(text: str, cells: int) -> None:
     text = clean(text)
@@ -224,7 +241,7 @@ def test_both_ends_never_run_over(text: str, cells: int) -> None:
 @pytest.mark.parametrize(
     ("cells", "shown"),
     [
-        (8, ["L…250 ml", "…Dry 25…", "…Kids 2…", "Oats…kg"]),
+        (8, ["L…250 ml", "…Dry 25…", "…Kids 2…", "Oat…1 kg"]),
         (14, ["Lindén…250 ml", "Lin…Dry 250 ml", "Li…Kids 250 ml", "Oats 1 kg"]),
         (40, ["Lindén Shampoo 250 ml", "Lindén Shampoo Dry 250 ml", "Lindén Shampoo Kids 250 ml", "Oats 1 kg"]),
     ],
