@@ -159,8 +159,7 @@ def fit_end(text: str, cells: int, *, mark: str = MARK) -> str:
 
 
 def fit_middle(text: str, cells: int, *, mark: str = MARK) -> str:
-    """Clean text in at most `cells` cells with its head and its tail: names that begin alike differ at their end, mostly
-    in a size."""
+    """Clean text in at most `cells` cells with its head and its tail: names that begin alike differ at their end."""
     room = cells - width(mark)
     if width(text) <= cells or room < _BOTH_ENDS:
         return fit(text, cells, mark=mark)
