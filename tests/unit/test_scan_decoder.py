@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.scan.decoder import LATE_S, LONGEST_LINE, PASTE_S, SUFFIX_S, Decoder
+from aisle.scan.escapes import SILENCE_S
 from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
 
 BACK, ENTER = Key("back"), Key("enter")
@@ -31,6 +32,8 @@ SEQUENCES = [
     b"\x1b]10;rgb:ffff/ffff/ffff\x1b\\",
     b"\x1b]11;rgb:0/0/0\x07",
     b"\x1bP>|XTerm(390)\x1b\\",
+    b"\x1bP1$r0m\x1b\\",
+    b"\x1b_Gi=31;OK\x1b\\",
 ]
 
 
@@ -91,6 +94,8 @@ def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
         (b"\x1b]1\r", [("]1", "cr")]),
         (b"\x1bP123\r", [("P123", "cr")]),
         (b"\x1bPROD-1\r", [("PROD-1", "cr")]),
+        (b"\x1b_A1\r", [("_A1", "cr")]),
+        (b"\x1b_G1\r", [("_G1", "cr")]),
         (b"\x1bO8712\r", [("O8712", "cr")]),
         (b"\x1b[8712\r", [("[8712", "cr")]),
         (b"\x1b\x1b8\r", [("8", "cr")]),
@@ -178,7 +183,14 @@ def test_esc_alone_goes_back_or_clears_the_line() -> None:
 
 
 def test_a_sequence_without_an_end_blocks_nothing() -> None:
-    for start, kept in ((b"\x1b[2", ""), (b"\x1bO", ""), (b"\x1b]1", "]1"), (b"\x1bP1", "P1")):
+    for start, kept in (
+        (b"\x1b[2", ""),
+        (b"\x1bO", ""),
+        (b"\x1b]", ""),
+        (b"\x1b]1", ""),
+        (b"\x1bP1", "P1"),
+        (b"\x1b_", "_"),
+    ):
         decoder = Decoder()
         assert decoder.feed(start, 1.0) == []
         assert decoder.tick(1.1) == []
@@ -186,6 +198,63 @@ def test_a_sequence_without_an_end_blocks_nothing() -> None:
         assert not decoder.waiting
         assert lines(decoder.feed(b"8712\r", 5.0)) == [kept + "8712"]
     assert lines(fed(b"\x1b]1" + b"x" * 300 + b"\r"))[0].startswith("]1xxx")
+
+
+RUBBISH = [
+    b"\x1b]",
+    b"\x1b]1",
+    b"\x1b]11;rgb:ffff/ffff/ff",
+    b"\x1b]11;rgb:ffff/ffff/0000",
+    b"\x1b]0;name\xe9",
+    b"\x1b]11;rgb:ff\x1b",
+    b"\x1bP>|XTerm(3",
+    b"\x1bP1$r0;1",
+    b"\x1bP0+r",
+    b"\x1b_Gi=31;O",
+]
+SCANS = [b"4006381333931", b"]E04006381333931", b"\x1b[20~4006381333931", b"\x1b4006381333931", b"A-01-1"]
+
+
+@pytest.mark.parametrize(
+    ("rubbish", "scan"),  # with a letter behind it, the bracket is that of an AIM prefix
+    [(rubbish, scan) for rubbish in RUBBISH for scan in SCANS if rubbish[2:] or scan[:1] not in b"A]"],
+)
+def test_an_answer_that_never_ends_takes_no_scan_with_it(rubbish: bytes, scan: bytes) -> None:
+    """In one read or in pieces, and however long after it."""
+    alone = lines(fed(scan + b"\r"))
+    for pause in (SILENCE_S, 1.0, LATE_S - 0.1, LATE_S, 60.0):
+        for size in (1, 3, 100):
+            decoder, now = Decoder(), 1.0
+            items = decoder.feed(rubbish, now)
+            if not rubbish.endswith(b"\x1b"):  # the terminal's end of it may have been on its way
+                items += decoder.tick(now + 0.1)
+            now += pause
+            items += decoder.tick(now) if pause >= LATE_S else []
+            for at in range(0, len(scan) + 1, size):
+                items += decoder.feed((scan + b"\r")[at : at + size], now + at * 0.006)
+            items += decoder.feed(EAN.encode() + b"\r", now + 10)
+            assert lines(items) == [*alone, EAN], (pause, size)
+
+
+@pytest.mark.parametrize("sequence", [each for each in SEQUENCES if each[1:2] in (b"]", b"P", b"_")])
+@pytest.mark.parametrize("pause", [SILENCE_S, LATE_S / 2 - 0.1])
+def test_an_answer_that_comes_in_pieces_is_one(sequence: bytes, pause: float) -> None:
+    for first in range(2, len(sequence)):
+        for second in range(first, len(sequence)):
+            decoder = Decoder()
+            items = decoder.feed(b"87" + sequence[:first], 1.0) + decoder.tick(1.1)
+            items += decoder.feed(sequence[first:second], 1.0 + pause) + decoder.tick(1.1 + pause)
+            items += decoder.feed(sequence[second:] + b"12\r", 1.0 + 2 * pause)
+            assert said(items) == [Escape(sequence.decode("latin-1")), ("8712", "cr")]
+
+
+def test_the_rest_of_a_code_is_none() -> None:
+    """Where a code began behind the rubbish, and only its end came after a pause, both are one, which nobody knows."""
+    decoder = Decoder()
+    items = decoder.feed(b"\x1b]11;rgb:ffff/ff400638133", 1.0) + decoder.feed(b"3931\r", 1.0 + SILENCE_S)
+    assert lines(items) == ["]11;rgb:ffff/ff4006381333931"]
+    items = decoder.feed(b"\x1bP12", 5.0) + decoder.feed(b"34\r", 5.0 + SILENCE_S)
+    assert lines(items) == ["P1234"]
 
 
 def test_a_second_terminator_belongs_to_the_first_only_for_a_moment() -> None:

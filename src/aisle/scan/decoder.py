@@ -64,6 +64,8 @@ class Decoder:
 
     def feed(self, data: bytes, t: float) -> list[Decoded]:
         """What a read at `t` (monotonic seconds) says; at most one `Typed`, and that at the end."""
+        if self._sequence is not None:
+            self._sequence.heard(t)
         if self._is_late_ss3(data, t):
             self._late_until = 0.0
         else:
@@ -80,6 +82,7 @@ class Decoder:
         elif sequence is not None and t - sequence.at > LATE_S:
             self._sequence = None
             if sequence.is_string or sequence.late:
+                sequence.heard(t)
                 self._take(self._replayed(sequence), t)
         return self._flush()
 
@@ -211,12 +214,13 @@ class Decoder:
         if progress is MORE:
             return data, pos + 1
         self._sequence = None
-        again, rest = (self._whole(sequence, t), pos + 1) if progress is WHOLE else (self._replayed(sequence), pos)
+        whole = progress is WHOLE
+        again, rest = (self._whole(sequence, t), pos + 1) if whole else (self._replayed(sequence, chr(byte)), pos)
         return (again + data[rest:], 0) if again else (data, rest)
 
-    def _replayed(self, sequence: Sequence) -> bytes:
+    def _replayed(self, sequence: Sequence, behind: str = "") -> bytes:
         """What stood after the ESC, to be read as data. An ESC glued to a scan is dirt: it must not leave the order."""
-        return sequence.text[1:].encode("latin-1")
+        return sequence.data(behind).encode("latin-1")
 
     def _whole(self, sequence: Sequence, t: float) -> bytes:
         """Says a sequence that is complete; answers with the bytes that it stands for, if it stands for some."""

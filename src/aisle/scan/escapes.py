@@ -1,7 +1,8 @@
-"""Where an escape sequence ends, character by character: CSI, SS3, OSC and DCS, as terminals send them."""
+"""Where an escape sequence ends, character by character: CSI, SS3, OSC, DCS and APC, as terminals send them."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 MORE: Final = "more"
@@ -13,6 +14,15 @@ BROKEN: Final = "broken"
 
 LONGEST: Final = 256
 """No answer that is ever asked for is longer; whatever is, was no sequence."""
+
+SILENCE_S: Final = 0.25
+"""What comes after so long a pause inside an answer that never ends is not of it. No scanner waits so long inside a
+code."""
+
+_ANSWER = re.compile(r"\x1b(?:\](?![A-Za-z])|P[01]?[!>$+]|_G)")
+"""What a terminal begins an answer with, and no code: an AIM prefix has a letter behind its bracket."""
+_DIGITS = re.compile(r"\d{5}$", re.ASCII)
+"""No answer that is asked for ends so: the rest of a code may come after the pause."""
 
 KEYPAD: Final = {
     **{letter: str(digit) for digit, letter in enumerate("pqrstuvwxy")},
@@ -31,6 +41,9 @@ class Sequence:
         """When its ESC was read."""
         self.late = late
         """The ESC was taken for the Esc key already; this may be the rest of it."""
+        self._seen = at
+        self._silent = 0
+        """Characters before the first long pause; 0 while there was none."""
         self._step = self._after_escape
 
     @property
@@ -40,8 +53,21 @@ class Sequence:
 
     @property
     def is_string(self) -> bool:
-        """It looks like an OSC or a DCS, whose text could as well be a code that was scanned."""
-        return self.text[1:2] in ("]", "P")
+        """It looks like an OSC, a DCS or an APC, whose text could as well be a code that was scanned."""
+        return self.text[1:2] in ("]", "P", "_")
+
+    def heard(self, t: float) -> None:
+        """Something was read at `t`, or nothing until then."""
+        if self.is_string and not self._silent and t - self._seen >= SILENCE_S:
+            self._silent = len(self.text)
+        self._seen = t
+
+    def data(self, behind: str) -> str:
+        """What of it is data, where it never ended and this character came `behind` it, or none: all after the ESC, or,
+        of what begins as an answer does, what came after a long pause. That may be a scan, and is whole then."""
+        before = self.text[: self._silent]
+        is_answer = before and _ANSWER.match(self.text + behind) and not _DIGITS.search(before)
+        return self.text[len(before) if is_answer else 1 :]
 
     def add(self, char: str) -> str:
         """Takes the next character: MORE, WHOLE or BROKEN; a character that broke it does not belong to it."""
@@ -51,7 +77,8 @@ class Sequence:
         return progress
 
     def _after_escape(self, char: str) -> str:
-        step = {"[": self._csi_start, "O": self._ss3, "]": self._string_start, "P": self._string_start}.get(char)
+        string = self._string_start
+        step = {"[": self._csi_start, "O": self._ss3, "]": string, "P": string, "_": string}.get(char)
         if step is None:
             return BROKEN
         self._step = step
@@ -87,7 +114,8 @@ class Sequence:
 
     def _string_start(self, char: str) -> str:
         self._step = self._string
-        return MORE if char in "0123456789>!$+" else BROKEN  # ESC ] C 1 is the Esc key and then an AIM prefix
+        begins = "G" if self.text[1] == "_" else "0123456789>!$+"
+        return MORE if char in begins else BROKEN  # ESC ] C 1 is the Esc key and then an AIM prefix
 
     def _string(self, char: str) -> str:
         if char == "\x07":
