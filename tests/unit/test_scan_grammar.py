@@ -298,7 +298,7 @@ def test_what_a_scan_means(text: str, key: str, quantity: str, explicit: bool) -
 
 
 def test_a_right_code_is_found_in_the_noise_of_a_bad_line() -> None:
-    for noisy in (f"é{EAN}", f"{EAN[:5]}é{EAN[5:]}", f"{EAN}éÿ"):
+    for noisy in (f"é{EAN}", f"{EAN[:5]}é{EAN[5:]}", f"{EAN}éÿ", f"]{EAN}"):
         assert said(noisy) == said(EAN)
     assert said(f"é{EAN[:-1]}9") == Unknown(f"é{EAN[:-1]}9")
 

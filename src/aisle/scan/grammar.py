@@ -237,7 +237,7 @@ def _codes(code: str, table: tuple[Pattern, ...], *, sure: bool = False, splits:
         ways += _element_strings(code, sure)
     if splits:
         ways += _split(code)
-    if not code.isascii():
+    if not code.isascii() or code[:1] == "]":
         ways += _noisy(code)
     return tuple(sorted(ways, key=lambda way: way.rank))
 
@@ -295,8 +295,9 @@ def _split(code: str) -> list[Reading]:
 
 
 def _noisy(code: str) -> list[Reading]:
-    """A right code with what a bad line or a mistaken character set put before it, into it or behind it."""
-    bare = "".join(char for char in code if char.isascii())
+    """A right code with what a bad line or a mistaken character set put before it, into it or behind it: the bracket of
+    an answer of the terminal that went no further, too."""
+    bare = "".join(char for char in code if char.isascii()).removeprefix("]")
     return [Reading(lookup_keys(bare), bare, rank=_NOISY)] if checks(bare) else []
 
 
