@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import sys
-from typing import NamedTuple
 
 from aisle.cli.compose import service_client
 from aisle.cli.options import settings_of
@@ -16,6 +15,7 @@ from aisle.client.fate import Fate, classify
 from aisle.contract.wire import OPERATIONS, Operation, operation
 from aisle.errors import UsageError
 from aisle.settings import Loaded
+from aisle.tuples import NamedTuple
 
 DANGEROUS = frozenset({"delete-products", "create-customer-order-clearance"})
 """Operations that ask before they run; so does every one with flush=true."""

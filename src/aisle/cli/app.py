@@ -6,11 +6,12 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from aisle.errors import UsageError
 from aisle.local.host.home import TERMINALS, VISITED, Home
 from aisle.settings import Loaded, base_url, load
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.jobs.base import SignIn

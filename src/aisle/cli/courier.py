@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, closing
-from typing import NamedTuple
 
 from aisle.cli.compose import home_of, load_client, service_client
 from aisle.cli.options import settings_of
@@ -33,6 +32,7 @@ from aisle.local.reads.reads import Reads
 from aisle.settings import Loaded, language_of
 from aisle.settings import load as load_settings
 from aisle.text import clean
+from aisle.tuples import NamedTuple
 
 WAIT_S = 0.2
 """How often a sync looks how far the courier in office has come."""

@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aisle.cli.compose import rows_of_ours, service_client
 from aisle.client.errors import AnswerError, ClientError
 from aisle.client.sign_in import NotSignedIn, sign_in
 from aisle.errors import AisleError
 from aisle.roles import SUPERVISORS
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.client import Client

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
+
+from aisle.tuples import NamedTuple
 
 
 class Answer(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
 
 from aisle.client.errors import ClientError, StatusError, TransportError
+from aisle.tuples import NamedTuple
 
 _PASSING = frozenset({408, 429, 502, 503, 504})
 

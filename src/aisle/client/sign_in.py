@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from aisle.client.answer import Answer
 from aisle.client.errors import AnswerError, message_of, status_error
 from aisle.roles import SUPERVISORS
+from aisle.tuples import NamedTuple
 
 _PATH = "/aisle/v1/sign-in"
 UNSAID_S = 900.0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from aisle.tuples import NamedTuple
 
 Where = Literal["path", "query", "header"]
 WireType = Literal["string", "number", "boolean"]

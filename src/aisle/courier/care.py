@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from aisle.courier.send.marks import REFERENCE
+from aisle.tuples import NamedTuple
 
 
 class Care(NamedTuple):

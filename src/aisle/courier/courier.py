@@ -10,7 +10,7 @@ import random as chance
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
-from typing import NamedTuple, Self
+from typing import Self
 
 from aisle.client import Answer, Client
 from aisle.courier.alarm import Sleep
@@ -50,6 +50,7 @@ from aisle.local.outbox.probes import Probes
 from aisle.local.outbox.state import DONE
 from aisle.local.outbox.wishes import take_wishes
 from aisle.local.told import Told
+from aisle.tuples import NamedTuple
 
 Connect = Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]
 """Makes the client; it shows every answer to the function it is given."""

@@ -8,7 +8,8 @@ A service that only implements the interface announces nothing, and nothing beyo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from aisle.tuples import NamedTuple
 
 HEADER = "aisle-features"
 KEPT_S = 30 * 86400.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from aisle.client.answer import Answer
 from aisle.client.errors import ClientError, Forbidden, RateLimited, ServerError, TransportError, Unauthorized
@@ -12,6 +11,7 @@ from aisle.courier.features import Features, read_features
 from aisle.courier.telling import told_of
 from aisle.errors import SettingsError
 from aisle.local.told import NOTHING, Told
+from aisle.tuples import NamedTuple
 
 LIVE = "live"
 SYNCING = "syncing"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
 
 from aisle.local.told import NOTHING, Told
 from aisle.text import clean
+from aisle.tuples import NamedTuple
 
 KEPT = 100
 

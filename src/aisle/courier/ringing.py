@@ -9,12 +9,13 @@ same moment, and whoever scans then waits for a processor.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.topics import LOCATION
 from aisle.local.cache.schema import MANY
 from aisle.local.host.signals import WAITING, CourierSocket, concerning, topic_of
+from aisle.tuples import NamedTuple
 
 NAMED_S = 0.1
 """Between two rings at one session for what it shows by its name."""

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from aisle.courier.care import Care
 from aisle.courier.courier import Connect, Courier, World
@@ -25,6 +24,7 @@ from aisle.local.host.lock import Election, Holder
 from aisle.local.host.program import PROGRAM
 from aisle.local.host.signals import CourierSocket
 from aisle.text import clean
+from aisle.tuples import NamedTuple
 
 LOG_BYTES = 1 << 20
 """A log of this length is put aside, once."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.local.outbox.operation import MOVEMENT, RECOUNTS, Operation
+from aisle.tuples import NamedTuple
 
 ORDER, PRODUCT, LOCATION, STORE = "order", "product", "location", "store"
 CATALOGUE = "catalogue"

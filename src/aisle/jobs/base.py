@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.scan.meaning import Open, Said
 from aisle.settings import REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORT_REASONS, STUCK_MINUTES
+from aisle.tuples import NamedTuple
 
 Json = Any
 """A value made of dict, list, str, int, float, bool, None and Decimal."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.base import Context
+from aisle.tuples import NamedTuple
 
 
 class Claim(NamedTuple):

@@ -8,7 +8,7 @@ Beyond the interface: `/aisle/v1/sign-in`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.base import (
     Ask,
@@ -30,6 +30,7 @@ from aisle.jobs.told import words
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar import aim_of
 from aisle.scan.meaning import Back, Choice, Open
+from aisle.tuples import NamedTuple
 
 WAIT_S = 30.0
 """So long the service may take to answer."""

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, whole
 from aisle.jobs.view import Msg, msg
+from aisle.tuples import NamedTuple
 
 UNKNOWN = Decimal(-1)
 """An age that nobody knows."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from aisle.scan.codes import checks, lookup_keys
 from aisle.scan.decoder import LONGEST_LINE
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Move, Open, Quantity, Reading, Refused, Said, Times
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final
 
 from aisle.scan.codes import check_digit, checks
+from aisle.tuples import NamedTuple
 
 GS: Final = "\x1d"
 """What scanners send for FNC1."""

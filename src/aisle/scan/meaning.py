@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
+
+from aisle.tuples import NamedTuple
 
 PRODUCT, LOCATION, ORDER, REFERENCE, PERSON, COMMAND = "product", "location", "order", "reference", "person", "command"
 DELIVERY = "delivery"

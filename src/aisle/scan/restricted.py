@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Final
 
 from aisle.scan.codes import check_digit, checks, lookup_keys
+from aisle.tuples import NamedTuple
 
 _DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
 """Digits after the point where a pattern states none: grams to kg, cents, pieces."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.service.context import Call
 from aisle.service.encode import without_none
@@ -16,6 +16,7 @@ from aisle.service.handlers.logs import is_count
 from aisle.service.sql import locations, orders, products, recounts
 from aisle.service.sql import stock as sql
 from aisle.service.storage import Statement
+from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 # What is asked for each row alone is told of so many; who sends more is not waiting with goods in his hand.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -11,6 +11,7 @@ from aisle.contract.operation import Param
 from aisle.service.answers import Refusal
 from aisle.service.context import Call
 from aisle.service.handlers import Handler
+from aisle.tuples import NamedTuple
 
 
 class Operation(NamedTuple):

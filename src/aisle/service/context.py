@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from aisle.service.sql import core
 from aisle.service.storage import Statement, Tx
+from aisle.tuples import NamedTuple
 
 Role = Literal["staff", "supervisor", "integration", "admin"]
 Topic = Literal["order", "product", "location", "store", "delivery", "recount"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import random
 from datetime import date, timedelta
-from typing import NamedTuple
 
 from aisle.service.demo_days import Deed, Shelves, everyday
 from aisle.service.demo_goods import Body, categories, goods
 from aisle.service.demo_levels import levels
 from aisle.service.demo_work import CREATE, deliveries, orders_begun, orders_done
+from aisle.tuples import NamedTuple
 
 STORE = "0001"
 WAREHOUSE = "0900"

@@ -8,9 +8,10 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.service.demo_goods import Body
+from aisle.tuples import NamedTuple
 
 DAYS = 21
 """So many days of history."""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from aisle.service.asked import Operation
 from aisle.service.gate import Gate
+from aisle.tuples import NamedTuple
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from time import monotonic
-from typing import NamedTuple
+
+from aisle.tuples import NamedTuple
 
 _MOMENT = 60.0
 # The one that was not let in for longest is forgotten; it is asked for once more.

@@ -5,7 +5,7 @@ Written down like operations of the contract, so that routes, checks and the Ope
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -36,6 +36,7 @@ from aisle.service.sql import stock as stock_sql
 from aisle.service.stock.update import order_pool
 from aisle.service.text import natural_key, search_key
 from aisle.service.tokens import enter
+from aisle.tuples import NamedTuple
 
 # A cursor holds the store's number of changes, and below it the chain's: in more room once that has outgrown the first.
 _CHAIN_BITS, _MORE_BITS = 25, 31

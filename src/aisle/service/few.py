@@ -9,13 +9,13 @@ are read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from aisle.service.context import Context
 from aisle.service.pages import Page
 from aisle.service.sql import stores as sql
 from aisle.service.sql.compose import Query, counted, paged
 from aisle.service.tokens import enter_all
+from aisle.tuples import NamedTuple
 
 HANDFUL = 8
 """Of no more stores than this each is a part of the statement; for each number of them there is another statement."""

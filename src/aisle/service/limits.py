@@ -7,9 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from time import monotonic
-from typing import NamedTuple
 
 from aisle.service.answers import Refusal, against_rule
+from aisle.tuples import NamedTuple
 
 MOST_HEADERS = 100
 LONGEST_HEADERS = 32 << 10

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.service.times import moment
+from aisle.tuples import NamedTuple
 
 DAYS_AHEAD = 14
 PLANNED = ("ordering_schema", "store_next_ordering_datetime", "store_next_delivery_datetime")

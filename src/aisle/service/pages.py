@@ -10,7 +10,7 @@ import json
 import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from aisle.contract.operation import Param
 from aisle.service.answers import dumps, malformed
@@ -18,6 +18,7 @@ from aisle.service.context import Call, Context
 from aisle.service.request import whole
 from aisle.service.sql.compose import Query, counted
 from aisle.service.storage import Tx
+from aisle.tuples import NamedTuple
 
 DEFAULT_SIZE = 100
 LARGEST_SIZE = 1000

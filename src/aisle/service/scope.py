@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
-from typing import NamedTuple
 
 from aisle.service.answers import forbidden
 from aisle.service.context import CHAIN, Principal
 from aisle.service.sql import core
 from aisle.service.sql.schema import MIGRATIONS
 from aisle.service.storage import Row, Statement, Tx, tables_of
+from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.service")
 

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -30,6 +30,7 @@ from aisle.service.parsers import callers
 from aisle.service.storage import Storage, named_database, open_storage
 from aisle.service.times import Clock
 from aisle.service.workers import SHARED_FIGURES, Wake, listening, run_workers
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

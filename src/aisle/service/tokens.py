@@ -10,13 +10,14 @@ import hmac
 import secrets
 import zlib
 from collections.abc import Iterable
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from aisle.errors import UsageError
 from aisle.service.answers import Refusal, forbidden
 from aisle.service.context import Principal, Role, Store
 from aisle.service.sql import core, stores
 from aisle.service.storage import Row, Statement, Storage, Tx
+from aisle.tuples import NamedTuple
 
 PREFIX = "aisle_"
 ROLES: tuple[Role, ...] = get_args(Role)

@@ -20,10 +20,11 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.errors import SettingsError
 from aisle.settings import COMMAND_LINE, DEMO_STORE, Settings, fitting, terminal_name
+from aisle.tuples import NamedTuple
 
 NUMBER = "number"
 """The store itself, as a key of the table `[store]`."""

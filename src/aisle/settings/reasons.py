@@ -5,7 +5,7 @@ Codes and signs are those of `REASONS` and `SHORT_REASONS`; loaded only where on
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from aisle.tuples import NamedTuple
 
 
 class Reasons(NamedTuple):

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 from string import Formatter
-from typing import NamedTuple
 
 from aisle.jobs.base import money, whole
 from aisle.jobs.view import Msg
@@ -22,6 +21,7 @@ from aisle.settings import ENGLISH
 from aisle.text import ASCII_MARK, MARK, ascii_fold, clean, fit, fit_middle, width
 from aisle.tui.catalogue_parts import messages
 from aisle.tui.tongues import TONGUES, Tongue
+from aisle.tuples import NamedTuple
 
 Value = str | int | Decimal | Msg
 

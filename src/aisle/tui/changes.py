@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from aisle.text import cell
 from aisle.tui.screens.painted import Line, Painted, line_width
+from aisle.tuples import NamedTuple
 
 BRIDGE = 12
 """Unchanged cells between two changes that are cheaper to write again than to jump over."""

@@ -8,7 +8,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from aiohttp import WSMsgType, web
@@ -16,6 +16,7 @@ from multidict import MultiMapping
 from textual_serve.download_manager import DownloadManager
 
 from aisle.packets import HIGHEST, WIDEST
+from aisle.tuples import NamedTuple
 from aisle.web import pages
 from aisle.web.address import Network, is_loopback, sender
 from aisle.web.screen import Screen, Start

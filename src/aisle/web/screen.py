@@ -6,13 +6,14 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from aiohttp import web
 from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
 from aisle.packets import HEAD, LARGEST, PRELUDE
+from aisle.tuples import NamedTuple
 
 log = logging.getLogger("aisle.web")
 

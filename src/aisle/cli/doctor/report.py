@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.text import ascii_fold, clean, speaks_utf8
+from aisle.tuples import NamedTuple
 
 OK, NOTE, WRONG = "ok", "note", "wrong"
 """As it should be; worth knowing; something does not work, or work is in danger."""

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from aisle.cli.compose import home_of, service_client
@@ -17,6 +16,7 @@ from aisle.client.errors import ClientError
 from aisle.courier.features import Features, read_features
 from aisle.errors import AisleError
 from aisle.settings import EMBEDDED, Loaded, base_url
+from aisle.tuples import NamedTuple
 
 PATIENCE_S = 10.0
 """How long the service may take for next to nothing."""

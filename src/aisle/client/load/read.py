@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.client.load.columns import (
     ATTRIBUTES,
@@ -24,6 +24,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.report import BadRow, LoadError
 from aisle.client.load.table import Row, Table, Values, grouped
+from aisle.tuples import NamedTuple
 
 
 class Record(NamedTuple):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from aisle.errors import AisleError
 from aisle.text import clean
+from aisle.tuples import NamedTuple
 
 
 class LoadError(AisleError):

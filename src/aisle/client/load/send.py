@@ -15,7 +15,6 @@ import hashlib
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from aisle.client.answer import Answer
 from aisle.client.core import Core
@@ -42,6 +41,7 @@ from aisle.client.retry import read_retry_after
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
 from aisle.text import clean
+from aisle.tuples import NamedTuple
 
 TRIES = 6
 FIRST_WAIT = 0.5

@@ -7,10 +7,11 @@ import io
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.client.load.columns import Column, Layout
 from aisle.client.load.report import LoadError
+from aisle.tuples import NamedTuple
 
 Values = dict[str, Any]
 Key = tuple[str, ...]

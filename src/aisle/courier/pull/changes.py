@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.client.errors import AnswerError, status_error
 from aisle.contract.wire import QueryValue, encode_segment
 from aisle.courier.pull.single import Pull
 from aisle.courier.topics import CATALOGUE, PRODUCT, RECOUNT, Topic
+from aisle.tuples import NamedTuple
 
 CURSOR = "changes"
 LIMIT = 500

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.client import Client
 from aisle.contract.wire import QueryValue
 from aisle.courier.notices import Notices
 from aisle.local.cache.writer import Cache, Written
+from aisle.tuples import NamedTuple
 
 LOG_DAYS = 7
 """So many days of the store's log are kept."""

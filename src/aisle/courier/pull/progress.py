@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.local.cache.writer import Cache
+from aisle.tuples import NamedTuple
 
 CURSOR = "full"
 

@@ -7,11 +7,12 @@ that a first start shows the orders within a moment; stock and catalogue, which 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from aisle.contract.wire import QueryValue
 from aisle.courier.pull.intake import Row
 from aisle.courier.pull.single import Pull
+from aisle.tuples import NamedTuple
 
 STORES, PEOPLE, HEADERS, LINES = "stores", "people", "headers", "lines"
 LOCATIONS, STOCK, PRODUCTS = "locations", "stock", "products"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from aisle.client import Answer, Client
 from aisle.contract.wire import encode_json, encode_segment
 from aisle.courier.features import Features
 from aisle.errors import ContractError
 from aisle.local.outbox.operation import RECOUNTS, REJECT_LINES, Operation
+from aisle.tuples import NamedTuple
 
 
 class _Way(NamedTuple):

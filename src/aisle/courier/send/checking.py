@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.client.errors import ClientError, RateLimited, TransportError, Unauthorized
 from aisle.courier.alarm import Alarm, Sleep
@@ -46,6 +46,7 @@ from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.probes import NO, OMITTED_LINES, SETTLE_S, YES, Probes
 from aisle.local.outbox.state import IN_DOUBT, IllegalTransition
 from aisle.local.told import Told, told
+from aisle.tuples import NamedTuple
 
 LOOKS_S = (2.0, 10.0, 30.0)
 """Looks before the settling time, in seconds after the doubt."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.client import Answer, Client, Fate, classify
 from aisle.client.errors import AnswerError, ClientError, StatusError
@@ -31,6 +31,7 @@ from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remainder import LEFT
 from aisle.local.outbox.split import is_splittable
 from aisle.local.told import Told, is_ours, told, words
+from aisle.tuples import NamedTuple
 
 AT_ONCE = 4
 """Requests in flight: as many as the client keeps connections for writes."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.courier.send.marks import Mark, entries_of, marks, number_of
 from aisle.local.outbox.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Operation
 from aisle.local.outbox.settings_of import said_of
+from aisle.tuples import NamedTuple
 
 BY_LOG, BY_ORDER, BY_NUMBER, BY_PRODUCT, NOT_AT_ALL = "log", "order", "number", "product", "none"
 """Ways to look for an operation: in the store's log by its reference; in the state of its order; by the number of the

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.local.outbox.operation import LOGS, MOVEMENT, Operation
+from aisle.tuples import NamedTuple
 
 REFERENCE, SOURCE, OFF = "reference", "source", "off"
 """Where the name goes; `off` leaves all as it is, and then nothing can be found again."""

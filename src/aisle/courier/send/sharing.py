@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -22,6 +22,7 @@ from aisle.local.outbox.rebase import BASE, PICKED, Now, has_base, is_picked, re
 from aisle.local.outbox.settings_of import SEEN, said_of
 from aisle.local.reads.overlay import decimal, is_full
 from aisle.local.told import Told, changed, told
+from aisle.tuples import NamedTuple
 
 Row = Mapping[str, Any]
 

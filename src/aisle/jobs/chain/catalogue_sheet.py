@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.chain.store_sheet import keyed, rows_of, text_of
 from aisle.jobs.sheet import Unit, sheet
+from aisle.tuples import NamedTuple
 
 PRICES = {
     "price": "product.price",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.chain.catalogue_sheet import Page
+from aisle.tuples import NamedTuple
 
 
 class Catalogue(NamedTuple):

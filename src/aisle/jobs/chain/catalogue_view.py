@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs import window
 from aisle.jobs.base import priced
@@ -13,6 +12,7 @@ from aisle.jobs.chain.catalogue_state import Catalogue
 from aisle.jobs.chain.stores_view import YES_NO
 from aisle.jobs.look.lookup_view import codes_of
 from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg, raw
+from aisle.tuples import NamedTuple
 
 SHOWN = {
     "all": "products.title_all",

@@ -9,9 +9,10 @@ import json
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from aisle.jobs.amounts import number
+from aisle.tuples import NamedTuple
 
 MOST = 400
 """Figures of a row at most."""

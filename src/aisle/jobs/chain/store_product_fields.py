@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, Write, whole
+from aisle.tuples import NamedTuple
 
 UPDATE = "update-store-products"
 """The operation, by its name in the table of operations."""

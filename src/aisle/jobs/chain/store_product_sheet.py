@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, priced
@@ -26,6 +26,7 @@ from aisle.jobs.chain.store_product_fields import (
 )
 from aisle.jobs.sheet import UNKNOWN, age_of, due
 from aisle.jobs.view import Msg, msg
+from aisle.tuples import NamedTuple
 
 PRICES = ("price", "discount_price")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from aisle.jobs.base import Json
 from aisle.jobs.chain.store_product_sheet import StoreProduct
+from aisle.tuples import NamedTuple
 
 PAGE, VALUE, SURE, CHART = "page", "value", "sure", "chart"
 """The pages."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.base import whole
+from aisle.tuples import NamedTuple
 
 ADDRESS = {
     "address": "store.address",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from aisle.jobs.chain.store_sheet import Listed, Sheet
+from aisle.tuples import NamedTuple
 
 
 class Stores(NamedTuple):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Policy, Write
 from aisle.jobs.feet import LAST
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Meaning
+from aisle.tuples import NamedTuple
 
 HISTORY = 100
 """So many entries can be undone, last first."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.count.counting import Item
 from aisle.scan.meaning import Meaning
 from aisle.settings import REASONS
+from aisle.tuples import NamedTuple
 
 NUMBERED = 9
 """Rows of a question that are numbered choices: one key each."""

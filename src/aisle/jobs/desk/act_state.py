@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.desk.deeds import Deed
 from aisle.jobs.pick.short_ways import Reason
 from aisle.jobs.view import Msg
+from aisle.tuples import NamedTuple
 
 WHAT, WHY, WHO, SURE, WAIT, RESULTS = "what", "why", "who", "sure", "wait", "results"
 """The pages."""

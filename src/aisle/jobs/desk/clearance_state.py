@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.desk.tasks_state import Listed
 from aisle.jobs.pin import FEWEST
 from aisle.roles import may_supervise
+from aisle.tuples import NamedTuple
 
 
 class Tag(NamedTuple):

@@ -7,12 +7,13 @@ which nothing is picked is rejected in so many words where the service takes tha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Remark, Write
 from aisle.jobs.pick.write import claim, reject, why_of, write_order
 from aisle.jobs.view import Msg, msg
+from aisle.tuples import NamedTuple
 
 CLAIM, RELEASE, REJECT, TAKE_BACK, FINISH = "claim", "release", "reject", "take_back", "finish"
 LINE_REJECTION = "line-rejection"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.desk.orders_rows import Listed
+from aisle.tuples import NamedTuple
 
 KINDS = ("doubts", "differences", "impossible", "stuck", "late", "recounts")
 """What there is to settle, in the order of its numbers."""

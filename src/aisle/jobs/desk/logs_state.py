@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.count.losing import Reason
 from aisle.jobs.desk.logs_filter import Filter
+from aisle.tuples import NamedTuple
 
 
 class Entry(NamedTuple):

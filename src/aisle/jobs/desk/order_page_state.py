@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.desk import outdone
 from aisle.jobs.desk.deeds import CALM, CLAIM, FINISH, REJECT, RELEASE, SPLIT, TAKE_BACK, URGENT
 from aisle.jobs.desk.orders_rows import Listed
+from aisle.tuples import NamedTuple
 
 PICK = "pick"
 """The one thing on the page that is another job."""

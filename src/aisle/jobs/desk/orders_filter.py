@@ -6,7 +6,9 @@ Interface: List customer orders (fulfillment_status, is_active, is_picked, picku
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from aisle.tuples import NamedTuple
 
 STATES: Mapping[str, tuple[str, ...]] = {
     "active": ("open", "partial", "picked", "rejected"),

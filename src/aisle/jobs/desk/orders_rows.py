@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Context
@@ -12,6 +12,7 @@ from aisle.jobs.desk.orders_filter import Filter
 from aisle.jobs.desk.outdone import Given
 from aisle.jobs.sheet import UNKNOWN, age_of, due
 from aisle.jobs.view import Msg, msg, raw
+from aisle.tuples import NamedTuple
 
 
 class Listed(NamedTuple):

@@ -6,10 +6,11 @@ A page that had an order claimed keeps that in mind until it closes, or has told
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.base import Query, Rows
 from aisle.jobs.view import WRONG, Verdict, msg
+from aisle.tuples import NamedTuple
 
 MOST = 50
 """Claims that a page keeps in mind."""

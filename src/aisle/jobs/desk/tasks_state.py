@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.move.moving import Task
+from aisle.tuples import NamedTuple
 
 
 class Listed(NamedTuple):

@@ -6,7 +6,7 @@ Found by typing, run by number. A scan is not for this page: it leaves for the j
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.base import Close, Context, Event, Opened, Query, Resumed, Rows, Start, Tune, Turn
@@ -15,6 +15,7 @@ from aisle.jobs.house.home import JOBS as MENU_JOBS
 from aisle.jobs.view import INFO, WRONG, ListWindow, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Refused, Said, Text, Unknown
 from aisle.settings import LANGUAGES
+from aisle.tuples import NamedTuple
 
 NAMES = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "Français"}
 """What languages are called by those who speak them."""

@@ -6,7 +6,7 @@ The page is no place to work at: only what turns it or leads back is its own, al
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.base import Close, Context, Event, Opened, Turn
 from aisle.jobs.house.help_texts import text_of
@@ -26,6 +26,7 @@ from aisle.scan.meaning import (
     Open,
     Said,
 )
+from aisle.tuples import NamedTuple
 
 KINDS = {
     PRODUCT: "help.product",

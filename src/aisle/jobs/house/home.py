@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import refused, window
 from aisle.jobs.amounts import number
@@ -45,6 +45,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from aisle.tuples import NamedTuple
 
 MENU = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "home.walk", "home.more")
 """The numbered commands; the last turns over to those of `MORE`."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from aisle.jobs.base import Close, Context, Event, Opened, Start, Turn
 from aisle.jobs.view import BACK, PAGES, WRONG, Block, Detail, Msg, Verdict, msg, raw
 from aisle.jobs.window import LETTERS, leafed
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Back, Command, Move, Open, Text, Thing, Unknown
+from aisle.tuples import NamedTuple
 
 
 class Note(NamedTuple):

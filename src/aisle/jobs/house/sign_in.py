@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from aisle.jobs.base import Changed, Context, Event, Json, Opened, Query, Quit, Rows, SignIn, Turn
 from aisle.jobs.view import ASK, GOOD, WRONG, Hint, Line, Step, Verdict, msg
 from aisle.scan.meaning import PERSON, Back, Choice, Command, Open, Text, Thing, Unknown
+from aisle.tuples import NamedTuple
 
 MOST = 8
 """People offered as numbered choices at most."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs import window
+from aisle.tuples import NamedTuple
 
 
 class Listed(NamedTuple):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from aisle.jobs.sheet import Around, Holder, Sheet
+from aisle.tuples import NamedTuple
 
 WAYS = 3
 """Numbered choices on the page of a product."""

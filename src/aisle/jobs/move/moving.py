@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.feet import LAST
 from aisle.scan.meaning import Meaning
+from aisle.tuples import NamedTuple
 
 HISTORY = 50
 """So many takes and moves can be undone, last first."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.count.counting import Change, Gone
+from aisle.tuples import NamedTuple
 
 HISTORY = 100
 """So many steps can be undone, last first."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.pick.short_ways import Reason, Spot, Way
 from aisle.jobs.sheet import Around, Sheet
+from aisle.tuples import NamedTuple
 
 
 class Need(NamedTuple):

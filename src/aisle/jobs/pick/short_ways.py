@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.settings import SHORT_REASONS
+from aisle.tuples import NamedTuple
 
 NEAR = 3
 """Places that come before the reasons; so both have a single digit."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.receive.receiving import Line, Listed
+from aisle.tuples import NamedTuple
 
 OPEN, RECEIVED, ALL, RECEIPTS = "open", "received", "all", "receipts"
 """What the list shows; receipts come type by type where there are several."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Turn, Write
@@ -16,6 +16,7 @@ from aisle.jobs.count import counting
 from aisle.jobs.sheet import due, settled
 from aisle.jobs.view import Msg, Verdict, msg
 from aisle.scan.meaning import Meaning
+from aisle.tuples import NamedTuple
 
 HISTORY = 100
 """So many steps can be undone, last first."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import apsw
 
 from aisle.local.cache.rows import dumped, key, mapping
 from aisle.local.db import fetch
+from aisle.tuples import NamedTuple
 
 CURSOR = "assignments"
 """When the read began that brought what is in the cache."""

@@ -6,7 +6,6 @@ Interface: Delivery order, Receipt order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import apsw
 
@@ -15,6 +14,7 @@ from aisle.local.cache.rows import Malformed, dumped, key, mapping, number, sear
 from aisle.local.db import fetch
 from aisle.scan.codes import index_keys
 from aisle.scan.meaning import DELIVERY, PRODUCT
+from aisle.tuples import NamedTuple
 
 RECEIVED = "received"
 """The `status` that our own service gives a delivery of which all has come; of one without lines nothing else tells."""

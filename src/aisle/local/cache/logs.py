@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import apsw
 
@@ -12,6 +11,7 @@ from aisle.jobs.codec import to_text
 from aisle.local.cache.rows import Raw, dumped, key, mapping, word
 from aisle.local.db import fetch
 from aisle.local.host.home import short_hash
+from aisle.tuples import NamedTuple
 from aisle.words import fold
 
 NUMBERS = ("id", "product_number", "customer_order_number", "reference")

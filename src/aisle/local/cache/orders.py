@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -13,6 +13,7 @@ from aisle.local.cache.schema import CLAIMED, SHORTEST, STATUS
 from aisle.local.db import fetch
 from aisle.scan.codes import index_keys
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
+from aisle.tuples import NamedTuple
 
 
 class Read(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
@@ -21,6 +21,7 @@ from aisle.local.cache.rows import (
 )
 from aisle.local.db import fetch, fetch_one
 from aisle.scan.meaning import PRODUCT
+from aisle.tuples import NamedTuple
 
 CHUNK = 1000
 """Rows looked up together."""

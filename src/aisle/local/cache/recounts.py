@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import apsw
 
 from aisle.local.cache.rows import dumped, key, mapping, word
 from aisle.local.db import fetch
+from aisle.tuples import NamedTuple
 
 
 class RecountRow(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -47,6 +47,7 @@ from aisle.local.cache.tags import keep_tags
 from aisle.local.db import fetch, fetch_one, transaction
 from aisle.scan.codes import index_keys
 from aisle.scan.meaning import LOCATION, PERSON
+from aisle.tuples import NamedTuple
 
 __all__ = ["Cache", "Skipped", "Sync", "Written", "open_cache"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+
+from aisle.tuples import NamedTuple
 
 TERMINALS, VISITED = "terminals", "visited"
 """Folders beside the homes: where terminals work that were changed to another store (`local.session.whereabouts`)."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
@@ -17,6 +16,7 @@ from aisle.errors import StorageError
 from aisle.local.db import LOGS, Precious, fetch_one
 from aisle.local.host.disk import alone_in, file_id, private_folder
 from aisle.local.told import Told, told
+from aisle.tuples import NamedTuple
 
 KEPT = "outbox-kept-"
 """How the name of a copy begins that could not be put back."""

@@ -8,7 +8,7 @@ saw is `unknown`, until somebody does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -16,6 +16,7 @@ from aisle.jobs.base import Ask, Json
 from aisle.jobs.codec import from_text, to_text
 from aisle.local.db import fetch, fetch_one, transaction
 from aisle.local.outbox.operation import Author
+from aisle.tuples import NamedTuple
 
 ASKED, BEGUN, ANSWERED, EXPIRED, UNKNOWN = "asked", "begun", "answered", "expired", "unknown"
 

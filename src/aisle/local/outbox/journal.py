@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -27,6 +27,7 @@ from aisle.local.outbox.remarks import keep_remark
 from aisle.local.outbox.schema import OUTBOX
 from aisle.local.outbox.sessions import Session, Stay, running, session_of
 from aisle.local.outbox.wishes import add_wish
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.local.host.rescue import Rescued

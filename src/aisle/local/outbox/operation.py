@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs.base import Json, Write
 from aisle.jobs.codec import from_text
+from aisle.tuples import NamedTuple
 
 RECOUNTS = "write-recounts"
 """Counts that are ordered, or settled, at our own service."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
 
 import apsw
 
@@ -23,6 +22,7 @@ from aisle.local.outbox.state import QUEUED
 from aisle.local.reads.overlay import Row
 from aisle.local.reads.rows import Result
 from aisle.local.session.people import standing
+from aisle.tuples import NamedTuple
 
 LONGEST_S = 3600.0
 """Nobody goes without saying the PIN for longer, whatever a service says."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
+
+from aisle.tuples import NamedTuple
 
 BASE, PICKED = "base_picked_quantity", "picked_quantity"
 

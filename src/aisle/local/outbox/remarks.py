@@ -4,13 +4,13 @@ and what goes first or was given to whom."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import apsw
 
 from aisle.jobs.base import Remark
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch
+from aisle.tuples import NamedTuple
 
 KEPT_S = 35 * 86400.0
 """So long a remark is kept; views stay."""

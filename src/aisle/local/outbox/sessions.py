@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
 from aisle.local.db import fetch, known
 from aisle.local.host.process import runs
+from aisle.tuples import NamedTuple
 
 
 class Session(NamedTuple):

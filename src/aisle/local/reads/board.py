@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -25,6 +25,7 @@ from aisle.local.reads.overlay import Overlay, Row, decimal, is_full, lay_over
 from aisle.local.reads.rows import Result, moment, window
 from aisle.local.reads.silence import last_heard
 from aisle.local.reads.walks import with_walkers, with_wishes
+from aisle.tuples import NamedTuple
 from aisle.words import fold
 
 SIZE = 50

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -20,6 +20,7 @@ from aisle.local.fold import natural
 from aisle.local.outbox.operation import LOGS, Operation
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
 from aisle.local.reads.rows import Result, loaded, window
+from aisle.tuples import NamedTuple
 from aisle.words import fold
 
 SIZE = 20

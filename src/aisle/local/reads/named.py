@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
@@ -52,6 +52,7 @@ from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk
 from aisle.scan.codes import lookup_keys
 from aisle.scan.meaning import PERSON, Candidate
+from aisle.tuples import NamedTuple
 from aisle.words import fold
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -22,6 +22,7 @@ from aisle.local.reads.overlay import Row, decimal, orders_of
 from aisle.local.reads.overlay_goods import Pending, lay_held, lay_stock, places_of
 from aisle.local.reads.rows import Result, loaded, pools, window
 from aisle.local.reads.walk import Step, Walk
+from aisle.tuples import NamedTuple
 from aisle.words import fold
 
 SIZE = 20

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -15,6 +15,7 @@ from aisle.jobs.codec import to_text
 from aisle.local.db import fetch
 from aisle.local.fold import natural
 from aisle.local.reads.overlay import Row, decimal
+from aisle.tuples import NamedTuple
 
 Result = tuple[list[Row], int]
 """Rows, and how many there are in all."""

@@ -4,7 +4,7 @@ gone. Found out once for each, and again only when what is on its way for it has
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -13,6 +13,7 @@ from aisle.local.cache.schema import OPEN
 from aisle.local.db import fetch
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.orders import Key, Pending, Shift, order_row
+from aisle.tuples import NamedTuple
 
 _READ = """
 SELECT o.order_number, o.state, o.pickup, o.sort, o.header_began, o.lines_began

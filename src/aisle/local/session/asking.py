@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from aisle.jobs.base import Context, Start
 from aisle.jobs.base import priced as as_price
@@ -13,6 +12,7 @@ from aisle.local.session.ear import name_of
 from aisle.local.session.house import is_house
 from aisle.local.session.stack import Level, Outcome, Stack
 from aisle.scan.meaning import Choice, Either, Open, Quantity, Said, Text, Thing, Unknown
+from aisle.tuples import NamedTuple
 
 
 class Asking(NamedTuple):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
 
 from aisle.errors import StorageError
 from aisle.jobs.view import GOOD, WRONG, Verdict, msg
@@ -15,6 +14,7 @@ from aisle.local.host.home import Home
 from aisle.local.session.terms import Rooms, Terms
 from aisle.local.session.watch import Watch
 from aisle.local.session.whereabouts import Whereabouts, remember, visit
+from aisle.tuples import NamedTuple
 
 
 class Elsewhere(NamedTuple):

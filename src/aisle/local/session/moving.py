@@ -6,7 +6,7 @@ A part of aisle.local.session.session, which loads it when a store is changed.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from aisle.errors import AisleError, StorageError
 from aisle.jobs.base import SignOut
@@ -17,6 +17,7 @@ from aisle.local.session.changing import Elsewhere, arrived, leave
 from aisle.local.session.keeper import Keeper
 from aisle.local.session.stack import Level
 from aisle.local.session.tuning import carried
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.local.session.desk import Desk

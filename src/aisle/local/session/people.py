@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import apsw
 
 from aisle.local.db import fetch, fetch_one
 from aisle.roles import SUPERVISORS, may_supervise
+from aisle.tuples import NamedTuple
 
 
 class Standing(NamedTuple):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.local.reads.reads import Reads
+from aisle.tuples import NamedTuple
 
 
 class Pin(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.jobs import DETOURS, JOBS, codec
 from aisle.jobs.base import (
@@ -45,6 +45,7 @@ from aisle.local.host.signals import REFUSAL
 from aisle.local.outbox.journal import JobRow, NewJob, OpenJob
 from aisle.local.session.concern import concern
 from aisle.scan.meaning import Echo, Move, Thing
+from aisle.tuples import NamedTuple
 
 _ANSWERS = 64
 """Answers whose subjects a page is rung for; older ones are seen to at the next look."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from aisle.jobs.base import Policy
 from aisle.local.host.signals import Bell
@@ -14,6 +13,7 @@ from aisle.local.reads.reads import Reads
 from aisle.scan.meaning import Back, Command, Said
 from aisle.scan.restricted import Pattern
 from aisle.settings import ENGLISH
+from aisle.tuples import NamedTuple
 
 ALIASES: dict[str, Said] = {
     "back": Back(),

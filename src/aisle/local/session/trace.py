@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from aisle.errors import SettingsError
 from aisle.jobs import codec
@@ -18,6 +17,7 @@ from aisle.local.session.ear import name_of
 from aisle.local.session.stack import Level
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Said, Thing
+from aisle.tuples import NamedTuple
 
 
 class Seen(NamedTuple):

@@ -6,7 +6,7 @@ A look costs a stat of each file, at the beats that a session has anyway; only a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.errors import SettingsError
 from aisle.jobs.base import Policy
@@ -25,6 +25,7 @@ from aisle.settings import (
     stamp_of,
     terminal_name,
 )
+from aisle.tuples import NamedTuple
 
 AT_ONCE = (*Policy._fields, "bell_good", "restricted_codes", "pools", "language", "theme", "keys")
 """Settings that are in force as soon as they are read; all others are from the next start on."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 from aisle.local.host.home import TERMINALS, VISITED, Home, short_hash
+from aisle.tuples import NamedTuple
 
 
 class Whereabouts(NamedTuple):

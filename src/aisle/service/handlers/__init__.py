@@ -6,7 +6,6 @@ Every operation of the contract is here.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
 
 from aisle.service.context import Call, Context, Role
 from aisle.service.handlers import (
@@ -28,6 +27,7 @@ from aisle.service.handlers import (
 from aisle.service.handlers.preparing import Prepare
 from aisle.service.request import MIB
 from aisle.service.tokens import ROLES
+from aisle.tuples import NamedTuple
 
 Run = Callable[[Context, Call], Awaitable[bytes]]
 

@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.service.amounts import thousandths, whole_number
 from aisle.service.answers import DONE, against_rule, conflict
@@ -27,6 +27,7 @@ from aisle.service.storage import Row
 from aisle.service.text import search_key
 from aisle.service.times import day, parsed
 from aisle.service.tokens import enter
+from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 PURCHASE = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.contract.wire import pool_fields
 from aisle.service.amounts import plain, thousandths, whole_number
@@ -33,6 +33,7 @@ from aisle.service.stock.update import order_pool
 from aisle.service.storage import Row
 from aisle.service.times import day, following_day, moment, parsed
 from aisle.service.tokens import enter
+from aisle.tuples import NamedTuple
 
 Body = dict[str, Any]
 # Entries of months that ended longer ago than this are listed only with `is_historic=true`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.service.amounts import number
 from aisle.service.context import Call, Context, Store
@@ -17,6 +17,7 @@ from aisle.service.states import STATUS_ID
 from aisle.service.stock.book import Book
 from aisle.service.storage import Row
 from aisle.service.times import shifted
+from aisle.tuples import NamedTuple
 
 
 class Lying(NamedTuple):

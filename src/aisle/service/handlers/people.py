@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from aisle.service import pins
 from aisle.service.answers import DONE, Refusal, against_rule, dumps
@@ -16,6 +16,7 @@ from aisle.service.sql import core
 from aisle.service.storage import Row
 from aisle.service.times import moment
 from aisle.service.tokens import ROLES, PersonOf, add_token, enter
+from aisle.tuples import NamedTuple
 
 TOKEN_SECONDS = 3600.0
 """How long a person's token lasts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.service.amounts import number
 from aisle.service.answers import missing
@@ -31,6 +31,7 @@ from aisle.service.sql.compose import Query, around, filtered, merged, paged, se
 from aisle.service.storage import Row
 from aisle.service.times import parsed
 from aisle.service.tokens import enter, enter_all
+from aisle.tuples import NamedTuple
 
 _EQUAL = ("article_no", "product_number", "category_code", "parent_category_code")
 # So many that were changed are named to the database; of more the catalogue is looked through.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.contract.operation import Param
 from aisle.service.limits import LONGEST_CODE
 from aisle.service.request import KEY_PATTERN, LARGEST, LARGEST_PAGE, VERSIONS_PATTERN
+from aisle.tuples import NamedTuple
 
 Schema = dict[str, Any]
 

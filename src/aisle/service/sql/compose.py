@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import NamedTuple
 
 from aisle.service.storage.base import Row, Tx
+from aisle.tuples import NamedTuple
 from aisle.words import sought
 
 # Conditions that a planner has one good plan for, whatever they are asked with.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from aisle.service.answers import against_rule
 from aisle.service.context import Context, Store
 from aisle.service.sql import locations, products
+from aisle.tuples import NamedTuple
 
 NO_PLACE = ""
 

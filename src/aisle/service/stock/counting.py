@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from aisle.service.amounts import number
 from aisle.service.answers import conflict
@@ -13,6 +12,7 @@ from aisle.service.stock.book import NO_PLACE, Place, Product
 from aisle.service.stock.ledger import Ledger, Spot
 from aisle.service.stock.line import OrderLine
 from aisle.service.stock.picking import follow
+from aisle.tuples import NamedTuple
 
 
 class Difference(NamedTuple):

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from aisle.service.sql import products
 from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Book
 from aisle.service.stock.origins import Origins
 from aisle.service.storage import Statement
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.service.stock.line import OrderLine

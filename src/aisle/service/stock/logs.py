@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.service.amounts import plain
 from aisle.service.encode import compact
@@ -12,6 +12,7 @@ from aisle.service.stock.book import NO_PLACE, Place, Product
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine
 from aisle.service.stock.recount import Counted
+from aisle.tuples import NamedTuple
 
 
 class Entry(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from aisle.service.amounts import number
 from aisle.service.answers import against_rule, conflict
@@ -15,6 +14,7 @@ from aisle.service.stock.line import OrderLine
 from aisle.service.stock.order import refresh
 from aisle.service.stock.origins import Taking
 from aisle.service.stock.picking import keep, let_go
+from aisle.tuples import NamedTuple
 
 
 class End(NamedTuple):

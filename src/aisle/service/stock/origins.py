@@ -6,11 +6,12 @@ Read once for a line and reckoned on from there, as the ledger's stock is, and w
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from aisle.service.context import Context
 from aisle.service.sql import stock as sql
 from aisle.service.storage import Statement
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.service.stock.line import OrderLine

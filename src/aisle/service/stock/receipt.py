@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from aisle.service.amounts import number
 from aisle.service.answers import Refusal, against_rule, conflict
@@ -12,6 +11,7 @@ from aisle.service.states import NO_RECEIPT, check_move, delivery_state
 from aisle.service.stock.book import Product
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine, open_line
+from aisle.tuples import NamedTuple
 
 
 @dataclass(slots=True)

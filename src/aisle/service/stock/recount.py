@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from aisle.service.context import Context, Store, split_id
 from aisle.service.sql import recounts as sql
 from aisle.service.states import COUNTED
+from aisle.tuples import NamedTuple
 
 
 class Counted(NamedTuple):

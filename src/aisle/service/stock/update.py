@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.service.amounts import number, plain, thousandths, whole_number
 from aisle.service.answers import against_rule, conflict
@@ -12,6 +12,7 @@ from aisle.service.stock.line import OrderLine
 from aisle.service.stock.logs import Entry, LogWriter
 from aisle.service.stock.origins import Taking
 from aisle.service.stock.picking import lower_pick, raise_pick
+from aisle.tuples import NamedTuple
 
 
 def order_pool(value: Any, field: str) -> int:

@@ -10,7 +10,6 @@ import os
 import secrets
 from pathlib import Path
 from time import monotonic, sleep, strftime
-from typing import NamedTuple
 
 import apsw
 
@@ -18,6 +17,7 @@ from aisle.errors import StorageError
 from aisle.service.sql.schema import MIGRATIONS
 from aisle.service.storage.connection import opened
 from aisle.service.storage.migrate import migrate
+from aisle.tuples import NamedTuple
 
 _BUSY_MS = 5000
 _PATIENCE = 60.0

@@ -17,12 +17,13 @@ from concurrent.futures import Future
 from contextlib import suppress
 from itertools import takewhile
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
 from aisle.service.storage.base import Busy, Lost, Work, failed
 from aisle.service.storage.connection import Entangled, SqliteTx, drive
+from aisle.tuples import NamedTuple
 
 T = TypeVar("T")
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.house.home import Home, HomeJob, Listed
 from aisle.jobs.house.sign_in import Person, SigningIn, SignInJob
@@ -30,6 +29,7 @@ from aisle.tui.samples.short import SHORT
 from aisle.tui.samples.store_product import STORE_PRODUCT
 from aisle.tui.samples.stores import STORES
 from aisle.tui.samples.today import TODAY
+from aisle.tuples import NamedTuple
 
 PEOPLE = ("J. Jansen", "Bakery The Little Corner", "De Vries", "Öztürk & Sons", "", "M. Okafor")
 

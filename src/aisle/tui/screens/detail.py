@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Detail, Hint, Mark, Msg, msg
 from aisle.text import fit, fit_middle, width, wrap
@@ -13,6 +12,7 @@ from aisle.tui.screens.list_window import NUMBER, column_widths, named_apart, ta
 from aisle.tui.screens.painted import Line, beside, clipped, line_width, sides
 from aisle.tui.screens.parts import Cover, choice_flow, choice_items, command_flow, flowed, hint_lines
 from aisle.tui.screens.step import Box
+from aisle.tuples import NamedTuple
 
 COLUMN = 36
 """Cells of a column below which no further one is opened."""

@@ -6,7 +6,7 @@ At every size the prompt, the verdict and the state of the link are there; on th
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from aisle.jobs.lists import LISTS
 from aisle.jobs.view import GOOD, INFO, Chart, Detail, Frame, Link, Msg, Step, Verdict, View, msg
@@ -17,6 +17,7 @@ from aisle.tui.screens import step
 from aisle.tui.screens.painted import Line, Painted, clipped, line_width, padded, sides
 from aisle.tui.screens.parts import Cover, bar
 from aisle.tui.screens.step import Box
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.tui.screens import chart, detail, list_window, unread

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from aisle.jobs.view import ListWindow, Msg, Row, msg
 from aisle.text import fit_middle, told_apart, width, wrap
@@ -12,6 +11,7 @@ from aisle.tui.catalogue import Voice
 from aisle.tui.screens.painted import Line, beside, padded
 from aisle.tui.screens.parts import bar, choice_flow, choice_items, command_flow, hint_lines
 from aisle.tui.screens.step import Box
+from aisle.tuples import NamedTuple
 
 ASIDE_CELLS = 100
 """From this width on, the commands stand beside the list."""

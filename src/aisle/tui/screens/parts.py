@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.view import Fact, Hint, Msg
 from aisle.text import fit, width
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens.painted import Line, line_width
+from aisle.tuples import NamedTuple
 
 MANY = 99
 """More lines than there are on a screen."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from aisle.tui.screens.painted import Line
+from aisle.tuples import NamedTuple
 
 GAP = -1
 """In an order: the blank line before the block."""

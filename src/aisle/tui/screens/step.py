@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from aisle.jobs.view import Line as ViewLine
 from aisle.jobs.view import Msg, Step, Stop, msg
@@ -13,6 +12,7 @@ from aisle.tui.screens import big
 from aisle.tui.screens.painted import Line, beside, clipped, sides
 from aisle.tui.screens.parts import choice_flow, choice_items, command_flow, fact_lines, hint_lines
 from aisle.tui.screens.stack import GAP, Block, stack
+from aisle.tuples import NamedTuple
 
 TWO_COLUMNS = 72
 """From this width on, what comes next stands beside what is to be done now."""
