@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from unicodedata import category, east_asian_width, normalize
 
@@ -189,11 +189,19 @@ def told_apart(texts: Sequence[str], cells: int, *, mark: str = MARK) -> list[st
     alike: dict[str, set[str]] = {}
     for text, shown in zip(texts, cut, strict=True):
         alike.setdefault(shown, set()).add(text)
-    heads = {shown: _common(group) for shown, group in alike.items() if len(group) > 1}
-    return [
-        _from(text, heads[shown], cells, mark) if shown in heads else shown
-        for text, shown in zip(texts, cut, strict=True)
-    ]
+    parted: dict[str, str] = {}
+    for group in alike.values():
+        if len(group) > 1:
+            parted.update(_parted(group, cells, mark))
+    return [parted.get(text, shown) for text, shown in zip(texts, cut, strict=True)]
+
+
+def _parted(group: Collection[str], cells: int, mark: str) -> dict[str, str]:
+    """Texts that would look alike, cut in what they begin with in common, and then in the middle, at the end or in all
+    but the end: by the first of these ways that leaves the most of them different."""
+    at = _common(group)
+    ways = [{text: _from(text, at, cells, mark, cut) for text in group} for cut in (fit_middle, fit)]
+    return max(*ways, {text: fit_end(text, cells, mark=mark) for text in group}, key=lambda way: len({*way.values()}))
 
 
 def _common(texts: Collection[str]) -> int:
@@ -204,11 +212,13 @@ def _common(texts: Collection[str]) -> int:
     return first[:same].rfind(" ") + 1
 
 
-def _from(text: str, at: int, cells: int, mark: str) -> str:
+def _from(text: str, at: int, cells: int, mark: str, cut: Callable[..., str]) -> str:
     """A text from there on, and as much of its beginning as there is room for."""
     rest, room = text[at:], cells - width(mark)
-    if not at or width(rest) >= room:
-        return fit(mark + rest if at else rest, cells, mark=mark)
+    if not at:
+        return cut(rest, cells, mark=mark)
+    if width(rest) >= room:
+        return fit(mark + cut(rest, room, mark=mark), cells, mark=mark)
     return take(text, room - width(rest)).rstrip() + mark + rest
 
 

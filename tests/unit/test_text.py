@@ -251,6 +251,19 @@ def test_what_names_have_in_common_is_cut_before_what_tells_them_apart(cells: in
     assert told_apart(names, cells) == shown
 
 
+@pytest.mark.parametrize(
+    ("kinds", "cells", "shown"),
+    [
+        (["Sea salt 100 g", "Sea salt 200 g", "Sea salt 500 g"], 8, ["Hi…100 g", "Hi…200 g", "Hi…500 g"]),
+        (["Hazelnut 100 g", "Sea salt 100 g", "Sea salt 500 g"], 10, ["…Haz…100 g", "…Sea…100 g", "Hill…500 g"]),
+        (["Hazelnut 100 g", "Sea salt 100 g", "Sea salt 500 g"], 12, ["…Hazel…100 g", "…Sea s…100 g", "Hillmo…500 g"]),
+        (["Sea salt 100 g", "Sea salt 200 g"], 7, ["…100 g", "…200 g"]),
+    ],
+)
+def test_what_tells_names_apart_keeps_its_size(kinds: list[str], cells: int, shown: list[str]) -> None:
+    assert told_apart([f"Hillmoor Chocolate {kind}" for kind in kinds], cells) == shown
+
+
 @given(st.lists(st.text(max_size=30).map(clean), max_size=6), st.integers(0, 40))
 def test_names_told_apart_stay_in_their_cells(names: list[str], cells: int) -> None:
     shown = told_apart(names, cells)
