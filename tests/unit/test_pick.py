@@ -125,6 +125,51 @@ def test_after_too_many_any_other_number_is_how_many() -> None:
     assert (open_.quantity, open_.choices) == (False, 1)
 
 
+def test_a_product_number_that_is_typed_is_the_product_also_while_a_quantity_is_open() -> None:
+    hand = Hand(line(1, "110001", 2), line(2, "110002", 3))
+    hand.numbers = {"110001": [("product", "110001")], "110002": [("product", "110002")]}
+    hand.scan("110001")
+    assert hand.feed(Quantity(Decimal(110002))) == "pick.taken"
+    assert picked(hand) == {1: 1, 2: 1}
+    assert hand.feed(Quantity(Decimal(110001))) == "pick.taken"
+    assert picked(hand) == {1: 2, 2: 1}
+
+
+def test_the_number_of_another_product_or_order_is_told_of_as_if_it_were_scanned() -> None:
+    hand = Hand(line(1, "P1", 2))
+    hand.numbers = {"990001": [("product", "990001")], "12345": [("order", "12345")]}
+    hand.books["stranger 990001"] = {"is_active": True}
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(990001))) == "pick.not_here"
+    hand.scan("P1")
+    hand.feed(Command("u"))
+    assert hand.feed(Quantity(Decimal(12345))) == "pick.other_order"
+
+
+def test_digits_that_are_too_many_and_the_number_of_something_are_asked_about() -> None:
+    hand = Hand(line(1, "P1", 2, preferred_location_code="A-1"), line(2, "305", 3, preferred_location_code="A-1"))
+    hand.numbers = {"305": [("product", "305"), ("order", "305")], "12": [("location", "12"), ("product", "12")]}
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(305))) == "pick.over_set"
+    assert [way.id for way in hand.view.choices] == ["pick.way_take_rest", "count.way_product", "move.way_is_order"]
+    assert hand.view.prompt.id == "prompt.choose_or_many"
+    assert hand.feed(Choice(2)) == "pick.taken"
+    assert picked(hand) == {1: 1, 2: 1}
+    assert hand.feed(Quantity(Decimal(12))) == "pick.over_set"
+    assert [way.id for way in hand.view.choices] == ["pick.way_take_rest", "count.way_place"], "no product is called 12"
+    hand.feed(Choice(1))
+    assert picked(hand) == {1: 1, 2: 3}
+
+
+def test_what_was_too_many_before_numbers_were_looked_up_stays_so_in_its_journal() -> None:
+    """A journal of then has the quantity and what was chosen, and no answer between them."""
+    hand = Hand(line(1, "P1", 2), line(2, "P2", 3))
+    hand.scan("P1")
+    for event in (Quantity(Decimal(110002)), Choice(1)):
+        hand.state = hand.job.step(hand.state, event, hand.context).state
+    assert picked(hand) == {1: 2, 2: 0}
+
+
 def test_one_product_on_two_lines_fills_the_first_then_the_second() -> None:
     hand = Hand(line(1, "P1", 2), line(2, "P1", 3))
     hand.scan("P1", "4")

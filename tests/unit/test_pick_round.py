@@ -225,6 +225,15 @@ def test_the_code_of_a_tote_names_it() -> None:
     assert hand.state.only == "O1"
 
 
+def test_the_digits_on_a_tote_name_it_while_a_quantity_is_open_too() -> None:
+    hand = Hand(orders=three())
+    totes_ = (hand.state.totes[0]._replace(code="0712"), *hand.state.totes[1:])
+    hand.state = hand.state._replace(totes=totes_)
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(712), "0712")) == "pick.this_tote"
+    assert hand.feed(Quantity(Decimal(712))) == "pick.over_set"
+
+
 def test_a_round_is_left_only_when_that_is_meant_and_a_finished_one_at_once() -> None:
     hand = Hand(orders=three())
     assert hand.feed(Back()) == "pick.leave_round"

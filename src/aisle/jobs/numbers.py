@@ -33,9 +33,14 @@ def asked(value: Decimal, code: str) -> Query | None:
 
 def meant(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Meaning | None:
     """What the digits are the number of, of these kinds, best first; rows of the read `named`."""
+    return next(iter(meanings(rows, value, kinds)), None)
+
+
+def meanings(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> tuple[Meaning, ...]:
+    """All that the digits are the number of, of these kinds, best first; rows of the read `named`."""
     found = [Meaning(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
     usable = [each for each in found if each.kind in kinds and (each.kind != PRODUCT or _is_long(value))]
-    return min(usable, key=lambda each: kinds.index(each.kind), default=None)
+    return tuple(sorted(usable, key=lambda each: kinds.index(each.kind)))
 
 
 def or_order(value: Decimal, kinds: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import numbers
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
 from aisle.jobs.house.note import reading
 from aisle.jobs.pick import claim as pick_claim
@@ -42,9 +43,6 @@ from aisle.scan.meaning import (
 )
 
 Result = Turn[Picking]
-
-MEANT_AS_QUANTITY = 4
-"""Characters of an unknown number up to which it was meant as a quantity."""
 
 
 class PickJob:
@@ -169,6 +167,8 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
             return Turn(state, (*_news(state, context), *pick_orders.look_again(state)))
         case Rows(id_, rows, _) if id_.startswith(pick_orders.QUERY):
             return pick_orders.arrived(state, id_.removeprefix(pick_orders.QUERY), rows[0] if rows else None, context)
+        case Rows(pick_why.NAMED, rows, _) if state.asked.kind == pick_why.NAMED:
+            return _number(state, rows, context)
         case Rows(kind, rows, _) if kind == state.asked.kind:
             return _answered(state, kind, rows[0] if rows else {}, context)
     return Turn(state)
@@ -196,13 +196,26 @@ def _answered(state: Picking, kind: str, row: Mapping[str, Any], context: Contex
     return pick_put.told_spot(state, row, context)
 
 
+def _number(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """Digits that are too many are a tote, or what they are the number of; short ones may be a slip, and are asked
+    about."""
+    value, tote = Decimal(state.asked.key), picking.tote_called(state, state.asked.code)
+    state = state._replace(asked=picking.Asked())
+    if tote:
+        return pick_put.named(state, tote)
+    found = numbers.meanings(rows, value, numbers.or_order(value, (PRODUCT, LOCATION)))
+    if found and value > numbers.LIKELY:
+        return _thing(state._replace(ways=()), found, context)
+    return pick_why.over_set(state, value, *(Way(f"is_{each.kind}", each.key, each.label) for each in found))
+
+
 def _said(state: Picking, event: Event, context: Context) -> Result:
     """What the picker says."""
     match event:
         case Thing(meanings):
             return _thing(state, meanings, context)
-        case Quantity(value):
-            return pick_take.quantity(state, value, context)
+        case Quantity(value, code):
+            return pick_take.quantity(state, value, code, context)
         case Command("n"):
             return pick_take.skip(state)
         case Command("s"):
@@ -217,20 +230,8 @@ def _said(state: Picking, event: Event, context: Context) -> Result:
                 return pick_put.named(state, tote)
             if pick_put.is_place(state, code):
                 return pick_put.no_place(state, code)
-            return wrong(state, _no_number(state) if _is_number(code) else "pick.unknown", code=code)
+            return wrong(state, pick_why.no_number(state) if pick_why.is_number(code) else "pick.unknown", code=code)
     return Turn(state)
-
-
-def _no_number(state: Picking) -> str:
-    """What is asked for instead of a quantity."""
-    if state.step == "pick.done":
-        return "pick.no_quantity_done" if picking.in_hand(state) else "pick.no_quantity_over"
-    return "pick.no_quantity_place" if state.step == "pick.place" else "pick.no_quantity"
-
-
-def _is_number(code: str) -> bool:
-    """Digits too few for a code: somebody meant a quantity where none is open."""
-    return code.replace(",", "").replace(".", "").isdigit() and len(code) <= MEANT_AS_QUANTITY
 
 
 def _back(state: Picking, context: Context) -> Result:
@@ -359,6 +360,8 @@ def _way(state: Picking, way: Way, context: Context) -> Result:
             return pick_take.take_here(state, way.key, way.pool)
         case "reopen":
             return pick_take.reopen(state, way.key, context)
+        case "is_product" | "is_location" | "is_order":
+            return _thing(state, (Meaning(way.kind[3:], way.key, way.label, code=way.key),), context)
         case "this_one":
             meant = Meaning(PRODUCT, way.key, way.label, way.quantity or Decimal(1), bool(way.quantity))
             return pick_take.product(state, meant, context)

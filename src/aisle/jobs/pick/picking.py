@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
 
 from aisle.jobs.base import whole
 from aisle.jobs.pick.history import HISTORY, Back, Before, Did, Laid
 from aisle.jobs.pick.walk import Take, arranged
+from aisle.tuples import NamedTuple
 
 MOST = 20
 """Orders of one round."""
 
-OF_QUANTITY = frozenset({"take_rest", "set", "both", "hand_over", "take_in", "later"})
+NUMBER_OF = ("is_product", "is_location", "is_order")
+"""Kinds of ways on that say what digits are the number of."""
+
+OF_QUANTITY = frozenset({"take_rest", "set", "both", "hand_over", "take_in", "later", *NUMBER_OF})
 """Kinds of ways on beside which the quantity stays open: it is what they ask about, or work goes on meanwhile."""
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -23,9 +26,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Way(NamedTuple):
     """One numbered way on and what it is about.
 
-    `take_here`, `put_here`, `count` (place); `take_rest`, `look_up`, `reopen`, `this_one`, `set` (product);
-    `leave_for`, `join`, `take_in`, `tote`, `take_over`, `leave_out`, `both`, `hand_over` (order); `leave`, `put_back`,
-    `go_on`, `later`.
+    `take_here`, `put_here`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`, `set`,
+    `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `leave_out`, `both`, `hand_over`,
+    `is_order` (order); `leave`, `put_back`, `go_on`, `later`.
     """
 
     kind: str

@@ -113,8 +113,9 @@ def _told(before: Picking, after: Picking, changes: Mapping[int, Decimal], stop:
     return msg("pick.tote_full", what=told, tote=letters) if full else told
 
 
-def quantity(state: Picking, value: Decimal, context: Context) -> Result:
-    """So many of the stop are in its totes in all: the first is filled, then the next."""
+def quantity(state: Picking, value: Decimal, code: str, context: Context) -> Result:
+    """So many of the stop are in its totes in all: the first is filled, then the next. More than was ordered may be
+    the number of something."""
     take = state.take
     if take is None:
         return Turn(state)
@@ -122,8 +123,7 @@ def quantity(state: Picking, value: Decimal, context: Context) -> Result:
     lines = [state.takes[index] for index in indexes]
     _, of, _ = picking.total(lines)
     if value > of:
-        way = Way("take_rest", take.product)
-        return wrong(state, "pick.over_set", way, label=take.label, quantity=value, of=of)
+        return pick_why.number_of(state, value, code) or pick_why.over_set(state, value)
     moved = sum((line.moved for line in lines), Decimal(0))
     if value < moved:
         return wrong(state, "pick.moved", label=take.label, quantity=moved)

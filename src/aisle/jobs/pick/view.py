@@ -215,6 +215,10 @@ def _way(state: Picking, way: Way) -> Msg:
         return msg("pick.way_put_back_all")
     if way.kind == "leave" and state.back:
         return msg("pick.way_leave_hand")
+    if way.kind == "is_order":
+        return msg("move.way_is_order", order=way.key)
+    if way.kind in picking.NUMBER_OF:
+        return msg("count.way_place" if way.kind == "is_location" else "count.way_product", label=way.label or way.key)
     if way.kind == "set":
         return msg(WAYS[way.kind], quantity=way.quantity)
     return msg(WAYS[way.kind], key=way.label or way.key)

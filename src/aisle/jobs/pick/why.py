@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Effect, Query, Turn
 from aisle.jobs.pick import picking
@@ -16,8 +17,11 @@ from aisle.scan.meaning import Meaning
 
 Result = Turn[Picking]
 
-STRANGER, THERE, SPOT = "stranger", "lying", "spot"
+STRANGER, THERE, SPOT, NAMED = "stranger", "lying", "spot", "named"
 """Named reads that a why-not asks, and the ids of their queries."""
+
+MEANT_AS_QUANTITY = 4
+"""Characters of an unknown number up to which it was meant as a quantity."""
 
 NEEDED = 2
 """Other orders that are offered for a product."""
@@ -26,6 +30,40 @@ NEEDED = 2
 def wrong(state: Picking, id_: str, *ways: Way, **args: str | int | Decimal) -> Result:
     """Not accepted; where there are ways on, they are asked about."""
     return Turn(state._replace(ways=ways), (), Verdict(ASK if ways else WRONG, msg(id_, **args)))
+
+
+def over_set(state: Picking, value: Decimal, *ways: Way) -> Result:
+    """More of the stop than was ordered; `ways` are what else was meant."""
+    take = state.take
+    if take is None:
+        return Turn(state)
+    _, of, _ = picking.total(picking.stop_of(state))
+    rest = Way("take_rest", take.product)
+    return wrong(state, "pick.over_set", rest, *ways, label=take.label, quantity=value, of=of)
+
+
+def number_of(state: Picking, value: Decimal, code: str) -> Result | None:
+    """Asks what digits are the number of that are too many to be picked; None where they can only be a quantity.
+
+    They stand as too many until the answer comes: so a journal of before it was asked is replayed to the same.
+    """
+    query = numbers.asked(value, code)
+    if query is None:
+        return None
+    asked = Asked(NAMED, f"{value:f}", code=code or f"{value:f}")
+    return Turn(over_set(state, value).state._replace(asked=asked), (query,))
+
+
+def no_number(state: Picking) -> str:
+    """What is asked for instead of a quantity."""
+    if state.step == "pick.done":
+        return "pick.no_quantity_done" if picking.in_hand(state) else "pick.no_quantity_over"
+    return "pick.no_quantity_place" if state.step == "pick.place" else "pick.no_quantity"
+
+
+def is_number(code: str) -> bool:
+    """Digits too few for a code: somebody meant a quantity where none is open."""
+    return code.replace(",", "").replace(".", "").isdigit() and len(code) <= MEANT_AS_QUANTITY
 
 
 def ask(state: Picking, kind: str, meaning: Meaning, **args: Any) -> Result:
