@@ -104,6 +104,24 @@ def test_what_found_no_room_is_asked_for_since_ones_own_claim_however_late_anoth
     assert asked[-1].args["since"] == CONTEXT.now
 
 
+def test_an_order_that_is_picked_and_in_somebodys_hand_is_claimed_by_who_takes_it_over() -> None:
+    hand = Hand()
+    full = line(1, "P1", 2, picked_quantity=2)
+    assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.claimed_at"
+    hand.feed(Choice(1))
+    assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.already"
+    assert hand.claims == [("1042", True)]
+
+
+def test_who_has_an_order_in_hand_that_is_picked_is_told_who_took_it_over() -> None:
+    hand = Hand(line(1, "P1", 1))
+    assert hand.scan("P1") == "pick.all_taken"
+    taken = order(line(1, "P1", 1, picked_quantity=1), **{**BEN, "claimed_on": LATER})
+    assert hand.feed(taken) == "pick.taken_over"
+    assert "Ben Okafor took over order 1042; 1 in your hand" in hand.told
+    assert [way.id for way in hand.view.choices] == ["pick.way_both", "pick.way_hand_over"]
+
+
 def test_what_is_begun_stays_claimed_and_what_is_picked_is_not_claimed() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.scan("P1")

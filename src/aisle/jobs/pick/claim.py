@@ -73,9 +73,12 @@ def _taken_along(state: Picking, tote: Tote, found: Claim) -> Result:
 
 
 def opened(turn: Result, order: str, row: Mapping[str, Any], context: Context) -> Result:
-    """An order that came into the round and has something to be picked is claimed, unless it is ours already."""
+    """An order that came into the round and has something to be picked is claimed, unless it is ours already; so is
+    one that was taken over with its goods not put down, that whoever has them in hand hears of it."""
     tote = picking.tote_of(turn.state, order)
-    if tote is None or not tote.here or picking.is_full(turn.state, order):
+    if tote is None or not tote.here:
+        return turn
+    if picking.is_full(turn.state, order) and not (tote.sure and picking.in_hand(turn.state, order)):
         return turn
     ours = row.get("is_claimed") and row.get("claimed_by") == context.user
     if ours and row.get("claimed_terminal") == context.terminal:
