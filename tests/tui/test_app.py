@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from textual._compositor import CompositorUpdate
 from textual.app import App
+from textual.dom import DOMNode
 
 from aisle.jobs.view import Frame
 from aisle.tui.app import AisleApp
@@ -260,10 +261,11 @@ def test_after_a_stop_everything_is_drawn_again(bench: Callable[..., Bench]) -> 
 
 
 def test_the_parts_of_textual_that_the_painting_leans_on() -> None:
-    """What `aisle.tui.paint` uses without a promise; when this fails, look there first."""
+    """What `aisle.tui.paint` and `aisle.tui.board` use without a promise; when this fails, look there first."""
     assert list(inspect.signature(App._display).parameters) == ["self", "screen", "renderable"]
     assert list(inspect.signature(CompositorUpdate.render_segments).parameters) == ["self", "console"]
     assert list(inspect.signature(App._set_pointer_shape).parameters) == ["self", "shape"]
+    assert list(inspect.signature(DOMNode._attach).parameters) == ["self", "parent"]
     assert "render_segments" in inspect.getsource(App._display)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.dom import DOMNode
 from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widget import Widget
@@ -14,7 +15,7 @@ from aisle.jobs.view import Frame
 from aisle.text import width
 from aisle.tui.changes import changes
 from aisle.tui.screens.frame import paint
-from aisle.tui.screens.painted import ROLES, Line, Painted, line_width
+from aisle.tui.screens.painted import Line, Painted, line_width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,8 +26,6 @@ ERASE = "\x1b[K"
 
 class Board(Widget):
     """Everything that is on the screen."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"board--{role}" for role in ROLES}
 
     def __init__(self, frame: Frame, plain: bool, colourless: bool = False) -> None:
         super().__init__(classes=frame.theme or None)
@@ -117,11 +116,19 @@ class Board(Widget):
         return look
 
     def _look_of(self, role: str) -> Style:
-        look = _lean(self.get_component_rich_style(f"board--{role}")) if role else Style.null()
+        look = _lean(self._styled(role)) if role else Style.null()
         if self.theme:
             own = self.styles
             look = Style(color=own.color.rich_color, bgcolor=own.background.rich_color) + look
         return _without_colours(look) if self._colourless else look
+
+    def _styled(self, role: str) -> Style:
+        """What the style sheets say of a role, asked when it is first seen: Textual looks through all component classes
+        of a widget at every change of its styles, and a start changes them three times."""
+        part = DOMNode(classes=f"board--{role}")
+        part._attach(self)
+        self.app.stylesheet.apply(part)
+        return part.rich_style
 
 
 def _without_colours(look: Style) -> Style:

@@ -1,9 +1,10 @@
 """The way to the terminal: whatever Textual wants to show, what goes out is what the board has changed, and at once.
 
 The board is all there is on the screen, so the app knows what the terminal shows, and writes only the difference, past
-Textual's frame clock and compositor. This is the one place that leans on parts of Textual that it does not promise:
-`App._display`, through which every update goes, `CompositorUpdate`, the kind of thing it takes,
-`App._set_pointer_shape`, and of Rich the colours that its console knows. A test fails when one of them changes.
+Textual's frame clock and compositor. This and the board are the one place that leans on parts of Textual that it does
+not promise: `App._display`, through which every update goes, `CompositorUpdate`, the kind of thing it takes,
+`App._set_pointer_shape`, `DOMNode._attach`, and of Rich the colours that its console knows. A test fails when one of
+them changes.
 """
 
 from __future__ import annotations

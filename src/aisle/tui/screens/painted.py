@@ -22,7 +22,7 @@ ROLES = (
     "look-good", "look-wrong", "look-info", "look-ask",
     "link-live", "link-syncing", "link-offline", "link-none", "link-refused", "link-doubtful", "link-dim",
 )  # fmt: skip
-"""Every role; each is a component class of the board, with its colours in `styles/`."""
+"""Every role; each is a class of a part of the board (`board--title`), with its colours in `styles/`."""
 
 
 class Painted(NamedTuple):
