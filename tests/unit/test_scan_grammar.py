@@ -403,6 +403,10 @@ def test_what_nobody_knows_is_multiplied_where_how_many_is_asked() -> None:
     assert said("2x1,25", asked) == Refused("input.decimal", "2x1,25")
     assert brief("3*4711", asked) == [(PRODUCT, "4711", Decimal(3), True), (ORDER, "4711", Decimal(3), True)]
     assert said("3*4712", asked) == Quantity(Decimal(14136), "3*4712")
+    assert said("3*2500,5", Open(quantity=True, decimals=True)) == Quantity(Decimal("7501.5"), "3*2500,5")
+    for code in ("47110", "123456", "0004712"):
+        assert said(f"12*{code}", asked) == Unknown(code), "so many of a code that nobody knows are no quantity"
+        assert said(f"12x{code}", asked) == Unknown(f"12x{code}")
     assert said("99999x999", asked) == Refused("input.quantity", "99999x999")
     assert said("1.2.3x4", asked) == Unknown("1.2.3x4")
     for code in (f"3x{EAN}", f"3*{EAN[:-1]}0"):

@@ -40,6 +40,8 @@ PAGING: Final = "np"
 
 LONGEST_QUANTITY: Final = 7
 """Digits; more of them are a code, never a quantity."""
+LONGEST_FACTOR: Final = 4
+"""Digits before the point of what a quantity is multiplied with; more of them are a code, known or not."""
 DECIMALS: Final = 3
 """Places after the point that a quantity may have."""
 
@@ -141,13 +143,15 @@ def _number(text: str, open_: Open, table: tuple[Pattern, ...]) -> Said | tuple[
 
 
 def reckoned(text: str, decimals: bool) -> Said | None:
-    """The quantity that `3*4` or `3x4` comes to; None where that is no multiplication of numbers.
+    """The quantity that `3*4` or `3x4` comes to; None where that is no multiplication of numbers: so many of a code.
 
     Message ids of a `Refused`: input.decimal, input.quantity.
     """
     text = text.replace(" ", "")
     factors = re.split("[*xX×]", text) if _FACTORS.fullmatch(text) else ()
     if not factors or not all(_NUMBER.fullmatch(each) and len(each) <= LONGEST_QUANTITY + 1 for each in factors):
+        return None
+    if any(len(re.split("[.,]", each)[0]) > LONGEST_FACTOR for each in factors[1:]):
         return None
     value = math.prod((_decimal(each) for each in factors), start=Decimal(1))
     if value >= 10**LONGEST_QUANTITY:
