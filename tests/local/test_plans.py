@@ -31,7 +31,7 @@ def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:
         assert not [step for step in plan if step.startswith("SCAN") and "INDEX operation_live" not in step], sql
 
 
-@pytest.mark.parametrize("text", ["q", "qu", "quince", "quince dar", "31", "3141", "31415926535"])
+@pytest.mark.parametrize("text", ["q", "qu", "quince", "quince dar", "31", "3141", "31415926535", "q-1", "quin-cey"])
 @pytest.mark.parametrize("read", ["search", "orders", "stores"])
 def test_no_letter_of_a_search_reads_a_whole_table(cache: Cache, reads: Reads, read: str, text: str) -> None:
     """What has its index is asked of that, or goes along one that ends with its first hundred."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from aisle.local.cache.schema import CLOSED, OPEN, PICKED
 from aisle.local.fold import natural
 from aisle.scan.codes import index_keys
-from aisle.words import fold, kept
+from aisle.words import kept
 
 Raw = Mapping[str, Any]
 
@@ -220,14 +220,14 @@ def product(given: object) -> ProductRow:
 
 
 def search_text(*parts: str) -> str:
-    """What full-text search looks through: each word with a space before it, so that ` mi` finds beginnings."""
-    return " " + fold(" ".join(parts))
+    """What is searched through, however its words are typed: each with a space before it, so that ` mi` finds
+    beginnings."""
+    return " " + kept(" ".join(parts))
 
 
 def product_text(*parts: str) -> str:
-    """The same of a product, however its words are typed; behind it spaces, so that each letter begins a piece of three
-    for the index."""
-    return f" {kept(' '.join(parts))}  "
+    """The same of a product; behind it spaces, so that each letter begins a piece of three for the index."""
+    return f"{search_text(*parts)}  "
 
 
 def _product_codes(raw: Raw, product_number: str, barcode: str) -> dict[str, str]:
@@ -318,8 +318,7 @@ def order(given: object, lines: list[LineRow] | None) -> OrderRow:
     """interface: Customer order. `lines` are its lines where they are known."""
     raw = mapping(given)
     order_number = key(raw, "order_number")
-    kept = {name: raw[name] for name in raw if name != "lines"}
-    text = dumped(kept)
+    text = dumped({name: raw[name] for name in raw if name != "lines"})
     closed = not flag(raw, "is_active", default=True) or flag(raw, "is_rejected")
     named = (word(raw, "customer_name"), word(raw, "description"), word(raw, "comment"))
     return OrderRow(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 19
+VERSION = 20
 """Counted up with every change below."""
 
 FEED = 5000

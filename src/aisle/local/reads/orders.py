@@ -58,8 +58,8 @@ def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping
     if search or product:
         keys = _matching(cache, pending, shift, search.split(), product, list(ahead))
         keys.sort(key=lambda key: ahead.get(key[2], len(ahead)))
-        keys = keys if product else keys[:MOST]
-        partly = not product and len(keys) >= MOST
+        partly = not product and len(keys) > MOST
+        keys = keys[:MOST] if partly else keys
         return Found(_rows(cache, pending, keys[first : first + size]), len(keys), partly)
     total = fetch(cache, "SELECT n FROM tally WHERE state = ?", OPEN)[0][0] - len(shift[0]) + len(shift[1])
     before = _ahead(cache, shift, list(ahead)) if ahead else []
@@ -142,7 +142,7 @@ WHERE id IN (SELECT rowid FROM order_search WHERE order_search MATCH ? LIMIT ?)
 
 
 def _worded(cache: apsw.Connection, shift: Shift, words: list[str]) -> list[tuple[Any, ...]]:
-    """Open orders with these words: all of them, or the first of the list where there are many."""
+    """Open orders with these words: all of them, or the first of the list where there are more than `MOST`."""
     having = " AND ".join("instr(text, ?)" for _ in words)
     parts = " AND ".join(f'"{word}"*' for word in words if len(word) >= SHORTEST)
     listed = f"{_KEYS} WHERE state = 0"
@@ -153,7 +153,7 @@ def _worded(cache: apsw.Connection, shift: Shift, words: list[str]) -> list[tupl
         if len(found) < RARE:
             return [row[:4] for row in found if row[4] == OPEN]
     hidden = "order_number NOT IN (SELECT value FROM json_each(?))"
-    return fetch(cache, f"{listed} AND {having} AND {hidden} {order}", *words, to_text(list(shift[0])), MOST)
+    return fetch(cache, f"{listed} AND {having} AND {hidden} {order}", *words, to_text(list(shift[0])), MOST + 1)
 
 
 def _wants(cache: apsw.Connection, pending: Pending, number: str, product: str) -> bool:

@@ -78,8 +78,10 @@ def places(cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[s
 
 
 def _is_asked(each: Step, words: Sequence[str], aisle: str | None) -> bool:
+    """Whether a place has these words in its code, as it is written or without its marks, and is in this aisle."""
     code, _, text = each
-    return all(word in text for word in words) and (aisle is None or aisle_of(code) == aisle)
+    bare = text.replace(" ", "")
+    return all(word in text or word in bare for word in words) and (aisle is None or aisle_of(code) == aisle)
 
 
 def _summary(cache: apsw.Connection, pending: Pending, code: str, order: Json) -> Row:

@@ -60,11 +60,14 @@ def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Foun
     area, been = _area(cache, home.store), {each.store: each for each in visited(home.root, home.base_url)}
     show = str(args.get("show") or "all")
     said: dict[str, Any] = {"here": home.store, "area": area, "visited": to_text(list(been))}
+    more = False
     if show == "all" and not words:
         rows = fetch(cache, _PAGE, size, first)
         total = int(fetch(cache, "SELECT count(*) FROM store")[0][0])
     else:
         numbers = _numbers(cache, "anywhere" if show == "near" and not area else show, words, said)
+        more = bool(words) and len(numbers) > MOST
+        numbers = numbers[:MOST] if words else numbers
         rows = fetch(cache, _ROWS, to_text(numbers[first : first + size]))
         total = len(numbers)
     found = [_listed(str(number), loaded(str(raw)), home, area, been) for number, raw in rows]
@@ -76,13 +79,13 @@ def stores(cache: apsw.Connection, home: Home, args: Mapping[str, Json]) -> Foun
         room = max(0, size - len(found))
         found += [_listed(number, {}, home, area, been) for number in unlisted[begin : begin + room]]
         total += len(unlisted)
-    return Found(found, total, bool(words) and total >= MOST)
+    return Found(found, total, more)
 
 
 def _numbers(cache: apsw.Connection, show: str, words: list[str], said: Mapping[str, Any]) -> list[str]:
-    """The numbers of the stores that are shown and have these words."""
+    """The numbers of the stores that are shown and have these words; with words no more than one above `MOST`."""
     having = "".join(f" AND instr(text, :w{at})" for at in range(len(words)))
-    most = MOST if words else -1
+    most = MOST + 1 if words else -1
     sql = f"{_KEYS.get(show, _KEYS['all'])}{having} ORDER BY store_number LIMIT :most"
     asked = {**said, "most": most, **{f"w{at}": word for at, word in enumerate(words)}}
     return [str(number) for (number,) in cache.execute(sql, asked).fetchall()]
