@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 def products() -> list[Row]:
     rows = [goods.product(f"P{n:02}", f"Tea no. {n}", category_code=f"C{n % 3}", supplier_id="S1") for n in range(12)]
-    rows[1] |= {"is_promotion": True, "supplier_id": "S2", "supplier_name": "Leaf & Co"}
+    rows[1] |= {"is_promotion": True, "supplier_id": "S2", "supplier_name": "Leaf-Co"}
     rows[2] |= {"is_active": False, "variant_family": "F", "size": "small"}
     rows[3] |= {"variant_family": "F", "size": "large", "color": "green", "variant_factor": 2}
     rows[4] |= {
@@ -75,8 +75,9 @@ def test_categories_and_suppliers_have_names_and_counts(reads: Reads) -> None:
     rows, total = reads.query("facets", {"kind": "category"})
     assert (total, rows[0]) == (3, {"code": "C0", "name": "Black tea", "count": 4})
     assert reads.query("facets", {"kind": "category", "search": "black"})[1] == 1
+    assert reads.query("facets", {"kind": "supplier", "search": "leafco"})[1] == 1
     rows, _ = reads.query("facets", {"kind": "supplier"})
-    assert [(row["code"], row["name"], row["count"]) for row in rows] == [("S1", "", 11), ("S2", "Leaf & Co", 1)]
+    assert [(row["code"], row["name"], row["count"]) for row in rows] == [("S1", "", 11), ("S2", "Leaf-Co", 1)]
 
 
 def test_counts_follow_the_products(reads: Reads, cache: Cache) -> None:

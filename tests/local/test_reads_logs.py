@@ -142,6 +142,7 @@ def test_others_counts_losses_and_corrections_are_told_and_movements_are_not(des
     assert [row["id"] for row in desk.rows(user="U2")] == ["1"]
     assert [row["id"] for row in desk.rows(product_number="P2")] == ["5"]
     assert [row["id"] for row in desk.rows(search="RYE")] == ["5"]
+    assert [row["id"] for row in desk.rows(search="a1 rye")] == ["5"]
     assert [row["id"] for row in desk.rows(key="2")] == ["2"]
     assert len(desk.rows(first=1, size=1)) == 1
     reasons, _ = desk.reads.query("reasons", {})

@@ -12,7 +12,7 @@ from aisle.local.cache.rows import Raw, dumped, key, mapping, word
 from aisle.local.db import fetch
 from aisle.local.host.home import short_hash
 from aisle.tuples import NamedTuple
-from aisle.words import fold
+from aisle.words import kept
 
 NUMBERS = ("id", "product_number", "customer_order_number", "reference")
 """Fields in which a number is a name."""
@@ -53,7 +53,7 @@ def log_row(given: object) -> LogRow:
 def searched(raw: Raw) -> str:
     """The words and numbers by which people look for an entry; moments and quantities are none."""
     names = (name for name in raw if name in NUMBERS or (isinstance(raw[name], str) and not name.endswith("_on")))
-    return fold(" ".join(word(raw, name) for name in names if name != "store_number"))
+    return kept(" ".join(word(raw, name) for name in names if name != "store_number"))
 
 
 def utc(text: str) -> str:

@@ -17,7 +17,7 @@ from aisle.local.db import fetch
 from aisle.local.reads.goods import MOST, search, within
 from aisle.local.reads.overlay import Row
 from aisle.local.reads.rows import Found, Result, loaded, window
-from aisle.words import fold
+from aisle.words import fold, kept
 
 SIZE = 20
 """Rows of a window when nobody says how many."""
@@ -117,7 +117,7 @@ def facets(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     names: dict[str, str] = {}
     if words:
         names = {str(code): _name(cache, column, str(code)) for code, _ in counted}
-        counted = [row for row in counted if all(word in fold(f"{row[0]} {names[str(row[0])]}") for word in words)]
+        counted = [row for row in counted if all(word in kept(f"{row[0]} {names[str(row[0])]}") for word in words)]
     shown = counted[first : first + size]
     rows: list[Row] = [
         {"code": str(code), "name": names.get(str(code)) or _name(cache, column, str(code)), "count": int(count)}

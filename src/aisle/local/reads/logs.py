@@ -24,7 +24,7 @@ from aisle.local.outbox.operation import Operation, as_operation
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.rows import Result, loaded, window
 from aisle.local.told import why_of_row
-from aisle.words import fold
+from aisle.words import fold, kept
 
 SIZE = 20
 """Rows of a window when nobody says how many."""
@@ -135,7 +135,7 @@ def _wanted(rows: Iterable[Row], args: Mapping[str, Json]) -> list[Row]:
         for row in rows
         if (not user or row["app_user_name"] == user)
         and (not product or row["product_number"] == product)
-        and _has(fold(f"{row['description']} {row['product_number']} {row['location_code']}"), words)
+        and _has(kept(f"{row['description']} {row['product_number']} {row['location_code']}"), words)
     ]
 
 
