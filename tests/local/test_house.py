@@ -12,7 +12,7 @@ import pytest
 from aisle.errors import SettingsError, StorageError
 from aisle.jobs import JOBS
 from aisle.jobs.house.help_texts import TEXTS, text_of
-from aisle.jobs.view import GOOD, INFO, WRONG, Detail, Frame, ListWindow, Msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Frame, ListWindow, Msg
 from aisle.local.host.home import Home
 from aisle.local.session.session import Session
 from aisle.scan.inputs import Key, Typed
@@ -134,6 +134,22 @@ def test_a_number_that_is_not_listed_is_no_quantity_below(home: Home) -> None:
         picking(session)
         frame = say(session, ".", "99")
         assert (frame.view.name, told(frame)[0]) == ("commands", WRONG)
+
+
+def test_nobody_signs_out_unaware_of_what_is_not_sent(home: Home) -> None:
+    with at(home, user="U1") as session:
+        picking(session)
+        frame = say(session, "b")
+        assert frame.view.name == "home"
+        assert (told(say(session, "o")), session._frame().view.name) == ((ASK, "home.unsent"), "home")
+        assert told(say(session, "b", "o")) == (ASK, "home.unsent"), "something else was said meanwhile"
+        assert say(session, "o").view.name == "sign_in"
+
+
+def test_back_is_named_where_there_is_one(home: Home) -> None:
+    with at(home, user="U1") as session:
+        assert told(say(session, "0")) == (WRONG, "input.no_choice")
+        assert told(say(session, "7", "0")) == (WRONG, "input.choice")
 
 
 def test_language_and_colours_change_at_once(home: Home) -> None:

@@ -145,10 +145,10 @@ def test_lengths() -> None:
     voice = Voice()
     taken = msg("pick.taken", label="Cola Zero 33 cl", done=Decimal("2.0"), of=Decimal(6))
     assert voice.short(taken, 40) == "2 of 6 · Cola Zero 33 cl"
-    assert voice.short(taken, 20) == "2 of 6 · Cola Zer…cl"
+    assert voice.short(taken, 20) == "2 of 6 · Cola…33 cl"
     assert voice.short(taken, 12) == "2 of 6"
     assert voice.short(taken, 4) == "2 o…"
-    assert Voice(plain=True).short(taken, 20) == "2 of 6 - Cola Zer~cl"
+    assert Voice(plain=True).short(taken, 20) == "2 of 6 - Cola~33 cl"
 
 
 def test_plurals_numbers_moments_and_ages() -> None:

@@ -57,7 +57,7 @@ OPENED = (
 )
 """Jobs that the walk opens."""
 
-DEAF = ("input.letter", "input.page", "input.choice")
+DEAF = ("input.letter", "input.page", "input.choice", "input.no_choice")
 """Answers to a key that means nothing."""
 
 DEPTH = 3

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from aisle.jobs.base import Changed, Closed, Context, Query, Rows, Start
-from aisle.jobs.house.home import Home, HomeJob
+import pytest
+
+from aisle.jobs.base import Changed, Closed, Context, Query, Rows, SignOut, Start
+from aisle.jobs.house.home import MORE, Home, HomeJob
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Verdict, msg
-from aisle.scan.meaning import Choice, Text
+from aisle.scan.meaning import Back, Choice, Command, Echo, Said, Text
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 ROW = {"order_number": "4101", "is_claimed": False}
@@ -61,3 +63,25 @@ def test_orders_that_were_never_read_are_not_none() -> None:
     assert awaited.verdict == Verdict(WRONG, msg("home.awaited"))
     none = job.step(turn.state, Rows(query.id, ({"list": "logs"},), 1), CONTEXT)
     assert none.verdict == Verdict(WRONG, msg("home.nothing"))
+
+
+SIGN_OUT = Choice([effect for _, effect in MORE].index(SignOut()) + 1)
+
+
+@pytest.mark.parametrize(("said", "page"), [(Command("o"), 0), (SIGN_OUT, 1)])
+def test_who_signs_out_is_told_what_is_not_sent_and_does_it_by_saying_so_again(said: Said, page: int) -> None:
+    job = HomeJob()
+    turn = job.step(Home(page=page), said, CONTEXT)
+    (query,) = turn.effects
+    assert isinstance(query, Query)
+    assert job.step(turn.state, Rows(query.id, (), 0), CONTEXT).effects == (SignOut(),)
+    told = job.step(turn.state, Rows(query.id, (), 3), CONTEXT)
+    assert (told.effects, told.verdict) == ((), Verdict(ASK, msg("home.unsent", count=3)))
+    typed = job.step(told.state, Echo("o"), CONTEXT).state
+    assert job.step(typed, said, CONTEXT).effects == (SignOut(),)
+    after = job.step(told.state, Back(), CONTEXT).state
+    assert SignOut() not in job.step(after._replace(page=page), said, CONTEXT).effects
+
+
+def test_the_letter_that_signs_out_is_named() -> None:
+    assert "o" in [hint.letter for hint in HomeJob().view(Home()).hints]

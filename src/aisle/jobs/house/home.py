@@ -41,6 +41,7 @@ from aisle.scan.meaning import (
     Meaning,
     Move,
     Open,
+    Said,
     Text,
     Thing,
     Unknown,
@@ -52,6 +53,8 @@ MENU = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "h
 
 JOBS = {2: "lookup", 3: "browse", 4: "count", 5: "move", 6: "walk"}
 """The jobs of the menu by their number; 1 picks the order at the cursor, or the first."""
+
+LETTERED: Mapping[str, Effect] = {"d": Start("doubts", {}), "o": SignOut(), "q": Quit()}
 
 MORE: tuple[tuple[Msg, Effect], ...] = (
     (msg("home.doubts"), Start("doubts", {})),
@@ -130,6 +133,8 @@ class Home(NamedTuple):
     """Movements of his that were refused since, as far as he was told."""
     partly: bool = False
     """There may be more than `total` that are searched for."""
+    leaving: bool = False
+    """He was told what is not sent yet: signing out once more does it."""
 
 
 Result = Turn[Home]
@@ -157,6 +162,9 @@ class HomeJob:
 
     def step(self, state: Home, event: Event, context: Context) -> Result:
         """A scan opens, words search, the cursor marks."""
+        leaving = state.leaving
+        if isinstance(event, Said) and not isinstance(event, Echo):
+            state = state._replace(leaving=False)
         match event:
             case Thing(meanings) if meanings[0].kind == DELIVERY:
                 return Turn(_anew(state), (receives(meanings),))
@@ -183,13 +191,9 @@ class HomeJob:
             case Command("n" | "p" as letter):
                 return self._look(window.paged(state, letter, context.rows), context)
             case Choice(number):
-                return self._chosen(state, number)
-            case Command("d"):
-                return _does(state, Start("doubts", {}))
-            case Command("o"):
-                return _does(state, SignOut())
-            case Command("q"):
-                return _does(state, Quit())
+                return self._chosen(state, number, leaving)
+            case Command("d" | "o" | "q" as letter):
+                return _does(state, LETTERED[letter], leaving)
         return Turn(state)
 
     def _answered(self, state: Home, answer: Rows, context: Context) -> Result:
@@ -202,6 +206,8 @@ class HomeJob:
                 return _given(state, rows)
             case Rows("trouble", _, total):
                 return Turn(state._replace(doubts=total))
+            case Rows("unsent", _, total):
+                return _signs_out(state, total)
             case Rows("unread", rows, _):
                 awaited = any(row["list"] == "headers" for row in rows)
                 return Turn(state, (), Verdict(WRONG, msg("home.awaited" if awaited else "home.nothing")))
@@ -262,10 +268,10 @@ class HomeJob:
             return _start(state, listed) if listed else Turn(state)
         return self._look(window.moved(state, key, context.rows), context) if state.total else Turn(state)
 
-    def _chosen(self, state: Home, number: int) -> Result:
+    def _chosen(self, state: Home, number: int, leaving: bool) -> Result:
         if state.page:
             entries = DESK if state.page == len(PAGES) - 1 else MORE
-            return _does(state, entries[number - 1][1]) if number <= len(entries) else _turned(state)
+            return _does(state, entries[number - 1][1], leaving) if number <= len(entries) else _turned(state)
         if number == len(MENU):
             return _turned(state)
         return _does(state, Start(JOBS[number], {})) if number in JOBS else self._pick_next(state)
@@ -336,15 +342,25 @@ def _lost(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:
     return Turn(state._replace(lost=""), (), Verdict(INFO, msg("home.open_again", order=state.lost)))
 
 
-def _does(state: Home, effect: Effect) -> Result:
+def _does(state: Home, effect: Effect, leaving: bool = False) -> Result:
+    if isinstance(effect, SignOut) and not leaving:
+        return Turn(state, (Query("unsent", "unsent", {}, live=True),))
     return Turn(state if isinstance(effect, Quit) else _anew(state), (effect,))
 
 
+def _signs_out(state: Home, unsent: int) -> Result:
+    """At once; where something is not sent yet, that is said first."""
+    if unsent:
+        return Turn(state._replace(leaving=True), (), Verdict(ASK, msg("home.unsent", count=unsent)))
+    return Turn(_anew(state), (SignOut(),))
+
+
 def _hints(state: Home) -> tuple[Hint, ...]:
-    """Letters beside the menu: those that lead through a long list, and back."""
+    """Letters beside the menu: its own, those that lead through a long list, and back."""
     back = (BACK,) if state.search or state.page else ()
     doubts = (Hint("d", msg("home.doubts")),) if state.doubts else ()
-    return (*window.page_hints(state), *doubts, Hint("h", msg("hint.help")), *back)
+    out = () if state.page else (Hint("o", msg("home.sign_out")),)
+    return (*doubts, *out, *window.page_hints(state), Hint("h", msg("hint.help")), *back)
 
 
 def _query(state: Home, context: Context) -> Query:

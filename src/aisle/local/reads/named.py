@@ -17,8 +17,8 @@ searched for.
 counts, losses and corrections, youngest first. `reasons`: those that the store's logs have named.
 `homes` (product_numbers): the places of each, those that have some first, in the order of feet. `refusals` (operation,
 since): what the service refused and why, oldest first. `doubts` (op_id, first, size): what is not settled, those that
-need a person first; `trouble`: how many these are. `named` (code): what it is the number of. Of picking: `stranger`,
-`lying`, `pickups`, see aisle.local.reads.pick; `spot`, see aisle.local.reads.spot.
+need a person first; `trouble`: how many these are; `unsent`: how many wait to be sent. `named` (code): what it is the
+number of. Of picking: `stranger`, `lying`, `pickups`, see aisle.local.reads.pick; `spot`, see aisle.local.reads.spot.
 Of deliveries: `deliveries`, `delivery`, `expecting`, `receipts`, `receipt_kinds`, see aisle.local.reads.deliveries. Of
 the log: `logs`, `losses`, see aisle.local.reads.logbook.
 `elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
@@ -42,6 +42,7 @@ from aisle.late import Late
 from aisle.local.db import fetch, fetch_one
 from aisle.local.host.home import Home
 from aisle.local.outbox.doubts import doubts, trouble
+from aisle.local.outbox.outbox import Outbox
 from aisle.local.reads.claims import with_claims, with_pickers
 from aisle.local.reads.orders import Shift, holders, order, orders
 from aisle.local.reads.overlay import Overlay, Row
@@ -204,6 +205,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "named": lambda on, args: reads_moves.named(on.find(lookup_keys(str(args["code"])))),
     "doubts": lambda on, args: doubts(on.outbox, on.cache, args),
     "trouble": lambda on, _: trouble(on.outbox),
+    "unsent": lambda on, _: ([], Outbox(on.outbox).counts()[0]),
     "unread": _unread,
     "count_log": lambda on, args: reads_logs.count_log(on.cache, on.outbox, on.home.store, args),
     "reasons": lambda on, _: reads_logs.reasons(on.cache),

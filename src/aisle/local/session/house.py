@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from aisle.jobs.base import Query, Rows, Start, hides, listens
-from aisle.jobs.view import Hint, Msg, View
+from aisle.jobs.view import BACK, Hint, Msg, View
 from aisle.local.session.stack import Level
 from aisle.scan.meaning import Back, Command, Said
 
@@ -56,6 +56,11 @@ def hidden(levels: Sequence[Level], text: str) -> bool:
     """Whether this text is a secret: on the page on the screen, or on the one under a page of the house."""
     below = next(level for level in reversed(levels) if not is_house(level))
     return hides(below.job, below.state, text)
+
+
+def leads_back(level: Level) -> bool:
+    """Whether its page says that something lies behind it, or below it."""
+    return any(hint.letter == BACK.letter for hint in level.job.view(level.state).hints)
 
 
 def renamed(view: View, shown: Mapping[str, str]) -> View:

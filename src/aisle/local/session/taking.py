@@ -13,7 +13,7 @@ from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 from aisle.local.session.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
 from aisle.local.session.ear import detour
 from aisle.local.session.hearing import heard
-from aisle.local.session.house import PAGES, hidden, is_house, meant, opening, page_called, pressed
+from aisle.local.session.house import PAGES, hidden, is_house, leads_back, meant, opening, page_called, pressed
 from aisle.local.session.open_line import meant_for
 from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.stack import Outcome
@@ -161,6 +161,8 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
             _say(desk, Verdict(WRONG, msg("input.times", text=f"{number}*")), said, raw)
         case _ if asked:
             _look_up(desk, *asked, said, raw)
+        case Refused("input.choice", text) if not leads_back(desk._stack.top):
+            _say(desk, Verdict(WRONG, msg("input.no_choice", text=text)), said, raw)
         case Refused(why, text):
             _say(desk, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
         case _:

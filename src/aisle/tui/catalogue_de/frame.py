@@ -127,6 +127,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.desk": ("Kette", "Filiale und Kette"),
     "home.sign_out": "Abmelden",
     "home.quit": ("Ende", "Programm beenden"),
+    "home.unsent": (
+        "Ungesendet: {count}. Doch?",
+        "{count} noch nicht gesendet. Nochmals meldet ab",
+        "{count} noch nicht gesendet; das geht von selbst weiter. Noch einmal dasselbe meldet ab.",
+    ),
     "home.awaited": ("Noch nicht da", "Die Aufträge sind noch nicht da"),
     "home.nothing": ("Nichts da", "Kein offener Auftrag zu picken"),
     "home.empty": ("Nichts offen.", "Keine offenen Aufträge. Auftrag, Artikel oder Platz scannen."),
@@ -288,6 +293,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Keine Auswahl {text:~}; b: zurück",
         "Die Auswahl {text:~} gibt es hier nicht; b geht zurück",
     ),
+    "input.no_choice": ("Kein {text:~} hier", "Die Auswahl {text:~} gibt es hier nicht"),
     "input.quantity": ("Falsch: {text:~}", "„{text:~}“ ist keine Menge"),
     "input.decimal": (
         "Nur ganze Zahlen",

@@ -127,6 +127,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.desk": ("Chain", "Store and chain"),
     "home.sign_out": "Sign out",
     "home.quit": ("Leave", "Leave the program"),
+    "home.unsent": (
+        "Not sent: {count}. Again?",
+        "{count} not sent yet. The same again signs out",
+        "{count} not sent yet; that goes on by itself. The same once more signs out.",
+    ),
     "home.awaited": ("Not here yet", "The orders are not here yet"),
     "home.nothing": ("No orders", "No open order to pick"),
     "home.empty": ("No open orders.", "No open orders. Scan an order, a product or a place."),
@@ -282,6 +287,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "No choice {text:~}; b goes back",
         "There is no choice {text:~} here; b goes back",
     ),
+    "input.no_choice": ("No {text:~} here", "There is no choice {text:~} here"),
     "input.quantity": ("No quantity: {text:~}", "“{text:~}” is no quantity"),
     "input.decimal": (
         "Whole ones only",

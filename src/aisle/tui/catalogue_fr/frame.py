@@ -127,6 +127,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.desk": ("Chaîne", "Magasin et chaîne"),
     "home.sign_out": ("Déconn.", "Déconnexion"),
     "home.quit": ("Quitter", "Quitter aisle"),
+    "home.unsent": (
+        "Pas envoyé : {count}. Encore ?",
+        "{count} pas encore envoyé. Encore une fois déconnecte",
+        "Pas encore envoyé : {count} ; cela continue tout seul. La même touche encore une fois déconnecte.",
+    ),
     "home.awaited": ("Pas encore là", "Les commandes ne sont pas encore là"),
     "home.nothing": ("Rien à faire", "Aucune commande à préparer"),
     "home.empty": ("Rien à préparer.", "Aucune commande ouverte. Scanner commande, article ou emplacement."),
@@ -285,6 +290,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Pas de choix {text:~} ; b : retour",
         "Il n'y a pas de choix {text:~} ici ; b : retour",
     ),
+    "input.no_choice": ("Pas de {text:~} ici", "Il n'y a pas de choix {text:~} ici"),
     "input.quantity": ("Quantité ? {text:~}", "« {text:~} » n'est pas une quantité"),
     "input.decimal": (
         "Entiers seuls",

@@ -127,6 +127,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.desk": ("Keten", "Winkel en keten"),
     "home.sign_out": "Afmelden",
     "home.quit": ("Sluiten", "Programma sluiten"),
+    "home.unsent": (
+        "Niet verzonden: {count}. Toch?",
+        "{count} nog niet verzonden. Nogmaals meldt af",
+        "{count} nog niet verzonden; dat gaat vanzelf door. Nog eens hetzelfde meldt af.",
+    ),
     "home.awaited": ("Nog niet hier", "De orders zijn er nog niet"),
     "home.nothing": ("Geen orders", "Geen open order om te picken"),
     "home.empty": ("Geen open orders.", "Geen open orders. Scan een order, artikel of plek."),
@@ -288,6 +293,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Geen keuze {text:~}; b gaat terug",
         "Keuze {text:~} is er hier niet; b gaat terug",
     ),
+    "input.no_choice": ("Geen {text:~} hier", "Keuze {text:~} is er hier niet"),
     "input.quantity": ("Geen aantal: {text:~}", "“{text:~}” is geen aantal"),
     "input.decimal": (
         "Alleen hele",

@@ -34,6 +34,9 @@ SMALL = 10
 LEAST_ROWS = 4
 """So many rows of a list are worth more than commands and letters on lines of their own."""
 
+EMPTY = 2
+"""Rows for what an empty list says."""
+
 NARROW = 30
 """Below this width a name may have a line of its own, if no row is lost by it."""
 
@@ -88,8 +91,11 @@ def _foot(view: ListWindow, box: Box) -> list[Line]:
     foot = [*choices, *hint_lines(view.hints, box.cells, box.voice, 1 if box.rows < SMALL else max(2, spare))]
     if box.rows < SMALL or len(foot) > box.rows - LEAST_ROWS:
         half = box.rows // 2
-        most = max(1, half if view.choices else min(half, box.rows - len(view.rows)))
+        left = box.rows - max(len(view.rows), EMPTY)
+        most = max(1, max(half, left) if view.choices else min(half, box.rows - len(view.rows)))
         foot = command_flow(view.choices, view.hints, box.cells, box.voice, most)
+    elif len(foot) + len(view.rows) > box.rows:  # a row of the list is worth more than lines of their own
+        foot = min(foot, command_flow(view.choices, view.hints, box.cells, box.voice), key=len)
     foot = foot[: max(0, box.rows - 1)]
     wanted = len(view.rows) + (1 if view.rows else 0)
     return [[], *foot] if foot and box.rows >= SMALL and wanted < box.rows - len(foot) else foot
