@@ -774,6 +774,26 @@ def test_the_number_of_an_order_is_no_count_unless_somebody_says_so() -> None:
     assert hand.state.item.counted == 4101
 
 
+def test_what_digits_are_the_number_of_is_settled_before_anything_else() -> None:
+    hand = Hand({"A-1": [product("P1", 20), product("P2", 3)]})
+    hand.numbers = [(LOCATION, "12"), (LOCATION, "13")]
+    hand.place("A-1")
+    hand.scan("P1")
+    assert hand.type(12) == "count.number_of_place"
+    assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_type"
+    asked = hand.state
+    assert hand.scan("P2") == "count.answer_first"
+    assert hand.place("A-2") == "count.answer_first"
+    assert hand.type(13) == "count.answer_first"
+    for letter in "dulk":
+        assert hand.say(letter) == "count.number_of_place"
+    assert hand.type(12) == "count.number_of_place", "the same digits are the same question"
+    assert hand.state == asked
+    assert hand.type(1) == "count.counted_of"
+    assert hand.state.item is not None
+    assert hand.state.item.counted == 12
+
+
 @pytest.mark.parametrize(("books", "sure"), [(0, 999), (20, 999), (99, 990), (100, 1000), (20000, 40000)])
 def test_what_nobody_would_believe_is_no_count_unless_somebody_says_so(books: int, sure: int) -> None:
     hand = Hand({"A-1": [product("P1", books)] if books else []}, {"P1": wide({}, 0)})
@@ -960,7 +980,7 @@ def check(hand: Hand) -> None:
     open_ = hand.job.open(hand.state)
     assert view.prompt.id
     assert len(view.choices) == open_.choices or hand.step == "count.pool"
-    assert (view.prompt.id == "prompt.choose_or_many") == bool(open_.quantity and open_.choices)
+    assert view.prompt.id.startswith("prompt.choose_or_") == bool(open_.quantity and open_.choices)
     assert {hint.letter for hint in view.hints} <= {*open_.letters, "b"}
     assert "b" in {hint.letter for hint in view.hints}
     keys = [counting.key(item) for item in hand.state.items]

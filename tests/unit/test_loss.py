@@ -298,6 +298,22 @@ def test_digits_of_a_place_or_a_product_are_asked_about() -> None:
     assert hand.state.quantity == 305
 
 
+def test_what_digits_are_the_number_of_is_settled_before_anything_else() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place"
+    assert hand.job.view(hand.state).prompt.id == "prompt.choose_or_type"
+    asked = hand.state
+    for key, kind in (("P1", PRODUCT), ("P2", PRODUCT), ("A-2", LOCATION)):
+        assert hand.scan(key, kind=kind) == "count.answer_first"
+    assert hand.feed(Quantity(Decimal(305))) == "count.answer_first"
+    assert hand.feed(Command("d")) == "count.number_of_place"
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place", "the same digits are the same question"
+    assert hand.state == asked
+    assert hand.feed(Choice(1)) == "loss.why"
+    assert hand.state.quantity == 7
+
+
 def test_the_number_of_an_order_is_no_loss_unless_somebody_says_so() -> None:
     hand = Hand()
     hand.scan("P1")
@@ -432,7 +448,7 @@ def test_no_sequence_raises_and_every_step_and_answer_is_reached() -> None:
             view, open_ = hand.job.view(hand.state), hand.job.open(hand.state)
             assert view.name == hand.job.at(hand.state)
             assert {hint.letter for hint in view.hints} <= {*open_.letters, "b"}
-            assert (view.prompt.id == "prompt.choose_or_many") == bool(open_.quantity and open_.choices)
+            assert view.prompt.id.startswith("prompt.choose_or_") == bool(open_.quantity and open_.choices)
             assert (len(hand.entries) > before) == (told in ("loss.lost", "loss.found", "loss.undone"))
             if told in ("loss.lost", "loss.found"):
                 entry = hand.entries[-1]

@@ -364,6 +364,23 @@ def test_digits_that_the_books_have_and_that_are_a_number_too_are_asked_about() 
     assert hand.items == [("P1", 2, ("A-1", 1, "", 0), ("2", 0, "", 0))]
 
 
+def test_what_digits_are_is_settled_before_anything_else() -> None:
+    hand = Hand()
+    hand.store.codes = (*hand.store.codes, "2", "1")
+    hand.say("A-1", "P1")
+    assert hand.feed(Quantity(Decimal(2))) == "move.number_of"
+    assert hand.view.prompt.id == "prompt.choose_or_type"
+    asked = hand.state
+    for code in ("A-2", "P1", "P2", "4101", "=1", "=4101"):
+        assert hand.say(code) == "move.answer_first", code
+    for letter in "acdkuw":
+        assert hand.say(letter) == "move.number_of", letter
+    assert hand.feed(Unknown("nobody")) == "move.unknown"
+    assert hand.state == asked
+    assert hand.feed(Choice(1)) == "move.taken"
+    assert hand.held == {"P1": 2}
+
+
 def test_what_a_place_has_is_said_whole_when_a_part_of_it_came_back() -> None:
     hand = Hand()
     hand.say("c", "A-1", "P1", "d", "A-2", "u")

@@ -217,6 +217,25 @@ def test_digits_may_be_a_place() -> None:
     assert hand.state.item.quantity == 7
 
 
+def test_what_digits_are_is_settled_before_anything_else() -> None:
+    hand = Hand()
+    hand.say("D-2", "P5")
+    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
+    assert hand.view.prompt.id == "prompt.choose_or_type"
+    asked = hand.state
+    for code in ("P5", "P2", "A-1", "D-1", "4101"):
+        assert hand.scan(code) == "count.answer_first", code
+    assert hand.feed(Unknown("nobody")) == "count.answer_first"
+    assert hand.feed(Quantity(Decimal(4101))) == "count.answer_first"
+    for letter in "uld":
+        assert hand.say(letter) == "receive.number_of", letter
+    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of", "the same digits are the same question"
+    assert hand.state == asked
+    assert hand.say("1") == "receive.taken"
+    assert hand.state.item is not None
+    assert hand.state.item.quantity == 7
+
+
 def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None:
     hand = Hand()
     hand.say("D-2", "P5")

@@ -68,7 +68,7 @@ class CountJob:
         "count.pool",
         "count.leave",
     )
-    version = 6
+    version = 7
     journalled = True
 
     def begin(self) -> Counting:
@@ -111,10 +111,10 @@ class CountJob:
                 return Turn(state, _look_again(state))
         if state.pending and state.phase != "list":
             state = count_scan.looked_up(state, None, context).state
-        doubted = count_scan.is_doubted(state)
-        if doubted and isinstance(event, Thing | Command):
+        asked = count_scan.is_asked(state)
+        if asked and isinstance(event, Thing | Command):
             return count_scan.unanswered(state, event)
-        if not doubted and isinstance(event, Thing | Quantity | Command):
+        if not asked and isinstance(event, Thing | Quantity | Command):
             state = state._replace(ways=())
         match event:
             case Back():

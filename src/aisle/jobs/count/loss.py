@@ -42,7 +42,7 @@ class LossJob:
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 6
+    version = 7
     journalled = True
 
     def begin(self) -> Losing:
@@ -84,16 +84,15 @@ class LossJob:
                 return _decided(state, state.chosen, number, context)
             case Choice(number) if number <= len(loss_view.shown(state)):
                 return _chosen(state, number, context)
-            case Thing(meanings) if state.beyond:
+            case Thing(meanings) if loss_view.digits(state):
                 return _told(state, WRONG, "count.answer_first", what=meanings[0].label or meanings[0].key)
-            case Command("d") if state.beyond and state.item:
-                return _told(state, WRONG, "count.so_many", value=state.typed or Decimal(0), label=state.item.label)
+            case Command("d") if loss_view.digits(state):
+                return _asked(state, WRONG)
             case Thing(meanings):
                 return _thing(_unasked(state), meanings)
             case Quantity(value, code) if state.phase == "quantity":
                 query = numbers.asked(value, code)
-                looked_up = state._replace(looked=value, number=None)
-                return Turn(looked_up, (query,)) if query else _quantity(state, value, context)
+                return Turn(state._replace(looked=value), (query,)) if query else _quantity(state, value, context)
             case Command("d") if state.phase == "quantity":
                 return _so_many(_unasked(state), state.quantity, context)
             case Command("n") if loss_view.shown(state):
@@ -213,8 +212,16 @@ def _doubted(state: Losing, value: Decimal) -> Result | None:
     assert item is not None
     if value == state.sure or not _is_beyond(state, value):
         return None
-    state = state._replace(typed=value, number=None, beyond=True)
-    return _told(state, ASK, "count.so_many", value=value, label=item.label)
+    return _asked(state._replace(typed=value, number=None, beyond=True), ASK)
+
+
+def _asked(state: Losing, kind: str) -> Result:
+    """The question whether so many are meant, or what they are the number of."""
+    found, value = state.number, state.typed or Decimal(0)
+    if found is None:
+        return _told(state, kind, "count.so_many", value=value, label=state.item.label if state.item else "")
+    what = found.key if found.kind == ORDER else found.label or found.key
+    return _told(state, kind, counting.NUMBER_OF[found.kind], value=value, what=what)
 
 
 def _is_beyond(state: Losing, value: Decimal) -> bool:
@@ -244,13 +251,11 @@ def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context)
     found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, PRODUCT)))
     if found is None:
         return _quantity(state, value, context)
-    if state.beyond:
+    if state.beyond or (state.number and value != state.typed):
         return _told(state, WRONG, "count.answer_first", what=found.label or found.key)
     if value > numbers.LIKELY:
         return _thing(_unasked(state), (found,))
-    state = state._replace(number=found, typed=value)
-    what = found.key if found.kind == ORDER else found.label or found.key
-    return _told(state, ASK, counting.NUMBER_OF[found.kind], value=value, what=what)
+    return _asked(state._replace(number=found, typed=value), ASK)
 
 
 def _settled_number(state: Losing, value: Decimal, number: int, context: Context) -> Result:

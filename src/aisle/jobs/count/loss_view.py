@@ -40,12 +40,18 @@ def view(state: Losing) -> View:
     return Step(
         name=f"loss.{state.phase}",
         title=msg("loss.title"),
-        prompt=numbers.prompt(len(ways(state))) if ways(state) else msg(PROMPTS[state.phase]),
+        prompt=_prompt(state),
         lines=tuple(lines),
         facts=(Fact(msg("fact.product_number"), raw(item.product)),) if item else (),
         choices=ways(state),
         hints=(*hints, BACK),
     )
+
+
+def _prompt(state: Losing) -> Msg:
+    if not ways(state):
+        return msg(PROMPTS[state.phase])
+    return numbers.prompt(len(ways(state)), scans=not digits(state))
 
 
 def too_many(state: Losing) -> tuple[tuple[str, Msg], ...]:

@@ -18,7 +18,7 @@ Result = Turn[Counting]
 ANSWERING = ("missing", "recount", "summary", "pool", "leave")
 """Phases in which a question is open."""
 
-KINDS = {"place": LOCATION, "product": PRODUCT}
+KINDS = {"place": LOCATION, "product": PRODUCT, "order": ORDER}
 """What digits may be the number of, by the kind of the way on."""
 
 
@@ -46,18 +46,23 @@ def thing(state: Counting, meanings: tuple[Meaning, ...], context: Context) -> R
     return _place(state, meaning, context) if meaning.kind == LOCATION else product(state, meaning, context)
 
 
-def is_doubted(state: Counting) -> bool:
-    """Whether it is asked if so many are meant: they stand nowhere but in the question."""
-    return len(state.ways) == 1 and state.ways[0].kind == "quantity"
+def is_asked(state: Counting) -> bool:
+    """Whether it is asked if so many are meant, or what digits are the number of: they stand nowhere but in the
+    question."""
+    return bool(state.ways) and state.ways[0].kind == "quantity"
 
 
 def unanswered(state: Counting, event: Thing | Command) -> Result:
-    """A scan or a letter while so many are doubted: nothing before that is settled."""
+    """A scan or a letter while it is asked if so many are meant: nothing before that is settled."""
     if isinstance(event, Thing):
         first = event.meanings[0]
         return asking.told(state, WRONG, "count.answer_first", what=first.label or first.key)
+    value, others = Decimal(state.ways[0].key), state.ways[1:]
+    if others:
+        way = others[0]
+        return asking.told(state, WRONG, counting.NUMBER_OF[KINDS[way.kind]], value=value, what=way.label)
     item = state.items[state.question if state.phase == "recount" else state.at]
-    return asking.told(state, WRONG, "count.so_many", value=Decimal(state.ways[0].key), label=item.label)
+    return asking.told(state, WRONG, "count.so_many", value=value, label=item.label)
 
 
 def next_of(meaning: Meaning) -> Next:
@@ -175,7 +180,7 @@ def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context
     found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, PRODUCT)))
     if found is None:
         return _believed(state, value, context)
-    if is_doubted(state):
+    if is_asked(state) and (len(state.ways) == 1 or value != Decimal(state.ways[0].key)):
         return unanswered(state, Thing((found,)))
     if value > numbers.LIKELY:
         return thing(state, (found,), context)

@@ -158,7 +158,7 @@ def _quantity(state: Counting, item: Item) -> Msg:
 
 def _prompt(state: Counting, item: Item | None) -> Msg:
     if state.ways:
-        return numbers.prompt(len(state.ways)) if how_many(state) else msg("count.prompt_choice")
+        return numbers.prompt(len(state.ways), scans=False) if how_many(state) else msg("count.prompt_choice")
     if state.mode == "product":
         return msg("count.prompt_stop")
     if item is None:

@@ -59,7 +59,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 5
+    version = 6
     journalled = True
 
     def begin(self) -> Moving:
@@ -175,6 +175,7 @@ def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Re
     if meaning is None:
         return told(state, WRONG, "move.not_this", what=meanings[0].label or meanings[0].key)
     asked = any(way.kind in ("fit", "over") for way in state.ways) and state.hand and meaning.kind != PRODUCT
+    asked = asked or move_take.is_number_asked(state)
     if asked or state.phase in ("pool", "leave") or (state.phase == "where" and meaning.kind != LOCATION):
         return told(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
     waiting = state.pending is not None and not state.started
@@ -214,6 +215,8 @@ def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context)
     found = numbers.meant(rows, value, MoveJob().prefers(state))
     if found is None:
         return _so_many(state, part, value)
+    if move_take.is_number_asked(state) and value != state.ways[0].quantity:
+        return told(state, WRONG, "move.answer_first", what=found.label or found.key)
     most = part.quantity if state.phase == "put" else part.books if part.books >= 0 else LIKELY
     if value > most:
         return _thing(state, (found,), context)
@@ -234,6 +237,8 @@ def _so_many(state: Moving, part: Part, value: Decimal) -> Result:
 
 
 def _command(state: Moving, letter: str, context: Context) -> Result:
+    if move_take.is_number_asked(state):
+        return told(state, WRONG, "move.number_of", quantity=state.ways[0].quantity)
     state = state._replace(ways=(), undoing=False, pending=None)
     match letter:
         case "c" | "w" if not state.places and (letter == "c" or not state.order):

@@ -264,6 +264,11 @@ def of_how_many(state: Moving) -> Part | None:
     return _meant(state, way) if way.kind == "fit" else None
 
 
+def is_number_asked(state: Moving) -> bool:
+    """Whether it is asked what digits are: so many stand nowhere but in the question, and nothing goes on before."""
+    return any(way.kind == "amount" for way in state.ways)
+
+
 def forgotten(state: Moving) -> Result:
     """The goods on the screen are not moved after all; the others are."""
     part = state.part

@@ -198,7 +198,7 @@ def _prompt(state: Moving, part: Part | None) -> Msg:
         return msg("move.prompt_where")
     if ways := choices(state):
         if move_take.of_how_many(state):
-            return numbers.prompt(len(ways))
+            return numbers.prompt(len(ways), scans=not move_take.is_number_asked(state))
         return msg("move.prompt_choice") if state.phase in ("pool", "leave") else msg("pick.prompt_choice")
     match state.phase:
         case "from":

@@ -57,7 +57,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 2
+    version = 3
     journalled = True
 
     def begin(self) -> Receiving:
@@ -188,6 +188,8 @@ def _thing(state: Receiving, meanings: tuple[Meaning, ...], context: Context) ->
     meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION, DELIVERY)), None)
     if receive_take.is_asked(state):
         return receive_take.unanswered(state, meaning, context)
+    if receive_take.is_number_asked(state):
+        return receive_take.number_first(state, meanings[0].label or meanings[0].key)
     state = state._replace(ways=(), pending=None, phase="goods" if state.number else "delivery")
     if meaning is None:
         return told(asked, WRONG, "receive.not_this", what=meanings[0].label or meanings[0].key)
@@ -207,6 +209,8 @@ def _thing(state: Receiving, meanings: tuple[Meaning, ...], context: Context) ->
 def _unknown(state: Receiving, event: Event, code: str, context: Context) -> Result:
     if receive_take.is_asked(state):
         return receive_take.unanswered(state, None, context)
+    if receive_take.is_number_asked(state):
+        return receive_take.number_first(state, code)
     if state.number:
         ways = (Way("find", code), Way("aside", label=code))
         asked = state._replace(ways=ways, phase="goods", pending=None)
@@ -232,6 +236,8 @@ def _named(state: Receiving, rows: tuple[Mapping[str, Any], ...], context: Conte
     if found is None or receive_take.of_how_many(state) is None:
         return receive_take.set_to(state, value, context)
     label = found.key if found.kind == ORDER else found.label or found.key
+    if receive_take.is_number_asked(state) and value != state.ways[0].quantity:
+        return receive_take.number_first(state, label)
     ways = (Way("amount", quantity=value), Way(f"is_{found.kind}", found.key, label=label))
     return told(state._replace(ways=ways), ASK, "receive.number_of", quantity=value)
 
@@ -284,6 +290,8 @@ def _moved(state: Receiving, event: Event, context: Context) -> Result:
             return Turn(receive_view.leafed(state, 1 if key == "pagedown" else -1))
         case Command("u" | "l" | "d") if receive_take.is_asked(state):
             return receive_take.unanswered(state, None, context)
+        case Command("u" | "l" | "d") if receive_take.is_number_asked(state):
+            return told(state, WRONG, "receive.number_of", quantity=state.ways[0].quantity)
         case Command("u") if state.phase == "goods":
             return receive_take.undo(state._replace(ways=(), pending=None), context)
         case Command("l") if state.phase == "goods":

@@ -130,6 +130,16 @@ def unanswered(state: Receiving, meaning: Meaning | None, context: Context) -> R
     return told(state, WRONG, "receive.answer_first", label=label, quantity=quantity)
 
 
+def is_number_asked(state: Receiving) -> bool:
+    """Whether it is asked what digits are: so many stand nowhere but in the question."""
+    return any(way.kind == "amount" for way in state.ways)
+
+
+def number_first(state: Receiving, what: str) -> Result:
+    """Something else while that is asked: nothing before it is settled."""
+    return told(state, WRONG, "count.answer_first", what=what)
+
+
 # How much
 
 

@@ -234,7 +234,8 @@ def _prompt(state: Receiving) -> Msg:
         return msg("receive.prompt_choice")
     if state.ways:
         how_many = receive_take.of_how_many(state) is not None
-        return numbers.prompt(len(state.ways)) if how_many else msg("receive.prompt_choice")
+        scans = not receive_take.is_number_asked(state)
+        return numbers.prompt(len(state.ways), scans=scans) if how_many else msg("receive.prompt_choice")
     return msg("receive.prompt_item") if state.item else msg("receive.prompt_product")
 
 

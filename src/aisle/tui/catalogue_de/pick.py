@@ -9,6 +9,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{numbers} wählen, oder Menge",
         "{numbers} wählen, Menge eingeben, oder weiter scannen",
     ),
+    "prompt.choose_or_type": ("{numbers}, oder Menge", "{numbers} wählen, oder Menge eingeben"),
     "hint.short": ("Fehlt", "Zu wenig da"),
     "pick.title": ("{order}", "Picken {order}", "Picken {order} · {who:~}"),
     "pick.title_round": ("{count:Auftrag|Aufträge}", "Runde: {count:Auftrag|Aufträge}"),

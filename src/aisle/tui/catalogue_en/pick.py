@@ -9,6 +9,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Choose {numbers}, or type how many",
         "Choose {numbers}, type how many, or scan on",
     ),
+    "prompt.choose_or_type": ("{numbers}, or how many", "Choose {numbers}, or type how many"),
     "hint.short": ("Short", "Too little here"),
     "pick.title": ("{order}", "Pick {order}", "Pick {order} · {who:~}"),
     "pick.title_round": ("{count:order|orders}", "Round of {count:order|orders}"),

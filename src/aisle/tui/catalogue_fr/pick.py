@@ -9,6 +9,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Choisir {numbers}, ou taper combien",
         "Choisir {numbers}, taper combien, ou scanner",
     ),
+    "prompt.choose_or_type": ("{numbers}, ou nombre", "Choisir {numbers}, ou taper combien"),
     "hint.short": ("Manque", "Il en manque"),
     "pick.title": ("{order}", "Cde {order}", "Commande {order} · {who:~}"),
     "pick.title_round": ("{count:cde|cdes}", "Tournée de {count:commande|commandes}"),

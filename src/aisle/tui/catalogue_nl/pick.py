@@ -9,6 +9,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Kies {numbers}, of typ het aantal",
         "Kies {numbers}, typ het aantal, of scan verder",
     ),
+    "prompt.choose_or_type": ("{numbers}, of aantal", "Kies {numbers}, of typ het aantal"),
     "hint.short": ("Tekort", "Te weinig hier"),
     "pick.title": ("{order}", "Order {order}", "Order {order} · {who:~}"),
     "pick.title_round": ("{count:order|orders}", "Ronde van {count:order|orders}"),
