@@ -65,7 +65,7 @@ class WalkJob:
 
     def prefers(self, state: Gathering) -> tuple[str, ...]:
         """Orders: nothing else is gathered."""
-        return (ORDER, REFERENCE, PRODUCT, LOCATION, PERSON)
+        return (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def at(self, state: Gathering) -> str:
         """There is one page."""

@@ -75,7 +75,7 @@ class ShortJob:
 
     def prefers(self, state: Shortage) -> tuple[str, ...]:
         """A place to take it from, or the product that was found after all."""
-        return (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
+        return (LOCATION, PRODUCT, ORDER, REFERENCE)
 
     def at(self, state: Shortage) -> str:
         """One of `steps`."""

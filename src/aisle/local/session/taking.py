@@ -19,7 +19,21 @@ from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
 from aisle.scan.inputs import Decoded, Key, Line, Typed
-from aisle.scan.meaning import Back, Choice, Command, Echo, Either, Move, Refused, Said, Times, Unknown
+from aisle.scan.meaning import (
+    PERSON,
+    Back,
+    Choice,
+    Command,
+    Echo,
+    Either,
+    Meaning,
+    Move,
+    Refused,
+    Said,
+    Thing,
+    Times,
+    Unknown,
+)
 
 if TYPE_CHECKING:
     from aisle.local.session.desk import Desk
@@ -161,12 +175,22 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
             _say(desk, Verdict(WRONG, msg("input.times", text=f"{number}*")), said, raw)
         case _ if asked:
             _look_up(desk, *asked, said, raw)
+        case Thing(meanings) if _is_own_badge(desk, meanings):
+            desk._asking = asking
+            name = meanings[0].label or meanings[0].key
+            _say(desk, Verdict(INFO, msg("sign_in.already", name=name)), said, raw)
         case Refused("input.choice", text) if not leads_back(desk._stack.top):
             _say(desk, Verdict(WRONG, msg("input.no_choice", text=text)), said, raw)
         case Refused(why, text):
             _say(desk, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
         case _:
             _hearken(desk, minded(desk, said, lambda: _answered(desk, said)), said, raw)
+
+
+def _is_own_badge(desk: Desk, meanings: Sequence[Meaning]) -> bool:
+    """Whether whoever is signed in has scanned his own badge on a page of work that has no use for one."""
+    top, own = desk._stack.top, (PERSON, desk._who.user)
+    return PERSON not in top.job.prefers(top.state) and all((each.kind, each.key) == own for each in meanings)
 
 
 def _answered(desk: Desk, said: Said) -> Outcome:

@@ -77,6 +77,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "fact.brand": "Marke",
     "fact.attention": ("Achtung", "Hinweiscodes"),
     "fact.counted": ("Gezählt", "Zuletzt gezählt"),
+    "fact.estimated": ("Schätzung", "Bestand geschätzt"),
     "fact.ends": ("Ende", "Verkauf bis"),
     "fact.referral": ("Ersatz", "Ersatzartikel"),
     "fact.pool": "Pool",
@@ -107,6 +108,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "sign_in.is_it": ("Richtig?", "Richtig so?", "„{asked:~}“ ist nicht der ganze Name. Richtig so?"),
     "sign_in.done": ("{name:~}", "Angemeldet: {name:~}"),
+    "sign_in.already": ("Schon angemeldet", "Schon angemeldet: {name:~}"),
     # Home
     "home.title": ("Aufträge", "Offene Aufträge"),
     "home.prompt": (

@@ -77,6 +77,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "fact.brand": "Brand",
     "fact.attention": ("Attention", "Attention codes"),
     "fact.counted": ("Counted", "Last counted"),
+    "fact.estimated": ("Estimate", "Stock estimated"),
     "fact.ends": ("Ends", "Sold until"),
     "fact.referral": ("Instead", "Sold instead"),
     "fact.pool": ("Pool", "Stock pool"),
@@ -107,6 +108,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "sign_in.is_it": ("Is it you?", "Is that you?", "“{asked:~}” is not the whole name. Is that you?"),
     "sign_in.done": ("{name:~}", "Signed in: {name:~}"),
+    "sign_in.already": ("Signed in already", "Signed in already: {name:~}"),
     # Home
     "home.title": ("Orders", "Open orders"),
     "home.prompt": (

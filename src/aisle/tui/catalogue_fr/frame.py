@@ -77,6 +77,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "fact.brand": "Marque",
     "fact.attention": ("Alerte", "Codes d'alerte"),
     "fact.counted": ("Compté", "Dernier comptage"),
+    "fact.estimated": ("Estimé", "Stock estimé"),
     "fact.ends": ("Fin", "Vendu jusqu'au"),
     "fact.referral": ("Rempl.", "Remplacé par"),
     "fact.pool": ("Pool", "Pool de stock"),
@@ -107,6 +108,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "sign_in.is_it": ("Est-ce ça ?", "Est-ce bien ça ?", "« {asked:~} » n'est pas le nom entier. Est-ce celui-ci ?"),
     "sign_in.done": ("{name:~}", "Connecté : {name:~}"),
+    "sign_in.already": ("Déjà connecté", "Déjà connecté : {name:~}"),
     # Home
     "home.title": ("À faire", "Commandes ouvertes"),
     "home.prompt": (

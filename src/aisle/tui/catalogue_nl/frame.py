@@ -77,6 +77,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "fact.brand": "Merk",
     "fact.attention": ("Let op", "Aandachtscodes"),
     "fact.counted": ("Geteld", "Laatst geteld"),
+    "fact.estimated": ("Schatting", "Voorraad geschat"),
     "fact.ends": ("Tot", "Te koop tot"),
     "fact.referral": ("Opvolger", "Opvolger"),
     "fact.pool": "Pool",
@@ -107,6 +108,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "sign_in.is_it": ("Klopt dat?", "Is dat goed?", "“{asked:~}” is niet de hele naam. Is dit de juiste?"),
     "sign_in.done": ("{name:~}", "Aangemeld: {name:~}"),
+    "sign_in.already": ("Al aangemeld", "Al aangemeld: {name:~}"),
     # Home
     "home.title": ("Orders", "Openstaande orders"),
     "home.prompt": (
