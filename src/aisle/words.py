@@ -6,6 +6,8 @@ Pure, and the same on both sides, so that both find the same.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import cache
 
 _NO_APOSTROPHES = str.maketrans("", "", "'’‘ʼ`´")
 _LETTERS = str.maketrans(
@@ -13,6 +15,10 @@ _LETTERS = str.maketrans(
 )
 """Letters of their own that no accent makes, as somebody types them whose keyboard has none of them."""
 _WORD, _ASCII_WORD = re.compile(r"[^\W_]+"), re.compile(r"[0-9a-z]+")
+_SPELT = {"gr": "g", "grs": "g", "lt": "l", "ltr": "l"}
+"""Units that are written in other ways, too."""
+_UNITS = (*_SPELT, "g", "kg", "mg", "l", "dl", "cl", "ml", "mm", "cm", "m", "oz", "lb")
+_DIGITS = frozenset("0123456789")
 _MARKED, _ASCII_MARKED = re.compile(r"[^\W_](?:[^\w\s]|_)+[^\W_]"), re.compile(r"[0-9a-z][^0-9a-z\s]+[0-9a-z]")
 
 
@@ -36,21 +42,60 @@ def unmarked(text: str) -> str:
     return " ".join(word for chunk in plain(text).split() if (word := "".join(_words(chunk))))
 
 
+def measures(text: str) -> list[str]:
+    """The measures in a text, each as one word that no other one ends with, whether it is written in one or in two:
+    `Tea 200 g, 6x1,5l` → `=200=g`, `=1.5=l`."""
+    return _named(_found(plain(text)))
+
+
 def kept(text: str) -> str:
-    """What is searched through of a text: its words, and those once more in one that punctuation takes apart, so that
-    they are found however they are typed: `7-Up 33 cl` → `7 up 33 cl 7up`."""
+    """What is searched through of a text: its words, those once more in one that punctuation takes apart, so that they
+    are found however they are typed, and its measures: `7-Up 33 cl` → `7 up 33 cl 7up =33=cl`."""
     text = plain(text)
     words = _words(text)
     if (_ASCII_MARKED if text.isascii() else _MARKED).search(text):
         parted = ("".join(parts) for chunk in text.split() if len(parts := _words(chunk)) > 1)
         words += dict.fromkeys(parted)
-    return " ".join(words)
+    return " ".join([*words, *_named(_found(text))])
 
 
 def sought(text: str) -> tuple[str, ...]:
     """The ways in which a search is meant, each some words that a text has all of: as it is typed, and where it has
-    punctuation inside a word, also without: `7-up 33` → `7 up 33`, `7up 33`. None where it has no words."""
-    return tuple(dict.fromkeys(way for way in (fold(text), unmarked(text)) if way))
+    punctuation inside a word, also without: `7-up 33` → `7 up 33`, `7up 33`; or, where it has measures, with these,
+    however they are written: `tea 200g` → `tea 200g`, `tea =200=g`. None where it has no words."""
+    return tuple(dict.fromkeys(way for way in (fold(text), _measured(plain(text)) or unmarked(text)) if way))
+
+
+def _measured(text: str) -> str:
+    """A search with its measures, behind its other words; nothing where it has none."""
+    found = _found(text)
+    for measure in reversed(found):
+        text = f"{text[: measure.start()]} {text[measure.end() :]}"
+    return " ".join([*_words(text), *_named(found)]) if found else ""
+
+
+def _found(text: str) -> list[re.Match[str]]:
+    if _DIGITS.isdisjoint(text):
+        return []
+    return [each for each in _measure().finditer(text) if not _is_rest(text[: each.start()][-2:])]
+
+
+@cache
+def _measure() -> re.Pattern[str]:
+    """Made when it is needed first: a start needs none."""
+    return re.compile(rf"([0-9]{{1,6}}(?:[.,][0-9]{{1,3}})?) ?({'|'.join(_UNITS)})(?![^\W_])")
+
+
+def _is_rest(before: str) -> bool:
+    """Whether what looks like a measure behind these two characters is the end of a longer number or word; but
+    `6x330 ml` has one."""
+    number, last = before[:-1].isdecimal(), before[-1:]
+    return not (number and last == "x") if last.isalnum() else number and last in ".,/\u2044"
+
+
+def _named(measures: Iterable[re.Match[str]]) -> list[str]:
+    named = (f"={each[1].replace(',', '.')}={_SPELT.get(each[2], each[2])}" for each in measures)
+    return list(dict.fromkeys(named))
 
 
 def _words(text: str) -> list[str]:

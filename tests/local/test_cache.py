@@ -18,7 +18,7 @@ from aisle.local.fold import natural
 from aisle.local.host.home import Home
 from aisle.local.reads.reads import EVERYTHING, Reads
 from aisle.scan.codes import lookup_keys
-from aisle.words import fold, kept, sought
+from aisle.words import fold, kept, measures, sought
 from tests.lengths import tries
 from tests.local.goods import line, location, order, person, product, stock, store
 
@@ -434,9 +434,25 @@ def test_text_is_folded_as_people_type_it(text: str, folded: str) -> None:
 
 
 def test_a_text_is_kept_as_it_may_be_typed() -> None:
-    assert kept("7-Up c&a 1.5 l “ok” L'Or_a") == "7 up c a 1 5 l ok lor a 7up ca 15 lora"
+    assert kept("7-Up c&a 1.5 l “ok” L'Or_a") == "7 up c a 1 5 l ok lor a 7up ca 15 lora =1.5=l"
     assert kept("Kö-Ln A/B a/b & b-") == "ko ln a b a b b koln ab"
     assert kept("Tea 1") == "tea 1"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Nuts 200g, 200 G", ["=200=g"]),
+        ("Tea 250 gr 1,5 L 0.75lt", ["=250=g", "=1.5=l", "=0.75=l"]),
+        ("6x330ml 6 x 33 cl", ["=330=ml", "=33=cl"]),
+        ("15 kg", ["=15=kg"]),
+        ("x25g A12m 1/2 l ½ l 1.5.200 g 1234567 g 5 m2 5 gx 5-g 5  g ٣ kg kg", []),
+    ],
+)
+def test_a_measure_is_one_word(text: str, expected: list[str]) -> None:
+    assert measures(text) == expected
+    assert [word for word in kept(text).split() if "=" in word] == expected
+    assert not expected or sought(text)[-1].split()[-len(expected) :] == expected
 
 
 @given(st.text(max_size=30))

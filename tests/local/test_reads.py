@@ -116,36 +116,6 @@ def test_orders_are_found_by_words(cache: Cache, reads: Reads) -> None:
     assert numbers(reads, search="nobody") == []
 
 
-def test_an_order_is_found_whatever_marks_stand_in_it(cache: Cache, reads: Reads) -> None:
-    """By its index and by the list: two dozen are so few that the list is looked through, many hundreds are not."""
-    many = [order(f"M{n:04d}", customer_name="Moss", pickup_date="2026-01-01") for n in range(700)]
-    named = {"W-980": "Saint-Denis", "X/91.2": "O'Brien & Sons", "Y77": "Smithjones"}
-    cache.put_orders(
-        [order(number, customer_name=name) for number, name in named.items()], lines_known=False, read_began=1
-    )
-    asked = {
-        "w980": "W-980",
-        "w-980": "W-980",
-        "W 980": "W-980",
-        "980": "W-980",
-        "saintdenis": "W-980",
-        "saint-den": "W-980",
-        "denis": "W-980",
-        "x912": "X/91.2",
-        "x91-2": "X/91.2",
-        "obrien": "X/91.2",
-        "o'brien": "X/91.2",
-        "y-77": "Y77",
-        "smith-jones": "Y77",
-    }
-    for _ in range(2):
-        for text, number in asked.items():
-            assert numbers(reads, search=text) == [number], text
-            rows, _ = reads.query("board", {"search": text})
-            assert [row["order_number"] for row in rows] == [number], text
-        cache.put_orders(many, lines_known=False, read_began=1)
-
-
 def test_words_that_few_or_many_orders_have_are_found_alike(cache: Cache, reads: Reads) -> None:
     """Of a word that most orders have, the first hundred of the list; of one that few have, all, wherever they are."""
     many = [
@@ -582,38 +552,6 @@ def test_whatever_way_a_word_is_typed_its_product_is_found(
     rows, _ = reads.query("search", {"search": search})
     found = [str(row["product_number"]) for row in rows]
     assert sorted(found[: len(expected)] or found) == expected
-
-
-@pytest.mark.parametrize(("there", "partly"), [(99, False), (100, False), (101, True)])
-def test_an_answer_is_partly_only_where_there_is_more(cache: Cache, reads: Reads, there: int, partly: bool) -> None:
-    cache.put_orders(
-        [order(f"{n:03d}", customer_name="Moss") for n in range(there)] + [order("999")],
-        lines_known=False,
-        read_began=1,
-    )
-    cache.put_stores([store(f"{n:04d}", "Moss") for n in range(there)] + [store("9999", "Else")])
-    for read in ("orders", "stores"):
-        found = reads.found(read, {"search": "moss"})
-        assert (found.total, found.partly) == (min(there, 100), partly), read
-
-
-@pytest.mark.parametrize("text", ["stdenis", "st-denis", "st denis", "q7", "q-7", "Q/7"])
-def test_stores_people_places_and_deliveries_are_found_whatever_marks_stand_in_them(
-    cache: Cache, reads: Reads, text: str
-) -> None:
-    cache.put_stores([store("0002", "St.-Denis (Q-7)"), store("0003", "Q-8")])
-    cache.put_people([person("u1", "St-Denis Q/7"), person("u2", "Denise")])
-    cache.put_locations([location("ST-DENIS-Q-7"), location("ST-8-Q")])
-    comes = {"store_number": "0001", "order_lines": []}
-    named = {"D.1": "St-Denis, Q.7", "D2": "7"}
-    cache.put_deliveries([{**comes, "order_number": each, "supplier_name": named[each]} for each in named], 1)
-    for read, name, found in (
-        ("stores", "store_number", "0002"),
-        ("people", "user", "u1"),
-        ("places", "location_code", "ST-DENIS-Q-7"),
-        ("deliveries", "order_number", "D.1"),
-    ):
-        assert [row[name] for row in reads.query(read, {"search": text})[0]] == [found], read
 
 
 def test_what_has_the_words_in_a_row_comes_first(cache: Cache, reads: Reads) -> None:

@@ -182,3 +182,12 @@ async def test_without_the_extension_there_is_no_index_and_no_harm(server: Serve
     finally:
         await change.rollback()
         await connection.close()
+
+
+async def test_a_measure_is_found_however_it_was_written(world: World) -> None:
+    names = ("Salt 200g", "Salt 200 g", "Salt 200 GR.", "Salt 1200 g", "Rice 5 kg", "Rice 15 kg", "Tea 6 x 1,5 l")
+    goods = [{"product_number": f"M{n}", "product_name": name, "barcode": f"{n}"} for n, name in enumerate(names)]
+    await world.post("/products", {"products": goods})
+    asked = {"200g": "012", "salt 200G": "012", "200 g salt": "0123", "5kg": "4", "15KG": "5", "1.5l": "6", "5l": ""}
+    for text, fits in asked.items():
+        assert (await _found(world, text))[1] == [f"M{n}" for n in fits], text

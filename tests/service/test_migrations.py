@@ -113,6 +113,30 @@ async def test_what_earlier_programs_kept_for_searches_is_found_as_it_is_typed(
     world.service.close()
 
 
+async def test_measures_of_products_of_earlier_programs_are_found_however_they_are_written(
+    tmp_path: Path, engine: str, request: pytest.FixtureRequest
+) -> None:
+    secret = new_secret()
+    said = (
+        "UPDATE product SET product_name = 'Tea 1,5 kg', search = 'tea 1 5 kg 15\n1', detail = 'p1\ntea 1 5 kg 15'",
+    )
+    if engine == "sqlite":
+        _sqlite_of(tmp_path / "service.db", len(MIGRATIONS) - 1, secret, said)
+        world = World(tmp_path)
+    else:
+        url: str = request.getfixturevalue("server").fresh()
+        _postgres_of(url, len(MIGRATIONS) - 1, secret, said)
+        world = World(url)
+    await world.client.aclose()
+    world.client = world.open_client(secret)
+    for text, found in (("1.5kg", 1), ("tea 1,5kg", 1), ("1.5 kg", 1), ("5kg", 0), ("11.5kg", 0)):
+        assert (await world.get("/products", search_text=text))["total_record_count"] == found, text
+        rows = await world.rows("/stores/S1/locations/A1/products", search_text=text, advance_search=True)
+        assert bool(rows) == bool(found), text
+    await world.client.aclose()
+    world.service.close()
+
+
 ENTRY = {"storeproductlog": [{"product_number": "P1", "location_code": "A1", "quantity": 2}]}
 KEYS = [{"Idempotency-Key": f'"0123456789abcde{n}"'} for n in range(2)]
 
@@ -187,7 +211,8 @@ def _sqlite_of(
     rows: Sequence[tuple[str, Sequence[Any]]] = (),
 ) -> None:
     connection = apsw.Connection(str(path))
-    connection.create_scalar_function("refolded", lambda *said: said[0], 1)
+    for name, given in (("refolded", 1), ("measured", 2)):
+        connection.create_scalar_function(name, lambda *said: said[0], given)
     for statement in (*(_dialect(one) for one in _statements(version)), *ROWS, *more):
         connection.execute(statement)
     for text, values in ((_TOKEN, ("t" * 12, hashed(secret))), *rows):

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from aisle.words import kept
+from aisle.words import kept, measures
 
 _DIGITS = re.compile(r"\d+")
 
@@ -27,6 +27,11 @@ def search_key(parts: Iterable[object]) -> str:
 def refolded(text: str) -> str:
     """The same of a text that has its parts on lines, in whatever way it was folded before."""
     return "\n".join(words for line in text.split("\n") if (words := kept(line)))
+
+
+def measured(text: str, name: str) -> str:
+    """What a search looks through, where it was kept without the measures in the name: with them."""
+    return " ".join([text, *(each for each in measures(name) if each not in text.split())]) if text else text
 
 
 def natural_key(code: str) -> str:

@@ -127,7 +127,8 @@ def _good(cache: apsw.Connection, ways: Sequence[str], before: list[Hit]) -> tup
         return any(all(word in row[1] for word in words) for words in wanted)
 
     good |= {row[0]: row for row in before if fits(row)}
-    for way in sorted(ways, key=lambda way: len(way.split())):  # the longer its words, the fewer have them
+    # The longer its words, the fewer have them; and what a measure is among them, before what only looks like it.
+    for way in sorted(ways, key=lambda way: (len(way.split()), "=" not in way)):
         is_all = False
         for rows, is_whole in _hits(cache, way):
             good |= {row[0]: row for row in rows if fits(row)}

@@ -236,6 +236,9 @@ REFOLDED = (
 # What stands anywhere in a product's texts; each engine has this index in its own way (`storage/grams.py`).
 GRAMS = "CREATE INDEX product_gram ON product (search)"
 
+# Measures of products, as words of their own: `200g` and `200 g` are one (`text.measured`, by each engine in its way).
+MEASURED = "UPDATE product SET search = measured(search, product_name), detail = measured(detail, product_name)"
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -254,4 +257,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _COUNTERS,
     (GRAMS,),
     REFOLDED,
+    (MEASURED,),
 )

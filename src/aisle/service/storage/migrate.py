@@ -5,9 +5,9 @@ from __future__ import annotations
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.sql.schema import GRAMS, MIGRATIONS, NARROW, REFOLDED
+from aisle.service.sql.schema import GRAMS, MEASURED, MIGRATIONS, NARROW, REFOLDED
 from aisle.service.storage import grams
-from aisle.service.text import refolded
+from aisle.service.text import measured, refolded
 
 
 def migrate(connection: apsw.Connection) -> None:
@@ -18,6 +18,7 @@ def migrate(connection: apsw.Connection) -> None:
             f"The database has schema {version}, this program knows {len(MIGRATIONS)}: use the newer program."
         )
     connection.create_scalar_function("refolded", lambda *said: refolded(str(said[0])), 1, deterministic=True)
+    connection.create_scalar_function("measured", lambda *said: measured(*map(str, said)), 2, deterministic=True)
     for number, statements in enumerate(MIGRATIONS, 1):
         if number > version:
             _apply(connection, number, statements)
@@ -51,6 +52,8 @@ def _dialect(statement: str) -> str:
         return grams.SQLITE
     if statement in REFOLDED and statement.startswith("UPDATE product "):
         return grams.REFOLDED if statement == REFOLDED[0] else ""
+    if statement == MEASURED:
+        return ";".join((statement, *grams.KEPT))
     words = statement.split(None, 3)
     narrow = words[:2] == ["CREATE", "TABLE"] and words[2] in NARROW
     return f"{statement} WITHOUT ROWID" if narrow else statement

@@ -7,9 +7,9 @@ import re
 import asyncpg
 
 from aisle.errors import StorageError
-from aisle.service.sql.schema import GRAMS, MIGRATIONS, REFOLDED
+from aisle.service.sql.schema import GRAMS, MEASURED, MIGRATIONS, REFOLDED
 from aisle.service.storage import grams
-from aisle.service.text import refolded
+from aisle.service.text import measured, refolded
 
 # Any number that no store's lock has: those are 8 bytes of a hash, this is short.
 _LOCK = 0xA15_1E
@@ -43,6 +43,8 @@ async def _apply(connection: asyncpg.Connection, number: int, statements: tuple[
         for statement in statements:
             if statement in REFOLDED:
                 await _refold(connection, *statement.split()[1:4:2])
+            elif statement == MEASURED:
+                await _measure(connection)
             elif text := dialect(statement):
                 await connection.execute(text)
         await connection.execute("INSERT INTO schema_version (version) VALUES ($1)", number)
@@ -60,6 +62,29 @@ async def _refold(connection: asyncpg.Connection, table: str, column: str) -> No
             changed.clear()
     if changed:
         await _replace(connection, table, column, changed)
+
+
+async def _measure(connection: asyncpg.Connection) -> None:
+    """Measures into what is searched of products, some of them at a time."""
+    said = connection.cursor("SELECT product_number, search, detail, product_name FROM product", prefetch=_TEXTS)
+    changed: list[tuple[str, str, str]] = []
+    async for number, search, detail, name in said:
+        texts = measured(search, name), measured(detail, name)
+        if texts != (search, detail):
+            changed.append((number, *texts))
+        if len(changed) == _TEXTS:
+            await _put(connection, changed)
+            changed.clear()
+    await _put(connection, changed)
+
+
+async def _put(connection: asyncpg.Connection, texts: list[tuple[str, str, str]]) -> None:
+    await connection.execute(
+        "UPDATE product SET search = r.search, detail = r.detail"
+        " FROM unnest($1::text[], $2::text[], $3::text[]) r (number, search, detail)"
+        " WHERE product.product_number = r.number",
+        *(list(column) for column in (zip(*texts, strict=True) if texts else ((), (), ()))),
+    )
 
 
 async def _replace(connection: asyncpg.Connection, table: str, column: str, texts: dict[str, str]) -> None:
@@ -93,7 +118,7 @@ def dialect(statement: str) -> str:
     """
     if statement == GRAMS:
         return grams.POSTGRES
-    if _LEFT_OUT.match(statement) or statement in REFOLDED:
+    if _LEFT_OUT.match(statement) or statement in (*REFOLDED, MEASURED):
         return ""
     if statement.startswith(("CREATE TABLE", "ALTER TABLE")):
         return re.sub(r"\bTEXT\b", 'TEXT COLLATE "C"', statement)
