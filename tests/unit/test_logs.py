@@ -8,6 +8,8 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+import pytest
+
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Export, Opened, Query, Resumed, Rows, Start, Wish
 from aisle.jobs.desk.logs import COLUMNS, LogsJob
@@ -30,6 +32,8 @@ from aisle.scan.meaning import (
     Unknown,
 )
 from aisle.service.stock import reason
+from aisle.settings import LANGUAGES
+from aisle.tui.catalogue import Voice
 from tests.unit.test_move_any import complete
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
@@ -135,7 +139,7 @@ def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:
         assert hand.job.at(hand.state) == "logs.filter"
         hand.feed(Choice(number))
         assert (hand.job.at(hand.state), hand.state.field) == ("logs.value", field)
-        assert hand.feed(said[field]) in ("logs.filtered", "logs.unfiltered", "logs.narrowed_filtered")
+        assert hand.feed(said[field]) in ("logs.filtered", "logs.unfiltered", "logs.placed_filtered")
         assert any(isinstance(effect, Wish) for effect in hand.effects)
     assert hand.state.filter == Filter("weeks", "1", "1", "P1", "ann", "PO-77", "change", "4-9", "A1")
     args = hand.asked[-1]
@@ -215,7 +219,7 @@ def test_an_entry_is_shown_whole_and_losses_as_bars() -> None:
 def test_a_place_that_is_scanned_is_looked_for() -> None:
     hand = Hand()
     hand.feed(Command("f"))
-    assert hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),))) == "logs.narrowed"
+    assert hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),))) == "logs.placed"
     assert (hand.state.phase, hand.asked[-1]["location_code"]) == ("list", "A1")
     hand.feed(Back())
     assert hand.asked[-1]["location_code"] == ""
@@ -224,22 +228,43 @@ def test_a_place_that_is_scanned_is_looked_for() -> None:
 def test_what_narrows_the_log_is_in_its_title_for_as_long_as_it_does() -> None:
     hand = Hand()
     hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),)))
-    assert hand.view.title == msg("logs.narrowed", what="A1", period=msg("logs.week"), count=0)
+    assert hand.view.title == msg("logs.placed", place="A1", what="", period=msg("logs.week"), count=0)
     hand.feed(Command("f"))
-    assert hand.view.lines[0].text.id == "logs.narrowed"
+    assert hand.view.lines[0].text.id == "logs.placed"
     assert hand.view.choices[8] == msg("logs.of_place", value=raw("A1"))
     hand.feed(Back())
     hand.feed(Choice(1))
     hand.feed(Resumed())
     hand.feed(Back())
-    assert dict(hand.view.title.args)["what"] == "A1"
+    assert hand.view.title.id == "logs.placed"
     hand.feed(Text("mature"))
-    assert dict(hand.view.title.args)["what"] == "A1 mature"
+    assert hand.view.title == msg("logs.both", place="A1", what="mature", period=msg("logs.week"), count=0)
     hand.feed(Thing((Meaning(PRODUCT, "P1", "P1"),)))
-    assert hand.view.title == msg("logs.narrowed_filtered", what="A1 mature", period=msg("logs.week"), count=1)
+    assert hand.view.title == msg("logs.both_filtered", place="A1", what="mature", period=msg("logs.week"), count=1)
     hand.feed(Command("f"))
     hand.feed(Command("x"))
     assert hand.view.title.id == "logs.unfiltered"
+
+
+def test_what_has_no_entries_is_named_with_its_place() -> None:
+    hand = Hand()
+    hand.feed(Thing((Meaning(LOCATION, "A1", "A1"),)))
+    hand.feed(Rows("logs", (), 0))
+    assert hand.view.empty == msg("logs.none", text="A1")
+    hand.feed(Text("mature"))
+    hand.feed(Rows("logs", (), 0))
+    assert hand.view.empty == msg("logs.none", text="A1 mature")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("others", ["", "_filtered"])
+def test_a_place_and_the_words_beside_it_are_whole_in_the_title_of_a_handheld(language: str, others: str) -> None:
+    def said(id_: str, words: str, cells: int) -> str:
+        title = msg(f"{id_}{others}", place="A-01-12", what=words, period=msg("logs.week"), count=1)
+        return Voice(language=language).short(title, cells)
+
+    assert "A-01-12" in said("logs.placed", "", 11)
+    assert "A-01-12 cola" in said("logs.both", "cola", 15)
 
 
 def test_a_place_is_a_part_of_the_filter_that_is_typed_too() -> None:
@@ -317,7 +342,7 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
             hand.feed(Back())
         assert isinstance(hand.effects[-1], Close)
     wanted = {*LogsJob.steps, "logs.filtered", "logs.unfiltered", "logs.exported", "logs.not_exported", "logs.no_name"}
-    wanted |= {"logs.not_this", "logs.narrowed", "logs.narrowed_filtered", "logs.unknown", "logs.no_ids"}
+    wanted |= {"logs.not_this", "logs.placed", "logs.unknown", "logs.no_ids"}
     assert {id_: seen[id_] for id_ in wanted if seen[id_] < REACHED} == {}
 
 

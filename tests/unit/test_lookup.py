@@ -223,7 +223,10 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
     assert hand.view.name == "lookup.product"
     assert hand.did(Wish) == [Wish("product", "P1"), Wish("surrounding", "P1")]
     ids = [block.title.id for block in hand.view.blocks]
-    assert ids == [*["lookup.aged"] * 3, "lookup.orders", "lookup.coming", "lookup.about_it", "lookup.codes"]
+    assert ids == [
+        *("lookup.places", "lookup.pools", "lookup.aged", "lookup.orders", "lookup.coming", "lookup.about_it"),
+        "lookup.codes",
+    ]
     shown = texts(hand.view)
     for text in (
         "Tea 1",
@@ -238,6 +241,7 @@ def test_one_scan_brings_the_page_from_the_cache_and_asks_for_more() -> None:
         "222",
         "Box of 6",
         "kg",
+        "fact.estimated",
     ):
         assert f"'{text}'" in shown, text
     assert all(query.live for query in hand.did(Query))

@@ -169,7 +169,7 @@ def test_places_reasons_and_all_that_informs_are_there_at_once() -> None:
     assert hand.ways == [("place", "A-4"), ("place", "A-2"), *WHY, ("reject", "")]
     assert hand.job.open(hand.state).choices == 8
     titles = [block.title.id for block in hand.view.blocks]
-    assert titles == ["lookup.aged", "lookup.aged", "lookup.coming"]
+    assert titles == ["short.ways", "lookup.aged", "lookup.coming"]
     assert {"short.around", "short.coming", "short.missing", "lookup.warehouse"} <= set(said(hand.view))
     around = next(line for line in hand.view.lines if line.text.id == "short.both").text.args[0][1]
     assert isinstance(around, Msg)

@@ -51,6 +51,13 @@ DAYS = {
 REVIEWS = {"1": "logs.to_review", "2": "logs.reviewed", "0": "logs.not_to_review"}
 """What the states of a review are called."""
 
+NARROWED = {
+    (True, False): ("logs.placed", "logs.placed_filtered"),
+    (False, True): ("logs.narrowed", "logs.narrowed_filtered"),
+    (True, True): ("logs.both", "logs.both_filtered"),
+}
+"""What a log is called that is narrowed by (a place, words), without and with other parts of the filter."""
+
 LETTERS = 3
 """A word of so many letters may be the name of a file, a shorter one without `.` and `/` is none."""
 
@@ -113,11 +120,16 @@ def is_file_name(text: str) -> bool:
 def filter_text(state: Logs) -> Msg:
     """What is listed, in a line; a place and words narrow it for as long as they are named there."""
     others, period = state.filter.others, msg(DAYS[state.filter.days])
-    what = " ".join(each for each in (state.filter.place, state.search) if each)
-    if what:
-        id_ = "logs.narrowed_filtered" if others else "logs.narrowed"
-        return msg(id_, what=what, period=period, count=others)
+    place, words = state.filter.place, state.search
+    if place or words:
+        id_ = NARROWED[bool(place), bool(words)][bool(others)]
+        return msg(id_, place=place, what=words, period=period, count=others)
     return msg("logs.filtered", period=period, count=others) if others else msg("logs.unfiltered", period=period)
+
+
+def _narrowed(state: Logs, words: str) -> str:
+    """The place and the words that narrow what is listed."""
+    return " ".join(each for each in (state.filter.place, words) if each)
 
 
 def _value(state: Logs, field: str) -> Msg:
@@ -148,7 +160,7 @@ def _values(state: Logs) -> tuple[Msg, ...]:
 
 
 def _list(state: Logs) -> ListWindow:
-    text = state.typed or state.search
+    text = _narrowed(state, state.typed or state.search)
     return window.shown(
         state,
         "logs",

@@ -109,8 +109,8 @@ def aged(title: Msg, age: Decimal) -> Msg:
 def _blocks(sheet: Sheet, product: str) -> tuple[Block, ...]:
     """Places and pools, then what is to come and what it is."""
     return (
-        Block(aged(msg("lookup.places"), sheet.age), _places(sheet)),
-        Block(aged(msg("lookup.pools"), sheet.age), tuple(
+        Block(msg("lookup.places"), _places(sheet)),
+        Block(msg("lookup.pools"), tuple(
             (raw(pool.name) if pool.name else msg("lookup.pool", pool=pool.pool), about(pool.quantity))
             for pool in sheet.pools
         )),
@@ -137,7 +137,8 @@ def coming_block(sheet: Sheet) -> Block:
 
 
 def _facts(sheet: Sheet, product: str) -> tuple[Cells, ...]:
-    """What it is: number, brand, price, unit, what to beware of, when it was counted."""
+    """What it is: number, brand, price, unit, what to beware of, when it was counted and estimated. That is no age of
+    the data: an estimate is made when something moves, and holds until the next time."""
     known = (
         ("fact.product_number", raw(product), product),
         ("fact.brand", raw(sheet.brand), sheet.brand),
@@ -145,6 +146,7 @@ def _facts(sheet: Sheet, product: str) -> tuple[Cells, ...]:
         ("fact.unit", raw(sheet.unit), sheet.unit),
         ("fact.attention", raw(sheet.attention), sheet.attention),
         ("fact.counted", msg("moment", at=sheet.counted), sheet.counted),
+        ("fact.estimated", msg("today.ago", seconds=str(sheet.age)), sheet.age >= 0),
         ("fact.ends", msg("moment", at=sheet.gone_since), sheet.gone_since),
         ("fact.referral", raw(sheet.referral), sheet.referral),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.look.lookup_view import Cells, about, aged, around_block, coming_block
+from aisle.jobs.look.lookup_view import Cells, about, around_block, coming_block
 from aisle.jobs.pick.short_state import Need, Shortage
 from aisle.jobs.pick.short_ways import Spot, Way
 from aisle.jobs.view import BACK, PAGES, Block, Detail, Line, Msg, msg, raw
@@ -84,8 +84,7 @@ def _ways(state: Shortage) -> Block:
     title = msg("short.ways")
     numbered = 0 if state.asked else len(state.ways)
     rows = tuple(_way(state, way) for way in state.ways)
-    age = state.sheet.age if state.sheet and state.spots else Decimal(-1)
-    return Block(aged(title, age), rows, numbered, tight=True)
+    return Block(title, rows, numbered, tight=True)
 
 
 def _way(state: Shortage, way: Way) -> Cells:
