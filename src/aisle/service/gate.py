@@ -233,7 +233,7 @@ class Gate:
             raise forbidden()
         if store and notes is not None:
             notes["store"] = store.number
-        op_id = asked.key or secrets.token_hex(16)
+        op_id = asked.key or _own_key(asked.now)
         return Context(
             ScopedTx(tx, principal, arrival.entered),
             principal,
@@ -270,6 +270,12 @@ class Gate:
                 log.warning("The use of a token is noted another time: %s", type(problem).__name__)
 
         return BackgroundTask(noted)
+
+
+def _own_key(now: float) -> str:
+    """Names a write that was sent without a key. It begins with the time, so that what is written in one moment stands
+    on the same pages of the database, and is stored with fewer of them."""
+    return f"{int(now * 1_000_000):014x}{secrets.token_hex(9)}"
 
 
 def _heads(request: Request) -> dict[str, str]:
