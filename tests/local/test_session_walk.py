@@ -129,6 +129,26 @@ def test_a_round_from_the_menu_to_the_pick_up_place(home: Home) -> None:
     assert [each.body[0]["to_location"]["customer_order_number"] for each in moves] == ["4101", "4102", "4103"]
 
 
+def test_a_letter_that_is_scanned_is_the_tote_it_stands_on_and_typed_it_leads_back(home: Home) -> None:
+    def by_hand(letter: str) -> Frame:
+        return session.take([Line(letter, "cr", 0.0, 0.2, 0.2)], 0.0)
+
+    with at(home) as session:
+        say(session, "6", "4102", "4101")
+        assert told(by_hand("B")) == (ASK, "walk.leave")
+        assert told(say(session, "b", "Q")) == (GOOD, "walk.tote")
+        say(session, "g", f"7*{CODES['P1']}", CODES["P2"], CODES["P3"], "200")
+        assert told(say(session, "Q")) == (GOOD, "pick.tote")
+        assert state(session).only == "4101"
+        assert told(say(session, "b")) == (INFO, "pick.dropped")
+        assert told(say(session, "B")) == (GOOD, "pick.tote")
+        assert state(session).only == "4101", "its letter names it too"
+        assert told(say(session, "A")) == (GOOD, "pick.tote")
+        assert state(session).only == "4102"
+        assert told(by_hand("B")) == (INFO, "pick.dropped")
+        assert by_hand("B").view.name == "home"
+
+
 @pytest.mark.parametrize("count", [1, REPLAY - 2, REPLAY + 20])
 def test_a_round_is_taken_up_where_it_was_left(home: Home, count: int) -> None:
     with at(home) as session:

@@ -234,6 +234,24 @@ def test_the_digits_on_a_tote_name_it_while_a_quantity_is_open_too() -> None:
     assert hand.feed(Quantity(Decimal(712))) == "pick.over_set"
 
 
+def test_a_tote_is_named_by_its_letter_where_it_is_asked_which() -> None:
+    hand = Hand(orders=three())
+    assert hand.job.open(hand.state).labels == "ABC"
+    assert hand.feed(Unknown("B")) == "pick.this_tote"
+    hand = finished()
+    assert hand.feed(Unknown("B")) == "pick.tote"
+    assert hand.state.only == "O2"
+    assert hand.feed(Unknown("C")) == "pick.tote", "another one is meant after all"
+    hand.scan("PU-1", kind=LOCATION)
+    assert hand.told == "Tote C lies at PU-1"
+    assert hand.feed(Unknown("C")) == "pick.nothing_in_hand"
+    assert hand.feed(Unknown("D")) == "pick.unknown"
+    alone = Hand(line(1, "P1", 1))
+    alone.scan("P1")
+    assert alone.job.open(alone.state).labels == ""
+    assert alone.feed(Unknown("A")) == "pick.unknown"
+
+
 def test_a_round_is_left_only_when_that_is_meant_and_a_finished_one_at_once() -> None:
     hand = Hand(orders=three())
     assert hand.feed(Back()) == "pick.leave_round"

@@ -61,7 +61,7 @@ class WalkJob:
     def open(self, state: Gathering) -> Open:
         """A number says how many orders, unless it chooses."""
         letters = "gtu" if state.chosen else ""
-        return Open(choices=state.numbered, letters=letters + "np")
+        return Open(choices=state.numbered, letters=letters + "np", labels=LETTERS if state.chosen else "")
 
     def prefers(self, state: Gathering) -> tuple[str, ...]:
         """Orders: nothing else is gathered."""
@@ -253,7 +253,7 @@ def _code(state: Gathering, code: str) -> Result:
     """A small number says how many; a code behind an order is that of its tote, unless it looks like an order."""
     if _is_count(code):
         return _take_next(state, int(code))
-    if not state.chosen or len(code) <= HOW_MANY:
+    if not state.chosen or (len(code) <= HOW_MANY and code not in tuple(LETTERS)):
         return _say(state, WRONG, "walk.unknown", code=code)
     if any(_shape(each.order) == _shape(code) for each in state.chosen):
         asked = state._replace(ways=(Way("is_tote", code),), taking_out=False)

@@ -64,7 +64,8 @@ class PickJob:
             "i" if pick_view.notes(state) else ""
         )
         decimals = bool(take and take.decimal)
-        return Open(picking.how_many(state), decimals, len(choices), letters=letters)
+        labels = picking.labels(state)
+        return Open(picking.how_many(state), decimals, len(choices), letters=letters, labels=labels)
 
     def prefers(self, state: Picking) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""

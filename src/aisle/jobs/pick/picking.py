@@ -172,8 +172,16 @@ def with_tote(state: Picking, tote: Tote) -> Picking:
 
 
 def tote_called(state: Picking, code: str) -> Tote | None:
-    """The tote that has this on it, in capitals or not."""
-    return next((tote for tote in state.totes if tote.code and tote.code.casefold() == code.casefold()), None)
+    """The tote that has this on it, in capitals or not, or whose letter it is."""
+    named = next((tote for tote in state.totes if tote.code and tote.code.casefold() == code.casefold()), None)
+    return named or next((tote for tote in state.totes if state.many and tote.letter == code), None)
+
+
+def labels(state: Picking) -> str:
+    """What totes of a round are called by, as far as it is one capital letter."""
+    if not state.many or state.phase == "wait":
+        return ""
+    return "".join(name for tote in state.totes for name in (tote.letter, tote.code) if name in tuple(LETTERS))
 
 
 def next_letter(state: Picking) -> str:

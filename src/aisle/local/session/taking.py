@@ -18,7 +18,7 @@ from aisle.local.session.open_line import meant_for
 from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
-from aisle.scan.inputs import Decoded, Key, Line, Typed
+from aisle.scan.inputs import BY_HAND_S, Decoded, Key, Line, Typed
 from aisle.scan.meaning import (
     PERSON,
     Back,
@@ -75,8 +75,22 @@ def take_one(desk: Desk, item: Decoded, at: float) -> None:
             _absorb(desk, Move(name), name)
 
 
+def _is_label(desk: Desk, item: Line) -> bool:
+    """Whether that is a scan of the one letter that stands on something the step asks for, and no command."""
+    letter, top = item.text.strip(" "), desk._stack.top
+    if len(letter) != 1 or item.gap >= BY_HAND_S:
+        return False
+    return letter in desk._asking.open(top.job.open(top.state)).labels
+
+
 def _take_line(desk: Desk, item: Line, at: float) -> None:
     top = desk._stack.top
+    if _is_label(desk, item):
+        label = Unknown(item.text.strip(" "))
+        _hear(desk, label, item.text)
+        if desk._trace:
+            desk._trace.saw(item, label, desk._stack.top, desk._verdict, at)
+        return
     item = item._replace(text=pressed(item.text, desk._terms.keys, top))
     secret, page = hidden(desk._stack.levels, item.text), page_called(item.text, top)
     said = Command(item.text.strip(" ").lower()) if page else _understand(desk, item.text)
