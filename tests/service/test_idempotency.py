@@ -33,6 +33,20 @@ async def test_without_a_key_it_is_done_again(world: World) -> None:
     assert world.books() == {("P1", "A1", 1): 4}
 
 
+async def test_what_has_no_key_is_named_by_its_time(world: World) -> None:
+    """So that the rows of one moment stand side by side in the database."""
+
+    async def named(tx: Tx) -> list[Any]:
+        return [row[0] for row in await tx.all("SELECT op_id FROM leg ORDER BY recorded_on, op_id")]
+
+    for _ in range(3):
+        await world.post(LOGS, ENTRY)
+        world.now += 0.5
+    names = await world.service.storage.read(named)
+    assert len({*names}) == 3
+    assert [int(name[:14], 16) for name in names] == [int((world.now - 0.5 * n) * 1_000_000) for n in (3, 2, 1)]
+
+
 @pytest.mark.parametrize("change", ["body", "query", "path", "method"])
 async def test_the_same_key_for_another_request_is_refused(world: World, change: str) -> None:
     await world.post("/stores/S1/storeproducts", {"store_products": []}, headers=keyed())
