@@ -220,11 +220,25 @@ def _plain(sql: str, given: Sequence[Any]) -> str:
 
 
 def _movements(bench: Bench, ours: Service, goods: Sequence[shop.Product]) -> Pair:
-    """Each client moves one of a product from its place to another and the next time back."""
-    seconds = bench.times(5, 1)
+    """Movements and bare commits take turns of a second: a disk is not as quick at one moment as at another."""
     places = sorted({each.place for each in goods})
     stocked = [each for each in goods[1:] if each.quantity > CLIENTS][:CLIENTS]
     counts = [0] * len(stocked)
+    moved, bare = [], []
+    with _bare_commits(bench.folder / f"commits-{os.getpid()}.db") as committed:
+        for _ in range(bench.times(9, 1)):
+            before = sum(counts)
+            _move(ours, stocked, places, counts, 1.0)
+            moved.append(sum(counts) - before)
+            bare.append(committed(1.0))
+    rate = median(bare) or 1
+    return Pair(median(moved), rate, f"a bare commit takes {1000 / rate:.2f} ms")
+
+
+def _move(
+    ours: Service, stocked: Sequence[shop.Product], places: Sequence[str], counts: list[int], seconds: float
+) -> None:
+    """Each client moves one of a product from its place to another and the next time back."""
     ends = time.monotonic() + seconds
 
     def work(index: int) -> None:
@@ -245,22 +259,25 @@ def _movements(bench: Bench, ours: Service, goods: Sequence[shop.Product]) -> Pa
         thread.start()
     for thread in threads:
         thread.join()
-    rate, sync_ms = _bare_commits(bench.folder / f"commits-{os.getpid()}.db", seconds)
-    return Pair(sum(counts) / seconds, rate, f"a bare commit takes {sync_ms:.2f} ms")
 
 
-def _bare_commits(path: Path, seconds: float) -> tuple[float, float]:
-    """Commits a second of one row each, and the milliseconds of one."""
+@contextlib.contextmanager
+def _bare_commits(path: Path) -> Iterator[Callable[[float], float]]:
+    """What commits one row each for so many seconds; it answers with how many a second."""
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
         connection.execute("PRAGMA synchronous = FULL").fetchall()
         connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT, c INTEGER)")
-        count, began = 0, time.monotonic()
-        while (took := time.monotonic() - began) < seconds:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("INSERT INTO t (a, b, c) VALUES (?, ?, ?)", ("a" * 40, "b" * 40, count))
-            connection.execute("COMMIT")
-            count += 1
+
+        def committed(seconds: float) -> float:
+            count, began = 0, time.monotonic()
+            while (took := time.monotonic() - began) < seconds:
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("INSERT INTO t (a, b, c) VALUES (?, ?, ?)", ("a" * 40, "b" * 40, count))
+                connection.execute("COMMIT")
+                count += 1
+            return count / took
+
+        yield committed
     for companion in path.parent.glob(f"{path.name}*"):
         companion.unlink()
-    return count / took, took * 1000 / count
