@@ -16,6 +16,7 @@ from aisle.service.context import Call
 from aisle.service.sql import core
 from aisle.service.storage import Duplicate, Statement, Tx
 from aisle.service.storage.postgres import PostgresStorage
+from aisle.service.storage.postgres_tx import PostgresTx
 from aisle.service.times import moment
 from tests.service import postgres
 from tests.service.world import LOGS, START, World
@@ -112,6 +113,40 @@ async def test_so_often_a_write_goes_to_the_database(
     with ways(monkeypatch) as sent:
         assert (await far.send(method, path, body, headers=KEY)).headers["Idempotency-Replayed"] == "true"
     assert len(sent) == 3, "it begins, looks and ends"
+
+
+@pytest.mark.parametrize(
+    ("most", "query"),
+    [
+        (4, {"order_number": "O2", "show_lines": True, "include_locations": True}),
+        (3, {"order_number": "O2"}),
+        (4, {"is_active": True}),
+    ],
+)
+async def test_so_often_a_read_goes_to_the_database_before_it_is_answered(
+    far: World, monkeypatch: pytest.MonkeyPatch, most: int, query: dict[str, Any]
+) -> None:
+    path = "/stores/S1/orders/customerorders"
+    await far.get("/stores")
+    with ways(monkeypatch) as sent:
+        found = await far.rows(path, **query)
+    assert len([said for said in sent if said != "ROLLBACK"]) == most, sent
+    with monkeypatch.context() as patch:
+        patch.setattr(PostgresTx, "ahead", _unheard)
+        assert await far.rows(path, **query) == found
+    assert [row["order_number"] for row in found][-1] == "O2"
+
+
+async def _unheard(self: PostgresTx, questions: object) -> None:
+    """Each is asked when it is asked."""
+
+
+async def test_what_is_asked_ahead_of_one_order_is_told_to_nobody_who_may_not_see_it(far: World) -> None:
+    client = far.open_client(far.token(stores=["S2"]))
+    answer = await far.send(
+        "GET", "/stores/S1/orders/customerorders", query={"order_number": "O2", "show_lines": True}, client=client
+    )
+    assert answer.status_code == 403
 
 
 async def test_what_was_put_down_is_asked_ahead_too(far: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aisle.service.amounts import number
@@ -12,10 +12,11 @@ from aisle.service.context import Call, Context, Store
 from aisle.service.encode import flag, fragment, joined, member, pool_members, quoted, shipment_members
 from aisle.service.pages import envelope, scrolled_page
 from aisle.service.sql import orders as sql
-from aisle.service.sql.compose import filtered, paged, searched
+from aisle.service.sql.compose import Query, filtered, paged, searched
+from aisle.service.sql.locations import PLACES_ANY
 from aisle.service.states import STATUS_ID
 from aisle.service.stock.book import Book
-from aisle.service.storage import Row
+from aisle.service.storage import Row, Statement
 from aisle.service.times import shifted
 from aisle.tuples import NamedTuple
 
@@ -40,9 +41,12 @@ async def list_customer_orders(ctx: Context, call: Call) -> bytes:
     """A page of the store's orders, oldest first; finished ones only with `is_active=false`."""
     query, page = call.query, scrolled_page(call, (int,))
     asked = _asked(ctx, query)
-    total = await filtered(sql.ORDER_COUNT, sql.ORDER_FILTERS, asked).total(ctx.tx)
+    every = filtered(sql.ORDER_COUNT, sql.ORDER_FILTERS, asked)
     found = filtered(sql.ORDER_KEYS, sql.ORDER_FILTERS, page.behind(asked), sql.ORDER_ORDER)
-    rows, more = page.cut(await paged(found, page.limit, page.offset).all(ctx.tx))
+    found = paged(found, page.limit, page.offset)
+    await ctx.tx.ahead(_of_one(ctx, query, every, found))
+    total = await every.total(ctx.tx)
+    rows, more = page.cut(await found.all(ctx.tx))
     lines: dict[str, list[str]] = {}
     if query.get("show_lines"):
         lines = await _lines(ctx, [row[1] for row in rows], query.get("include_locations", False))
@@ -51,6 +55,15 @@ async def list_customer_orders(ctx: Context, call: Call) -> bytes:
     entries = [_order(row, lines.get(row[1], []) if query.get("show_lines") else None) for row in rows]
     last = (rows[-1][2],) if rows else None
     return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
+
+
+def _of_one(ctx: Context, query: Mapping[str, Any], *queries: Query) -> Iterator[Statement]:
+    """What is asked for one order; of a list each query is planned by itself."""
+    if "order_number" in query:
+        yield from (each.statement for each in queries)
+        if query.get("show_lines"):
+            yield sql.LINES_OF_PAGE, (ctx.here.number, [query["order_number"]])
+            yield PLACES_ANY, (ctx.here.number,)
 
 
 def _asked(ctx: Context, query: Mapping[str, Any]) -> dict[str, object]:
@@ -87,8 +100,14 @@ async def _lines(ctx: Context, orders: list[str], include_locations: bool) -> di
     """The encoded lines of these orders."""
     rows = await ctx.tx.all(sql.LINES_OF_PAGE, ctx.here.number, orders)
     kept = await Book(ctx, ctx.here).has_places()
-    lying = await _lying(ctx, {row[3] for row in rows}) if kept else {}
-    preferred = await _location_orders(ctx, {row[11] for row in rows if row[11]}) if kept else {}
+    lying: Mapping[str, list[Lying]] = {}
+    preferred: dict[str, int] = {}
+    if kept:
+        goods, codes = sorted({row[3] for row in rows}), sorted({row[11] for row in rows if row[11]})
+        if len(orders) == 1:
+            here = ctx.here.number
+            await ctx.tx.ahead([(sql.PLACES_OF_PRODUCTS, (here, goods)), (sql.PLACE_ORDERS, (here, codes))])
+        lying, preferred = await _lying(ctx, goods), await _location_orders(ctx, codes)
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         text = _line(ctx.here, row, lying.get(row[3], ()), preferred, include_locations and kept)
@@ -96,16 +115,16 @@ async def _lines(ctx: Context, orders: list[str], include_locations: bool) -> di
     return found
 
 
-async def _lying(ctx: Context, products: set[str]) -> dict[str, list[Lying]]:
+async def _lying(ctx: Context, products: list[str]) -> dict[str, list[Lying]]:
     """What lies at places of these products, each in walking order."""
     found: defaultdict[str, list[Lying]] = defaultdict(list)
-    for product, *rest in await ctx.tx.all(sql.PLACES_OF_PRODUCTS, ctx.here.number, sorted(products)):
+    for product, *rest in await ctx.tx.all(sql.PLACES_OF_PRODUCTS, ctx.here.number, products):
         found[product].append(Lying(*rest))
     return found
 
 
-async def _location_orders(ctx: Context, codes: set[str]) -> dict[str, int]:
-    return dict(await ctx.tx.all(sql.PLACE_ORDERS, ctx.here.number, sorted(codes)))
+async def _location_orders(ctx: Context, codes: list[str]) -> dict[str, int]:
+    return dict(await ctx.tx.all(sql.PLACE_ORDERS, ctx.here.number, codes))
 
 
 def _line(store: Store, row: Row, lying: Iterable[Lying], preferred: Mapping[str, int], include_locations: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from aisle.service.storage.base import Row, Tx
+from aisle.service.storage.base import Row, Statement, Tx
 from aisle.tuples import NamedTuple
 from aisle.words import sought
 
@@ -35,6 +35,11 @@ class Query(NamedTuple):
     """Whether one plan is good for it, whatever it is asked with."""
     arms: tuple[str, ...] = ()
     """Of a merged list, which has to be paged: its parts. Then the statement is their order alone."""
+
+    @property
+    def statement(self) -> Statement:
+        """The same by itself."""
+        return self.sql, self.args
 
     async def all(self, tx: Tx) -> list[Row]:
         """Every row."""

@@ -14,7 +14,7 @@ import asyncio
 import hashlib
 import random
 import threading
-from collections.abc import AsyncIterator, Collection, Coroutine
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
@@ -28,6 +28,7 @@ from aisle.service.storage.postgres_schema import migrate
 from aisle.service.storage.postgres_tx import PostgresTx, gone, may_repeat, outside
 
 T = TypeVar("T")
+_Tell = Callable[[Any], None]
 
 _ATTEMPTS = 5
 _CONNECT_SECONDS = 15
@@ -154,7 +155,7 @@ class PostgresStorage:
         task.add_done_callback(self._tasks.discard)
 
     async def _reading(self, work: Work[Any], answer: Future[Any]) -> None:
-        await self._repeated(self._readers, _READ, work, answer)
+        await self._repeated(self._readers, _READ, work, answer, answer.set_result)
 
     async def _writing(self, work: Work[Any], answer: Future[Any], stores: Collection[str] | None) -> None:
         begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {locks_of(stores)}; SAVEPOINT s1"
@@ -181,8 +182,10 @@ class PostgresStorage:
         if not queue.length:
             del self._queues[store]
 
-    async def _repeated(self, pool: asyncpg.Pool, begin: str, work: Work[Any], answer: Future[Any]) -> None:
-        """Carry `work` out; again, when the server undid it for reasons of its own."""
+    async def _repeated(
+        self, pool: asyncpg.Pool, begin: str, work: Work[Any], answer: Future[Any], tell: _Tell | None = None
+    ) -> None:
+        """Carry `work` out; again, when the server undid it for reasons of its own. Who only reads is told at once."""
         begun = False
         for attempt in range(_ATTEMPTS):
             try:
@@ -191,7 +194,7 @@ class PostgresStorage:
                     begun = begun or answer.set_running_or_notify_cancel()
                     if not begun:
                         return
-                    result = await _transaction(connection, begin, work, is_split=self._is_split)
+                    result = await _transaction(connection, begin, work, tell, is_split=self._is_split)
                 finally:
                     await _give_back(pool, connection)
             except Exception as problem:
@@ -199,7 +202,8 @@ class PostgresStorage:
                     raise outside(problem) from problem
                 await asyncio.sleep(random.uniform(0.0, 0.02 * 2**attempt))
             else:
-                answer.set_result(result)
+                if tell is None:
+                    answer.set_result(result)
                 return
 
 
@@ -221,8 +225,13 @@ async def _answered(job: Coroutine[Any, Any, None], answer: Future[Any]) -> None
             raise
 
 
-async def _transaction(connection: Any, begin: str, work: Work[T], *, is_split: bool) -> T:
-    """`work` from begin to commit. Raises Lost when nobody can say whether it was committed."""
+async def _transaction(
+    connection: Any, begin: str, work: Work[T], tell: Callable[[T], None] | None, *, is_split: bool
+) -> T:
+    """`work` from begin to commit. Raises Lost when nobody can say whether it was committed.
+
+    Who only reads is told before the end: nothing that he heard depends on it.
+    """
     try:
         await connection.execute(begin)
         result = await work(PostgresTx(connection, is_split=is_split))
@@ -234,6 +243,10 @@ async def _transaction(connection: Any, begin: str, work: Work[T], *, is_split: 
     except BaseException:
         connection.terminate()
         raise
+    if tell is not None:
+        tell(result)
+        await _undo(connection)
+        return result
     try:
         said = await connection.execute("COMMIT")
     except Exception as problem:
