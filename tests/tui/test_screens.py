@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import JOBS
-from aisle.jobs.view import Frame, ListWindow, Row, Step, msg
+from aisle.jobs.view import Frame, Link, ListWindow, Row, Step, msg
 from aisle.text import width
 from aisle.tui.catalogue import Voice
 from aisle.tui.samples.registry import SAMPLES, SCREENS, Sample
@@ -259,6 +259,21 @@ def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
     assert "how many" in plain(paint(frame, 20, 2))[1]
     assert "offline" in plain(paint(frame, 20, 3))[2]
     assert plain(paint(frame, 1, 1)) == ["?"]
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        (Link("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "envoyé"}),
+        (Link("live", 20.0, 3), {"en": "3 wait", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
+        (Link("live", 20.0, 1), {"en": "1 wait", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
+        (Link("offline", 720.0), {"en": "all sent", "nl": "offline 12m", "de": "gesendet", "fr": "envoyé"}),
+    ],
+)
+def test_a_handheld_says_what_waits_in_words(link: Link, words: dict[str, str]) -> None:
+    view = SAMPLES[0].build("").view
+    for language, said in words.items():
+        assert plain(paint(Frame(view, link, language=language), 20, 16))[-1].endswith(said)
 
 
 def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:

@@ -27,7 +27,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.age": ("{seconds:age}", "{seconds:age}", "données {seconds:age}"),
     "link.age_never": ("vide", "vide", "pas de données"),
     "link.waiting": ("{count}a", "{count} att.", "{count} en attente"),
-    "link.sent": ("0a", "0 att.", "tout envoyé"),
+    "link.sent": ("0a", "envoyé", "tout envoyé"),
     "link.elsewhere": ("0a +{count}", "{count} ailleurs", "ici envoyé, {count} en d'autres magasins"),
     "link.doubtful": ("{count}?", "{count} à régler"),
     "link.part": "{percent}%",

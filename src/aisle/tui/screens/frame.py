@@ -231,11 +231,35 @@ def _prompt(frame: Frame, cells: int, rows: int, voice: Voice) -> list[Line]:
     return [[(text + gap, "prompt"), (sign, "label"), (shown, "typed"), *caret]]
 
 
+class Lengths(NamedTuple):
+    """In which of their lengths the parts of the last line are said."""
+
+    state: int
+    age: int
+    rest: int
+    zero: bool = True
+    """That nothing waits is said, too."""
+
+
+LINK_LENGTHS = (
+    (Lengths(2, 2, 2), " · "),
+    (Lengths(1, 1, 1), " · "),
+    (Lengths(1, 1, 1), " "),
+    (Lengths(1, 0, 1), " "),
+    (Lengths(0, 0, 1), " "),
+    (Lengths(1, 0, 1, zero=False), " "),
+    (Lengths(0, 0, 1, zero=False), " "),
+    (Lengths(0, 0, 0, zero=False), " "),
+)
+"""From all words down to none. The unit of an age is the first that is shortened; that nothing waits goes unsaid before
+what waits, or has to be settled, is a number beside a letter."""
+
+
 def _link(link: Link, cells: int, voice: Voice) -> Line:
     """State, age and what waits, in the longest words that fit."""
     state = link.state if link.state in LINK_STATES else "none"
-    for level, separator in ((2, " · "), (1, " · "), (1, " "), (0, " ")):
-        line = _link_parts(link, state, level, voice.raw(separator), voice)
+    for lengths, separator in LINK_LENGTHS:
+        line = _link_parts(link, state, lengths, voice.raw(separator), voice)
         if line_width(line) <= cells:
             return line
     word = voice.say(_said(link, state), 0)
@@ -276,8 +300,8 @@ def _waiting(link: Link) -> Msg:
     return msg("link.elsewhere", count=link.elsewhere) if link.elsewhere else msg("link.sent")
 
 
-def _link_parts(link: Link, state: str, level: int, separator: str, voice: Voice) -> Line:
-    said, unkept = voice.say(_said(link, state), level), state == "unkept"
+def _link_parts(link: Link, state: str, lengths: Lengths, separator: str, voice: Voice) -> Line:
+    said, unkept = voice.say(_said(link, state), lengths.state), state == "unkept"
     state = _ROLES.get(state, state)
     line: Line = [(said, f"link-{state}")]
     parts: list[tuple[Msg, str]] = []
@@ -285,15 +309,16 @@ def _link_parts(link: Link, state: str, level: int, separator: str, voice: Voice
         known = link.total > 0
         part = msg("link.part", percent=link.done * 100 // link.total) if known else msg("link.rows", count=link.done)
         parts.append((part, "link-syncing"))
-        if known and level > 1:
+        if known and lengths.rest > 1:
             line += [(" ", ""), *bar(Decimal(link.done) / link.total, 12, voice)]
     age = msg("link.age", seconds=str(link.age)) if link.age >= 0 else msg("link.age_never")
     parts.append((age, "link-dim"))
     if link.doubtful:
         parts.append((msg("link.doubtful", count=link.doubtful), "link-doubtful"))
     sent = _waiting(link)
-    if link.waiting or not unkept:
+    if link.waiting or (not unkept and (lengths.zero or link.elsewhere)):
         parts.append((sent, "link-dim" if not link.waiting else f"link-{state}"))
     for part, role in parts:
+        level = lengths.age if part is age else lengths.rest
         line += [(separator, "link-dim"), (voice.say(part, level), role)]
     return line
