@@ -105,3 +105,25 @@ def test_a_measure_is_no_part_of_another_one(cache: Cache, reads: Reads) -> None
     for text in ("5kg", "5KG rice"):
         rows, _ = reads.query("search", {"search": text})
         assert sorted(str(row["product_number"]) for row in rows) == ["A", "B"], text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *((text, ["B"]) for text in ("日本 茶", "茶 日本", "茶 緑 日本", "日本 tea 茶", "t 日本 茶")),
+        *((text, ["C"]) for text in ("чай ям", "ям ча")),
+        ("τσ αι ελ", ["D"]),
+        *((text, []) for text in ("茶 日本 zz", "茶 龍 日本", "日本 ям")),
+    ],
+)
+def test_short_words_of_any_script_are_found_together(
+    cache: Cache, reads: Reads, text: str, expected: list[str]
+) -> None:
+    """Many have each of them, one has all."""
+    names = ("日本 rice", "緑の茶", "чайник", "ямс", "τσι", "αιγα", "ελια", "tea")
+    others = [product(f"A{n:04d}", f"{names[n % len(names)]} {n}") for n in range(1600)]
+    cache.put_products(
+        [*others, product("B", "緑茶 日本 tea"), product("C", "Чай ямайский"), product("D", "τσαι ελ αι")]
+    )
+    found = reads.found("search", {"search": text})
+    assert ([row["product_number"] for row in found.rows], found.partly) == (expected, False)

@@ -42,6 +42,9 @@ SHORT = 4
 LETTERS = 2
 """Letters that the index is asked for by themselves, where it cannot be asked for them beside others."""
 
+PIECES = 64
+"""Pieces that begin with one or two letters of another script which the index is asked for at once."""
+
 Asked = tuple[list[Hit], bool]
 """What the index was asked for, a hundred at most, and whether all that is looked for is among it where it is less."""
 
@@ -67,6 +70,8 @@ _BY_PIECE = f"""
 SELECT {_ROW} FROM product p
 WHERE p.id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ? AND term < ? LIMIT ?)
 """  # noqa: S608 - columns of our own
+
+_NEXT_PIECE = "SELECT term FROM search_piece WHERE term >= ? AND term < ? LIMIT 1"
 
 _OTHER_PRICES = ("special_price", "promotion_price", "discount_price")
 
@@ -177,18 +182,31 @@ def _together(cache: apsw.Connection, words: list[str]) -> Iterator[Asked]:
     long = [word for word in words if len(word) > 2]
     pairs = [word for word in words if len(word) == 2 and word.isascii()]
     letters = [word for word in words if len(word) == 1 and word.isascii()]
-    few, rest = (*long, *pairs[:SHORT]), letters[: max(0, SHORT - len(pairs))]
+    odd = {word: _begun_so(cache, word) for word in words if len(word) < 3 and not word.isascii()}
+    few = [*map(_anywhere, (*long, *pairs[:SHORT])), *(pieces for pieces in odd.values() if pieces)]
+    rest = [*map(_anywhere, letters[: max(0, SHORT - len(pairs))])]
     # A pair is asked for with all that is Latin behind it; what goes on otherwise is looked at first, and is nothing.
     is_whole = not any(_goes_on(cache, pair) for pair in pairs[:SHORT])
     if rest:
-        yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, (*few, *rest))), MOST), False
+        yield fetch(cache, _BY_TEXT, " AND ".join((*few, *rest)), MOST), False
     if few:
-        yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, few)), MOST), is_whole
+        yield fetch(cache, _BY_TEXT, " AND ".join(few), MOST), is_whole
     if not is_whole and long:
         yield fetch(cache, _BY_TEXT, " AND ".join(map(_anywhere, long)), MOST), True
-    odd = [word for word in words if len(word) < 3 and not word.isascii()]
-    for letter in (odd + letters)[:LETTERS]:
+    for letter in [*(word for word, pieces in odd.items() if not pieces), *letters][:LETTERS]:
         yield from _begun(cache, letter)
+
+
+def _begun_so(cache: apsw.Connection, word: str) -> str:
+    """What the index is asked for one or two letters that are not Latin: the pieces that begin so, wherever they stand;
+    nothing where these are too many."""
+    pieces: list[str] = []
+    last = word + chr(0x10FFFF)
+    while found := fetch(cache, _NEXT_PIECE, f"{pieces[-1]}\1" if pieces else word, last):
+        if len(pieces) == PIECES:
+            return ""
+        pieces.append(str(found[0][0]))
+    return "(" + " OR ".join(f'"{piece}"' for piece in pieces or [last.ljust(3, chr(0x10FFFF))]) + ")"
 
 
 def _goes_on(cache: apsw.Connection, pair: str) -> bool:
