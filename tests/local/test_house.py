@@ -156,7 +156,7 @@ def test_language_and_colours_change_at_once(home: Home) -> None:
     with at(home, user="U1") as session:
         session.say, session.has_themes = spoken, True
         frame = say(session, ".", "deutsch")
-        assert (frame.language, told(frame)) == ("de", (INFO, "commands.tuned"))
+        assert (frame.language, told(frame)) == ("de", (INFO, "commands.spoken"))
         assert say(session, ".", "kontrast").theme == "contrast"
         assert (frame.language, say(session, "o").language) == ("de", "en")
         assert session._frame().theme == ""
@@ -174,6 +174,20 @@ def test_what_somebody_has_of_his_own_is_his_alone(home: Home, monkeypatch: pyte
         assert say(session, "BADGE-U1").language == "de"
         frame = say(session, "BADGE-U2")
         assert (frame.user, frame.language, frame.theme) == ("Anna Berg", "en", "")
+
+
+def test_a_language_comes_back_with_whoever_chose_it(home: Home) -> None:
+    with at(home, user="U1") as session:
+        session.say = spoken
+        assert say(session, ".", "deutsch").language == "de"
+        assert say(session, "BADGE-U2").language == "en"
+        assert say(session, ".", "fran").language == "fr"
+        assert say(session, "BADGE-U1").language == "de"
+        assert (say(session, "o").language, say(session, "BADGE-U2").language) == ("en", "fr")
+    with at(home) as session:
+        session.say = spoken
+        assert say(session, "BADGE-U1", ".", "english").language == "en"
+        assert say(session, "BADGE-U2", "BADGE-U1").language == "en"
 
 
 def no_room(_: object) -> None:

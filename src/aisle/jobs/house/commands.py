@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aisle.jobs import window
-from aisle.jobs.base import Close, Context, Event, Opened, Query, Resumed, Rows, Start, Tune, Turn
+from aisle.jobs.base import Close, Context, Event, Opened, Query, Remark, Resumed, Rows, Start, Tune, Turn
 from aisle.jobs.house.home import DESK, MENU, MORE
 from aisle.jobs.house.home import JOBS as MENU_JOBS
 from aisle.jobs.view import INFO, WRONG, ListWindow, Msg, Row, Verdict, msg, raw
@@ -106,10 +106,10 @@ class CommandsJob:
                 listed = window.typing(state, text, ".")
                 return Turn(state if listed is None else _windowed(listed, size))
             case Text(text) | Unknown(text):
-                return _found(state._replace(search=text, typed="", first=0, cursor=-1), size)
+                return _found(state._replace(search=text, typed="", first=0, cursor=-1), size, context.user)
             case Choice() | Move("enter"):
                 entry = window.picked(state, event)
-                return _run(state, entry) if entry else Turn(state)
+                return _run(state, entry, context.user) if entry else Turn(state)
             case Command("n" | "p" as key) | Move(key):
                 return Turn(_windowed(window.turned(state, key, size), size))
             case Resumed():
@@ -182,13 +182,13 @@ def _windowed(state: Palette, size: int) -> Palette:
     return state._replace(rows=fitting[first : first + max(1, size)], total=len(fitting), first=first)
 
 
-def _found(state: Palette, size: int) -> Result:
+def _found(state: Palette, size: int, user: str) -> Result:
     """Words that were ended with Enter: one command that they fit is run."""
     after = _windowed(state, size)
     if not after.total:
         told = Verdict(WRONG, msg("commands.no_such", text=state.search))
         return Turn(_windowed(state._replace(search=""), size), (), told)
-    return _run(after, after.rows[0]) if after.total == 1 else Turn(after)
+    return _run(after, after.rows[0], user) if after.total == 1 else Turn(after)
 
 
 def _back(state: Palette, size: int) -> Result:
@@ -198,7 +198,7 @@ def _back(state: Palette, size: int) -> Result:
     return Turn(state, (Close(),))
 
 
-def _run(state: Palette, entry: Entry) -> Result:
+def _run(state: Palette, entry: Entry, user: str) -> Result:
     match entry.kind:
         case "letter":
             return Turn(state, (Close(said=Command(entry.key)),))
@@ -208,5 +208,8 @@ def _run(state: Palette, entry: Entry) -> Result:
             effect = pages()[int(entry.key)][1]
             return Turn(state, (Close(start=effect),) if isinstance(effect, Start) else (Close(), effect))
     name, _, value = entry.key.partition("=")
+    if name == "language" and user:  # his wherever he signs in on this host; colours are the terminal's
+        told = Verdict(INFO, msg("commands.spoken", what=entry.text))
+        return Turn(state, (Close(), Tune(name, value), Remark("language", user, value)), told)
     told = Verdict(INFO, msg("commands.tuned", what=entry.text))
     return Turn(state, (Close(), Tune(name, value)), told)

@@ -13,9 +13,12 @@ from aisle.local.db import fetch
 from aisle.tuples import NamedTuple
 
 KEPT_S = 35 * 86400.0
-"""So long a remark is kept; views stay."""
+"""So long a remark is kept; views stay, and languages."""
 
 VIEW = "view"
+
+LANGUAGE = "language"
+"""What a person, whose app user is the key, wants to be spoken to in."""
 
 URGENT, GIVEN, RELEASED = "urgent", "given", "released"
 """An order goes before all others; an order of a walk was given to somebody, whose app user is the text; its claim was
@@ -34,7 +37,7 @@ class Kept(NamedTuple):
 def keep_remark(connection: apsw.Connection, remark: Remark, user: str, now: float) -> None:
     """Keeps a remark inside the caller's transaction, in the place of the one with its topic and key; an empty one
     takes that away."""
-    connection.execute("DELETE FROM remark WHERE topic <> ? AND at < ?", (VIEW, now - KEPT_S))
+    connection.execute("DELETE FROM remark WHERE topic NOT IN (?, ?) AND at < ?", (VIEW, LANGUAGE, now - KEPT_S))
     connection.execute("DELETE FROM remark WHERE topic = ? AND key = ?", (remark.topic, remark.key))
     if remark.text:
         connection.execute(

@@ -23,6 +23,7 @@ Of deliveries: `deliveries`, `delivery`, `expecting`, `receipts`, `receipt_kinds
 the log: `logs`, `losses`, see aisle.local.reads.logbook.
 `elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
 `short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
+`language` (user): the one that this person has chosen on this host, if any.
 `unread`: each `list` of the store that was never read to its end.
 `store_product` (product_number, user): see aisle.local.reads.store_product.
 `stores`, `store_page`: see aisle.local.reads.stores.
@@ -43,6 +44,7 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.host.home import Home
 from aisle.local.outbox.doubts import doubts, trouble
 from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.remarks import LANGUAGE, remarks_of
 from aisle.local.reads.claims import with_claims, with_pickers
 from aisle.local.reads.orders import Shift, holders, order, orders
 from aisle.local.reads.overlay import Overlay, Row
@@ -159,6 +161,11 @@ def _unread(on: Ground, _: Args) -> Result:
     return [{"list": name} for name in found], len(found)
 
 
+def _language(outbox: apsw.Connection, user: str) -> Result:
+    kept = remarks_of(outbox, [user], LANGUAGE)
+    return [{"language": each.text} for each in kept.values()], len(kept)
+
+
 def _people(on: Ground, args: Args) -> Result:
     search = str(args.get("search") or "")
     words = fold(search).split()
@@ -205,6 +212,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "named": lambda on, args: reads_moves.named(on.find(lookup_keys(str(args["code"])))),
     "doubts": lambda on, args: doubts(on.outbox, on.cache, args),
     "trouble": lambda on, _: trouble(on.outbox),
+    "language": lambda on, args: _language(on.outbox, str(args["user"])),
     "unsent": lambda on, _: ([], Outbox(on.outbox).counts()[0]),
     "unread": _unread,
     "count_log": lambda on, args: reads_logs.count_log(on.cache, on.outbox, on.home.store, args),

@@ -179,13 +179,18 @@ class Desk(ABC):
             self._change_hands(order)
 
     def _change_hands(self, order: SignIn | SignOut) -> None:
-        """The terminal is another person's, or nobody's; what the one before had of his own goes with him."""
+        """The terminal is another person's, or nobody's; what the one before had of his own goes with him, and the
+        language that this one chose here before comes back."""
         self._keeper.stay(order)
         if not self._commit():
             return
         who = order if isinstance(order, SignIn) else SignIn("", "")
         if self._who.user not in ("", who.user):
             self._terms, self._own = self._terms._replace(**self._own), {}
+        if who.user not in ("", self._who.user):
+            from aisle.local.session.tuning import spoken
+
+            self._terms, self._own = spoken(self._terms, self._own, self._rooms.reads, who.user)
         self._enter(who)
 
     @abstractmethod

@@ -6,13 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs.base import Tune
+from aisle.local.reads.reads import Reads
 from aisle.local.session.terms import Terms
+from aisle.settings import LANGUAGES
 
 
 def tuned(terms: Terms, own: Mapping[str, Any], order: Tune) -> tuple[Terms, dict[str, Any]]:
     """Another language or other colours, for whoever is here now; and what the settings say of all he has changed."""
     named: dict[str, Any] = {order.name: order.value}
     return terms._replace(**named), {order.name: getattr(terms, order.name), **own}
+
+
+def spoken(terms: Terms, own: Mapping[str, Any], reads: Reads, user: str) -> tuple[Terms, dict[str, Any]]:
+    """The same in the language that this person chose when he was here last, if he did."""
+    rows, _ = reads.query("language", {"user": user})
+    chosen = str(rows[0]["language"]) if rows else ""
+    return tuned(terms, own, Tune("language", chosen)) if chosen in LANGUAGES else (terms, dict(own))
 
 
 def carried(terms: Terms, own: Mapping[str, Any], there: Terms) -> tuple[Terms, dict[str, Any]]:

@@ -203,6 +203,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.no_such": ("Nicht gefunden", "Kein Befehl „{text:~}“"),
     "commands.language": ("{name}", "Sprache: {name}"),
     "commands.theme": ("{name}", "Farben: {name}"),
+    "commands.spoken": ("{what}", "{what}, auch beim nächsten Mal"),
     "commands.tuned": ("{what}", "{what}, bis zur Abmeldung"),
     "theme.lean": "des Geräts",
     "theme.light": "hell",

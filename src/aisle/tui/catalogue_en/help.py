@@ -203,6 +203,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.no_such": ("Not found", "No command “{text:~}”"),
     "commands.language": ("{name}", "Language: {name}"),
     "commands.theme": ("{name}", "Colours: {name}"),
+    "commands.spoken": ("{what}", "{what}, the next time too"),
     "commands.tuned": ("{what}", "{what}, until you sign out"),
     "theme.lean": "of the terminal",
     "theme.light": "light",

@@ -198,6 +198,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.no_such": ("Introuvable", "Aucune action « {text:~} »"),
     "commands.language": ("{name}", "Langue : {name}"),
     "commands.theme": ("{name}", "Couleurs : {name}"),
+    "commands.spoken": ("{what}", "{what}, la prochaine fois aussi"),
     "commands.tuned": ("{what}", "{what}, jusqu'à la déconnexion"),
     "theme.lean": "du terminal",
     "theme.light": "clair",

@@ -187,6 +187,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.no_such": ("Niet gevonden", "Geen opdracht “{text:~}”"),
     "commands.language": ("{name}", "Taal: {name}"),
     "commands.theme": ("{name}", "Kleuren: {name}"),
+    "commands.spoken": ("{what}", "{what}, ook de volgende keer"),
     "commands.tuned": ("{what}", "{what}, tot het afmelden"),
     "theme.lean": "van de terminal",
     "theme.light": "licht",
