@@ -9,11 +9,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from aisle.local.cache.schema import CLOSED, OPEN, PICKED
 from aisle.local.fold import natural
 from aisle.scan.codes import index_keys
+from aisle.tuples import NamedTuple
 from aisle.words import kept
 
 Raw = Mapping[str, Any]
