@@ -7,12 +7,16 @@ same, and a type checker is shown `typing.NamedTuple` itself.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple  # noqa: TID251
 else:
     from collections import _tuplegetter
+
+    _UNKNOWN = TypeError if sys.version_info >= (3, 13) else ValueError
+    """What names of no field are to `_replace`: as in Python itself, which has changed its mind."""
 
     class _Tuple(tuple):
         """What kinds of named tuple have in common."""
@@ -24,7 +28,7 @@ else:
         def __new__(cls, /, *values, **named):
             """The first one of its kind: from now on the kind has a constructor of its own."""
             kind = next(kind for kind in cls.__mro__ if "_fields" in kind.__dict__)
-            kind.__new__ = _constructor(kind)
+            kind.__new__ = staticmethod(_constructor(kind))
             return kind.__new__(cls, *values, **named)
 
         @classmethod
@@ -37,8 +41,10 @@ else:
         def _replace(self, /, **others):
             made = self._make(map(others.pop, self._fields, self))
             if others:
-                raise ValueError(f"Got unexpected field names: {list(others)!r}")
+                raise _UNKNOWN(f"Got unexpected field names: {list(others)!r}")
             return made
+
+        __replace__ = _replace  # `copy.replace`, from Python 3.13 on
 
         def _asdict(self):
             return dict(zip(self._fields, self, strict=True))
@@ -56,6 +62,8 @@ else:
         def __new__(cls, name, bases, body):
             fields = tuple(body.get("__annotations__", ()))
             defaults = {field: body[field] for field in fields if field in body}
+            if tuple(defaults) != fields[len(fields) - len(defaults) :]:
+                raise TypeError(f"Fields without a default stand before those with one: {name}{fields}")
             getters = {field: _tuplegetter(at, "") for at, field in enumerate(fields)}
             own = {"__slots__": (), "__match_args__": fields, "_fields": fields, "_field_defaults": defaults}
             bases = tuple(_Tuple if base is NamedTuple else base for base in bases)
