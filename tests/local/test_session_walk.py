@@ -136,9 +136,10 @@ def test_a_letter_that_is_scanned_is_the_tote_it_stands_on_and_typed_it_leads_ba
     with at(home) as session:
         say(session, "6", "4102", "4101")
         assert told(by_hand("B")) == (ASK, "walk.leave")
-        assert told(say(session, "b", "Q")) == (GOOD, "walk.tote")
+        assert told(say(session, "b", "A")) == (WRONG, "walk.tote_twice")
+        assert told(say(session, "X")) == (GOOD, "walk.tote")
         say(session, "g", f"7*{CODES['P1']}", CODES["P2"], CODES["P3"], "200")
-        assert told(say(session, "Q")) == (GOOD, "pick.tote")
+        assert told(say(session, "X")) == (GOOD, "pick.tote")
         assert state(session).only == "4101"
         assert told(say(session, "b")) == (INFO, "pick.dropped")
         assert told(say(session, "B")) == (GOOD, "pick.tote")

@@ -238,6 +238,19 @@ def test_a_code_after_an_order_is_that_of_its_tote() -> None:
     assert hand.start.args["totes"] == {"4101": "TOTE-1", "4102": "TOTE-2"}
 
 
+def test_a_letter_of_the_round_stands_on_its_own_tote_alone() -> None:
+    """Else the screen would send goods to `B` that lie in another tote on which there is a B."""
+    hand = Hand()
+    hand.scan("4101")
+    assert hand.feed(Unknown("B")) == "walk.unknown", "the next order has it"
+    hand.scan("4102")
+    assert hand.feed(Unknown("A")) == "walk.tote_twice"
+    assert hand.feed(Unknown("B")) == "walk.tote"
+    assert [each.code for each in hand.state.chosen] == ["", ""], "letters are given anew where one is taken out"
+    assert hand.feed(Unknown("X")) == "walk.tote", "no round has so many"
+    assert hand.state.chosen[1].code == "X"
+
+
 def test_a_code_that_looks_like_an_order_is_no_tote_unless_somebody_says_so() -> None:
     hand = Hand()
     hand.scan("4101")

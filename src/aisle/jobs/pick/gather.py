@@ -255,10 +255,23 @@ def _code(state: Gathering, code: str) -> Result:
         return _take_next(state, int(code))
     if not state.chosen or (len(code) <= HOW_MANY and code not in tuple(LETTERS)):
         return _say(state, WRONG, "walk.unknown", code=code)
+    if code in tuple(LETTERS[:MOST]):
+        return _lettered(state, code)
     if any(_shape(each.order) == _shape(code) for each in state.chosen):
         asked = state._replace(ways=(Way("is_tote", code),), taking_out=False)
         return _say(asked, ASK, "walk.like_an_order", code=code)
     return _named(state, code)
+
+
+def _lettered(state: Gathering, letter: str) -> Result:
+    """A letter that the round gives to its totes stands on no other of them: the screen would name one of two. What
+    stands on its own tote is not kept, for letters are given anew."""
+    order = next((each.order for each in state.chosen if letter_of(state, each.order) == letter), "")
+    if not order:
+        return _say(state, WRONG, "walk.unknown", code=letter)
+    if order != state.chosen[-1].order:
+        return _say(state, WRONG, "walk.tote_twice", code=letter)
+    return _say(state._replace(ways=(), taking_out=False), GOOD, "walk.tote", tote=letter, code=letter, order=order)
 
 
 def _shape(code: str) -> str:
