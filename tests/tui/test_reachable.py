@@ -28,7 +28,7 @@ from aisle.local.session.session import Session
 from aisle.local.session.stack import Level
 from aisle.local.session.terms import list_rows
 from aisle.scan.inputs import Line, Typed
-from aisle.settings import Settings
+from aisle.settings import LANGUAGES, Settings
 from aisle.tui.catalogue import Voice
 from aisle.tui.samples.registry import SAMPLES, Sample
 from aisle.tui.screens.detail import PAGING
@@ -329,11 +329,22 @@ def test_every_row_of_a_list_is_met_by_its_letters(
         session.close()
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_order_is_met_at_home_in_every_language(store: Home, language: str) -> None:
+    session = open_session(store, Settings(terminal="dock", user="U1", language=language))
+    try:
+        assert _rows_met(Walker(session, SIZES[0])) == 3 + ORDERS
+    finally:
+        session.close()
+
+
 def _rows_met(walker: Walker) -> int:
     """How many rows `n` brings into sight until it is back at the first page."""
     met: set[str] = set()
     view = walker.stand().frame.view
-    while isinstance(view, ListWindow) and not {row.key for row in view.rows} <= met:
+    for _ in range(2 * (PLACES + ORDERS)):  # a row that is never in sight ends it, too
+        if not isinstance(view, ListWindow) or {row.key for row in view.rows} <= met:
+            break
         shown = "\n".join(plain(paint(walker.stand().frame, *walker.size, plain=True)))
         met |= {row.key for row in view.rows if Voice(True).say(row.cells[0])[:8] in shown}
         view = walker.key_in("n").frame.view

@@ -96,6 +96,9 @@ def _foot(view: ListWindow, box: Box) -> list[Line]:
         foot = command_flow(view.choices, view.hints, box.cells, box.voice, most)
     elif len(foot) + len(view.rows) > box.rows:  # a row of the list is worth more than lines of their own
         foot = min(foot, command_flow(view.choices, view.hints, box.cells, box.voice), key=len)
+        if len(foot) + len(view.rows) == box.rows + 1:  # the last row is met on no other page
+            tight = command_flow(view.choices, view.hints, box.cells, box.voice, len(foot) - 1)
+            foot = min(foot, tight, key=len)
     foot = foot[: max(0, box.rows - 1)]
     wanted = len(view.rows) + (1 if view.rows else 0)
     return [[], *foot] if foot and box.rows >= SMALL and wanted < box.rows - len(foot) else foot
