@@ -146,6 +146,17 @@ def test_nobody_signs_out_unaware_of_what_is_not_sent(home: Home) -> None:
         assert say(session, "o").view.name == "sign_in"
 
 
+def test_the_list_of_commands_signs_nobody_out_unaware_either(home: Home) -> None:
+    with at(home, user="U1") as session:
+        session.say = spoken
+        assert picking(session).view.name == "pick.product"
+        frame = say(session, ".", "sign out")
+        assert (told(frame), frame.view.name) == ((ASK, "home.unsent"), "commands")
+        assert say(session, "b", "b").view.name == "pick.product"
+        assert told(say(session, ".", "sign out")) == (ASK, "home.unsent")
+        assert say(session, "sign out").view.name == "sign_in"
+
+
 def test_back_is_named_where_there_is_one(home: Home) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "0")) == (WRONG, "input.no_choice")

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aisle.jobs import window
-from aisle.jobs.base import Close, Context, Event, Opened, Query, Remark, Resumed, Rows, Start, Tune, Turn
+from aisle.jobs.base import Close, Context, Event, Opened, Query, Remark, Resumed, Rows, SignOut, Start, Tune, Turn
+from aisle.jobs.house import unsent
 from aisle.jobs.house.home import DESK, MENU, MORE
 from aisle.jobs.house.home import JOBS as MENU_JOBS
 from aisle.jobs.view import INFO, WRONG, ListWindow, Msg, Row, Verdict, msg, raw
@@ -54,6 +55,8 @@ class Palette(NamedTuple):
     cursor: int = -1
     rows: tuple[Entry, ...] = ()
     total: int = 0
+    leaving: bool = False
+    """He was told what is not sent yet: signing out once more does it."""
 
 
 Result = Turn[Palette]
@@ -102,6 +105,9 @@ class CommandsJob:
                 return Turn(_windowed(state, size), (asked,))
             case Rows("words", rows, _):
                 return Turn(_windowed(state._replace(words=tuple(str(row["words"]) for row in rows)), size))
+            case Rows("unsent", _, count):
+                told = unsent.told(count)
+                return Turn(state._replace(leaving=True), (), told) if told else Turn(state, (Close(), SignOut()))
             case Echo(text):
                 listed = window.typing(state, text, ".")
                 return Turn(state if listed is None else _windowed(listed, size))
@@ -206,6 +212,8 @@ def _run(state: Palette, entry: Entry, user: str) -> Result:
             return Turn(state, (Close(said=Choice(int(entry.key))),))
         case "page":
             effect = pages()[int(entry.key)][1]
+            if isinstance(effect, SignOut) and not state.leaving:
+                return Turn(state, (unsent.ASKED,))
             return Turn(state, (Close(start=effect),) if isinstance(effect, Start) else (Close(), effect))
     name, _, value = entry.key.partition("=")
     if name == "language" and user:  # his wherever he signs in on this host; colours are the terminal's

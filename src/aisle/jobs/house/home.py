@@ -25,6 +25,7 @@ from aisle.jobs.base import (
     Turn,
 )
 from aisle.jobs.claim import claim_of
+from aisle.jobs.house import unsent
 from aisle.jobs.sheet import due
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import (
@@ -207,7 +208,8 @@ class HomeJob:
             case Rows("trouble", _, total):
                 return Turn(state._replace(doubts=total))
             case Rows("unsent", _, total):
-                return _signs_out(state, total)
+                told = unsent.told(total)
+                return Turn(state._replace(leaving=True), (), told) if told else Turn(_anew(state), (SignOut(),))
             case Rows("unread", rows, _):
                 awaited = any(row["list"] == "headers" for row in rows)
                 return Turn(state, (), Verdict(WRONG, msg("home.awaited" if awaited else "home.nothing")))
@@ -344,15 +346,8 @@ def _lost(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:
 
 def _does(state: Home, effect: Effect, leaving: bool = False) -> Result:
     if isinstance(effect, SignOut) and not leaving:
-        return Turn(state, (Query("unsent", "unsent", {}, live=True),))
+        return Turn(state, (unsent.ASKED,))
     return Turn(state if isinstance(effect, Quit) else _anew(state), (effect,))
-
-
-def _signs_out(state: Home, unsent: int) -> Result:
-    """At once; where something is not sent yet, that is said first."""
-    if unsent:
-        return Turn(state._replace(leaving=True), (), Verdict(ASK, msg("home.unsent", count=unsent)))
-    return Turn(_anew(state), (SignOut(),))
 
 
 def _hints(state: Home) -> tuple[Hint, ...]:
