@@ -60,15 +60,17 @@ async def test_every_role_of_a_theme_can_be_read(system: ColorSystem) -> None:
 
 
 async def test_a_theme_is_put_on_and_off_while_it_runs() -> None:
+    worn = {}
+    for theme in ("", *THEMES):
+        app = open_app(theme)
+        async with app.run_test(size=(40, 20)):
+            worn[theme] = looks(app)
+    assert worn[""][""] == Style.null()
     app = open_app("")
     async with app.run_test(size=(40, 20)):
-        lean = looks(app)
-        for theme in (*THEMES, *THEMES):
+        for theme in (*THEMES, "", *THEMES, ""):
             app.show(app.board.frame._replace(theme=theme))
-            assert looks(app)[""].bgcolor is not None
-        app.show(app.board.frame._replace(theme=""))
-        assert looks(app) == lean
-        assert lean[""] == Style.null()
+            assert looks(app) == worn[theme], "as one that was there from the start"
 
 
 @pytest.mark.parametrize("theme", ["", "dark"])
