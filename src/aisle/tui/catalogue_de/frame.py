@@ -130,7 +130,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.sign_out": "Abmelden",
     "home.quit": ("Ende", "Programm beenden"),
     "home.unsent": (
-        "Ungesendet: {count}. Doch?",
+        "{count:wartet|warten}. Doch?",
         "{count} noch nicht gesendet. Nochmals meldet ab",
         "{count} noch nicht gesendet; das geht von selbst weiter. Noch einmal dasselbe meldet ab.",
     ),

@@ -130,8 +130,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.sign_out": ("Déconn.", "Déconnexion"),
     "home.quit": ("Quitter", "Quitter aisle"),
     "home.unsent": (
-        "Pas envoyé : {count}. Encore ?",
-        "{count} pas encore envoyé. Encore une fois déconnecte",
+        "{count} à envoyer. Oui ?",
+        "{count:pas encore envoyé|pas encore envoyés}. Encore une fois déconnecte",
         "Pas encore envoyé : {count} ; cela continue tout seul. La même touche encore une fois déconnecte.",
     ),
     "home.awaited": ("Pas encore là", "Les commandes ne sont pas encore là"),

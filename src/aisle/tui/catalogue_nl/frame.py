@@ -130,7 +130,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.sign_out": "Afmelden",
     "home.quit": ("Sluiten", "Programma sluiten"),
     "home.unsent": (
-        "Niet verzonden: {count}. Toch?",
+        "{count:wacht|wachten}. Toch?",
         "{count} nog niet verzonden. Nogmaals meldt af",
         "{count} nog niet verzonden; dat gaat vanzelf door. Nog eens hetzelfde meldt af.",
     ),
