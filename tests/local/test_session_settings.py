@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from aisle.courier.pull import progress
-from aisle.errors import SettingsError
+from aisle.errors import SettingsError, StorageError
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
@@ -26,6 +26,7 @@ from aisle.scan.inputs import Line
 from aisle.settings import LANGUAGES, REASONS, SHORT_REASONS, Loaded, Settings, load
 from aisle.tui.catalogue import Voice
 from tests.local import goods
+from tests.local.test_house import spoken
 
 EAN, OTHER = "4006381333931", "5901234123457"
 CHEESE = "281234501234" + check_digit("281234501234")
@@ -116,6 +117,34 @@ def test_a_language_is_spoken_as_soon_as_it_is_set(home: Home) -> None:
         assert session.poll().language == "nl"  # type: ignore[union-attr]
     with at(home) as session:
         assert say(session).language == "nl"
+
+
+def test_who_chose_a_language_is_spoken_to_in_it_after_a_start_and_after_other_settings(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether somebody signs in or the terminal is his already; where it cannot be read, in that of the settings."""
+    with at(home) as session:
+        session.say = spoken
+        assert say(session, ".", "deutsch").language == "de"
+    with at(home) as session:
+        assert say(session).language == "de"
+        write(home, 'language = "nl"\nverified = true\n')
+        assert (session.poll() or say(session)).language == "de"
+        assert say(session, "o").language == "nl"
+    with at(home) as session:
+        assert say(session).language == "de"
+    with monkeypatch.context() as broken, at(home) as session:
+        broken.setattr(session._rooms.reads, "query", unread)
+        session._speak_to("U1")
+    with closing(open_outbox(home.folder)) as outbox:
+        outbox.execute("UPDATE remark SET text = 'tlh' WHERE topic = 'language'")
+    with at(home) as session:
+        assert say(session).language == "nl"
+
+
+def unread(*_: object) -> None:
+    """Nothing can be read."""
+    raise StorageError("The disk is broken.")
 
 
 def test_reasons_that_nobody_has_set_are_said_in_the_language_of_the_terminal() -> None:

@@ -148,6 +148,9 @@ def test_what_somebody_has_of_his_own_goes_with_him(session: Session, settled: L
     frame = enter(session, "1")
     assert (frame.store, frame.language) == ("0002", "de")
     assert enter(session, "b", "b", "o").language == "fr"
+    with closing(open_session(Home(settled.root, "embedded", "0002"), settled.settings._replace(user="U1"))) as there:
+        there.start()
+        assert enter(there).language == "de"
 
 
 def test_a_store_that_cannot_be_opened_is_told_and_nothing_changes(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aisle import __version__
@@ -32,6 +33,7 @@ from aisle.jobs.base import (
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.local.host.ids import new_id
 from aisle.local.outbox.operation import Author, principal_of
+from aisle.local.outbox.remarks import LANGUAGE
 from aisle.local.session.answers import answer
 from aisle.local.session.asking import NOTHING
 from aisle.local.session.confided import Secrets
@@ -124,6 +126,8 @@ class Desk(ABC):
 
     def _start(self, who: SignIn | None = None) -> None:
         who = who or self._whose()
+        if LANGUAGE not in self._own:
+            self._speak_to(who.user)
         self._rooms.journal.begin_session(
             self._id,
             terminal=self._terms.terminal,
@@ -187,11 +191,19 @@ class Desk(ABC):
         who = order if isinstance(order, SignIn) else SignIn("", "")
         if self._who.user not in ("", who.user):
             self._terms, self._own = self._terms._replace(**self._own), {}
-        if who.user not in ("", self._who.user):
+        if who.user != self._who.user:
+            self._speak_to(who.user)
+        self._enter(who)
+
+    def _speak_to(self, user: str) -> None:
+        """In the language that this person chose on this host, if he did and that can be read."""
+        rows: Sequence[Mapping[str, Any]] = ()
+        with suppress(StorageError):
+            rows = self._rooms.reads.query("language", {"user": user})[0] if user else ()
+        if rows:
             from aisle.local.session.tuning import spoken
 
-            self._terms, self._own = spoken(self._terms, self._own, self._rooms.reads, who.user)
-        self._enter(who)
+            self._terms, self._own = spoken(self._terms, self._own, str(rows[0]["language"]))
 
     @abstractmethod
     def _work_in(self, store: str) -> None:

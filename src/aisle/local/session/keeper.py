@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aisle.errors import StorageError
 from aisle.jobs import codec
-from aisle.jobs.base import Context, Event, SignIn, SignOut
+from aisle.jobs.base import Context, Event, Remark, SignIn, SignOut
 from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.operation import Author
@@ -83,6 +83,10 @@ class Keeper:
     def stay(self, order: SignIn | SignOut) -> None:
         """Whose the terminal is from now on."""
         self._draft.stay = order
+
+    def remark(self, remark: Remark) -> None:
+        """What is to be remembered on this host, and no job's."""
+        self._draft.remarks.append(remark)
 
     # Making it durable
 

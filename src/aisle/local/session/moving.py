@@ -9,9 +9,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aisle.errors import AisleError, StorageError
-from aisle.jobs.base import SignOut
+from aisle.jobs.base import Remark, SignOut
 from aisle.jobs.view import WRONG, Verdict, msg
 from aisle.local.host.troubles import why_of
+from aisle.local.outbox.remarks import LANGUAGE
 from aisle.local.session.asking import NOTHING
 from aisle.local.session.changing import Elsewhere, arrived, leave
 from aisle.local.session.keeper import Keeper
@@ -76,6 +77,8 @@ def _arrive(desk: Desk, there: Elsewhere) -> None:
     desk._keeper = Keeper(there.rooms.journal, desk._stack, desk._id)
     desk._asking, desk._verdict = NOTHING, None
     desk._keeper.stay(who)
+    if LANGUAGE in desk._own:
+        desk._keeper.remark(Remark(LANGUAGE, who.user, desk._terms.language))
     desk._start(who)
     desk._keep()
 

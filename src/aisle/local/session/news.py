@@ -95,6 +95,7 @@ def _retune(desk: Desk, retuned: Retuned) -> None:
         desk._ear = Ear(desk._rooms.reads, desk._terms.restricted)
         desk._rooms.reads.pools = desk._terms.pools
         desk._known = None
+        desk._speak_to(desk._who.user)
 
 
 def _tell_door(desk: Desk, turned: str) -> None:

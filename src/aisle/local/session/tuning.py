@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from aisle.jobs.base import Tune
-from aisle.local.reads.reads import Reads
 from aisle.local.session.terms import Terms
 from aisle.settings import LANGUAGES
 
@@ -17,11 +16,9 @@ def tuned(terms: Terms, own: Mapping[str, Any], order: Tune) -> tuple[Terms, dic
     return terms._replace(**named), {order.name: getattr(terms, order.name), **own}
 
 
-def spoken(terms: Terms, own: Mapping[str, Any], reads: Reads, user: str) -> tuple[Terms, dict[str, Any]]:
-    """The same in the language that this person chose when he was here last, if he did."""
-    rows, _ = reads.query("language", {"user": user})
-    chosen = str(rows[0]["language"]) if rows else ""
-    return tuned(terms, own, Tune("language", chosen)) if chosen in LANGUAGES else (terms, dict(own))
+def spoken(terms: Terms, own: Mapping[str, Any], language: str) -> tuple[Terms, dict[str, Any]]:
+    """The same in the language that this person chose when he was here last, where it is one of ours."""
+    return tuned(terms, own, Tune("language", language)) if language in LANGUAGES else (terms, dict(own))
 
 
 def carried(terms: Terms, own: Mapping[str, Any], there: Terms) -> tuple[Terms, dict[str, Any]]:
