@@ -326,6 +326,21 @@ def test_a_refusal_is_told_once() -> None:
     assert hand.say("u") == "pick.nothing_to_undo"
 
 
+def test_a_refusal_that_comes_while_something_is_asked_leaves_the_question_open() -> None:
+    """Its answer would be a quantity else."""
+    hand = Hand()
+    hand.store.codes = (*hand.store.codes, "2")
+    hand.say("A-1", "P1", "B-1", "A-1", "P1")
+    assert hand.say("=2") == "move.number_of"
+    asked = hand.state.ways
+    body = hand.sent[0].body
+    refused = Rows("refusals", ({"op_id": "X", "why": "None can be moved.", "label": "P1", "body": body},), 1)
+    assert hand.feed(refused) == "move.refused"
+    assert (hand.state.ways, hand.job.open(hand.state).choices) == (asked, 2)
+    assert hand.feed(Choice(1)) == "move.taken"
+    assert hand.held == {"P1": 2}
+
+
 def test_it_opens_at_a_place() -> None:
     hand = Hand(location_code="A-1")
     assert hand.verdict is not None

@@ -55,7 +55,8 @@ def _was_in(refused: list[Any], said: list[Any]) -> bool:
 
 
 def refused(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Turn[Moving]:
-    """What the service refused has not happened: it cannot be undone, nor what was before it."""
+    """What the service refused has not happened: it cannot be undone, nor what was before it. A question that is open
+    stays, or the number that answers it would say how many; only that about an undo is gone."""
     news = [row for row in rows if row["op_id"] not in state.told]
     if not news:
         return Turn(state)
@@ -65,5 +66,6 @@ def refused(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context
         if did.legs and _was_in(bodies, carrying.movement(did.legs, context.store, context.user).body):
             history = state.history[index + 1 :]
     known = (*state.told, *(str(row["op_id"]) for row in news))
-    state = state._replace(told=known[-HISTORY:], history=history, undoing=False, ways=())
+    ways = () if state.undoing else state.ways
+    state = state._replace(told=known[-HISTORY:], history=history, undoing=False, ways=ways)
     return told(state, WRONG, "move.refused", why=words(str(news[-1]["why"])), label=str(news[-1]["label"]))
