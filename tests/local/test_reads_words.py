@@ -92,6 +92,14 @@ def test_a_measure_is_found_however_it_was_written(cache: Cache, reads: Reads, s
     assert sorted(str(row["product_number"]) for row in rows) == list(expected)
 
 
+def test_a_measure_comes_before_those_that_begin_as_it_does(cache: Cache, reads: Reads) -> None:
+    names = {"A": "Bit 5 mm", "B": "Cable in a box 5 m", "C": "Glue 5 ml", "D": "Seed 10 lb", "E": "Wine in a box 10 l"}
+    cache.put_products([product(number, name) for number, name in names.items()])
+    for text, first, others in (("5m", "B", "AC"), ("10l", "E", "D")):
+        rows, _ = reads.query("search", {"search": text})
+        assert [str(row["product_number"]) for row in rows] == [first, *others], text
+
+
 def test_a_measure_is_no_part_of_another_one(cache: Cache, reads: Reads) -> None:
     names = {
         "A": "Rice 5kg",

@@ -151,9 +151,9 @@ def test_reasons_that_nobody_has_set_are_said_in_the_language_of_the_terminal() 
     """Codes and what they do to the stock are the same; a store's own words stay as they are."""
     for language in LANGUAGES[1:]:
         policy = terms_of(Settings(language=language)).policy
-        for spoken, known in ((policy.reasons, REASONS), (policy.short_reasons, SHORT_REASONS)):
-            assert [_coded(text) for text in spoken] == [_coded(text) for text in known]
-            assert not set(spoken) & set(known)
+        for ours, known in ((policy.reasons, REASONS), (policy.short_reasons, SHORT_REASONS)):
+            assert [_coded(text) for text in ours] == [_coded(text) for text in known]
+            assert not set(ours) & set(known)
         own = terms_of(Settings(language=language, reasons=("7 - Lost",), short_reasons=("30 Gone",))).policy
         assert (own.reasons, own.short_reasons) == (("7 - Lost",), ("30 Gone",))
     assert terms_of(Settings()).policy.reasons == REASONS

@@ -240,7 +240,7 @@ def _rank(row: Hit, text: str) -> tuple[Any, ...]:
     so, then the rest; short names first."""
     _, haystack, number, name, *_ = row
     # What is a number or a barcode stands in the text as such: only then it is worth a closer look.
-    in_a_row = f" {text}" in haystack
+    in_a_row = (f" {text} " if "=" in text else f" {text}") in haystack  # no metre is the beginning of a millimetre
     exact = in_a_row and _is_exact(row, text)
     beginning = haystack.startswith(" " + text)
     every = all(f" {word}" in haystack for word in text.split())
