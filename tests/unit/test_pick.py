@@ -161,6 +161,20 @@ def test_digits_that_are_too_many_and_the_number_of_something_are_asked_about() 
     assert picked(hand) == {1: 1, 2: 3}
 
 
+def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
+    """Its answer would be a quantity else."""
+    hand = Hand(line(1, "P1", 3))
+    hand.scan("P1")
+    hand.scan("1043", kind=ORDER)
+    hand.feed(Choice(hand.choices().index("pick.way_join") + 1))
+    assert hand.feed(Quantity(Decimal(5))) == "pick.over_set"
+    assert hand.feed(order(line(1, "P9", 1), number="1043")) == "pick.joined"
+    open_ = hand.job.open(hand.state)
+    assert (open_.choices, open_.quantity) == (0, False)
+    hand.scan("P1")
+    assert hand.job.open(hand.state).quantity
+
+
 def test_what_was_too_many_before_numbers_were_looked_up_stays_so_in_its_journal() -> None:
     """A journal of then has the quantity and what was chosen, and no answer between them."""
     hand = Hand(line(1, "P1", 2), line(2, "P2", 3))

@@ -99,9 +99,10 @@ def _is_news(event: Event) -> bool:
 
 
 def _closed(before: Picking, state: Picking) -> Picking:
-    """A page that came by itself closes the quantity of the stop: digits after it may be meant for either."""
+    """A page that came by itself, or a question that went so, closes the quantity of the stop: digits after it may be
+    meant for either."""
     stops = [each.take.stop if each.take else None for each in (before, state)]
-    same = stops[0] == stops[1] and state.back == before.back and state.ways in ((), before.ways)
+    same = stops[0] == stops[1] and state.back == before.back and state.ways == before.ways
     return state if same else state._replace(held=False)
 
 
