@@ -138,7 +138,9 @@ def test_a_letter_that_is_scanned_is_the_tote_it_stands_on_and_typed_it_leads_ba
         assert told(by_hand("B")) == (ASK, "walk.leave")
         assert told(say(session, "b", "A")) == (WRONG, "walk.tote_twice")
         assert told(say(session, "X")) == (GOOD, "walk.tote")
-        say(session, "g", f"7*{CODES['P1']}", CODES["P2"], CODES["P3"], "200")
+        frame = say(session, "g", "7*", "B")
+        assert (told(frame), frame.typed) == ((INFO, "pick.this_tote"), "7*")
+        say(session, CODES["P1"], CODES["P2"], CODES["P3"], "200")
         assert told(say(session, "X")) == (GOOD, "pick.tote")
         assert state(session).only == "4101"
         assert told(say(session, "b")) == (INFO, "pick.dropped")

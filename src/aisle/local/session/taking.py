@@ -86,8 +86,9 @@ def _is_label(desk: Desk, item: Line) -> bool:
 def _take_line(desk: Desk, item: Line, at: float) -> None:
     top = desk._stack.top
     if _is_label(desk, item):
-        label = Unknown(item.text.strip(" "))
+        label, kept = Unknown(item.text.strip(" ")), desk._asking
         _hear(desk, label, item.text)
+        desk._asking = kept.on(desk._stack.levels)  # `12*` is for what goes into that tote
         if desk._trace:
             desk._trace.saw(item, label, desk._stack.top, desk._verdict, at)
         return
