@@ -61,17 +61,20 @@ def kept(text: str) -> str:
 
 def sought(text: str) -> tuple[str, ...]:
     """The ways in which a search is meant, each some words that a text has all of: as it is typed, and where it has
-    punctuation inside a word, also without: `7-up 33` → `7 up 33`, `7up 33`; or, where it has measures, with these,
-    however they are written: `tea 200g` → `tea 200g`, `tea =200=g`. None where it has no words."""
-    return tuple(dict.fromkeys(way for way in (fold(text), _measured(plain(text)) or unmarked(text)) if way))
+    punctuation inside a word, also without: `7-up 33` → `7 up 33`, `7up 33`; where it has measures, both with these,
+    however they are written: `7-up 33cl` → `7 up 33cl`, `7 up =33=cl`, `7up =33=cl`. None where it has no words."""
+    ways = (fold(text), *(_measured(plain(text)) or (unmarked(text),)))
+    return tuple(dict.fromkeys(way for way in ways if way))
 
 
-def _measured(text: str) -> str:
-    """A search with its measures, behind its other words; nothing where it has none."""
+def _measured(text: str) -> tuple[str, ...]:
+    """A search with its measures, behind its other words and behind these without punctuation; none where it has no
+    measures."""
     found = _found(text)
     for measure in reversed(found):
         text = f"{text[: measure.start()]} {text[measure.end() :]}"
-    return " ".join([*_words(text), *_named(found)]) if found else ""
+    named = " ".join(_named(found))
+    return tuple(f"{words} {named}".lstrip() for words in (fold(text), unmarked(text))) if found else ()
 
 
 def _found(text: str) -> list[re.Match[str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aisle.errors import StorageError
@@ -455,7 +455,13 @@ def test_a_measure_is_one_word(text: str, expected: list[str]) -> None:
     assert not expected or sought(text)[-1].split()[-len(expected) :] == expected
 
 
+def test_a_search_with_a_measure_is_meant_with_and_without_the_marks_of_its_other_words() -> None:
+    assert sought("M&M's 200g") == ("m ms 200g", "m ms =200=g", "mms =200=g")
+    assert sought("7-Up 1.5l, c&a") == ("7 up 1 5l c a", "7 up c a =1.5=l", "7up ca =1.5=l")
+
+
 @given(st.text(max_size=30))
+@example("a-5l-b c'd-5 l-e/f 5g")
 def test_what_is_sought_is_in_the_text_that_was_typed(text: str) -> None:
     said = f" {kept(text)} "
     assert all(all(word in said for word in way.split()) for way in sought(text))

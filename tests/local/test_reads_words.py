@@ -100,6 +100,13 @@ def test_a_measure_comes_before_those_that_begin_as_it_does(cache: Cache, reads:
         assert [str(row["product_number"]) for row in rows] == [first, *others], text
 
 
+def test_letters_beside_a_measure_are_found_in_one_word_among_many_others(cache: Cache, reads: Reads) -> None:
+    others = [product(f"A{n:03d}", f"A box {n} 15 kg") for n in range(120)]
+    cache.put_products([*others, *(product(f"B{n:03d}", f"Bag {n} 15kg") for n in range(120)), product("C", "AB 15kg")])
+    rows, _ = reads.query("search", {"search": "a/b 15kg"})
+    assert str(rows[0]["product_number"]) == "C"
+
+
 def test_a_measure_is_no_part_of_another_one(cache: Cache, reads: Reads) -> None:
     names = {
         "A": "Rice 5kg",
