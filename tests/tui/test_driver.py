@@ -93,6 +93,16 @@ def test_keys_keep_their_place_among_scans(rig: Rig) -> None:
         ]
 
 
+def test_an_answer_of_the_terminal_is_no_key(rig: Rig) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.write(
+            b"A\r\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1bP>|xterm(390)\x1b\\\x1b_Gi=1;OK\x1b\\\x1b]11;rgb:0/0/0\x07\x1b[AB\r"
+        )
+        terminal.wait_for(lambda _: rig.lines() == ["A", "B"])
+        assert [entry[1] for entry in rig.entries("Line", "Key")] == ["A", "up", "B"]
+
+
 def test_no_byte_does_harm(rig: Rig) -> None:
     everything = bytes(range(0x80, 0x100)) + b"\x00\x1b\x9b\xe9"
     with rig.run() as terminal:

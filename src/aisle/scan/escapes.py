@@ -19,6 +19,9 @@ SILENCE_S: Final = 0.25
 """What comes after so long a pause inside an answer that never ends is not of it. No scanner waits so long inside a
 code."""
 
+STRINGS: Final = frozenset("]P_")
+"""What OSC, DCS and APC begin with behind the ESC: whole, they are answers of the terminal, and no keys."""
+
 _ANSWER = re.compile(r"\x1b(?:\](?![A-Za-z])|P[01]?[!>$+]|_G)")
 """What a terminal begins an answer with, and no code: an AIM prefix has a letter behind its bracket."""
 _DIGITS = re.compile(r"\d{5}$", re.ASCII)
@@ -54,7 +57,7 @@ class Sequence:
     @property
     def is_string(self) -> bool:
         """It looks like an OSC, a DCS or an APC, whose text could as well be a code that was scanned."""
-        return self.text[1:2] in ("]", "P", "_")
+        return self.text[1:2] in STRINGS
 
     def heard(self, t: float) -> None:
         """Something was read at `t`, or nothing until then."""

@@ -31,6 +31,7 @@ from textual.geometry import Size
 from textual.message import Message
 
 from aisle.scan.decoder import Decoder
+from aisle.scan.escapes import STRINGS
 from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
 
 TICK_S: Final = 0.1
@@ -258,8 +259,10 @@ class AisleDriver(LinuxDriver):
 
     def _parsed(self, escape: Escape) -> tuple[Decoded, ...]:
         """A key in its place. What else a sequence would say is for nobody: whatever can write into the input could
-        give the screen another size by it.
+        give the screen another size by it. Of an answer the parser would make a key for each character.
         """
+        if escape.data[1] in STRINGS:
+            return ()
         messages: list[Message] = list(self._parser.feed(escape.data))
         if not messages:  # unknown: it must not run into the next one
             self._parser = XTermParser()
