@@ -150,12 +150,12 @@ def fit_end(text: str, cells: int, *, mark: str = MARK) -> str:
         return text
     if cells < width(mark):
         return ""
-    rest = text
-    while rest and width(rest) > cells - width(mark):
-        rest = rest[1:]
-    while rest and not cell(rest[0]):
-        rest = rest[1:]
-    return mark + rest
+    room, at = cells - width(mark), len(text)
+    while at and (room := room - cell(text[at - 1])) >= 0:
+        at -= 1
+    while at < len(text) and not cell(text[at]):
+        at += 1
+    return mark + text[at:]
 
 
 def fit_middle(text: str, cells: int, *, mark: str = MARK) -> str:

@@ -148,6 +148,18 @@ def test_the_end_of_what_is_typed_stays_in_sight() -> None:
     assert fit_end("8712345678906", 6, mark=ASCII_MARK) == "~78906"
 
 
+def test_a_long_name_in_wide_characters_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(char: str) -> int:
+        asked.append(char)
+        return cell(char)
+
+    monkeypatch.setattr("aisle.text.cell", counted)
+    assert fit_end("北" * LIMIT + "12", 7) == "…北北12"
+    assert len(asked) < 2 * LIMIT
+
+
 @pytest.mark.parametrize(
     ("text", "cells", "rows", "lines"),
     [
