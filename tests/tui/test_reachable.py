@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ from aisle.settings import LANGUAGES, Settings
 from aisle.tui.catalogue import Voice
 from aisle.tui.samples.registry import SAMPLES, Sample
 from aisle.tui.screens.detail import PAGING
-from aisle.tui.screens.frame import paint
+from aisle.tui.screens.frame import in_sight, paint
 from aisle.tui.screens.painted import plain
 from tests.lengths import tries
 from tests.local import goods
@@ -124,6 +125,7 @@ class Walker:
     def __init__(self, session: Session, size: tuple[int, int]) -> None:
         self.session = session
         self.size = size
+        session.in_sight = partial(in_sight, plain=True)
         session._commit = self._forget  # type: ignore[method-assign]  # nothing that is tried here is to last
         session.start()
         session.resize(*size)
@@ -330,10 +332,17 @@ def test_every_row_of_a_list_is_met_by_its_letters(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_order_is_met_at_home_in_every_language(store: Home, language: str) -> None:
+@pytest.mark.parametrize("size", [*SIZES, (20, 26)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_every_order_is_met_at_home_in_every_language(store: Home, language: str, size: tuple[int, int]) -> None:
     session = open_session(store, Settings(terminal="dock", user="U1", language=language))
     try:
-        assert _rows_met(Walker(session, SIZES[0])) == 3 + ORDERS
+        walker = Walker(session, size)
+        home = walker.stand()
+        for menu in ((), ("7",), ("7", "9"), ("zzzz",)):  # over each page of the menu, and under a long answer
+            walker.go(home)
+            for text in menu:
+                walker.key_in(text)
+            assert _rows_met(walker) == 3 + ORDERS, menu
     finally:
         session.close()
 

@@ -6,16 +6,18 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aisle.errors import UsageError
 from aisle.local.host.home import TERMINALS, VISITED, Home
 from aisle.settings import Loaded, base_url, load
+from aisle.text import speaks_utf8
 from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.jobs.base import SignIn
-    from aisle.jobs.view import Msg
+    from aisle.jobs.view import Frame, Msg
     from aisle.local.session.changing import Elsewhere, OpenStore
 
 
@@ -61,6 +63,7 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
     if not browser:
         session.open_store = _open_store(settled)
     session.say = _say
+    session.in_sight = partial(_in_sight, plain=not (browser or speaks_utf8()))
     session.has_themes = not colourless and (browser is not None or has_many_colours(os.environ))
 
     def painted() -> None:
@@ -89,6 +92,13 @@ def _say(message: Msg, language: str) -> str:
 
     voice = Voice(language=language)
     return " ".join(voice.say(message, level) for level in range(levels(message, language)))
+
+
+def _in_sight(frame: Frame, columns: int, rows: int, size: int, *, plain: bool) -> int:
+    """What the terminal shows of a list; hardly ever asked for, and no start pays for it."""
+    from aisle.tui.screens.frame import in_sight
+
+    return in_sight(frame, columns, rows, size, plain)
 
 
 def _settings(arguments: Sequence[str]) -> Loaded:

@@ -290,6 +290,8 @@ class Context(NamedTuple):
     rows: int = 12
     """How many list rows a window may ask for."""
     terminal: str = ""
+    sight: int = 99
+    """So many of them are in sight, when somebody leads through a list: longer words in a menu leave room for fewer."""
 
 
 class Job(Protocol[S]):

@@ -190,7 +190,7 @@ class HomeJob:
             case Move(key):
                 return self._move(state, key, context)
             case Command("n" | "p" as letter):
-                return self._look(window.paged(state, letter, context.rows), context)
+                return self._look(window.paged(state, letter, _size(context)), context)
             case Choice(number):
                 return self._chosen(state, number, leaving)
             case Command("d" | "o" | "q" as letter):
@@ -268,7 +268,7 @@ class HomeJob:
         if key == "enter":
             listed = window.at_cursor(state)
             return _start(state, listed) if listed else Turn(state)
-        return self._look(window.moved(state, key, context.rows), context) if state.total else Turn(state)
+        return self._look(window.moved(state, key, _size(context)), context) if state.total else Turn(state)
 
     def _chosen(self, state: Home, number: int, leaving: bool) -> Result:
         if state.page:
@@ -358,8 +358,13 @@ def _hints(state: Home) -> tuple[Hint, ...]:
     return (*doubts, *out, *window.page_hints(state), Hint("h", msg("hint.help")), *back)
 
 
+def _size(context: Context) -> int:
+    """How many orders a page has: as many as are in sight over the menu, so that none falls between two pages."""
+    return min(context.rows, context.sight)
+
+
 def _query(state: Home, context: Context) -> Query:
-    args = {"search": state.typed or state.search, "first": state.first, "size": context.rows, "user": context.user}
+    args = {"search": state.typed or state.search, "first": state.first, "size": _size(context), "user": context.user}
     return Query("orders", "orders", args, live=True)
 
 

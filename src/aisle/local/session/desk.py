@@ -60,6 +60,8 @@ class Desk(ABC):
     """Opens what this terminal needs to work in another store; None where it stays in its own."""
     say: Words | None = None
     """What messages say, for whoever looks for a command by its words."""
+    in_sight: Callable[[Frame, int, int, int], int] | None = None
+    """How many rows of a list such a screen (columns, rows) shows, of a window that has so many of them."""
     has_themes = False
     """Whether the terminal has the colours of a theme."""
 

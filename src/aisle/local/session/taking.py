@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.base import Event, Heard, Start, listens, passes
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.window import LETTERS
 from aisle.local.session.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
 from aisle.local.session.ear import detour
 from aisle.local.session.hearing import heard
 from aisle.local.session.house import PAGES, hidden, is_house, leads_back, meant, opening, page_called, pressed
 from aisle.local.session.open_line import meant_for
 from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
+from aisle.local.session.screen import frame
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
 from aisle.scan.inputs import BY_HAND_S, Decoded, Key, Line, Typed
@@ -72,6 +74,7 @@ def take_one(desk: Desk, item: Decoded, at: float) -> None:
                 _leave_for(desk, said)
                 _hear(desk, said, name)
         case Key(name) if name in CURSOR:
+            _see(desk)
             _absorb(desk, Move(name), name)
 
 
@@ -172,6 +175,8 @@ def _understand(desk: Desk, text: str) -> Said:
 
 def _hear(desk: Desk, said: Said, raw: str) -> None:
     """What a person said, by whatever way; what the session itself keeps in mind comes before the job."""
+    if isinstance(said, Command) and said.letter in LETTERS:
+        _see(desk)
     desk._verdict = None
     asking, desk._asking = desk._asking, NOTHING
     if asking.pending and isinstance(said, Back):
@@ -200,6 +205,14 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
             _say(desk, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
         case _:
             _hearken(desk, minded(desk, said, lambda: _answered(desk, said)), said, raw)
+
+
+def _see(desk: Desk) -> None:
+    """Whoever leads through a list goes on from what he sees of it."""
+    if desk.in_sight is not None and desk._size.rows:
+        context = desk._context()
+        seen = desk.in_sight(frame(desk), *desk._size, context.rows)
+        desk._known = context._replace(sight=seen)
 
 
 def _is_own_badge(desk: Desk, meanings: Sequence[Meaning]) -> bool:

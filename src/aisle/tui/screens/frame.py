@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.lists import LISTS
-from aisle.jobs.view import GOOD, INFO, Chart, Detail, Frame, Link, Msg, Step, Verdict, View, msg
+from aisle.jobs.view import GOOD, INFO, Chart, Detail, Frame, Link, ListWindow, Msg, Step, Verdict, View, msg
 from aisle.late import Late
 from aisle.text import fit, fit_end, width, wrap
 from aisle.tui.catalogue import LONGEST, Voice
@@ -47,15 +47,34 @@ def paint(frame: Frame, columns: int, rows: int, plain: bool = False) -> Painted
     frame = unread.told(frame) if frame.link.unread else frame
     voice = Voice(plain, frame.language)
     margin = 1 if columns >= MARGIN_COLUMNS else 0
-    cells = columns - 2 * margin
-    chrome = Chrome([[]], _prompt(frame, cells, rows, voice), _link(frame.link, cells, voice))
-    if frame.verdict:
-        most = _verdict_rows(frame, chrome, Box(cells, rows, voice), columns)
-        chrome = chrome._replace(verdict=_verdict(frame, frame.verdict, columns, voice, margin, most))
-    lines = _tiny(frame, chrome, rows) if rows < 4 else _whole(frame, chrome, Box(cells, rows, voice))
+    box = Box(columns - 2 * margin, rows, voice)
+    chrome = _chrome(frame, box, columns)
+    lines = _tiny(frame, chrome, rows) if rows < 4 else _whole(frame, chrome, box)
     bands = {id(line) for line in chrome.verdict}
     shifted = [line if id(line) in bands or not (margin and line) else [(" ", ""), *line] for line in lines]
     return Painted(columns, rows, [clipped(line, columns) for line in shifted])
+
+
+def in_sight(frame: Frame, columns: int, rows: int, size: int, plain: bool = False) -> int:
+    """How many rows of a list are in sight on such a screen, of a window that has `size` of them; `size` where this is
+    no list, or nothing of one is seen."""
+    view = frame.view
+    if rows < 4 or not isinstance(view, ListWindow) or not view.rows:
+        return size
+    view = view._replace(rows=(*view.rows, *view.rows[-1:] * (size - len(view.rows))))
+    cells = columns - 2 * (columns >= MARGIN_COLUMNS)
+    box = Box(cells, rows, Voice(plain, frame.language))
+    chrome = _chrome(frame._replace(view=view), box, columns)
+    return list_window.body(view, box._replace(rows=_room(chrome, box))).shown or size
+
+
+def _chrome(frame: Frame, box: Box, columns: int) -> Chrome:
+    """What stands around the body, of a screen of so many columns with its margins."""
+    chrome = Chrome([[]], _prompt(frame, box.cells, box.rows, box.voice), _link(frame.link, box.cells, box.voice))
+    if frame.verdict:
+        most, margin = _verdict_rows(frame, chrome, box, columns), (columns - box.cells) // 2
+        chrome = chrome._replace(verdict=_verdict(frame, frame.verdict, columns, box.voice, margin, most))
+    return chrome
 
 
 def _tiny(frame: Frame, chrome: Chrome, rows: int) -> list[Line]:
