@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,3 +35,20 @@ def test_a_line_is_picked_in_german_and_the_next_in_dutch(
     app.shows("Scan het artikel", "b Terug")
     app.take(lines[1].code, "pick.done", "pick.all_taken")
     app.shows("Alles gepickt", "b Terug")
+
+
+def test_no_order_falls_between_two_pages_over_long_words(shop: Shop, picker: Callable[..., Picker]) -> None:
+    line = shop.goods(1)[0]["product_number"]
+    listed = {f"PAGE-{n}" for n in range(9)}
+    for order in listed:
+        shop.add_order(order, [(line, 1)])
+    app = picker(columns=20, rows=16, env={"LANG": "fr_FR.UTF-8", "LC_ALL": None, "LC_MESSAGES": None})
+    app.shows("Connexion")
+    app.enter("anna")
+    app.shows("PAGE-0")
+    app.enter("7")
+    seen = set(re.findall(r"PAGE-\d", app.shows("9 ")))
+    for _ in listed:
+        app.enter("n")
+        seen |= set(re.findall(r"PAGE-\d", app.shows("9 ")))
+    assert seen == listed
