@@ -347,6 +347,23 @@ def test_every_order_is_met_at_home_in_every_language(store: Home, language: str
         session.close()
 
 
+def test_no_row_that_a_long_answer_covers_is_passed_over(store: Home) -> None:
+    session = open_session(store, Settings(terminal="dock", user="U1", language="fr"))
+    try:
+        walker = Walker(session, (20, 26))
+        walker.key_in("3")
+        stand = walker.key_in("99")
+        view = stand.frame.view
+        assert isinstance(view, ListWindow)
+        seen = in_sight(stand.frame, *walker.size, len(view.rows), plain=True)
+        assert seen < len(view.rows)
+        after = walker.key_in("n").frame.view
+        assert isinstance(after, ListWindow)
+        assert after.first == seen
+    finally:
+        session.close()
+
+
 def _rows_met(walker: Walker) -> int:
     """How many rows `n` brings into sight until it is back at the first page."""
     met: set[str] = set()

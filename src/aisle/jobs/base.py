@@ -291,7 +291,8 @@ class Context(NamedTuple):
     """How many list rows a window may ask for."""
     terminal: str = ""
     sight: int = 99
-    """So many of them are in sight, when somebody leads through a list: longer words in a menu leave room for fewer."""
+    """So many of them are in sight, when somebody leads through a list: long words of a menu, and a long answer, leave
+    room for fewer."""
 
 
 class Job(Protocol[S]):

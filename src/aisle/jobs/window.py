@@ -62,8 +62,9 @@ W = TypeVar("W", bound=Window)
 
 
 def room(context: Context) -> int:
-    """How many rows a window may ask for where no menu stands under the list."""
-    return context.rows + (1 if context.rows > 1 else 0)
+    """How many rows a window may ask for where no menu stands under the list; no more than somebody who goes on from
+    here has seen of it."""
+    return min(context.rows + (1 if context.rows > 1 else 0), context.sight)
 
 
 def arrived(state: W, rows: tuple[Any, ...], total: int) -> W:

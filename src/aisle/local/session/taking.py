@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aisle.jobs.base import Event, Heard, Start, listens, passes
-from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Msg, Verdict, msg
 from aisle.jobs.window import LETTERS
 from aisle.local.session.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
 from aisle.local.session.ear import detour
@@ -210,9 +210,11 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
 def _see(desk: Desk) -> None:
     """Whoever leads through a list goes on from what he sees of it."""
     if desk.in_sight is not None and desk._size.rows:
-        context = desk._context()
-        seen = desk.in_sight(frame(desk), *desk._size, context.rows)
-        desk._known = context._replace(sight=seen)
+        shown, context = frame(desk), desk._context()
+        size = max(context.rows, len(shown.view.rows) if isinstance(shown.view, ListWindow) else 0)
+        seen = desk.in_sight(shown, *desk._size, size)
+        if seen < size:
+            desk._known = context._replace(sight=seen)
 
 
 def _is_own_badge(desk: Desk, meanings: Sequence[Meaning]) -> bool:
