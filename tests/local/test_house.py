@@ -79,6 +79,17 @@ def test_a_scan_goes_on_with_the_job(home: Home, page: str) -> None:
     assert sent(home) == {1: 1, 2: 2, 3: 1}
 
 
+@pytest.mark.parametrize("page", ["h", "."])
+def test_what_was_taken_in_the_same_read_is_known_on_the_way_back(home: Home, page: str) -> None:
+    with at(home, user="U1") as session:
+        slowly = [say(session, "4101"), say(session, f"3*{BARCODES[1]}"), say(session, page), say(session, BARCODES[1])]
+        say(session, "u", "u")
+        at_once = say(session, f"3*{BARCODES[1]}", page, BARCODES[1])
+        assert at_once.verdict == slowly[-1].verdict
+        assert session.poll(rung=True) in (None, at_once)
+    assert sent(home) == {2: 4}
+
+
 def test_what_is_typed_on_help_is_said_below(home: Home) -> None:
     with at(home, user="U1") as session:
         picking(session)

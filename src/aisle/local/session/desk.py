@@ -165,7 +165,7 @@ class Desk(ABC):
             self._verdict = outcome.verdict
             self._ring(outcome.verdict)
         self._asking = self._asking.on(self._stack.levels)
-        if untold and outcome.opened and not self._commit():
+        if untold and outcome.covers and not self._commit():
             return  # a page over a job that has written: on the way back that job asks for what it has written
         for order in outcome.orders:
             self._obey(order)

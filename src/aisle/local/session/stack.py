@@ -110,6 +110,8 @@ class Outcome(NamedTuple):
     """What the session itself is asked to do."""
     asks: tuple[tuple[str, Ask], ...] = ()
     """Each with its name."""
+    covers: bool = False
+    """Whether a page lies over another now, one of the journal or one of the house."""
 
 
 class Stack:
@@ -208,6 +210,7 @@ class _Run:
         self.wishes: list[Wish] = []
         self.orders: list[Order] = []
         self.asks: list[tuple[str, Ask]] = []
+        self.covers = False
         self.verdict: Verdict | None = None
 
     def go_on(self, index: int, event: Event) -> Outcome:
@@ -238,6 +241,7 @@ class _Run:
             self.verdict,
             tuple(self.orders),
             tuple(self.asks),
+            self.covers,
         )
 
     def _step(self, index: int, event: Event, live: bool) -> None:
@@ -284,6 +288,7 @@ class _Run:
     def _open(self, job: str, args: Any) -> None:
         parent = self.stack.top.ref
         level = self.stack.push(job)
+        self.covers = True
         if level.ref:
             self.opened.append(NewJob(level.ref, job, level.job.version, parent))
         self.queue.append((len(self.stack.levels) - 1, Opened(args), False))
