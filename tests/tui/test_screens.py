@@ -266,7 +266,7 @@ def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
     [
         (Link("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "envoyé"}),
         (Link("live", 20.0, 3), {"en": "3 wait", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
-        (Link("live", 20.0, 1), {"en": "1 wait", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
+        (Link("live", 20.0, 1), {"en": "1 waits", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
         (Link("offline", 720.0), {"en": "all sent", "nl": "offline 12m", "de": "gesendet", "fr": "envoyé"}),
     ],
 )

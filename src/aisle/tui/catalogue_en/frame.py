@@ -26,7 +26,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.unkept": ("unsaved", "nothing is saved"),
     "link.age": ("{seconds:age}", "{seconds:age}", "data {seconds:age} old"),
     "link.age_never": ("no data", "no data", "no data yet"),
-    "link.waiting": ("{count}w", "{count} wait", "{count} waiting"),
+    "link.waiting": ("{count}w", "{count:waits|wait}", "{count} waiting"),
     "link.sent": ("0w", "all sent"),
     "link.elsewhere": ("0w +{count}", "{count} elsewhere", "sent here, {count} in other stores"),
     "link.doubtful": ("{count}?", "{count} to settle"),
