@@ -115,6 +115,21 @@ def test_cases_and_times_count_as_what_they_hold(home: Home) -> None:
     assert [(item["quantity"], item.get("allow_overage")) for item in operation.body] == [(12, True), (2, None)]
 
 
+def test_what_is_asked_about_goods_grows_by_scans_outlives_a_session_and_is_answered_before_any_other(
+    home: Home,
+) -> None:
+    with at(home) as session:
+        say(session, "A-1", f"11*{CODES[0]}")
+        assert told(say(session, CODES[0])) == (ASK, "move.over")
+        assert told(say(session, CASE)) == (ASK, "move.over")
+    with at(home) as session:
+        assert told(say(session, "B-1")) == (WRONG, "move.answer_first")
+        assert told(say(session, "3")) == (GOOD, "move.taken")
+        say(session, "B-1")
+    (operation,) = operations(home)
+    assert [(item["quantity"], item["to_location"]["location_code"]) for item in operation.body] == [(24, "B-1")]
+
+
 def test_a_cart_survives_the_end_of_a_session_with_all_that_is_on_it(home: Home) -> None:
     for time in range(6):
         session = open_session(home, Settings(terminal="dock", user="U1"))

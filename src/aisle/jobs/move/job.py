@@ -174,9 +174,13 @@ def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Re
     meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
     if meaning is None:
         return told(state, WRONG, "move.not_this", what=meanings[0].label or meanings[0].key)
-    asked = any(way.kind in ("fit", "over") for way in state.ways) and state.hand and meaning.kind != PRODUCT
-    asked = asked or move_take.is_number_asked(state)
-    if asked or state.phase in ("pool", "leave") or (state.phase == "where" and meaning.kind != LOCATION):
+    if move_take.is_asked(state) and (state.phase != "put" or meaning.kind != PRODUCT):
+        return move_take.unanswered(state, meaning)
+    if (
+        move_take.is_number_asked(state)
+        or state.phase in ("pool", "leave")
+        or (state.phase == "where" and meaning.kind != LOCATION)
+    ):
         return told(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
     waiting = state.pending is not None and not state.started
     portion = state.portion if state.phase in ("put", "where") else ZERO
@@ -221,11 +225,11 @@ def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context)
     if value > most:
         return _thing(state, (found,), context)
     ways = (Way("amount", "", value), Way(f"is_{found.kind}", found.key))
-    return told(state._replace(ways=ways), ASK, "move.number_of", quantity=value)
+    return told(state._replace(ways=ways, pending=None), ASK, "move.number_of", quantity=value)
 
 
 def _so_many(state: Moving, part: Part, value: Decimal) -> Result:
-    state = state._replace(ways=())
+    state = state._replace(ways=(), pending=None)
     if state.phase != "put":
         return move_take.want(state, part, value)
     if value > part.quantity:

@@ -12,12 +12,15 @@ from aisle.jobs.move import carrying
 from aisle.jobs.move.moving import UNKNOWN, ZERO, Did, Hold, Lying, Moving, Part, Way, holdings, nowhere_of, shelf_of
 from aisle.jobs.move.told import told
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
-from aisle.scan.meaning import Meaning
+from aisle.scan.meaning import PRODUCT, Meaning
 
 Result = Turn[Moving]
 
 WAYS = 7
 """Numbered places at most; any other place can be scanned."""
+
+ABOUT_GOODS = ("fit", "over", "held", "forget")
+"""Ways out of a question about goods that somebody has in his hands: until it is answered, nothing else is taken."""
 
 
 # Where from
@@ -51,8 +54,17 @@ def refreshed(state: Moving, row: Mapping[str, Any] | None) -> Moving:
     if row is None:
         return state._replace(shelf=(), known=False, default=0)
     shelf = shelf_of(row)
+    shelf = (*shelf, *_asked_of(state, shelf))
     hand = tuple(_against(part, shelf, state) for part in state.hand)
     return state._replace(shelf=shelf, known=True, default=int(number(row.get("default_stock_pool"))), hand=hand)
+
+
+def _asked_of(state: Moving, shelf: tuple[Lying, ...]) -> tuple[Lying, ...]:
+    """What is asked about and does not lie here by the books: none of it, or its answer would take nothing."""
+    asked = state.pending.key if is_asked(state) and state.pending else ""
+    if any(each.product == asked for each in shelf):
+        return ()
+    return tuple(each._replace(free=ZERO, pools=(), held=()) for each in state.shelf if each.product == asked)
 
 
 def _against(part: Part, shelf: tuple[Lying, ...], state: Moving) -> Part:
@@ -145,7 +157,7 @@ def _not_here(state: Moving, lying: Lying, meaning: Meaning, places: list[tuple[
     others = [Way("from", place, quantity) for place, quantity in places if place.casefold() != state.place.casefold()]
     ways = (Way("over", lying.product, meaning.quantity), Way("count", state.place), *others[:2])
     text = msg("move.not_here", label=lying.label, place=state.place)
-    state = state._replace(ways=ways, pending=meaning if others else None)
+    state = state._replace(ways=ways, pending=meaning)
     return Turn(state, (), Verdict(ASK, text))
 
 
@@ -159,7 +171,9 @@ def _take(state: Moving, lying: Lying, meaning: Meaning) -> Result:
     part = carrying.part_of(lying, state.place, state.from_pool)
     if part.books == 0 and state.place and carrying.find(state.hand, part) < 0:
         ways = (Way("over", lying.product, meaning.quantity), Way("count", state.place))
-        return told(state._replace(ways=ways), ASK, "move.none_left", label=lying.label, place=state.place)
+        return told(
+            state._replace(ways=ways, pending=meaning), ASK, "move.none_left", label=lying.label, place=state.place
+        )
     return _add(state, part, meaning)
 
 
@@ -207,7 +221,8 @@ def too_many(state: Moving, part: Part, quantity: Decimal) -> Result:
     index = carrying.find(state.hand, part)
     if index >= 0 and part.books <= 0:
         ways.append(Way("forget", part.product))
-    state = state._replace(ways=tuple(ways), at=index if index >= 0 else state.at)
+    asked = Meaning(PRODUCT, part.product, part.label, quantity, code=part.product) if ways else None
+    state = state._replace(ways=tuple(ways), pending=asked, at=index if index >= 0 else state.at)
     args: dict[str, str | Decimal] = {"label": part.label, "quantity": quantity, "books": part.books}
     if part.order:
         args["order"] = part.order
@@ -264,6 +279,30 @@ def of_how_many(state: Moving) -> Part | None:
     return _meant(state, way) if way.kind == "fit" else None
 
 
+def is_asked(state: Moving) -> bool:
+    """Whether goods were counted that nobody has said yet how many of, or whose, are meant."""
+    return any(way.kind in ABOUT_GOODS for way in state.ways)
+
+
+def unanswered(state: Moving, meaning: Meaning) -> Result:
+    """A scan while goods are asked about: so many more of them, or nothing before they are settled."""
+    asked, part = state.pending, _asked_about(state)
+    if asked is None or part is None or (meaning.kind, meaning.key) != (PRODUCT, asked.key):
+        return told(state, WRONG, "move.answer_first", what=meaning.label or meaning.key)
+    quantity = asked.quantity + meaning.quantity
+    if part.books or state.ways[0].kind != "over" or (quantity % 1 and not part.decimal):
+        return want(state, part, quantity)
+    ways = tuple(way._replace(quantity=quantity) if way.kind == "over" else way for way in state.ways)
+    state = state._replace(ways=ways, pending=asked._replace(quantity=quantity))
+    return told(state, ASK, "move.over", label=part.label, quantity=quantity, books=part.books)
+
+
+def _asked_about(state: Moving) -> Part | None:
+    """The goods that are asked about; None while it is asked whose they are."""
+    way = next(way for way in state.ways if way.kind in ABOUT_GOODS)
+    return None if way.kind == "held" else _meant(state, way)
+
+
 def is_number_asked(state: Moving) -> bool:
     """Whether it is asked what digits are: so many stand nowhere but in the question, and nothing goes on before."""
     return any(way.kind == "amount" for way in state.ways)
@@ -274,7 +313,7 @@ def forgotten(state: Moving) -> Result:
     part = state.part
     if part is None:
         return Turn(state)
-    state = carrying.taken(state._replace(portion=ZERO), part, ZERO)
+    state = carrying.taken(state._replace(portion=ZERO, pending=None), part, ZERO)
     if state.phase == "put" and not state.hand:
         state = state._replace(phase="load")
     return told(state, INFO, "move.taken_none", label=part.label)

@@ -1,0 +1,108 @@
+"""What is asked about the goods that somebody moves is answered first: no unit of it goes without a word."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.jobs.base import Changed
+from aisle.jobs.view import WRONG
+from aisle.scan.meaning import Back
+from tests.unit.moves import Hand, Store
+
+
+@pytest.mark.parametrize("place", ["A-1", "A-2"], ids=["too many", "not there"])
+def test_goods_that_are_asked_about_with_empty_hands_are_not_left_for_another_scan(place: str) -> None:
+    hand = Hand()
+    hand.say(place)
+    assert hand.scan("P1", "7") in ("move.over", "move.not_here")
+    asked, choices = hand.state, hand.choices
+    for code in ("B-1", place, "4101", "P3"):
+        assert hand.say(code) == "move.answer_first", code
+        assert hand.verdict is not None
+        assert hand.verdict.kind == WRONG
+    assert (hand.state, hand.choices) == (asked, choices)
+    hand.say(str(choices.index("move.way_over") + 1), "B-1")
+    assert hand.items[0][:2] == ("P1", 7)
+    assert hand.sent[0].body[0]["allow_overage"] is True
+
+
+def test_whose_goods_are_is_said_before_another_scan() -> None:
+    hand = Hand()
+    hand.store.goods["P4", "PU", 1, "4102", 1] += 1
+    assert hand.say("PU", "P4") == "move.whose"
+    for code in ("A-2", "4101", "P4"):
+        assert hand.say(code) == "move.answer_first", code
+    hand.say("1", "A-2")
+    assert hand.items == [("P4", 1, ("PU", 0, "4101", 2), ("A-2", 0, "4101", 2))]
+
+
+def test_back_takes_the_question_about_goods_back_in_words() -> None:
+    hand = Hand()
+    hand.say("A-1")
+    hand.scan("P1", "7")
+    assert hand.feed(Back()) == "session.dropped"
+    assert (hand.choices, hand.state.pending, hand.view.name) == ([], None, "move.take")
+    assert hand.say("P1") == "move.taken"
+    assert hand.held == {"P1": 1}
+
+
+@pytest.mark.parametrize("before", [0, 2], ids=["empty hands", "some in hand"])
+def test_more_scans_of_what_is_asked_about_are_asked_about_too(before: int) -> None:
+    hand = Hand()
+    hand.say("A-1", *["P1"] * before)
+    hand.scan("P1", str(6 - before))
+    for scanned, quantity in (("1", 7), ("1", 8), ("12", 20)):
+        assert hand.scan("P1", scanned) == "move.over"
+        assert hand.verdict is not None
+        assert dict(hand.verdict.text.args)["quantity"] == quantity
+    asked = hand.state
+    assert hand.scan("P1", "0.5") == "move.whole"
+    assert hand.state == asked
+    assert hand.say("=9", "P1") == "move.over"
+    hand.say("3", "B-1")
+    assert hand.items[0][:2] == ("P1", 10)
+
+
+def test_more_scans_of_what_does_not_lie_here_leave_its_ways_where_they_are() -> None:
+    hand = Hand()
+    hand.say("A-2", "P1")
+    choices = hand.choices
+    assert hand.say("P1", "P1") == "move.over"
+    assert hand.choices == choices
+    hand.feed(Changed("outbox", ""))
+    assert hand.scan("P1", "2") == "move.over"
+    hand.say("1")
+    assert (hand.state.place, hand.held) == ("A-2", {"P1": 5})
+    hand = Hand()
+    hand.say("A-2", "P1", "P1", "4")
+    assert (hand.state.place, hand.held) == ("B-1", {"P1": 2})
+
+
+def test_what_is_asked_about_and_none_is_left_of_grows_with_each_scan() -> None:
+    hand = Hand()
+    hand.say("A-1", "P1", "a", "B-1")
+    assert hand.say("P1") == "move.none_left"
+    assert hand.say("P1") == "move.over"
+    assert hand.say("B-1") == "move.answer_first"
+    hand.say("1")
+    assert hand.held == {"P1": 2}
+
+
+def test_what_is_asked_of_an_order_grows_with_each_scan() -> None:
+    hand = Hand()
+    hand.say("4101", "P4", "P4", "P4")
+    assert hand.scan("P4", "2") == "move.over_held"
+    assert hand.verdict is not None
+    assert dict(hand.verdict.text.args)["quantity"] == 5
+    hand.say("1")
+    assert hand.held == {"P4": 2}
+
+
+def test_digits_that_are_the_number_of_what_is_asked_about_are_one_more_of_it() -> None:
+    hand = Hand(Store({("110003", "A-1", 1, "", 0): 5, ("110004", "A-1", 1, "", 0): 2}, {}, ("A-1", "B-1")))
+    hand.say("A-1")
+    hand.scan("110003", "6")
+    assert hand.say("=110003", "=110003") == "move.over"
+    assert hand.say("=110004") == "move.answer_first"
+    hand.say("3")
+    assert hand.held == {"110003": 8}
