@@ -88,6 +88,17 @@ def test_what_is_asked_about_and_none_is_left_of_grows_with_each_scan() -> None:
     assert hand.held == {"P1": 2}
 
 
+@pytest.mark.parametrize("other", [(), ("P3",)], ids=["empty hands", "others in hand"])
+def test_a_number_that_answers_how_many_and_is_a_code_too_is_of_the_goods_asked_about(other: tuple[str, ...]) -> None:
+    hand = Hand()
+    hand.store.codes = (*hand.store.codes, "2")
+    hand.say("A-1", *other)
+    hand.scan("P1", "7")
+    assert hand.say("=2") == "move.number_of"
+    assert hand.say("1") == "move.taken"
+    assert hand.held == {"P1": 2, **dict.fromkeys(other, 1)}
+
+
 def test_what_is_asked_of_an_order_grows_with_each_scan() -> None:
     hand = Hand()
     hand.say("4101", "P4", "P4", "P4")

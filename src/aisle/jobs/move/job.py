@@ -224,7 +224,7 @@ def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context)
     most = part.quantity if state.phase == "put" else part.books if part.books >= 0 else LIKELY
     if value > most:
         return _thing(state, (found,), context)
-    ways = (Way("amount", "", value), Way(f"is_{found.kind}", found.key))
+    ways = (Way("amount", part.product, value, part.line), Way(f"is_{found.kind}", found.key))
     return told(state._replace(ways=ways, pending=None), ASK, "move.number_of", quantity=value)
 
 
@@ -307,8 +307,8 @@ def _pool(state: Moving, pool: Pool) -> Result:
 def _way(state: Moving, way: Way, context: Context) -> Result:
     state = state._replace(ways=())
     match way.kind:
-        case "amount" if state.part:
-            return _so_many(state, state.part, way.quantity)
+        case "amount" if part := move_take.meant(state, way):
+            return _so_many(state, part, way.quantity)
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return _thing(state, (Meaning(way.kind[3:], way.key, way.key, code=way.key),), context)
         case "put":

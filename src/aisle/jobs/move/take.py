@@ -252,7 +252,7 @@ def _source(part: Part) -> Msg:
 
 def chosen(state: Moving, way: Way) -> Result:
     """A way that says how much, or whose."""
-    part = _meant(state, way)
+    part = meant(state, way)
     if part is None:
         return Turn(state._replace(pending=None))
     meaning, state = state.pending, state._replace(pending=None)
@@ -274,9 +274,9 @@ def of_how_many(state: Moving) -> Part | None:
     if not state.ways:
         return state.part
     way = state.ways[0]
-    if way.kind in ("amount", "fit_order", "drop"):
+    if way.kind in ("fit_order", "drop"):
         return state.part
-    return _meant(state, way) if way.kind == "fit" else None
+    return meant(state, way) if way.kind in ("fit", "amount") else None
 
 
 def is_asked(state: Moving) -> bool:
@@ -300,7 +300,7 @@ def unanswered(state: Moving, meaning: Meaning) -> Result:
 def _asked_about(state: Moving) -> Part | None:
     """The goods that are asked about; None while it is asked whose they are."""
     way = next(way for way in state.ways if way.kind in ABOUT_GOODS)
-    return None if way.kind == "held" else _meant(state, way)
+    return None if way.kind == "held" else meant(state, way)
 
 
 def is_number_asked(state: Moving) -> bool:
@@ -319,7 +319,7 @@ def forgotten(state: Moving) -> Result:
     return told(state, INFO, "move.taken_none", label=part.label)
 
 
-def _meant(state: Moving, way: Way) -> Part | None:
+def meant(state: Moving, way: Way) -> Part | None:
     """The goods that a way is about: those on the screen, or some that lie here."""
     if way.kind == "held":
         lying = next((each for each in state.shelf if any(_is(hold, way) for hold in each.held)), None)
