@@ -8,6 +8,7 @@ import pytest
 
 from aisle.jobs.base import Changed, Close, Remark, Rows
 from aisle.scan.meaning import LOCATION, Back, Choice, Command, Text
+from aisle.tui.catalogue import Voice
 from tests.unit.picks import Hand, line, order
 
 ROUND = {
@@ -140,6 +141,8 @@ def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
     (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
     assert close.verdict
     assert close.verdict.text.id == "pick.left_lying"
+    assert Voice().say(close.verdict.text).endswith("but 1 of it lies at no pick-up place yet")
+    assert Voice(language="de").say(close.verdict.text).endswith("aber 1 davon liegt an keinem Abholplatz")
     nowhere = Hand(line(1, "P1", 1))
     nowhere.scan("P1")
     nowhere.feed(Back())

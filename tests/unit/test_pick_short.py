@@ -5,8 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import codec
-from aisle.jobs.base import Closed, Start, Write
+from aisle.jobs.base import Close, Closed, Start, Write
 from aisle.jobs.pick.picking import Picking
+from aisle.jobs.view import INFO
 from aisle.scan.meaning import LOCATION, Back, Choice, Command, Unknown
 from aisle.tui.catalogue import Voice
 from tests.unit.picks import Hand, line
@@ -132,6 +133,49 @@ def test_the_last_line_closed_short_makes_the_order_picked() -> None:
     hand.feed(Command("u"))
     assert hand.view.name == "pick.product"
     assert hand.updates[-1]["is_picked"] is False
+
+
+SHORT = Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False})
+
+
+def all_short(hand: Hand) -> None:
+    """Whatever is to be taken is not there."""
+    for _ in hand.state.takes:
+        if hand.view.name != "pick.done":
+            hand.feed(SHORT)
+    assert hand.view.name == "pick.done"
+
+
+def test_where_nothing_at_all_was_picked_no_goods_lie_anywhere_and_no_order_is_picked() -> None:
+    lines = [line(number, f"P{number}", 2, preferred_location_code=f"A-{number}") for number in (1, 2, 3)]
+    one = Hand(*lines)
+    many = Hand(orders={"O1": lines, "O2": [line(1, "P9", 1)]})
+    for hand, count in ((one, 3), (many, 4)):
+        all_short(hand)
+        assert [each.text.id for each in hand.view.lines] == ["pick.nothing_picked"]
+        said = f"Nothing was picked: {count} lines are short"
+        assert Voice().say(hand.view.lines[0].text) == said
+        assert hand.feed(Unknown("7")) == "pick.no_quantity_over"
+        assert hand.told == "7 is no order here. Scan the next order."
+        hand.feed(Back())
+        (close,) = (effect for effect in hand.effects if isinstance(effect, Close))
+        assert close.verdict
+        assert close.verdict.kind == INFO
+        assert Voice().say(close.verdict.text) == said
+
+
+def test_an_order_of_which_nothing_was_picked_says_so_when_it_is_opened_again() -> None:
+    hand = Hand(line(1, "P1", 3, is_picked=True))
+    assert hand.verdict is not None
+    assert (hand.verdict.kind, hand.verdict.text.id) == (INFO, "pick.nothing_picked")
+    assert Voice().say(hand.verdict.text) == "Nothing was picked: 1 line is short"
+
+
+def test_where_anything_was_picked_it_is_to_be_put_down() -> None:
+    hand = Hand(line(1, "P1", 1), line(2, "P2", 1))
+    hand.scan("P1")
+    hand.feed(SHORT)
+    assert [each.text.id for each in hand.view.lines] == ["pick.note_done_short", "pick.note_put_down"]
 
 
 def test_a_rejected_order_leaves_and_is_told_to_the_service() -> None:

@@ -258,24 +258,7 @@ def _back(state: Picking, context: Context) -> Result:
 
 
 def _left(state: Picking, context: Context) -> Result:
-    if state.back:
-        id_ = "pick.left_hand_nowhere" if any(back.free for back in state.back) else "pick.left_hand"
-        close = Close(Verdict(INFO, msg(id_, count=picking.to_be_back(state))))
-        return Turn(state, (*pick_claim.let_go(state, context.store), close))
-    placed = any(take.place for take in state.takes)  # else nobody here keeps places
-    lying = picking.all_in_hand(state) if placed and state.phase == "done" else Decimal(0)
-    if lying:
-        totes = " ".join(tote.letter for tote in state.totes if picking.in_hand(state, tote.order))
-        told = msg("pick.left_lying", count=lying, order=state.order)
-        told = msg("pick.left_lying_round", count=lying, totes=totes) if state.many else told
-        return Turn(state, (*pick_claim.let_go(state, context.store), Close(Verdict(INFO, told))))
-    if state.many:
-        id_ = "pick.left_round_done" if state.phase == "done" else "pick.left_round"
-        told = msg(id_, count=len(state.totes))
-    else:
-        told = msg("pick.left_done" if state.phase == "done" else "pick.left", order=state.order)
-    close = Close(Verdict(GOOD if state.phase == "done" else INFO, told))
-    return Turn(state, (*pick_claim.let_go(state, context.store), close))
+    return Turn(state, (*pick_claim.let_go(state, context.store), Close(pick_view.left(state))))
 
 
 def _thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> Result:

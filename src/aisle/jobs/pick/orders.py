@@ -11,7 +11,7 @@ from aisle.jobs.pick import given as pick_given
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Picking, Tote
 from aisle.jobs.pick.undo import shifted
-from aisle.jobs.pick.walk import Take, takes
+from aisle.jobs.pick.walk import Take, is_nothing, takes
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
 
 Result = Turn[Picking]
@@ -92,7 +92,9 @@ def begun(state: Picking) -> Result:
     given = state.takes
     start = picking.with_takes(state._replace(phase="walk", takes=(), at=-1), given)
     open_ = [take for take in start.takes if take.open]
-    if state.many:
+    if is_nothing(start.takes):
+        told = msg("pick.nothing_picked", lines=len(start.takes))
+    elif state.many:
         stops, count = len({take.stop for take in open_}), len(state.totes)
         told = msg("pick.round_opened", count=count, lines=len(open_), stops=stops)
         told = told if open_ else msg("pick.round_already", count=count)

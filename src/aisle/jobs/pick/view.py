@@ -10,8 +10,8 @@ from aisle.jobs.base import priced
 from aisle.jobs.house.note import Note
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Picking, Tote, Way
-from aisle.jobs.pick.walk import Take
-from aisle.jobs.view import BACK, ON, Fact, Hint, Line, Msg, Step, Stop, msg, raw
+from aisle.jobs.pick.walk import Take, is_nothing
+from aisle.jobs.view import BACK, GOOD, INFO, ON, Fact, Hint, Line, Msg, Step, Stop, Verdict, msg, raw
 
 COMING = 12
 """Stops to come that a view carries; a screen shows as many as it has room for."""
@@ -226,6 +226,23 @@ def _way(state: Picking, way: Way) -> Msg:
 
 def _done(state: Picking) -> Step:
     quantity, total, _ = picking.total(state.takes)
+    return Step(
+        name=state.step,
+        title=_title(state),
+        prompt=_done_prompt(state, picking.in_hand(state)),
+        lines=tuple(_done_lines(state)),
+        choices=_choices(state),
+        hints=(*((Hint("u", msg("hint.undo")),) if state.history else ()), *_back()),
+        done=quantity,
+        total=total,
+    )
+
+
+def _done_lines(state: Picking) -> list[Line]:
+    """What came of it, and where the goods are, if there are any."""
+    if is_nothing(state.takes):
+        return [Line("note", _nothing(state))]
+    quantity, total, _ = picking.total(state.takes)
     in_hand = picking.in_hand(state)
     notes = msg("pick.note_done", lines=len(state.takes), quantity=quantity)
     full = sum(not take.closed for take in state.takes)
@@ -238,16 +255,32 @@ def _done(state: Picking) -> Step:
     if state.many and in_hand:
         letters = " ".join(tote.letter for tote in lying if state.only in ("", tote.order))
         lines.insert(0, Line("tote", msg("pick.totes_in_hand", totes=letters)))
-    return Step(
-        name=state.step,
-        title=_title(state),
-        prompt=_done_prompt(state, in_hand),
-        lines=tuple(lines),
-        choices=_choices(state),
-        hints=(*((Hint("u", msg("hint.undo")),) if state.history else ()), *_back()),
-        done=quantity,
-        total=total,
-    )
+    return lines
+
+
+def _nothing(state: Picking) -> Msg:
+    return msg("pick.nothing_picked", lines=len(state.takes))
+
+
+def left(state: Picking) -> Verdict:
+    """What leaving the orders comes to."""
+    if state.back:
+        id_ = "pick.left_hand_nowhere" if any(back.free for back in state.back) else "pick.left_hand"
+        return Verdict(INFO, msg(id_, count=picking.to_be_back(state)))
+    if state.phase != "done":
+        return Verdict(INFO, msg("pick.left_round") if state.many else msg("pick.left", order=state.order))
+    if is_nothing(state.takes):
+        return Verdict(INFO, _nothing(state))
+    placed = any(take.place for take in state.takes)  # else nobody here keeps places
+    lying = picking.all_in_hand(state) if placed else Decimal(0)
+    if lying and state.many:
+        totes = " ".join(tote.letter for tote in state.totes if picking.in_hand(state, tote.order))
+        return Verdict(INFO, msg("pick.left_lying_round", count=lying, totes=totes))
+    if lying:
+        return Verdict(INFO, msg("pick.left_lying", count=lying, order=state.order))
+    if state.many:
+        return Verdict(GOOD, msg("pick.left_round_done", count=len(state.totes)))
+    return Verdict(GOOD, msg("pick.left_done", order=state.order))
 
 
 def _done_prompt(state: Picking, in_hand: bool) -> Msg:

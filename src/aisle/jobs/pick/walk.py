@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -108,6 +108,11 @@ class Take(NamedTuple):
 def takes(lines: Iterable[Mapping[str, Any]], order: str = "") -> tuple[Take, ...]:
     """The lines of an order (rows of the read `order`) as stops in walking order."""
     return arranged((_take(line, order) for line in lines), {order: 0})
+
+
+def is_nothing(takes: Collection[Take]) -> bool:
+    """Whether every line is closed, and nothing at all was picked."""
+    return bool(takes) and all(take.closed and not take.picked for take in takes)
 
 
 Feet = tuple[Decimal, Decimal, tuple[tuple[int, int, str], ...]]

@@ -74,6 +74,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Stellplatz scannen.",
         "Ware abstellen und den Platz scannen, damit sie gefunden wird.",
     ),
+    "pick.nothing_picked": ("Nichts gepickt", "Nichts gepickt: {lines:Position|Positionen} mit Fehlmenge"),
     "pick.note_moved": ("Abgestellt.", "Die Ware steht am Abholplatz."),
     "pick.way_take_here": ("Von {key} nehmen", "Hier nehmen, von {key}"),
     "pick.way_take_rest": ("Nimm {rest}", "Die fehlenden {rest} nehmen"),
@@ -175,7 +176,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_quantity_over": (
         "Auftrag scannen",
         "{code}: kein Auftrag; nächsten scannen",
-        "{code} ist hier kein Auftrag. Die Ware ist abgestellt; nächsten Auftrag scannen.",
+        "{code} ist hier kein Auftrag. Nächsten Auftrag scannen.",
     ),
     "pick.weigh": ("Wie viel?", "Wie viel {label:~}?", "Wie viel {label:~}? {rest} {unit} nötig. Eingeben."),
     "pick.put_on_shelf": ("{place}: ein Regal", "{place} ist ein Regal dieses Auftrags. Hier abstellen?"),

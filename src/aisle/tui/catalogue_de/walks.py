@@ -69,12 +69,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.left_lying": (
         "{count} in Hand!",
         "{order}: {count} in der Hand",
-        "Auftrag {order} ist gepickt, aber {count} davon liegen an keinem Abholplatz",
+        "Auftrag {order} ist gepickt, aber {count:davon liegt|davon liegen} an keinem Abholplatz",
     ),
     "pick.left_lying_round": (
         "{count} in Hand!",
         "{totes}: {count} in der Hand",
-        "Alles gepickt, aber {count} in Kiste {totes} liegen an keinem Abholplatz",
+        "Alles gepickt; an keinem Abholplatz: {count} in Kiste {totes}",
     ),
     "pick.no_pickup": (
         "{code:~}? 1?",

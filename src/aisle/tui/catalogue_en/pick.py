@@ -71,6 +71,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Scan where you put it down.",
         "Put the goods down and scan the place, so that they are found.",
     ),
+    "pick.nothing_picked": ("Nothing picked", "Nothing was picked: {lines:line is|lines are} short"),
     "pick.note_moved": ("Put down.", "The goods lie at the pick-up place."),
     "pick.way_take_here": ("Take it at {key}", "Take it here, at {key}"),
     "pick.way_take_rest": ("Take {rest}", "Take the {rest} still needed"),
@@ -164,7 +165,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_quantity_over": (
         "Scan an order",
         "{code} is no order; scan the next",
-        "{code} is no order here. The goods are put down; scan the next order.",
+        "{code} is no order here. Scan the next order.",
     ),
     "pick.weigh": ("How much?", "How much of {label:~}?", "How much of {label:~}? {rest} {unit} needed. Type it."),
     "pick.put_on_shelf": ("{place} is a shelf", "{place} is a shelf of this order. Put it down here?"),

@@ -73,12 +73,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.left_lying": (
         "{count} in hand!",
         "{order}: {count} in hand",
-        "Order {order} is picked, but {count} of it lie at no pick-up place yet",
+        "Order {order} is picked, but {count:of it lies|of it lie} at no pick-up place yet",
     ),
     "pick.left_lying_round": (
         "{count} in hand!",
         "{totes}: {count} in hand",
-        "All picked, but {count} in tote {totes} lie at no pick-up place yet",
+        "All picked; at no pick-up place yet: {count} in tote {totes}",
     ),
     "pick.no_pickup": (
         "No {code:~}; 1?",

@@ -71,6 +71,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Scanner où c'est déposé.",
         "Déposer les articles et scanner l'emplacement, pour les retrouver.",
     ),
+    "pick.nothing_picked": ("Rien de prélevé", "Rien n'a été prélevé : manque sur {lines:ligne|lignes}"),
     "pick.note_moved": ("Déposé.", "Les articles sont au lieu de retrait."),
     "pick.way_take_here": ("Prendre à {key}", "Prendre ici, à {key}"),
     "pick.way_take_rest": ("Prendre {rest}", "Prendre le reste : {rest}"),
@@ -176,7 +177,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_quantity_over": (
         "Scanner une cde",
         "{code} : inconnue ; scanner la suivante",
-        "{code} n'est pas une commande ici. Tout est déposé ; scanner la commande suivante.",
+        "{code} n'est pas une commande ici. Scanner la commande suivante.",
     ),
     "pick.weigh": (
         "Combien ?",

@@ -74,6 +74,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Scan waar het neerligt.",
         "Zet de goederen neer en scan de plek, zodat ze te vinden zijn.",
     ),
+    "pick.nothing_picked": ("Niets gepickt", "Niets gepickt: {lines:regel|regels} met tekort"),
     "pick.note_moved": ("Neergezet.", "De goederen liggen op de afhaalplek."),
     "pick.way_take_here": ("Pak op {key}", "Pak het hier, op {key}"),
     "pick.way_take_rest": ("Pak {rest}", "Pak de {rest} die nog nodig zijn"),
@@ -179,7 +180,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_quantity_over": (
         "Scan een order",
         "{code} is geen order; scan de volgende",
-        "{code} is hier geen order. De goederen staan neer; scan de volgende order.",
+        "{code} is hier geen order. Scan de volgende order.",
     ),
     "pick.weigh": ("Hoeveel?", "Hoeveel {label:~}?", "Hoeveel {label:~}? {rest} {unit} nodig. Typ het."),
     "pick.put_on_shelf": ("{place} is een schap", "{place} is een schap van deze order. Hier neerzetten?"),
