@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -31,6 +32,7 @@ from aisle.scan.inputs import Line
 from aisle.settings import Loaded, load
 from tests.local import goods
 from tests.local.test_house import spoken
+from tests.local.test_session_pin import FEATURES, PIN, Desk
 
 EAN = "4006381333931"
 CHAIN = (
@@ -206,6 +208,62 @@ def test_a_change_that_fails_halfway_leaves_the_terminal_where_it_was(
     session._absorb(session._stack.open(Start("stores", {"change": True}), session._context()), "")
     enter(session, "0002")
     assert enter(session, "1").store == "0002", "the next time it can be kept"
+
+
+@pytest.fixture
+def fred(aisle_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """A supervisor with a PIN in the first of two stores, at a service that asks for it; in the other one as well."""
+    monkeypatch.setenv("AISLE_TERMINAL", "desk")
+    people = [{**goods.person("U6", "Fred Harper", "supervisor"), "has_pin": True}]
+    for store in ("0001", "0002"):
+        home = fill(aisle_home, store, people)
+        Cache(open_cache(home.folder, writer=True), store).set_link(Sync(state="live", last_ok=1.0, features=FEATURES))
+    with closing(Desk(Home(aisle_home, "embedded", "0001"))) as desk:
+        settled = load({}, {"AISLE_HOME": str(aisle_home), "AISLE_TERMINAL": "desk"})
+        desk.session.open_store = opener(settled, quiet)
+        yield desk
+
+
+def changes(desk: Desk, store: str) -> Any:
+    """Changes the store by the command; what stands on the screen after the yes."""
+    desk.session._absorb(desk.session._stack.open(Start("stores", {"change": True}), desk.session._context()), "")
+    assert desk.says(store).view.name == "stores.change", "it may be looked at, and what is typed is no PIN"
+    return desk.says("1")
+
+
+def test_the_pin_is_asked_before_a_supervisor_changes_the_store(fred: Desk) -> None:
+    frame = changes(fred, "0002")
+    assert (frame.store, frame.view.name) == ("0001", "pin")
+    fred.says(PIN)
+    frame = fred.answers("pin")
+    assert (frame.store, frame.view.name) == ("0001", "pin"), "that was not it"
+    fred.says(PIN)
+    frame = fred.answers("done", time.time() + 900)
+    assert frame.verdict is not None
+    assert (frame.store, frame.user, frame.verdict.text.id) == ("0002", "U6", "session.moved")
+    frame = changes(fred, "0001")
+    assert frame.store == "0001", "anybody brings it back: no PIN"
+
+
+def test_it_is_asked_once_and_a_change_that_is_left_is_none(fred: Desk) -> None:
+    changes(fred, "0002")
+    frame = fred.says("b")
+    assert frame.verdict is not None
+    assert (frame.store, frame.view.name, frame.verdict.text.id) == ("0001", "stores.change", "session.dropped")
+    fred.says("b", "b", "b")
+    fred.opened("home.pin")
+    fred.says(PIN)
+    fred.answers("done", time.time() + 900)
+    assert changes(fred, "0002").store == "0002", "it was said for something else"
+
+
+def test_without_a_link_no_pin_is_judged_and_the_store_stays(fred: Desk) -> None:
+    fred.link("offline")
+    changes(fred, "0002")
+    fred.says(PIN)
+    frame = fred.answers("not_sent")
+    assert (frame.view.name, [choice.id for choice in frame.view.choices]) == ("pin.late", ["pin.again"])
+    assert fred.says("b").store == "0001"
 
 
 def test_who_may_change_the_store(settled: Loaded) -> None:

@@ -24,6 +24,7 @@ class Desk:
         self.job = StoresJob()
         self.state = self.job.begin()
         self.may = may
+        self.back = False
         self.verdict = ""
         self.effects: list[Any] = []
         self.stores = [f"{number:04}" for number in range(1, 31)]
@@ -45,7 +46,8 @@ class Desk:
         args = query.args
         if query.name == "store_page":
             number = args["store_number"]
-            page = {**STORE, "store_number": number, "here": number == "0001", "may": self.may, "waiting": 2}
+            rights = {"may": self.may, "back": self.back}
+            page = {**STORE, "store_number": number, "here": number == "0001", "waiting": 2, **rights}
             return Rows(query.id, (page,) if number in self.stores else (), 1)
         found = [number for number in self.stores if args["search"] in number]
         rows = [{"store_number": number, "store_name": f"Store {number}"} for number in found]
@@ -71,7 +73,7 @@ def test_a_store_is_found_by_its_number_and_changed_to() -> None:
     assert desk.job.at(desk.state) == "stores.page"
     desk.said(Choice(1))
     desk.said(Choice(1))
-    assert desk.effects == [WorkIn("0012")]
+    assert desk.effects == [WorkIn("0012", supervises=True)]
 
 
 def test_nobody_changes_without_the_right_and_nobody_to_where_he_is() -> None:
@@ -88,6 +90,14 @@ def test_nobody_changes_without_the_right_and_nobody_to_where_he_is() -> None:
     assert not view.choices
     desk.said(Choice(1))
     assert desk.job.at(desk.state) == "stores.page"
+
+
+def test_what_brings_a_terminal_back_is_no_supervisors() -> None:
+    desk = Desk(change=True)
+    desk.back = True
+    desk.said(Text("0012"))
+    desk.said(Choice(1))
+    assert desk.effects == [WorkIn("0012")]
 
 
 def test_the_command_asks_about_the_chosen_store_at_once() -> None:

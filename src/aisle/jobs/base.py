@@ -160,6 +160,8 @@ class WorkIn(NamedTuple):
     """From here on this terminal works in that store; what is open or not sent in this one waits here."""
 
     store: str
+    supervises: bool = False
+    """As of a write."""
 
 
 class Tune(NamedTuple):

@@ -52,7 +52,8 @@ FIELDS = {**ADDRESS, **ORGANISATION, **TECHNICAL}
 _SHOWN = {
     *FIELDS,
     *("store_number", "store_name", "is_warehouse", "pools", "opening_hours", "ordering_schema", "store_printers"),
-    *("free_fields", "told", "read_at", "here", "may", "waiting", "jobs", "there_known", "there_waiting", "there_jobs"),
+    *("free_fields", "told", "read_at", "here", "may", "back", "waiting", "jobs"),
+    *("there_known", "there_waiting", "there_jobs"),
 }
 
 
@@ -115,6 +116,8 @@ class Sheet(NamedTuple):
     told: str = ""
     here: bool = False
     may: bool = False
+    back: bool = False
+    """This terminal belongs there: anybody brings it back, not a supervisor alone."""
     waiting: int = 0
     jobs: tuple[str, ...] = ()
     there_known: bool = True
@@ -165,6 +168,7 @@ def sheet_of(row: Mapping[str, Any]) -> Sheet:
         told=str(row.get("told") or ""),
         here=bool(row.get("here")),
         may=bool(row.get("may")),
+        back=bool(row.get("back")),
         waiting=int(row.get("waiting") or 0),
         jobs=tuple(dict.fromkeys(str(name) for name in row.get("jobs") or ())),
         there_known=row.get("there_known") is not False,

@@ -155,7 +155,8 @@ def _paged(state: Stores, event: Event, context: Context) -> Result:
 def _answered(state: Stores, event: Event) -> Result:
     match event:
         case Choice(1) if stores_view.can_change(state):
-            return Turn(state, (WorkIn(state.number),))
+            is_back = bool(state.sheet and state.sheet.back)
+            return Turn(state, (WorkIn(state.number, supervises=not is_back),))
         case Choice():
             return _stayed(state)
         case Unknown(text) | Text(text):

@@ -21,7 +21,7 @@ from aisle.local.reads.overlay import Row
 from aisle.local.reads.rows import Found, Result, loaded, moment, pools, window
 from aisle.local.session.left import GLANCE, open_jobs, waiting
 from aisle.local.session.people import standing
-from aisle.local.session.whereabouts import visited, whereabouts
+from aisle.local.session.whereabouts import Whereabouts, visited, whereabouts
 from aisle.words import fold
 
 SIZE = 20
@@ -141,7 +141,7 @@ def store_page(cache: apsw.Connection, outbox: apsw.Connection, home: Home, args
         return [], 0
     listed, said = loaded(row[0]) if row else {}, loaded(more[0]) if more and more[0] else {}
     named = {_NAMES.get(name, name): value for name, value in listed.items()}
-    user, terminal = str(args.get("user") or ""), str(args.get("terminal") or "")
+    user, note = str(args.get("user") or ""), _moved(home, str(args.get("terminal") or ""))
     there = been.get(number)
     waits, jobs = waiting(there, user) if there and number != home.store else (0, ())
     store: Row = {
@@ -152,7 +152,8 @@ def store_page(cache: apsw.Connection, outbox: apsw.Connection, home: Home, args
         "told": "yes" if said else "refused" if more else "unasked",
         "read_at": moment(more[2]) if more else "",
         "here": number == home.store,
-        "may": _may(cache, home, number, user, terminal),
+        "may": _may(cache, number, user, note),
+        "back": bool(note and number == note.settled),
         "waiting": Outbox(outbox).counts()[0],
         "jobs": open_jobs(outbox, home.store, user),
         "there_known": home._replace(store=number).cache.exists(),
@@ -162,10 +163,15 @@ def store_page(cache: apsw.Connection, outbox: apsw.Connection, home: Home, args
     return [store], 1
 
 
-def _may(cache: apsw.Connection, home: Home, number: str, user: str, terminal: str) -> bool:
+def _moved(home: Home, terminal: str) -> Whereabouts | None:
+    """Who brought this terminal here, and where it belongs; None where it is at home."""
+    note = whereabouts(home.root, terminal)
+    return note if note and note.store == home.store else None
+
+
+def _may(cache: apsw.Connection, number: str, user: str, note: Whereabouts | None) -> bool:
     """Whether this person may change this terminal to that store: a supervisor, and whoever brings it back to where it
     belongs or brought it here."""
-    note = whereabouts(home.root, terminal)
-    if note and note.store == home.store and (number == note.settled or user == note.user):
+    if note and (number == note.settled or user == note.user):
         return True
     return standing(cache, user).may

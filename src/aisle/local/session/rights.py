@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from aisle.jobs.base import Event, Start
-from aisle.jobs.view import ASK, Verdict, msg
+from aisle.jobs.base import Event, Start, WorkIn
+from aisle.jobs.view import ASK, ListWindow, Verdict, msg
 from aisle.late import Late
 from aisle.local.session.hearing import heard
-from aisle.local.session.stack import Outcome
+from aisle.local.session.stack import Level, Outcome
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import Said, Text, Unknown
 
@@ -44,7 +44,8 @@ def minded(desk: Desk, said: Event, feed: Callable[[], Outcome]) -> Outcome:
     writes = any(write.supervises for note in outcome.notes for write in note.writes)
     remarks = [remark for note in outcome.notes for remark in note.remarks if remark.supervises]
     asks = any(ask.supervises for _, ask in outcome.asks)
-    if not (writes or remarks or asks):
+    moves = any(isinstance(order, WorkIn) and order.supervises for order in outcome.orders)
+    if not (writes or remarks or asks or moves):
         return outcome
     row = desk._pass()
     wanted = row["wanted"] or (asks and row["asked"])
@@ -52,7 +53,7 @@ def minded(desk: Desk, said: Event, feed: Callable[[], Outcome]) -> Outcome:
     if not wanted or (there and desk._pin.until > desk._queue.at):
         return outcome
     is_up = desk._lookout.link().state in UP
-    waits = writes and not asks and all(remark.mirrors for remark in remarks)
+    waits = writes and not (asks or moves) and all(remark.mirrors for remark in remarks)
     if before[-1].job.name != NAME and (is_up or not waits):
         stack.levels[:] = before
         return stack.open(Start(NAME, {"said": said, "may_wait": waits}), desk._context())
@@ -65,7 +66,9 @@ def minded(desk: Desk, said: Event, feed: Callable[[], Outcome]) -> Outcome:
 def is_said_twice(desk: Desk, text: str, said: Event) -> bool:
     """Whether that may be a PIN which was right a moment ago: digits that mean nothing to the page that came."""
     late = 0 <= desk._queue.at - desk._pin.said < TWICE_S
-    return late and isinstance(said, Unknown | Text) and pin.is_like_one(text)
+    if not late or not isinstance(said, Unknown | Text) or not pin.is_like_one(text):
+        return False
+    return not _is_row(desk._stack.top, text)
 
 
 def is_out_of_place(desk: Desk, line: Line, said: Said) -> bool:
@@ -74,10 +77,16 @@ def is_out_of_place(desk: Desk, line: Line, said: Said) -> bool:
     top = desk._stack.top
     if not isinstance(said, Unknown | Text) or not pin.is_like_one(line.text) or not pin.is_typed(heard(line, said)):
         return False
-    if isinstance(said, Text) and top.job.open(top.state).text:
+    if _is_row(top, line.text) or (isinstance(said, Text) and top.job.open(top.state).text):
         return False
     row = desk._pass()
     return bool(row["waiting"] or (row["wanted"] and not desk.has_pass and not top.job.journalled))
+
+
+def _is_row(top: Level, text: str) -> bool:
+    """Whether the list that follows what is typed has a row of just that number: a store is called by its own."""
+    shown = top.job.view(top.state) if top.job.open(top.state).finds else None
+    return isinstance(shown, ListWindow) and any(row.key == text.strip() for row in shown.rows)
 
 
 def remind(desk: Desk) -> None:
