@@ -257,6 +257,14 @@ def test_it_is_asked_once_and_a_change_that_is_left_is_none(fred: Desk) -> None:
     assert changes(fred, "0002").store == "0002", "it was said for something else"
 
 
+def test_digits_that_are_no_store_of_the_list_may_be_a_pin_and_are_kept_nowhere(fred: Desk) -> None:
+    fred.session._absorb(fred.session._stack.open(Start("stores", {"change": True}), fred.session._context()), "")
+    for text in ("2468", PIN):
+        told = fred.says(text).verdict
+        assert told is not None
+        assert told.text.id == "pin.elsewhere"
+
+
 def test_without_a_link_no_pin_is_judged_and_the_store_stays(fred: Desk) -> None:
     fred.link("offline")
     changes(fred, "0002")
