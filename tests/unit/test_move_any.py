@@ -94,6 +94,7 @@ SCRIPTS: tuple[tuple[Event | str, ...], ...] = (
     (thing(LOCATION, "A-1"), thing(PRODUCT, "P1", "3"), Quantity(Decimal(1)), Command("u")),
     (thing(LOCATION, "A-1"), thing(PRODUCT, "P1"), Quantity(Decimal(3)), Choice(1)),
     (Command("c"), thing(LOCATION, "A-1"), thing(PRODUCT, "P1", "3"), Command("d"), Quantity(Decimal(2))),
+    (Command("c"), thing(LOCATION, "A-1"), thing(PRODUCT, "P1", "3"), Command("d"), thing(PRODUCT, "P1", "12")),
 )
 """What nobody comes upon by chance; `gone` and `less` happen to the goods of the last movement."""
 
@@ -166,7 +167,9 @@ def put_all_away(hand: Hand) -> None:
         if not hand.state.hand:
             return
         open_ = hand.job.open(hand.state)
-        if hand.state.phase == "load":
+        if hand.state.ways and hand.state.ways[0].kind == "amount":
+            hand.feed(Choice(1))  # what digits are is settled before anything else
+        elif hand.state.phase == "load":
             hand.feed(Command("d"))
         elif hand.state.phase in ("pool", "leave") or (hand.state.ways and hand.state.ways[0].kind == "drop"):
             hand.feed(Back() if hand.state.phase == "pool" else Choice(2 if hand.state.phase == "leave" else 1))
