@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from aisle.service.demo import PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.served import plain_service
 from tests.terminal.shop import STORE, Shop, door, on_this_host
+from tests.terminal.test_board import numbered
+from tests.terminal.test_clearance import typed
 from tests.terminal.test_count import logs
 
 pytestmark = pytest.mark.pty
@@ -52,13 +55,18 @@ def test_offline_work_stays_with_its_store(demo_home: Path, shop: Shop, picker: 
         app = picker(*settings, columns=80, rows=24)
         app.sign_in("BADGE-U6")
         app.shows("live", "STAYS-1")
+        app.take("7", "home", "")
+        app.take("9", "home", "")
+        app.take(numbered(app, "PIN"), "pin", "pin.now")
+        typed(app, PIN, "****")
+        app.shows("The PIN is right")
         service.end()
         app.take("STAYS-1", "pick.product", "pick.opened")
         app.take(first.code, "pick.product")
-        app.shows("offline", "1 waiting")
+        app.shows("offline", "2 waiting")
         app.take("b", "home", "pick.left")
         change(app, OTHER, "session.moved_waiting")
-        app.shows(f"Store {OTHER} · Fred Harper", "all sent")
+        app.shows(f"Store {OTHER} · Fred Harper", "sent here, 2 in other stores")
         app.take("4", "count.start", "")
         app.take(first.code, "count.product", "count.counted")
         app.take("7", "count.product", "count.counted")
