@@ -102,8 +102,18 @@ def move_it(app: Picker, shop: Shop, product: str) -> None:
 
 
 def test_staff_clears_nothing_and_today_shows_the_day(shop: Shop, picker: Pick) -> None:
+    (product,) = shop.goods(1)
+    shop.add_order("DAY-1", [(str(product["product_number"]), 2)])
     app = picker(columns=80, rows=24)
-    at_the_desk(app, "BADGE-U1", "Clear", "clearance")
+    app.sign_in("BADGE-U1")
+    app.shows("live")
+    app.take("DAY-1", "pick.product", "pick.opened")
+    app.take(str(product["barcode"]), "pick.product", "pick.taken")  # something of today, also just after midnight
+    app.go_home()
+    app.shows("all sent")
+    open_job(app, "Other", "home")
+    app.take(numbered(app, "Chain"), "home", "")
+    app.take(numbered(app, "Clear"), "clearance", "")
     app.shows("Only a supervisor may do this")
     app.take(BACKROOM, "clearance", "clearance.denied")
     app.take("b", "home", "")

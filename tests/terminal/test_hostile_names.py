@@ -67,6 +67,7 @@ def test_hostile_names_are_only_names(hostile_shop: list[str], picker: Pick, col
         app.enter(code)
         app.shows(literal)
         app.go_home()
+        app.shows("all sent")  # else it asks once more
         app.enter("o")
         app.shows("Sign in")
     app.enter("q")

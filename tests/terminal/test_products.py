@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from aisle.service.demo import PIN
 from tests.terminal.picker import START_S, Picker
 from tests.terminal.shop import STORE, Shop
+from tests.terminal.test_clearance import typed
 from tests.terminal.test_stores import change
 
 pytestmark = pytest.mark.pty
@@ -52,7 +54,8 @@ def test_a_product_and_a_store_are_read_whole_and_worked_in(shop: Shop, picker: 
     app.take("fern", "stores.page", "")
     app.shows("40 Church Street", "Tuesday", "10:15", "closed", "1 Change this terminal")
     app.take("1", "stores.change", "")
-    app.take("1", "home", "session.moved")
+    app.take("1", "pin", "pin.now")
+    typed(app, PIN, "****")
     app.shows("Store 0003 · Fred Harper", "live")
     change(app, STORE, "session.moved")
     app.shows(f"Now in store {STORE}", "4101")

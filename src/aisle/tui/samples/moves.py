@@ -89,9 +89,11 @@ def _over(text: str) -> Frame:
 
 
 def _number(text: str) -> Frame:
-    ways = (Way("amount", "", Decimal(7)), Way("is_location", text or "7"))
+    state = _state(text, "take", 1)
+    product = state.part.product if state.part else ""
+    ways = (Way("amount", product, Decimal(7)), Way("is_location", text or "7"))
     verdict = Verdict(ASK, msg("move.number_of", quantity=Decimal(7)))
-    return _frame(_state(text, "take", 1)._replace(ways=ways), verdict, Link("live", 3.0), 5)
+    return _frame(state._replace(ways=ways), verdict, Link("live", 3.0), 5)
 
 
 def _badge(text: str) -> Frame:
