@@ -106,7 +106,7 @@ def test_staff_clears_nothing_and_today_shows_the_day(shop: Shop, picker: Pick) 
     shop.add_order("DAY-1", [(str(product["product_number"]), 2)])
     app = picker(columns=80, rows=24)
     app.sign_in("BADGE-U1")
-    app.shows("live")
+    app.shows("live", "DAY-1")
     app.take("DAY-1", "pick.product", "pick.opened")
     app.take(str(product["barcode"]), "pick.product", "pick.taken")  # something of today, also just after midnight
     app.go_home()
