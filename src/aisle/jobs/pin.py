@@ -29,12 +29,13 @@ from aisle.jobs.base import (
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Line, Msg, Step, Verdict, msg, raw
 from aisle.scan.grammar import aim_of
+from aisle.scan.inputs import BY_HAND_S
 from aisle.scan.meaning import Back, Choice, Open
 from aisle.tuples import NamedTuple
 
 WAIT_S = 30.0
 """So long the service may take to answer."""
-TYPED_MS = 50
+TYPED_MS = round(BY_HAND_S * 1000)
 """Between most keys that a person presses there is a pause at least as long; a scanner is faster, also one that waits
 after each character, and what a bad line cuts a scan into are few pieces."""
 FEWEST = 3
