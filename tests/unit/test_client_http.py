@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import contextlib
+import gzip
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -163,23 +164,69 @@ async def test_redirects_are_not_followed() -> None:
 
 async def test_reads_and_writes_have_connections_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[dict[str, Any]] = []
+    sent: list[tuple[int, httpx.Request]] = []
 
-    class Recorder(httpx.AsyncClient):
+    class Recorder(httpx.AsyncHTTPTransport):
         def __init__(self, **options: Any) -> None:
+            self.number = len(made)
             made.append(options)
             super().__init__(**options)
 
-    monkeypatch.setattr(httpx, "AsyncClient", Recorder)
-    service = Service(reply(200, {"list": []}), reply(200, {}))
-    async with service.client() as client:
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            sent.append((self.number, request))
+            return reply(200, {"list": []})
+
+    monkeypatch.setattr(httpx, "AsyncHTTPTransport", Recorder)
+    async with Client("http://127.0.0.1:1", "t") as client:
         await client.list_stores()
         await client.create_stores({"stores": []})
+        await client.list_stores()
     reads, writes = made
     assert reads["limits"].keepalive_expiry == 30.0
     assert writes["limits"].keepalive_expiry <= 2.0
-    for options in made:
-        assert (options["trust_env"], options["follow_redirects"]) == (False, False)
-        assert options["timeout"] == httpx.Timeout(connect=3.0, read=10.0, write=10.0, pool=2.0)
+    assert [options["trust_env"] for options in made] == [False, False]
+    assert [(lane, request.method) for lane, request in sent] == [(0, "GET"), (1, "POST"), (0, "GET")]
+    for _, request in sent:
+        assert request.extensions["timeout"] == {"connect": 3.0, "read": 10.0, "write": 10.0, "pool": 2.0}
+
+
+async def test_what_a_service_would_have_kept_is_not_kept() -> None:
+    service = Service(reply(200, {"list": []}, {"Set-Cookie": "session=s3; Path=/"}))
+    async with service.client() as client:
+        await client.list_stores()
+        await client.list_stores()
+    assert ["cookie" in sent.headers for sent in service.sent] == [False, False]
+
+
+async def test_an_answer_is_unpacked_and_its_headers_are_read_as_they_are_written() -> None:
+    packed = gzip.compress(b'{"list":[]}')
+    seen: list[Answer] = []
+    pairs = [(b"Content-Encoding", b"gzip"), (b"X-Name", "Zoë".encode()), (b"X-Part", b"1"), (b"x-part", b"2")]
+    answer = httpx.Response(200, content=packed, headers=pairs)
+
+    async def handle(request: httpx.Request) -> httpx.Response:
+        assert "gzip" in request.headers["accept-encoding"]
+        return answer
+
+    async with Client("http://127.0.0.1:1", "t", transport=httpx.MockTransport(handle), observe=seen.append) as client:
+        assert (await client.request("list-stores")).json() == {"list": []}
+    assert (seen[0].headers["x-name"], seen[0].headers["x-part"]) == ("Zoë", "1, 2")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"nul", b"\xff{}", b"{\xff}", b'{"a": NaN}', b"[Infinity]", b"{", b'{"a":1}x']
+)
+def test_what_is_no_json_is_a_value_error(content: bytes) -> None:
+    answer = Answer(200, {}, content)
+    with pytest.raises(ValueError):  # noqa: PT011 - of which kind is json's own business
+        answer.json()
+    assert not answer.is_worded
+
+
+@pytest.mark.parametrize("how", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_json_may_be_written_in_any_unicode(how: str) -> None:
+    assert Answer(200, {}, ' {"é": [1.5, "😀"]}'.encode(how)).json() == {"é": [1.5, "😀"]}
+    assert Answer(200, {}, '{"é": [1.5, "😀"]}'.encode(how)).json() == {"é": [1.5, "😀"]}
 
 
 def test_httpx_is_imported_in_one_module() -> None:

@@ -40,6 +40,20 @@ async def test_next_page_is_followed_to_its_end() -> None:
     assert targets(service) == [f"store_number=7&page_size=2&page_start={number}" for number in (1, 2, 3)]
 
 
+async def test_one_page_is_asked_for_as_the_first_of_all_and_no_other_follows() -> None:
+    service = Service(page(1, next_page=2, odd="x"), reply(200, b"no json"), reply(200, {"list": 1}))
+    async with service.client() as client:
+        asked = {"store_number": "7"}
+        found = await client.first_page("list-store-products-stock", query=asked)
+        assert found == ([{"id": 1}], {"list": [{"id": 1}], "next_page": 2, "odd": "x"})
+        for _ in range(2):
+            with pytest.raises(AnswerError):
+                await client.first_page("list-store-products-stock", query=asked)
+        with pytest.raises(ContractError):
+            await client.first_page("create-movement")
+    assert targets(service) == ["store_number=7&page_start=1"] * 3
+
+
 async def test_the_whole_envelope_comes_with_each_page() -> None:
     service = Service(page(1, next_page=2, total_count=2, odd="x"), page(2, next_page=None, total_count=2))
     async with service.client() as client:

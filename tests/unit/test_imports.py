@@ -57,7 +57,7 @@ def test_only_the_screen_knows_textual_and_rich(module: str) -> None:
     assert not loaded(module) & {"textual", "rich"}
 
 
-@pytest.mark.parametrize("module", ["aisle.courier.run", "aisle.client"])
+@pytest.mark.parametrize("module", ["aisle.courier.run", "aisle.client.http"])
 def test_the_network_side_knows_no_screen(module: str) -> None:
     assert not loaded(module) & {"textual", "rich", "click", "pygments"}
 
@@ -68,7 +68,11 @@ def test_a_session_does_not_read_gs1_codes_before_it_meets_one() -> None:
 
 def test_a_courier_without_the_embedded_service_leaves_fastapi_and_the_models_alone() -> None:
     service = {"fastapi", "uvicorn", "starlette", "pydantic", "pydantic_core"}
-    assert not loaded("aisle.courier.run", "aisle.client", "aisle.cli.courier") & service
+    assert not loaded("aisle.courier.run", "aisle.client.http", "aisle.cli.courier") & service
+
+
+def test_who_waits_behind_a_courier_has_not_loaded_what_speaks_http() -> None:
+    assert not loaded("aisle.cli.courier", "aisle.courier.run") & {"httpx", "httpcore", "anyio"}
 
 
 LEAN = """

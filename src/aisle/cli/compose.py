@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from aisle.client import Answer, Client, asgi_transport
+from aisle.client import Answer, Client
 from aisle.client.errors import AnswerError, status_error
 from aisle.contract.wire import encode_segment
 from aisle.courier.features import read_features
@@ -56,6 +56,7 @@ async def service_client(
         ) as client:
             yield client
         return
+    from aisle.client.http import asgi_transport
     from aisle.service.factory import open_service
 
     home = home_of(loaded)

@@ -31,8 +31,13 @@ class Answer(NamedTuple):
 
     def json(self) -> Any:
         """The body as JSON. Raises ValueError when it is none, or is NaN or infinite somewhere."""
+        if self.content[:1] in (b"{", b"[") and self.content[1:2] != b"\0":  # UTF-8, as nearly always
+            return _DECODER.decode(self.content.decode("utf-8", "surrogatepass"))
         return json.loads(self.content, parse_constant=_refuse)
 
 
 def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)

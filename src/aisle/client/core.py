@@ -15,7 +15,6 @@ from urllib.parse import quote
 from aisle import __version__
 from aisle.client.answer import Answer
 from aisle.client.errors import AnswerError, ClientError, Endless, Rejected, status_error
-from aisle.client.http import Http, Timeouts, Transport
 from aisle.client.paging import IdWalk, PageWalk, Row, Walk, rows_of
 from aisle.client.retry import RetryPolicy, read_retry_after, wait_before_retry
 from aisle.contract.wire import (
@@ -34,6 +33,8 @@ from aisle.text import clean
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
+    from aisle.client.http import Timeouts, Transport
+
 M = TypeVar("M", bound="BaseModel")
 V = TypeVar("V")
 Query = Mapping[str, QueryValue]
@@ -50,7 +51,7 @@ class Core:
         *,
         token_header: str = "Bearer {token}",  # noqa: S107 - a template, not a secret
         transport: Transport | None = None,
-        timeouts: Timeouts = Timeouts(),  # noqa: B008 - a tuple
+        timeouts: Timeouts | None = None,
         retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a tuple
         ca_file: str = "",
         allow_plain_http: bool = False,
@@ -60,15 +61,22 @@ class Core:
         roll: Callable[[], float] = random.random,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`token_header` is the Authorization value with `{token}` in it; `observe` is shown every answer; reads that
-        take a language (`accept_language`, `Accept-Language`) are asked in `language`, where the caller names none.
+        """`token_header` is the Authorization value with `{token}` in it; `timeouts`: see aisle.client.http, None for
+        the usual ones; `observe` is shown every answer; reads that take a language (`accept_language`,
+        `Accept-Language`) are asked in `language`, where the caller names none.
 
         Raises SettingsError for an address or a template that cannot be used.
         """
         if "{token}" not in token_header:
             raise SettingsError(f"token_header {token_header!r} has no {{token}} in it.")
+        from aisle.client.http import Http, Timeouts  # and with it httpx, for which an heir of the courier has no use
+
         self._http = Http(
-            base_url, timeouts=timeouts, transport=transport, ca_file=ca_file, allow_plain_http=allow_plain_http
+            base_url,
+            timeouts=timeouts or Timeouts(),
+            transport=transport,
+            ca_file=ca_file,
+            allow_plain_http=allow_plain_http,
         )
         self._token = token
         self._token_header = token_header
@@ -159,19 +167,38 @@ class Core:
         walk: Walk = IdWalk(op, query or {}) if by == "id" else PageWalk(op, query or {})
         more = True
         while more:
-            answer = await self._try(op, path or {}, walk.query, headers or {}, walk.scroll_id if scroll else None)
-            try:
-                envelope = answer.json()
-            except (ValueError, RecursionError) as error:
-                raise AnswerError(f"The answer to {name} is not JSON: {clean(str(error))}.") from error
-            rows = rows_of(op, envelope)
+            rows, envelope = await self._page(op, path, walk.query, headers, walk.scroll_id if scroll else None)
             try:
                 more = walk.advance(rows, envelope)
             except Endless:
                 yield rows, envelope  # what was read is not lost to what comes after it
                 raise
             yield rows, envelope
-            del answer, envelope, rows  # pages are big: this one does not lie beside the next while that is read
+            del envelope, rows  # pages are big: this one does not lie beside the next while that is read
+
+    async def first_page(
+        self, name: str, *, path: Mapping[str, str] | None = None, query: Query | None = None
+    ) -> tuple[list[Row], dict[str, Any]]:
+        """The first page of a list alone, as `pages` brings it: for what is asked for by its own number."""
+        op = operation(name)
+        if op.paging is None:
+            raise ContractError(f"{name} has no pages.")
+        return await self._page(op, path, PageWalk(op, query or {}).query)
+
+    async def _page(
+        self,
+        op: Operation,
+        path: Mapping[str, str] | None,
+        query: Query,
+        headers: Mapping[str, str] | None = None,
+        scroll_id: str | None = None,
+    ) -> tuple[list[Row], dict[str, Any]]:
+        answer = await self._try(op, path or {}, query, headers or {}, scroll_id)
+        try:
+            envelope = answer.json()
+        except (ValueError, RecursionError) as error:
+            raise AnswerError(f"The answer to {op.name} is not JSON: {clean(str(error))}.") from error
+        return rows_of(op, envelope), envelope
 
     async def items(
         self,

@@ -1,7 +1,7 @@
 """Somebody waits behind the courier, and is courier a moment after its death, however it died.
 
-The heir is a copy of the courier's process from before it opened anything. It sleeps on the lock, so it costs no
-wake-ups, and hardly any memory, because it shares what was loaded. A courier that leaves takes its heir along.
+The heir is a copy of the courier's process from before it opened anything, or loaded what speaks HTTP. It sleeps on the
+lock, so it costs no wake-ups. A courier that leaves takes its heir along.
 """
 
 from __future__ import annotations

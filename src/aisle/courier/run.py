@@ -58,7 +58,7 @@ def serve_here(
 ) -> int:
     """The body of the process: see `run`; and of its heirs, each of which goes on where the one before it died.
 
-    `load` imports what the work will need, once for all of them; `say`: see `Term`.
+    `load` imports what the work will need, in office: an heir that waits would keep it twice. `say`: see `Term`.
     """
     seat = Seat(home.lock)
     term = Term(lifeline_fd(), care=care, begun=_settle, say=say)
@@ -70,9 +70,9 @@ def serve_here(
         return 0
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that goes away is no concern of the heir's either
-        load()
         keep_what_is_loaded()
         if seat.name_heir(me):
+            load()
             asyncio.run(work_here(home, connect, seat, term))
     finally:
         seat.resign()
@@ -107,10 +107,10 @@ async def _term(home: Home, connect: Connect, term: Term, socket: CourierSocket,
     async with Courier(
         home, connect, world=world, pace=term.pace, care=term.care, socket=socket, notify=note
     ) as courier:
-        courier.notices.add(f"courier {os.getpid()} of aisle {term.version} begins")
         office = Office(courier, socket, version=term.version, clock=world.clock, sleep=world.sleep)
         if term.begun:
             term.begun(office)
+        courier.notices.add(f"courier {os.getpid()} of aisle {term.version} begins")
         why = await office.hold(term.lifeline)
         courier.notices.add(f"courier {os.getpid()} leaves: {why}")
         courier.upkeep.checkpoint(alone=not socket.sessions())
