@@ -13,7 +13,9 @@ from aisle.errors import StorageError
 from aisle.jobs.base import BY_HAND, Settle
 from aisle.local.db import fetch, migrate, transaction
 from aisle.local.host.ids import ALPHABET, new_id
-from aisle.local.outbox.operation import Author, Intent, Operation, fingerprint
+from aisle.local.outbox import rows
+from aisle.local.outbox.merge import goods
+from aisle.local.outbox.operation import Author, Intent, Operation, as_operation, as_write, fingerprint
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.schema import OUTBOX
 from aisle.local.outbox.state import UNFINISHED, IllegalTransition
@@ -104,6 +106,19 @@ def test_what_takes_goods_lets_go_first_what_was_said_of_them(outbox: Outbox) ->
     outbox.begin_sending(brought, b"[]")
     outbox.doubt(brought, outside("lost"))
     assert [row.op_id for row in outbox.sendable()] == [taken, other], "what stands still holds nothing up"
+
+
+def test_what_waits_is_not_read_to_find_what_may_go(outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = put(outbox, *(update(f"O{number}", {number: 1}) for number in range(60)))
+    read: list[str] = []
+
+    def noted(row: Any) -> Operation:
+        read.append(row[1])
+        return as_operation(row)
+
+    monkeypatch.setattr(rows, "as_operation", noted)
+    assert [row.op_id for row in outbox.sendable(2, but=ids[:1])] == list(ids[1:3])
+    assert read == list(ids[1:3])
 
 
 def test_what_is_said_of_goods_between_two_takes_keeps_them_apart(outbox: Outbox) -> None:
@@ -272,6 +287,10 @@ class Machine(RuleBasedStateMachine):
     def move(self, order: str, product: str) -> None:
         put(self.outbox, movement(order, product))
 
+    @rule(product=st.sampled_from(("P1", "P2")))
+    def bring(self, product: str) -> None:
+        put(self.outbox, moved(product))
+
     @rule(late=st.booleans())
     def send(self, late: bool) -> None:
         for row in self.outbox.sendable(1):
@@ -322,6 +341,31 @@ class Machine(RuleBasedStateMachine):
                 carrier = self.outbox.get(carrier.superseded_by)
             later = {mine for _, o, n, mine in self.picks if (o, n) == (order, line) and mine >= value}
             assert int(picked(carrier.body)[line]) in later
+
+    @invariant()
+    def what_may_go_is_told_in_its_order(self) -> None:
+        all_of_it = [row.op_id for row in self._may_go()]
+        for limit, skipped in ((1, 0), (2, 0), (50, 0), (1, 1), (2, 2)):
+            but = all_of_it[:skipped]
+            found = self.outbox.sendable(limit, but=but)
+            assert [row.op_id for row in found] == all_of_it[skipped:][:limit]
+            assert found == [self.outbox.get(row.op_id) for row in found]
+
+    def _may_go(self) -> list[Operation]:
+        """Whatever is the oldest in its lanes, and behind nothing that was said of its goods and moves."""
+        unfinished = self.outbox.unfinished()
+        found = []
+        for row in unfinished:
+            elder = [other for other in unfinished if other.n < row.n]
+            first = not any(set(other.lanes) & set(row.lanes) for other in elder)
+            if first and row.state == "queued" and row.not_before <= self.clock.now:
+                found.append(row)
+        moves = [*found, *(row for row in unfinished if row.state == "sending")]
+        return [
+            row
+            for row in found
+            if not any(goods(as_write(row)) - set(row.lanes) & set(other.lanes) for other in moves if other.n < row.n)
+        ]
 
     @invariant()
     def lanes_are_kept(self) -> None:

@@ -19,8 +19,9 @@ from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.session import Session
 from aisle.local.told import outside
+from tests.local import goods
 from tests.local.kit import ANNA, intents, update
-from tests.local.test_session import BARCODES, at, home, say, sent, told
+from tests.local.test_session import BARCODES, _writer, at, home, say, sent, told
 
 __all__ = ["home"]
 
@@ -95,6 +96,19 @@ def test_all_sessions_go_on_with_one_file(home: Home) -> None:
         say(other, BARCODES[1])
     assert noted(home) == ["BADGE-U2", "4102", BARCODES[1], "4101", BARCODES[0], BARCODES[1], BARCODES[1]]
     assert not rescue.copies(home.folder)
+
+
+def test_what_changed_before_it_was_put_back_is_seen_at_the_next_look(home: Home) -> None:
+    with at(home, user="U1") as one, at(home, user="U2") as other:
+        say(one, "4101")
+        shown = polled(other).view
+        with _writer(home) as cache:
+            cache.put_orders([goods.order("4101", goods.line(1, "P1", 6, picked=1))], lines_known=True, read_began=2.0)
+        deleted(home)
+        for session in (one, other):
+            assert told(polled(session)) == (INFO, "told.put_back")
+        assert told(polled(one))[1] == "pick.changed"
+        assert polled(other).view != shown
 
 
 def test_it_can_be_deleted_twice(home: Home) -> None:

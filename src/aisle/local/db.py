@@ -17,6 +17,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.local.host.disk import FileId, alone_in, file_id, is_locked, private_folder, refuse_bad_disk
+from aisle.local.line import Line
 
 FLOOR = (3, 51, 3)
 """The first SQLite without the WAL-reset race."""
@@ -25,11 +26,19 @@ BUSY_S = 5.0
 _ONE_COMMIT_S = 0.005
 """A commit of another is mostly over by then."""
 _OFTEN_NS, _SELDOM_NS = 500_000, 10_000_000
-"""Between two looks at a lock, at most: of who has just come or has waited long, and of who stands in a crowd."""
+"""Between two looks at a lock, at most: of who has just come, and of who stands in a crowd without a line."""
+_FIRST_NS = 1_500_000
+"""The same of the first in the line."""
+_GLANCE_S = 0.25
+"""The same, in seconds, of who stands in it."""
 RESCUE_S = 10.0
 """So long a newcomer waits for those who have open what was deleted: a courier looks every few seconds."""
 LOGS = ("-wal", "-shm")
 JOURNAL_BYTES = 64 << 20
+LONG_LOG = 4096
+"""Pages of a log that is begun anew where it can be: 16 MB."""
+RESTART_S = 0.2
+"""So long writers stand still for that, at most."""
 CACHE_KIB = 8000
 
 _WRITABLE = apsw.SQLITE_OPEN_READWRITE
@@ -55,6 +64,8 @@ class Precious(apsw.Connection):
     What was committed last is in its log alone, and who joins finds the log by its memory: they belong to it.
     """
 
+    line: Line | None = None
+    """Of those who wait for their turn to write to it."""
     file: FileId = None
     """What was opened; None for what no file system knows."""
     logs: tuple[FileId, ...] = ()
@@ -100,6 +111,7 @@ def _opened_precious(path: Path) -> Precious:
             path.with_name(path.name + log).unlink(missing_ok=True)
         _create(path)
     connection = Precious(os.fspath(path), flags=_WRITABLE)
+    connection.line = Line(path.with_suffix(".line"))
     _prepare(connection, precious=True, read_only=False)
     version(connection)  # opens its log, too, while nobody can put another file there
     connection.file, connection.logs = file_id(path), logs_of(path)
@@ -158,14 +170,17 @@ def _create(path: Path) -> None:
 
 
 class _Patience:
-    """Waits for another writer: short sleeps of uneven length, for five seconds at most.
+    """Waits for another writer, for five seconds at most, or for those given: looks often while it may be one commit
+    that it waits for, then stands in the line, if there is one, and looks often again when it is the first there.
 
-    Whoever has just come looks often, for mostly it is one commit that he waits for; beside a crowd he looks seldom,
-    and more and more often the longer he has waited. Nobody queues for the lock: who looks most often is the first to
-    find it free. SQLite's own waits grow to 100 ms, so that those who came first were the last to get it.
+    Nobody waits for one in the line that has been stopped: now and then all of them look. Without a line it looks less
+    often than a newcomer, but often enough: SQLite's own waits grow to 100 ms.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, line: Line | None = None, at_most: float | None = None) -> None:
+        self._line = line
+        self._at_most = at_most
+        """Seconds; None for the usual ones."""
         self._began = 0.0
 
     def __call__(self, tried: int) -> bool:
@@ -173,15 +188,16 @@ class _Patience:
         if tried == 0:
             self._began = now
         waited = now - self._began
-        time.sleep(time.monotonic_ns() % longest_sleep_ns(waited) / 1e9)
-        return waited < BUSY_S
-
-
-def longest_sleep_ns(waited: float) -> int:
-    """Nanoseconds between two looks at a lock, at most, of somebody who has waited for so many seconds."""
-    if waited < _ONE_COMMIT_S:
-        return _OFTEN_NS
-    return max(_OFTEN_NS, int(_SELDOM_NS / (1 + (4 * waited) ** 2)))
+        left = (BUSY_S if self._at_most is None else self._at_most) - waited
+        if left <= 0:
+            return False
+        longest = _OFTEN_NS
+        if waited >= _ONE_COMMIT_S:
+            if self._line and not self._line.is_first and self._line.stand(min(left, _GLANCE_S)):
+                return True
+            longest = _FIRST_NS if self._line and self._line.is_first else _SELDOM_NS
+        time.sleep(time.monotonic_ns() % longest / 1e9)
+        return True
 
 
 def _prepare(connection: apsw.Connection, *, precious: bool, read_only: bool) -> None:
@@ -208,7 +224,7 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
     Raises StorageError when the database cannot be written (disk full, busy beyond 5 s, damaged); Gone, and nothing is
     written, when a precious one is not at its place any more.
     """
-    with usable(connection.filename):
+    with usable(connection.filename), _in_line(connection):
         connection.execute("BEGIN IMMEDIATE")
         try:
             if is_gone(connection):
@@ -219,6 +235,21 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+
+
+@contextmanager
+def _in_line(connection: apsw.Connection) -> Iterator[None]:
+    """Whoever had to wait for his turn in this block lets the next one come when he is done."""
+    line = connection.line if isinstance(connection, Precious) else None
+    if line is None:
+        yield
+        return
+    connection.set_busy_handler(_Patience(line))
+    try:
+        yield
+    finally:
+        line.leave()
+        connection.set_busy_handler(_Patience())
 
 
 @contextmanager
@@ -314,9 +345,22 @@ def reset(path: Path) -> None:
 def checkpoint(connection: apsw.Connection, *, truncate: bool = False) -> tuple[int, int]:
     """Moves the log into the database: (pages in the log, pages moved). Truncating waits for readers: only when alone.
 
-    Somebody else's lock is no error, it gives (-1, -1): the next call gets further.
+    Somebody else's lock is no error, it gives (-1, -1): the next call gets further. A log that others write to and read
+    all the time is never moved whole, and would grow for ever: a long one is finished while the writers wait a moment,
+    and the next of them begins it anew.
     """
     mode = apsw.SQLITE_CHECKPOINT_TRUNCATE if truncate else apsw.SQLITE_CHECKPOINT_PASSIVE
+    moved = _moved(connection, mode)
+    if truncate or moved[0] < LONG_LOG:
+        return moved
+    connection.set_busy_handler(_Patience(at_most=RESTART_S))
+    try:
+        return _moved(connection, apsw.SQLITE_CHECKPOINT_RESTART)
+    finally:
+        connection.set_busy_handler(_Patience())
+
+
+def _moved(connection: apsw.Connection, mode: int) -> tuple[int, int]:
     try:
         return connection.wal_checkpoint(mode=mode)
     except apsw.BusyError:
