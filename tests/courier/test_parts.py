@@ -107,6 +107,17 @@ def test_a_timetable_hurries_and_then_keeps_its_pace() -> None:
     assert table.take(103.0) == ("headers", "walked", "stock")
 
 
+def test_who_hurries_a_look_hears_whether_it_comes_sooner_for_it() -> None:
+    table = Timetable(Pace(changes=2))
+    table.follow(True, 100.0)
+    assert table.take(100.0)[0] == "changes"
+    assert table.hurry("changes", 101.0)
+    assert not table.hurry("changes", 101.0), "whoever sleeps until then needs no waking"
+    assert not table.hurry("changes", 101.5)
+    assert not table.hurry("headers"), "it is not looked at at all"
+    assert table.next_at() == 101.0
+
+
 def test_what_an_operation_touched_is_read_from_lanes_and_body(host: Host) -> None:
     host.desk.write(update("O1", {1: 1, 2: 1}), movement("P7", 1, "A-1", "B-1"))
     picked, moved = host.desk.all()

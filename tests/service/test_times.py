@@ -1,9 +1,13 @@
 """Moments come in any form of ISO 8601 and are kept in one."""
 
+from datetime import UTC, datetime
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from aisle.service.answers import Refusal
-from aisle.service.times import parsed
+from aisle.service.times import moment, parsed
 
 
 @pytest.mark.parametrize(
@@ -24,3 +28,11 @@ def test_what_is_no_moment_is_refused(said: str) -> None:
     with pytest.raises(Refusal) as refused:
         parsed(said, "when")
     assert (refused.value.status, refused.value.field) == (400, "when")
+
+
+@given(st.floats(0, 253_402_300_799))
+@example(1_700_000_000.9999996)
+@example(0.0005)
+def test_a_moment_is_written_as_datetime_writes_it(seconds: float) -> None:
+    written = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    assert moment(seconds) == written.replace("+00:00", "Z")

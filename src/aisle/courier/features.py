@@ -8,6 +8,7 @@ A service that only implements the interface announces nothing, and nothing beyo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from aisle.tuples import NamedTuple
 
@@ -51,6 +52,9 @@ class Features(NamedTuple):
     receipt_line: bool = False
     """An entry that comes from a receipt may name the line of its delivery."""
 
+    named_orders: bool = False
+    """Several orders are read in one request, by their numbers."""
+
     @property
     def text(self) -> str:
         """As a header says it."""
@@ -70,6 +74,7 @@ class Features(NamedTuple):
             "assignments": self.assignments,
             "receipt-line": self.receipt_line,
             "line-rejection": self.line_rejection,
+            "named-orders": self.named_orders,
         }
         return ", ".join(word for word, said in words.items() if said)
 
@@ -80,6 +85,7 @@ def read_features(headers: Mapping[str, str]) -> Features | None:
     return None if value is None else parse_features(value)
 
 
+@lru_cache(maxsize=8)  # every answer says it again
 def parse_features(text: str) -> Features:
     """The features that a header value announces; words that are not known are left alone."""
     said: dict[str, str] = {}
@@ -103,6 +109,7 @@ def parse_features(text: str) -> Features:
         assignments="assignments" in said,
         receipt_line="receipt-line" in said,
         line_rejection="line-rejection" in said,
+        named_orders="named-orders" in said,
     )
 
 

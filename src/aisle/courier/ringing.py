@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from aisle.courier.alarm import Alarm, Sleep
+from aisle.courier.audience import Audience
 from aisle.courier.topics import LOCATION
 from aisle.local.cache.schema import MANY
-from aisle.local.host.signals import WAITING, CourierSocket, concerning, topic_of
+from aisle.local.host.signals import WAITING, CourierSocket, topic_of
 from aisle.tuples import NamedTuple
 
 NAMED_S = 0.1
@@ -43,6 +44,7 @@ class Ringer:
         self._rung: dict[str, float] = {}
         """When each session was rung last."""
         self._held: dict[str, _Held] = {}
+        self._audience = Audience()
         self._turn = 0.0
         """When the last one was rung that others waited for, or would have."""
 
@@ -50,19 +52,30 @@ class Ringer:
         """These have changed (see `local.host.signals`): rings where it is time, and keeps the rest until it is."""
         if self._socket is None:
             return
-        told, now, shown = set(topics), self._clock(), self._socket.shown()
-        self._rung = {name: at for name, at in self._rung.items() if name in shown and 0 <= now - at < WHOLE_S}
-        self._held = {name: held for name, held in self._held.items() if name in shown}
-        waiting = self._socket.take_waiting() if WAITING in told else ()
-        for name, page in shown.items():
-            found, named = concerning(told - {WAITING}, page)
-            if name in waiting:
-                found.append(WAITING)
-            if found:
-                self._hold(name, found, now if name not in self._rung else self._due(name, named=named))
+        told, now = set(topics), self._clock()
+        self._follow()
+        self._rung = {name: at for name, at in self._rung.items() if name in self._audience and 0 <= now - at < WHOLE_S}
+        concerned = self._audience.concerned(told - {WAITING})
+        for name in self._socket.take_waiting() if WAITING in told else ():
+            if name in self._audience:
+                concerned.setdefault(name, ([], False))[0].append(WAITING)
+        for name, (found, named) in concerned.items():
+            self._hold(name, found, now if name not in self._rung else self._due(name, named=named))
         self._ring(now)
         if self._held:
             self._alarm.ring()
+
+    def _follow(self) -> None:
+        """Notes what sessions show now, where that is not what they did; who is gone is rung no more."""
+        assert self._socket is not None
+        turned = self._socket.take_turned()
+        shown = self._socket.shown() if turned else {}
+        for name in turned:
+            if name in shown:
+                self._audience.show(name, shown[name])
+            else:
+                self._audience.leave(name)
+                self._held.pop(name, None)
 
     def _due(self, name: str, *, named: bool) -> float:
         return self._rung[name] + (NAMED_S if named else WHOLE_S)

@@ -26,6 +26,7 @@ from aisle.service.extension_bodies import (
 from aisle.service.handlers import BULK, Handler, people
 from aisle.service.handlers.clearance import list_assignments
 from aisle.service.handlers.line_rejections import reject_lines
+from aisle.service.handlers.orders import list_named
 from aisle.service.handlers.recounts import list_recounts, write_recounts
 from aisle.service.handlers.reviews import retrieve_store, review_logs
 from aisle.service.limits import check_code
@@ -219,6 +220,13 @@ EXTENSIONS = (
         f"{_STORE}/changes",
         Handler(list_changes),
         (_STORE_PARAM, Param("since", "query", "number"), Param("limit", "query", "number")),
+    ),
+    Extension(
+        "list-named-orders",
+        "GET",
+        f"{_STORE}/orders",
+        Handler(list_named),
+        (_STORE_PARAM, Param("numbers", "query", "string")),
     ),
     Extension(
         "list-put-backs",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from math import floor
 
 from aisle.service.answers import malformed
 
@@ -14,8 +16,18 @@ Clock = Callable[[], float]
 
 
 def moment(seconds: float) -> str:
-    """Seconds since 1970 as `2026-05-04T10:20:30.123Z`."""
-    return _text(datetime.fromtimestamp(seconds, UTC))
+    """Seconds since 1970 as `2026-05-04T10:20:30.123Z`: of its microseconds, rounded as datetime does it, no part."""
+    whole = floor(seconds)
+    micro = round((seconds - whole) * 1e6)
+    if micro == 1_000_000:
+        whole, micro = whole + 1, 0
+    return f"{_second(whole)}.{micro // 1000:03d}Z"
+
+
+@lru_cache(maxsize=16)
+def _second(whole: int) -> str:
+    """A whole second without its zone; every request asks for a few moments, mostly of the same seconds."""
+    return datetime.fromtimestamp(whole, UTC).isoformat()[: len("2026-05-04T10:20:30")]
 
 
 def parsed(text: str, field: str) -> str:

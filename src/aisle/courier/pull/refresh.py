@@ -127,8 +127,8 @@ class Refresher:
         if op.operation == "create-store-product-logs" and self._pull.now() - self._watched < WALKED_S:
             self.want([Topic(LOG, "")])
         if "changes" in self._table:
-            self._table.hurry("changes", self._followed + TOGETHER_S)
-            self.alarm.ring()
+            if self._table.hurry("changes", self._followed + TOGETHER_S):
+                self.alarm.ring()
         else:
             self.want(touched(op))
 
@@ -248,6 +248,7 @@ class Refresher:
         features = self._link.features
         assert features is not None
         self._pull.lists_changed = features.changes
+        self._pull.named_orders = features.named_orders
         self._pull.chain.told = features.changes
         self._pull.assignments.listed = features.assignments
         self._table.follow(features.changes, self._pull.now())

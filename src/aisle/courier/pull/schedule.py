@@ -46,10 +46,12 @@ class Timetable:
         """Whether this is looked at at all."""
         return name in self._next
 
-    def hurry(self, name: str, at: float = 0.0) -> None:
-        """This look is due at that moment, or at once, if it is looked at at all."""
-        if name in self._next:
-            self._next[name] = min(at, self._next[name])
+    def hurry(self, name: str, at: float = 0.0) -> bool:
+        """This look is due at that moment, or at once, if it is looked at at all; whether it would have come later."""
+        sooner = name in self._next and at < self._next[name]
+        if sooner:
+            self._next[name] = at
+        return sooner
 
     def take(self, now: float) -> tuple[str, ...]:
         """The looks that are due; each is due again after its pause."""

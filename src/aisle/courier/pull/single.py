@@ -27,6 +27,7 @@ from aisle.courier.pull.intake import STOCK, Intake, Row, Tell
 from aisle.courier.pull.logs import LogReader
 from aisle.courier.pull.recounts import RecountReader
 from aisle.courier.pull.stores import StoreReader
+from aisle.courier.ringing import topics_of
 from aisle.courier.topics import (
     ASSIGNMENT,
     CATALOGUE,
@@ -78,6 +79,8 @@ class Pull:
         self.recounts = RecountReader(client, cache, store, self.into.took)
         self.assignments = AssignmentReader(client, cache, store, self.into.took, self.now)
         self.chain = StoreReader(client, cache, store, self.into.took, self.now)
+        self.named_orders = False
+        """Whether several orders can be asked for in one request."""
         self.lists_changed = False
         """Whether it is our own service: the catalogue can be asked for one product, and stock for what has changed
         since a moment, to the moment."""
@@ -137,9 +140,36 @@ class Pull:
             with self.into.understood(ORDER, number):
                 self.into.put_orders(rows, began)
         else:
-            self.cache.forget_orders([number])
-            self._tell([topic_of(ORDER, number)])
+            self._forget_orders([number])
         return rows
+
+    def _forget_orders(self, numbers: Sequence[str]) -> None:
+        """The service does not have these any more."""
+        self.cache.forget_orders(numbers)
+        self._tell(topics_of(ORDER, numbers))
+
+    async def orders(self, numbers: Sequence[str]) -> dict[str, Row]:
+        """Several orders in one request, each as `order` reads it; by number, those that are there.
+
+        Their numbers have no line ends in them.
+        """
+        began = self.now()
+        path = f"/aisle/v1/stores/{encode_segment(self.store)}/orders"
+        answer = await self.client.extension("GET", path, query={"numbers": "\n".join(numbers)})
+        if not answer.is_success:
+            raise status_error("list-named-orders", answer)
+        try:
+            envelope = answer.json()
+            read = {str(row["order_number"]): row for row in envelope["list"]}
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise AnswerError("The answer to list-named-orders holds no orders.") from error
+        self.heard(envelope)
+        found = {number: read[number] for number in numbers if number in read}
+        with self.into.understood(ORDER, ", ".join(numbers)):
+            self.into.put_orders(list(found.values()), began)
+        if gone := [number for number in numbers if number not in read]:
+            self._forget_orders(gone)
+        return found
 
     async def _orders(self, number: str, further: Query) -> list[Row]:
         query: Query = {"order_number": number, "show_lines": True, "include_locations": True, **further}
@@ -274,10 +304,9 @@ class Pull:
         self.into.took(PERSON, "list-people", self.cache.put_people(people))
 
     async def _first_page(self, name: str, query: Query, path: dict[str, str] | None = None) -> list[Row]:
-        async with aclosing(self.client.pages(name, path=path, query=query)) as pages:
-            rows, envelope = await anext(pages)
-            self.heard(envelope)
-            return rows
+        rows, envelope = await self.client.first_page(name, path=path, query=query)
+        self.heard(envelope)
+        return rows
 
 
 def _rows_of(answer: Answer, name: str) -> list[Row]:

@@ -30,6 +30,8 @@ AGAIN_S = 900.0
 """After so long a part that could not be read is tried again, and so seldom in the end what can never be read."""
 TOGETHER = 5
 """So many products and more are asked for in one request, where the service can be asked for what has changed."""
+MOST_ORDERS = 40
+"""So many orders are asked for in one request, where the service can be asked for several."""
 _TRIES = 3
 _UNREAD_S = 60.0
 """After so long what could not be read is asked for again, and then less and less often; where something waits to be
@@ -109,6 +111,8 @@ class Wanted:
         self.add(self._take_later())
         if not self._topics:
             return
+        if self._pull.named_orders:
+            await self._read_orders([each for each in self._topics if each.topic == ORDER and "\n" not in each.key])
         readers = min(AT_ONCE if self._took > NEAR_S else 1, len(self._topics))
         together = [topic for topic in self._topics if topic.topic == PRODUCT]
         if len(together) >= TOGETHER and self._pull.lists_changed and self._may_ask():
@@ -138,6 +142,28 @@ class Wanted:
             topic = next(iter(self._topics))
             del self._topics[topic]
             await self._read(topic)
+
+    async def _read_orders(self, orders: Sequence[Topic]) -> None:
+        """Several orders in one request, for as long as that goes well; one alone, and what is left, by itself."""
+        for first in range(0, len(orders), MOST_ORDERS):
+            some = orders[first : first + MOST_ORDERS]
+            if len(some) == 1 or not self._may_ask():
+                return
+            for topic in some:
+                self._topics.pop(topic, None)
+            spoken_for = {topic: self._read_backs.begins(topic) for topic in some}
+            try:
+                rows = await self._pull.orders([topic.key for topic in some])
+            except TROUBLE:  # whoever asks for one of them will see what the matter is
+                self.add(some)
+                return
+            except StorageError:
+                self.add(some)
+                raise
+            for topic in some:
+                if spoken_for[topic]:
+                    self._read_back(topic.key, [rows[topic.key]] if topic.key in rows else [], spoken_for[topic])
+                self._has_read(topic, spoken_for[topic])
 
     async def _read_together(self, products: Sequence[Topic]) -> None:
         """Products in one request; each that it does not bring is asked for by itself, whatever the reason."""

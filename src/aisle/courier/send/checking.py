@@ -186,9 +186,9 @@ class Checker:
 
     def succeeded(self, op: Operation) -> None:
         """The service confirmed it: the first time, that is looked for too."""
-        sent = self._outbox.get(op.op_id)
-        if sent.keyed:
+        if self._outbox.is_keyed(op.op_id):
             return
+        sent = self._outbox.get(op.op_id)
         if op.operation == UPDATE and not self._probes.get(OMITTED_LINES) and _unnamed(sent):
             self._trials.setdefault(OMITTED_LINES, _Trial(sent, self._clock()))
             self.alarm.ring()

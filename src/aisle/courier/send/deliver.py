@@ -30,12 +30,11 @@ from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remainder import LEFT
 from aisle.local.outbox.split import is_splittable
-from aisle.local.told import Told, is_ours, told, words
+from aisle.local.told import NOTHING, Told, is_ours, told, words
 from aisle.tuples import NamedTuple
 
 AT_ONCE = 4
 """Requests in flight: as many as the client keeps connections for writes."""
-_LOOK = 50
 TRIES = 50
 """So often an operation is sent that no answer settles; then a person has to see what is the matter."""
 TRIED_S, _TRIED = 86400.0, 10
@@ -166,11 +165,8 @@ class Delivery:
         if self.stopping or self._held_s or not self._link.may_send or len(self._running) >= AT_ONCE:
             return
         self._looked = self._clock()
-        for op in self._outbox.sendable(_LOOK, self._passes.principals):
-            if op.op_id in self._running:
-                continue
-            if len(self._running) >= AT_ONCE:
-                return
+        room = AT_ONCE - len(self._running)
+        for op in self._outbox.sendable(room, self._passes.principals, but=self._running):
             flight = asyncio.create_task(self._deliver(op), name=f"deliver {op.op_id}")
             self._running[op.op_id] = flight
             flight.add_done_callback(lambda _: self.alarm.ring())
@@ -298,14 +294,14 @@ class Delivery:
 
     def _settle(self, op: Operation, features: Features, outcome: Outcome) -> None:
         """Writes down what became of it; nothing is awaited between the answer and this."""
-        why = told_of(outcome)
         if isinstance(outcome, SettingsError):
-            self._link.refused(why)
-            self._outbox.retry_later(op.op_id, why, 0)
+            self._link.refused(told_of(outcome))
+            self._outbox.retry_later(op.op_id, told_of(outcome), 0)
             return
         fate = classify(outcome)
         if fate in (Fate.ACCEPTED, Fate.REFUSED) and _says_nothing(outcome, features):
             fate = Fate.AMBIGUOUS
+        why = NOTHING if fate is Fate.ACCEPTED else told_of(outcome)
         if isinstance(outcome, Answer) and _is_a_strangers(outcome, features):
             why = told(_PLAIN, status=outcome.status, why=words(why))
         match Fate.WAIT if fate is Fate.REFUSED and _is_a_strangers(outcome, features) else fate:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aisle.service.amounts import number
+from aisle.service.answers import against_rule, dumps
 from aisle.service.context import Call, Context, Store
 from aisle.service.encode import flag, fragment, joined, member, pool_members, quoted, shipment_members
 from aisle.service.pages import envelope, scrolled_page
@@ -19,6 +20,9 @@ from aisle.service.stock.book import Book
 from aisle.service.storage import Row, Statement
 from aisle.service.times import shifted
 from aisle.tuples import NamedTuple
+
+MOST_NAMED = 100
+"""Orders that are listed by their numbers in one request."""
 
 
 class Lying(NamedTuple):
@@ -55,6 +59,22 @@ async def list_customer_orders(ctx: Context, call: Call) -> bytes:
     entries = [_order(row, lines.get(row[1], []) if query.get("show_lines") else None) for row in rows]
     last = (rows[-1][2],) if rows else None
     return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
+
+
+async def list_named(ctx: Context, call: Call) -> bytes:
+    """These orders of the store, whatever has become of them, with their lines and what lies where of those."""
+    rows = await ctx.tx.all(sql.ORDERS_NAMED, ctx.here.number, _named(call.query.get("numbers", "")))
+    lines = await _lines(ctx, [row[1] for row in rows], include_locations=True)
+    entries = [_order(row, lines.get(row[1], [])) for row in rows]
+    return b'{"list":[' + ",".join(entries).encode() + b"]," + dumps({"server_time": ctx.now})[1:]
+
+
+def _named(text: str) -> list[str]:
+    """The numbers in a query, one a line. Raises Refusal (422) for too many."""
+    numbers = [number for number in dict.fromkeys(text.split("\n")) if number]
+    if len(numbers) > MOST_NAMED:
+        raise against_rule(f"At most {MOST_NAMED} orders are listed in one request.", "numbers")
+    return numbers
 
 
 def _of_one(ctx: Context, query: Mapping[str, Any], *queries: Query) -> Iterator[Statement]:

@@ -42,6 +42,12 @@ _RESULTS: dict[str, Schema] = {
     ),
     "list-recounts": _object({"recounts": {"type": "array", "items": _object(_RECOUNT)}, "more": {"type": "boolean"}}),
     "write-recounts": _object({"success": {"const": True}, "data": {"type": "array", "items": _NUMBER}}),
+    "list-named-orders": _object(
+        {
+            "list": {"type": "array", "items": {"type": "object", "description": "customer order"}},
+            "server_time": _TEXT,
+        }
+    ),
     "list-put-backs": _rows("put_backs", _object(_GOODS)),
     "list-assignments": _rows("assignments", _object(_GOODS)),
 }

@@ -45,6 +45,7 @@ ORDER_KEYS = """
     SELECT o.store_number, o.order_number, o.seq, o.is_active, o.is_claimed, o.is_picked, o.is_rejected, o.status_id,
         o.total_lines, o.total_quantity, o.total_delivered, o.version, o.item
     FROM customer_order o"""
+ORDERS_NAMED = ORDER_KEYS + " WHERE o.store_number = $1 AND o.order_number = ANY($2) ORDER BY o.seq"
 ORDER_COUNT = "SELECT count(*) FROM customer_order o"
 ORDER_ORDER = "ORDER BY o.seq"
 ORDER_FILTERS = {

@@ -1,0 +1,115 @@
+"""Orders that change at the same time are read in one request, where the service takes several numbers."""
+
+import json
+
+import httpx
+import pytest
+
+from tests.courier.kit import STORE
+from tests.courier.test_frugal import Heard
+from tests.courier.test_frugal import shop as heard_shop  # noqa: F401 - a fixture
+from tests.courier.test_real_service import Shop
+
+NAMED = f"/aisle/v1/stores/{STORE}/orders"
+
+
+class Noted(Heard):
+    """A line on which requests for several orders may be refused, or answered by nonsense."""
+
+    refuses: bool = False
+    garbles: bool = False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """One request; of several orders perhaps an answer that makes no sense, or none."""
+        answer = await super().handle_async_request(request)
+        if request.url.path != NAMED or not (self.refuses or self.garbles):
+            return answer
+        if self.refuses:
+            return httpx.Response(400, json={"success": False, "message": "No."})
+        body = {**json.loads(await answer.aread()), "list": [1]}
+        return httpx.Response(200, json=body, headers={"aisle-features": answer.headers["aisle-features"]})
+
+    def several(self) -> list[list[str]]:
+        """The numbers of each request for several orders."""
+        return [sorted(query["numbers"].split("\n")) for query in self.of(NAMED)]
+
+    def single(self) -> list[str]:
+        """The numbers of the requests for one order."""
+        return sorted(query["order_number"] for query in self.of("/customerorders") if "order_number" in query)
+
+
+@pytest.fixture
+def shop(heard_shop: Shop) -> Shop:  # noqa: F811
+    """The same, on a line of that kind."""
+    heard_shop.line = Noted(heard_shop.service.app)
+    return heard_shop
+
+
+def numbers(shop: Shop, count: int) -> list[str]:
+    """The first open orders of the list."""
+    return sorted(str(row["order_number"]) for row in shop.reads.query("orders", {"size": count})[0])
+
+
+async def commented(shop: Shop, orders: list[str], **more: bool) -> None:
+    """Somebody elsewhere changes these orders."""
+    async with shop.client(straight=True) as client:
+        for number in orders:
+            body = {"orders": {"order_number": number, "is_claimed": True, **more}}
+            await client.update_customer_order(STORE, body)
+
+
+def claimed(shop: Shop, orders: list[str]) -> bool:
+    return all(shop.order(number)["is_claimed"] for number in orders)
+
+
+async def test_what_changed_together_is_read_together(shop: Shop) -> None:
+    assert isinstance(shop.line, Noted)
+    async with shop.courier() as courier:
+        orders = numbers(shop, 5)
+        shop.line.asked.clear()
+        await commented(shop, orders)
+        await shop.time.until(lambda: claimed(shop, orders), 10)
+        await shop.time.until(lambda: courier.refresher.wanted.rests)
+    assert shop.line.several() == [orders]
+    assert shop.line.single() == []
+
+
+async def test_one_alone_is_asked_for_as_the_interface_has_it(shop: Shop) -> None:
+    assert isinstance(shop.line, Noted)
+    async with shop.courier():
+        orders = numbers(shop, 1)
+        shop.line.asked.clear()
+        await commented(shop, orders)
+        await shop.time.until(lambda: claimed(shop, orders), 10)
+    assert (shop.line.several(), shop.line.single()) == ([], orders)
+
+
+async def test_picks_leave_the_overlay_by_it_and_finished_orders_the_list(shop: Shop) -> None:
+    assert isinstance(shop.line, Noted)
+    async with shop.courier() as courier:
+        picked, ended, other = numbers(shop, 3)
+        shop.line.asked.clear()
+        (op_id,) = shop.desk.write(shop.pick_all(shop.order(picked)))
+        await commented(shop, [other])
+        await commented(shop, [ended], is_active=False)
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.state(op_id) == "done")
+        await shop.time.until(lambda: shop.desk.outbox.get(op_id).read_back_at is not None, 10)
+        await shop.time.until(lambda: claimed(shop, [other]), 10)
+        assert shop.order(picked)["is_picked"]
+        assert ended not in numbers(shop, 100)
+    assert {picked, ended, other} <= {number for some in shop.line.several() for number in some}
+
+
+@pytest.mark.parametrize("how", ["refuses", "garbles"])
+async def test_where_that_goes_wrong_each_is_read_by_itself(shop: Shop, how: str) -> None:
+    assert isinstance(shop.line, Noted)
+    async with shop.courier() as courier:
+        orders = numbers(shop, 4)
+        shop.line.asked.clear()
+        setattr(shop.line, how, True)
+        await commented(shop, orders)
+        await shop.time.until(lambda: claimed(shop, orders), 20)
+        await shop.time.until(lambda: courier.refresher.wanted.rests)
+    assert shop.line.several() == [orders]
+    assert shop.line.single() == orders
