@@ -140,6 +140,17 @@ def test_commands_are_found_by_words_and_run_by_number(home: Home) -> None:
         assert session._frame().view.name == "pick.product"
 
 
+@pytest.mark.parametrize("typed", ["francais", "Français", "FRANÇ", "fran"])
+def test_commands_are_found_without_their_accents(home: Home, typed: str) -> None:
+    with at(home, user="U1") as session:
+        session.say = spoken
+        session.resize(80, 24)
+        say(session, ".")
+        assert rows(session.take([Typed(typed)], 0.0)) == ["commands.language"]
+        session.take([Typed("")], 0.0)
+        assert say(session, typed).language == "fr"
+
+
 def test_a_number_that_is_not_listed_is_no_quantity_below(home: Home) -> None:
     with at(home, user="U1") as session:
         picking(session)

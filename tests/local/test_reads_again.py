@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from decimal import Decimal
 from random import Random
 from typing import Any
 
 import apsw
 import pytest
 
+from aisle.jobs.codec import to_text
 from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
 from aisle.local.host.home import Home
@@ -27,6 +29,8 @@ from tests.local.kit import ANNA, Clock, intents, movement, update
 ORDERS, PRODUCTS = ("4101", "4102", "4103"), ("P1", "P2", "P3")
 PLACE = "PU-01"
 STEPS = 120
+ASKED = ("in_doubt", "needs_person", "done")
+"""States of operations of which it matters what was found out about them."""
 
 
 @pytest.fixture
@@ -50,11 +54,19 @@ def fill(cache: Cache, random: Random, began: float) -> None:
 def write(outbox: Outbox, random: Random) -> None:
     """Somebody picks, brings away, or rejects."""
     number = random.choice(ORDERS)
+    picks = update(number, {random.randint(1, 3): random.randint(0, 5)})
+    if random.random() < 0.7:
+        for each in picks.body["orders"]["order_lines"]:
+            each["base_picked_quantity"] = Decimal(random.randint(0, 5))
+    brought = movement(number, random.choice(PRODUCTS), random.randint(1, 5))
+    if random.random() < 0.7:
+        brought.body[0]["from_location"] = {"location_code": "B-1"}
+        brought.body[0]["to_location"]["customer_order_line_number"] = random.randint(1, 3)
     wrote = random.choice(
         (
-            update(number, {random.randint(1, 3): random.randint(0, 5)}),
+            picks,
             update(number, {}, is_rejected=random.random() < 0.5),
-            movement(number, random.choice(PRODUCTS)),
+            brought,
         )
     )
     outbox.enqueue(intents(wrote), ANNA)
@@ -71,7 +83,8 @@ def move_on(outbox: Outbox, random: Random) -> None:
         outbox._db.execute("UPDATE operation SET live = 0 WHERE n = ?", (op.n,))
     elif said:
         event = random.choice(said)
-        outbox._apply(op.op_id, event, why=outside("no") if event == REJECT else None)
+        why, evidence = outside("no") if event == REJECT else None, to_text({"looked_at": op.attempts})
+        outbox._apply(op.op_id, event, why=why, evidence=evidence if random.random() < 0.5 else None)
 
 
 def seen(reads: Reads) -> list[Any]:
@@ -84,22 +97,36 @@ def seen(reads: Reads) -> list[Any]:
     ]
 
 
+def is_open(reads: Reads) -> Callable[[str], bool]:
+    """Whether an order still has to be picked, by its own page, which lays all over it that there is."""
+
+    def found(number: str) -> bool:
+        ((row,), _) = reads.query("order", {"order_number": number})
+        return bool(row["is_active"] and not row["is_rejected"] and not row["is_picked"])
+
+    return found
+
+
 def pending(overlay: Overlay, goods: Goods) -> tuple[Any, ...]:
     """What lies over the cache, as far as it matters there."""
     by_key = ({key: told(found) for key, found in of.items()} for of in (overlay.orders(), goods.pending()))
-    return told(overlay.operations()), *by_key
+    return *by_key, sorted(goods.coming(PLACE)), told(overlay.operations())
 
 
 def told(operations: Iterable[Operation]) -> list[tuple[Any, ...]]:
     """What an overlay knows of operations."""
-    return [(each.n, each.state, each.body, each.confirmed_at, each.first_sent_at) for each in operations]
+    return [
+        (each.n, each.state, each.body, each.confirmed_at, each.first_sent_at, each.state in ASKED and each.evidence)
+        for each in operations
+    ]
 
 
+@pytest.mark.parametrize("seed", range(4))
 def test_whoever_stays_sees_what_a_newcomer_sees(
-    home: Home, outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock
+    home: Home, outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock, seed: int
 ) -> None:
-    """Others write to both files between any two of his looks."""
-    random, outbox = Random(7), Outbox(outbox_db, clock=clock)
+    """Others write to both files between any two of his looks; he does not look at all of it each time."""
+    random, outbox = Random(seed), Outbox(outbox_db, clock=clock)
     fill(cache, random, clock())
     overlay = Overlay(outbox_db)
     goods = Goods(overlay)
@@ -110,9 +137,15 @@ def test_whoever_stays_sees_what_a_newcomer_sees(
         if step % 7 == 0:
             fill(cache, random, clock())
         fresh = Overlay(outbox_db)
-        assert pending(overlay, goods) == pending(fresh, Goods(fresh))
+        if random.random() < 0.5:
+            overlay.refresh()
+        if random.random() < 0.5:
+            assert pending(overlay, goods) == pending(fresh, Goods(fresh))
+        if random.random() < 0.5:
+            continue
         with closing(Reads(home, outbox_db)) as newcomer:
             assert seen(reads) == seen(newcomer)
+        assert {row["order_number"] for row in reads.query("orders", {})[0]} == set(filter(is_open(reads), ORDERS))
 
 
 def test_of_a_large_place_nothing_is_kept(
@@ -139,11 +172,12 @@ def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock
     assert overlay.orders()["4101"] is before
 
 
+@pytest.mark.parametrize("sent", [True, False])
 @pytest.mark.parametrize("looks", [True, False])
 def test_what_is_told_again_in_other_words_is_seen_by_those_who_stay(
-    home: Home, outbox_db: apsw.Connection, clock: Clock, looks: bool
+    home: Home, outbox_db: apsw.Connection, clock: Clock, looks: bool, sent: bool
 ) -> None:
-    """Also by one who did not look while nobody knew whether it had arrived."""
+    """Also by one who did not look while nobody knew whether it had arrived, or looks when it is on its way already."""
     outbox, after = Outbox(outbox_db, clock=clock), update("4101", {1: 3}).body
     with transaction(outbox_db):
         (op_id,) = outbox.enqueue(intents(update("4101", {1: 3, 2: 1})), ANNA)
@@ -155,7 +189,37 @@ def test_what_is_told_again_in_other_words_is_seen_by_those_who_stay(
         if looks:
             overlay.refresh()
         outbox.send_again(op_id, outside("not all"), {}, (), after)
+        if sent:
+            outbox.begin_sending(op_id, b"{}", afresh=True)
         assert [each.body for each in overlay.orders()["4101"]] == [after]
+
+
+def test_an_order_is_in_the_list_as_soon_as_what_fills_it_may_be_there(
+    outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock
+) -> None:
+    """Three of five were read; two that are not sent yet come on top of them, two that are may be among them."""
+    cache.put_orders([order("4101", line(1, "P1", 5, 3))], True, clock())
+    outbox, picks = Outbox(outbox_db, clock=clock), update("4101", {1: 2})
+    picks.body["orders"]["order_lines"][0]["base_picked_quantity"] = Decimal(0)
+    with transaction(outbox_db):
+        (op_id,) = outbox.enqueue(intents(picks), ANNA)
+    assert reads.query("orders", {})[1] == 0
+    outbox.begin_sending(op_id, b"{}")
+    assert reads.query("orders", {})[1] == 1
+
+
+@pytest.mark.parametrize(("line_number", "listed"), [(1, 0), (2, 1)])
+def test_what_is_brought_for_a_line_fills_that_line(
+    outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock, line_number: int, listed: int
+) -> None:
+    """The other line is picked: only what is brought for the first one closes the order."""
+    cache.put_orders([order("4101", line(1, "P1", 5, 3), line(2, "P2", 5, 5))], True, clock())
+    brought = movement("4101", f"P{line_number}", 5)
+    brought.body[0]["from_location"] = {"location_code": "B-1"}
+    brought.body[0]["to_location"]["customer_order_line_number"] = line_number
+    with transaction(outbox_db):
+        Outbox(outbox_db, clock=clock).enqueue(intents(brought), ANNA)
+    assert reads.query("orders", {})[1] == listed
 
 
 def test_what_was_rolled_back_leaves_its_number_to_another(outbox_db: apsw.Connection, clock: Clock) -> None:

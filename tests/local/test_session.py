@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from aisle.courier.pull import progress
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Step
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.host.signals import CourierSocket
@@ -23,6 +23,8 @@ from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.scan.inputs import Decoded, Key, Line, Typed
 from aisle.settings import Settings
+from aisle.tui.screens.frame import paint
+from aisle.tui.screens.painted import plain
 from tests.local import goods
 
 ORDER = goods.order(
@@ -152,8 +154,44 @@ def test_a_code_of_another_product_is_wrong_and_the_next_scan_goes_on(home: Home
     with at(home, user="U1") as session:
         assert told(say(session, "4101", "96385074")) == (WRONG, "pick.not_here")
         assert session.bells == 3
-        assert told(say(session, "4711", "12345678")) == (WRONG, "pick.unknown")
+        assert told(say(session, "12345678")) == (WRONG, "pick.unknown")
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
+
+
+def test_what_was_not_taken_is_said_though_more_came_in_one_write(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        frame = say(session, BARCODES[0], "96385074", "12345678", BARCODES[1])
+        assert told(frame) == (WRONG, "session.not_all")
+        assert session.bells == 3
+        for columns, rows in ((20, 16), (40, 20), (80, 24)):
+            shown = " ".join(" ".join(plain(paint(frame, columns, rows))).split())
+            assert "2 not taken: " in shown, shown
+            assert "Elsewhere" in shown, shown
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
+        assert told(say(session, "12345678", "h")) == (WRONG, "session.not_taken")
+    assert sent(home) == {1: Decimal(1), 2: Decimal(2)}
+
+
+def test_the_choices_under_several_refusals_are_of_the_one_that_is_named(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        frame = say(session, "12345678", "96385074")
+        assert told(frame) == (WRONG, "session.not_all")
+        assert isinstance(frame.view, Step)
+        assert frame.view.choices
+        shown = " ".join(" ".join(plain(paint(frame, 20, 16))).split())
+        assert "2 not taken: " in shown
+        assert "Elsewhere" in shown
+        assert "12345678" not in shown
+
+
+def test_a_question_that_the_next_scan_takes_the_place_of_leaves_its_own_untaken(home: Home) -> None:
+    with at(home) as session:
+        assert told(say(session, "anna", "BADGE-U2")) == (WRONG, "session.not_all")
+    with at(home, user="U9") as session:
+        say(session, "o")
+        assert told(say(session, "anna", "1"))[1] == "sign_in.done"
 
 
 def test_two_readings_are_asked_as_1_and_2(home: Home) -> None:

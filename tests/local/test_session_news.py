@@ -7,8 +7,10 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from aisle.jobs.view import GOOD, Frame
+from aisle.jobs.base import Export, Query, Rows
+from aisle.jobs.view import GOOD, Frame, ListWindow
 from aisle.local.cache.writer import Sync
+from aisle.local.db import transaction
 from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder
 from aisle.local.host.signals import CourierSocket, concerning
@@ -18,7 +20,7 @@ from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.settings import Settings
 from tests.local import goods
-from tests.local.kit import Clock
+from tests.local.kit import ANNA, Clock, intents, update
 from tests.local.test_session import BARCODES, ORDER, _writer, home, say, told
 
 __all__ = ["home"]
@@ -236,3 +238,25 @@ def test_a_scan_is_answered_without_a_look_at_anybody_elses_news(home: Home, soc
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
         assert ORDER["order_number"] == "4101"
         assert rung(session) is None
+
+
+def test_several_changes_that_lead_to_the_same_questions_ask_them_once(home: Home, socket: CourierSocket) -> None:
+    with at(home) as (session, _):
+        asked: list[str] = []
+        answer = session._stack.answer
+
+        def note(query: Query | Export) -> Rows:
+            asked.append(query.name if isinstance(query, Query) else "")
+            return answer(query)
+
+        session._stack.answer = note
+        for order in ("4101", "4102"):
+            picked(home, order)
+        with closing(open_outbox(home.folder)) as connection, transaction(connection):
+            Outbox(connection).enqueue(intents(update("4102", {1: 2})), ANNA)
+        frame = session.poll()
+        assert frame is not None
+        assert isinstance(frame.view, ListWindow)
+        assert {"orders", "trouble", "refusals"} <= set(asked)
+        assert len(asked) == len(set(asked)), "the orders twice, the outbox once: all of it is asked for once"
+        assert [dict(row.cells[3].args)["done"] for row in frame.view.rows] == [1, 2]

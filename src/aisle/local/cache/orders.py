@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from aisle.local.cache.products import chunks, names
-from aisle.local.cache.rows import NO_DATE, LineRow, OrderRow
+from aisle.local.cache.rows import NO_DATE, LineRow, OrderRow, forms
 from aisle.local.cache.schema import CLAIMED, SHORTEST, STATUS
 from aisle.local.db import fetch
 from aisle.scan.codes import index_keys
@@ -96,7 +96,9 @@ class _Orders:
         self._lines: list[tuple[Any, ...]] = []
         self._relined: list[tuple[str]] = []
         self._codes: list[tuple[str, str, str]] = []
-        self._barcodes: set[tuple[str, str]] = set()
+        self._gone_lines: list[tuple[str, int]] = []
+        self._found: set[tuple[str, str]] = set()
+        """Numbers and barcodes, and the products that lines say they are of."""
         self._gone_codes: list[tuple[str, str, str]] = []
         self._before: dict[str, list[tuple[int, str]]] = {}
         self._texts: list[tuple[str, str]] = []
@@ -120,16 +122,20 @@ class _Orders:
         return True
 
     def _reline(self, number: str, lines: list[LineRow], old: _Known | None) -> bool:
-        """Replaces the lines of an order where they differ."""
-        if old is not None and old.lines_began is not None:
-            kept = fetch(
-                self._db, "SELECT line_number, raw FROM line WHERE order_number = ? ORDER BY line_number", number
-            )
-            if kept == [(line.line_number, line.raw) for line in lines]:
-                return False
-        self._relined.append((number,))
-        self._lines += [line[:4] for line in lines]
-        self._barcodes.update((line.barcode, line.product_number) for line in lines if line.barcode)
+        """Replaces the lines of an order that differ: each is in indexes, and mostly it is one that somebody picks."""
+        known = old is not None and old.lines_began is not None
+        kept: dict[int, str] = {}
+        if known:
+            kept = dict(fetch(self._db, "SELECT line_number, raw FROM line WHERE order_number = ?", number))
+        else:
+            self._relined.append((number,))
+        fresh = [line for line in lines if kept.pop(line.line_number, None) != line.raw]
+        if known and not (fresh or kept):
+            return False
+        self._gone_lines += [(number, line_number) for line_number in kept]
+        self._lines += [line[:4] for line in fresh]
+        self._found.update((line.product_number, line.product_number) for line in lines if line.product_number)
+        self._found.update((line.barcode, line.product_number) for line in lines if line.barcode)
         return True
 
     def _name(self, header: OrderRow, old: _Known | None) -> None:
@@ -145,8 +151,7 @@ class _Orders:
 
     def _product_codes(self) -> list[tuple[str, str, str]]:
         """What a line says of its product's codes: with it an order can be picked before the catalogue is here."""
-        pairs = {*self._barcodes, *((number, number) for _, _, number, _ in self._lines if number)}
-        return sorted((code, PRODUCT, number) for text, number in pairs for code in index_keys(text))
+        return sorted((code, PRODUCT, number) for text, number in self._found for code in forms(text))
 
     def write(self) -> None:
         """All at once."""
@@ -160,7 +165,11 @@ class _Orders:
         )
         self._db.execute(_STATED, (names([*(row[0] for row in self._headers), *(row[3] for row in self._touched)]),))
         many("DELETE FROM line WHERE order_number = ?", self._relined)
-        many("INSERT INTO line (order_number, line_number, product_number, raw) VALUES (?, ?, ?, ?)", self._lines)
+        many("DELETE FROM line WHERE order_number = ? AND line_number = ?", self._gone_lines)
+        many(
+            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw) VALUES (?, ?, ?, ?)",
+            self._lines,
+        )
         many("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", self._gone_codes)
         many("INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", self._product_codes())
         many("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", sorted(self._codes))

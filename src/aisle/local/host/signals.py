@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from errno import EADDRINUSE
@@ -27,6 +28,8 @@ _NAME = 32
 _DATAGRAM = 8192
 _CROWD = 8
 """So many letters at once may have kept others out: by default a box holds ten."""
+_SETTLED_NS = 1_000_000_000
+"""A folder that has not changed for so long shows in its time whatever changes from then on."""
 _COURIER = "courier.sock"
 _WORK = "work"
 CONFIDE = "confide "
@@ -142,6 +145,11 @@ class CourierSocket:
         self._socket, self._mine = _hung(self._path)
         self._shown: dict[str, frozenset[str]] = {}
         """What sessions have said that they show, by the names of their doorbells."""
+        self._turned: set[str] = set()
+        """Those that have said so, have come or have gone since somebody asked for these."""
+        self._there: list[str] = []
+        self._listed: int | None = None
+        """When the folder had changed last as it was listed; None where it has to be listed anew."""
         self._waiting: set[str] = set()
         """Those that show that something waits to be sent, and have not been rung since for that nothing does."""
 
@@ -175,6 +183,7 @@ class CourierSocket:
                 self._waiting.add(name)
             if first == SHOWS:
                 self._shown[name] = frozenset(rest) - {WAITING}
+                self._turned.add(name)
             else:
                 said.update((first, *rest))
         return said
@@ -185,10 +194,29 @@ class CourierSocket:
 
     def shown(self) -> dict[str, frozenset[str] | None]:
         """What each session shows, by the name of its doorbell; None for one that has not said it."""
-        names = self._names()
+        names = self._present()
         if len(self._shown) > len(names):
             self._shown = {name: self._shown[name] for name in names if name in self._shown}
         return {name: self._shown.get(name) for name in names}
+
+    def take_turned(self) -> set[str]:
+        """The sessions that may show something else than when this was asked last, or are not there any more."""
+        self._present()
+        turned, self._turned = self._turned, set()
+        return turned
+
+    def _present(self) -> list[str]:
+        """The doorbells that hang there. The folder is listed anew when it has changed: a change in the very moment of
+        a listing may not show in its time, so that only one that is older is believed."""
+        try:
+            changed = self._folder.stat().st_mtime_ns
+        except OSError:
+            changed = None
+        if changed is None or changed != self._listed:
+            before, self._there = self._there, self._names()
+            self._turned.update(set(before) ^ set(self._there))
+            self._listed = changed if changed is not None and time.time_ns() - changed > _SETTLED_NS else None
+        return self._there
 
     def take_waiting(self) -> set[str]:
         """The sessions that show that something waits, each once until it says so again: they are rung for `waiting`

@@ -138,13 +138,20 @@ def as_operation(row: Sequence[Any]) -> Operation:
     """The operation in a row of the table; the columns are the fields, in their order."""
     raw = Operation(*row[: len(Operation._fields)])  # a newer program adds columns of its own behind them
     return raw._replace(
-        lanes=tuple(from_text(Any, str(raw.lanes))),
-        path=from_text(Any, str(raw.path)),
-        query=from_text(Any, str(raw.query)),
-        body=from_text(Any, str(raw.body)),
+        lanes=tuple(_read(raw.lanes)),
+        path=_read(raw.path),
+        query=_read(raw.query),
+        body=_read(raw.body),
         parts=parts_of(raw.parts),
-        evidence=from_text(Any, str(raw.evidence)) if raw.evidence else {},
+        evidence=_read(raw.evidence) if raw.evidence else {},
     )
+
+
+def _read(text: Any) -> Any:
+    """What a column says; most hold nothing, or next to nothing."""
+    if text == "{}":
+        return {}
+    return [] if text == "[]" else from_text(Any, str(text))
 
 
 def parts_of(text: Any) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ each of its lanes, so that a doubtful one stops nothing but its own lanes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -68,6 +69,12 @@ AND NOT EXISTS (
 )
 ORDER BY o.n DESC LIMIT 1
 """  # noqa: S608 - states of our own
+
+_READY = """
+SELECT n, op_id FROM ready WHERE not_before <= ? AND principal IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?
+"""
+_LOOK = 50
+"""So many of those whose turn it is are looked at, at most."""
 
 _ABOUT_GOODS = """
 SELECT 1 FROM op_lane l
@@ -223,21 +230,24 @@ class Outbox(Doubtful):
 
     # For the courier
 
-    def sendable(self, limit: int = 20, principals: Sequence[str] = (STORE,)) -> list[Operation]:
-        """Operations that may go now with the tokens of these principals, oldest first.
+    def sendable(
+        self, limit: int = 20, principals: Sequence[str] = (STORE,), but: Container[str] = ()
+    ) -> list[Operation]:
+        """Operations that may go now with the tokens of these principals, oldest first, without those of `but`.
 
         What takes goods for an order lets go first what was said of these goods before it: what was brought to a shelf
-        has to be there when it is taken. It waits for nothing that stands still itself.
+        has to be there when it is taken. It waits for nothing that stands still itself. What waits behind those that
+        are found is not looked at: with much to be sent it would be the same hundred rows each time.
         """
-        found = self._all(
-            "SELECT * FROM operation"
-            " WHERE n IN (SELECT n FROM ready WHERE not_before <= ?"
-            " AND principal IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?) ORDER BY n",
-            self._clock(),
-            to_text(list(principals)),
-            limit,
-        )
-        return [op for op in found if not self._is_ahead_of_its_goods(op, principals)]
+        found: list[Operation] = []
+        asked = self._clock(), to_text(list(principals)), max(limit, _LOOK)
+        with closing(self._db.execute(_READY, asked)) as ready:
+            for n, op_id in ready:
+                ops = [] if op_id in but else self._all("SELECT * FROM operation WHERE n = ?", n)
+                found += [op for op in ops if not self._is_ahead_of_its_goods(op, principals)]
+                if len(found) >= limit:
+                    break
+        return found
 
     def _is_ahead_of_its_goods(self, op: Operation, principals: Sequence[str]) -> bool:
         """Whether something about its goods was said before it, and is on its way or may go itself."""
@@ -310,10 +320,10 @@ class Outbox(Doubtful):
         What of it found no room (`left`, or what was found before it was sent) is kept for a person.
         """
         with transaction(self._db):
-            before = self.get(op_id)
+            before = fetch_one(self._db, "SELECT confirmed_at, evidence FROM operation WHERE op_id = ?", op_id)
             self._apply(op_id, CONFIRM, answer=answer, why=NOTHING, evidence=kept(evidence))
-            op = self.get(op_id)
-            if before.confirmed_at is None:  # said a second time it is nobody's hand's matter any more
+            if before and before[0] is None and (left or evidence or before[1]):
+                op = self.get(op_id)  # said a second time it is nobody's hand's matter any more
                 keep_remainder(self._db, op, left or op.evidence.get(LEFT, ()), self._random)
 
     def reject(self, op_id: str, why: Told, evidence: Json = None) -> None:

@@ -80,6 +80,10 @@ class Rows:
             raise StorageError(f"There is no operation {op_id} in {self._db.filename}. See `aisle outbox`.")
         return found[0]
 
+    def is_keyed(self, op_id: str) -> bool:
+        """Whether it was last sent under its key."""
+        return fetch_one(self._db, "SELECT 1 FROM operation WHERE op_id = ? AND keyed = 1", op_id) is not None
+
     def _all(self, sql: str, *values: Any) -> list[Operation]:
         return [as_operation(row) for row in fetch(self._db, sql, *values)]
 

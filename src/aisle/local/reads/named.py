@@ -143,7 +143,7 @@ def _holders(on: Ground, args: Args) -> Result:
 
 def _place(on: Ground, args: Args) -> Result:
     """What lies there for orders that were rejected here lies there for nobody."""
-    rows, total = place(on.cache, on.goods.pending(), on.walk(), args, on.lying)
+    rows, total = place(on.cache, on.goods, on.walk(), args, on.lying)
     products = [product for row in rows for product in row["products"]]
     gone = on.gone({str(each["order_number"]) for product in products for each in product["held"]})
     for product in products if gone else ():
@@ -206,7 +206,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "holders": _holders,
     "search": lambda on, args: reads_goods.search(on.cache, args),
     "place": _place,
-    "places": lambda on, args: places(on.cache, on.goods.pending(), on.walk(), args),
+    "places": lambda on, args: places(on.cache, on.goods, on.walk(), args),
     "homes": lambda on, args: reads_moves.homes(on.cache, on.goods.pending(), args),
     "refusals": lambda on, args: _told(on, reads_moves.refusals(on.outbox, args)),
     "named": lambda on, args: reads_moves.named(on.find(lookup_keys(str(args["code"])))),
@@ -223,7 +223,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "stranger": lambda on, args: reads_pick.stranger(on.cache, partial(_product, on), partial(_holders, on), args),
     "lying": lambda on, args: reads_pick.lying(partial(_product, on), args),
     "pickups": lambda on, args: reads_pick.pickups(on.cache, args),
-    "spot": lambda on, args: reads_spot.spot(on.cache, on.goods.pending(), on.walk(), on.gone, args),
+    "spot": lambda on, args: reads_spot.spot(on.cache, on.goods, on.walk(), on.gone, args),
     "deliveries": lambda on, args: reads_deliveries.deliveries(on.cache, on.overlay, args),
     "delivery": lambda on, args: reads_deliveries.delivery(on.cache, on.overlay, str(args["order_number"])),
     "expecting": lambda on, args: reads_deliveries.expecting(on.cache, on.overlay, args),

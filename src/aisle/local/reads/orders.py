@@ -212,7 +212,7 @@ def order_row(cache: apsw.Connection, pending: Pending, number: str) -> Row | No
     if found is None:
         return None
     raw, picked, began, pickup = found
-    row = _header(raw, number, pickup)
+    row = header_of(raw, number, pickup)
     row["lines_known"] = began is not None
     operations = pending.get(number, ())
     if operations:
@@ -223,7 +223,8 @@ def order_row(cache: apsw.Connection, pending: Pending, number: str) -> Row | No
     return row
 
 
-def _header(raw: str, number: str, pickup: str) -> Row:
+def header_of(raw: str, number: str, pickup: str) -> Row:
+    """The header of an order, with the fields that every order has."""
     row = loaded(raw)
     row["order_number"] = number
     row.setdefault("pickup_date", "" if pickup == "~" else pickup)
@@ -257,7 +258,7 @@ def order(cache: apsw.Connection, pending: Pending, number: str) -> Result:
     if found is None:
         return [], 0
     raw, began, pickup = found
-    row = _header(raw, number, pickup)
+    row = header_of(raw, number, pickup)
     lines = _whole_lines(cache, number) if began is not None else []
     lay_over(row, lines, pending.get(number, ()), began)
     picked = sum((decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else None

@@ -7,7 +7,7 @@ they are laid over until then and not a moment longer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -16,21 +16,23 @@ import apsw
 from aisle.jobs.amounts import FARTHEST
 from aisle.jobs.base import Json
 from aisle.jobs.claim import is_later
-from aisle.jobs.codec import from_text, to_text
+from aisle.jobs.codec import to_text
 from aisle.local.db import fetch, fetch_one, usable
-from aisle.local.outbox.operation import REJECT_LINES, Operation, as_operation, parts_of
+from aisle.local.outbox.operation import REJECT_LINES, Operation
 from aisle.local.outbox.rebase import BASE, PICKED, has_base, is_picked, rebased, share
-from aisle.local.outbox.state import QUEUED
+from aisle.local.outbox.state import IN_DOUBT, NEEDS_PERSON, QUEUED
+from aisle.local.reads.entries import ORDER, Entry, Index, Keys, Said
 
 CLAIM = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 """What our own service says of a claim beside `is_claimed`."""
 
 Row = dict[str, Json]
 
-_CHANGING = """SELECT n, parts, state, confirmed_at, first_sent_at,
-  CASE WHEN state IN ('in_doubt', 'needs_person') THEN evidence END, op_id, doubted_at
+_CHANGING = """SELECT n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
+  CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END
 FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected') ORDER BY n
 """
+"""The fields of `Said`."""
 
 
 def decimal(value: Any) -> Decimal:
@@ -49,34 +51,6 @@ def is_full(line: Mapping[str, Json]) -> bool:
     return bool(line.get("is_picked")) or decimal(line.get("picked_quantity")) >= decimal(line.get("quantity"))
 
 
-class Index:
-    """The pending operations by something that they touch: of each, oldest first. Only what changed is put in anew, so
-    that a tuple which is the same object as before says the same."""
-
-    def __init__(self, keys_of: Callable[[Operation], Iterable[str]]) -> None:
-        self._keys_of = keys_of
-        self.by_key: dict[str, tuple[Operation, ...]] = {}
-
-    def renew(self, gone: Iterable[Operation], come: Iterable[Operation]) -> None:
-        """Some are not pending any more, or something else is true of them: those that come say what."""
-        out: dict[str, set[int]] = {}
-        for operation in gone:
-            for key in set(self._keys_of(operation)):
-                out.setdefault(key, set()).add(operation.n)
-        new: dict[str, list[Operation]] = {}
-        for operation in come:
-            for key in set(self._keys_of(operation)):
-                new.setdefault(key, []).append(operation)
-        for key in out.keys() | new.keys():
-            left = [each for each in self.by_key.pop(key, ()) if each.n not in out.get(key, ())]
-            if stay := sorted([*left, *new.get(key, ())], key=_age):
-                self.by_key[key] = tuple(stay)
-
-
-def _age(operation: Operation) -> int:
-    return operation.n
-
-
 class Overlay:
     """The pending operations of the outbox by the order that they change; looked for again only when the outbox
     changed, and read only where they did: others write to it all the time."""
@@ -84,10 +58,9 @@ class Overlay:
     def __init__(self, outbox: apsw.Connection) -> None:
         self._db = outbox
         self._stamp: tuple[int, int] | None = None
-        self._rows: set[tuple[Any, ...]] = set()
-        """What may change of each, as it was read last."""
-        self._known: dict[int, Operation] = {}
-        self._orders = Index(orders_of)
+        self._known: dict[int, Entry] = {}
+        """By their numbers, oldest first."""
+        self._orders = Index(ORDER, orders_of)
         self._indices = [self._orders]
 
     def data_version(self) -> int:
@@ -103,18 +76,19 @@ class Overlay:
     def orders(self) -> Mapping[str, Sequence[Operation]]:
         """The pending operations of each order, oldest first."""
         self.refresh()
-        return self._orders.by_key
+        return self._orders
 
     def operations(self) -> Iterable[Operation]:
         """All pending operations, oldest first."""
         self.refresh()
-        return self._known.values()
+        return [entry.operation for entry in self._known.values()]
 
-    def index(self, keys_of: Callable[[Operation], Iterable[str]]) -> Index:
-        """One more way to look them up, right after each `refresh`."""
+    def index(self, field: str, keys_of: Keys) -> Index:
+        """One more way to look them up, right after each `refresh`, by what fields of that name hold."""
         self.refresh()
-        made = Index(keys_of)
-        made.renew((), self._known.values())
+        made = Index(field, keys_of)
+        for entry in self._known.values():
+            made.put(entry)
         self._indices.append(made)
         return made
 
@@ -126,42 +100,46 @@ class Overlay:
             self._stamp = stamp
 
     def _read(self) -> None:
-        found = fetch(self._db, _CHANGING)
-        rows = set(found)
-        changed = {row[0]: row for row in rows - self._rows}
-        gone = {row[0] for row in self._rows - rows}
-        come = self._bodies(changed)
-        for n, (_, _, state, confirmed, sent, evidence, *_) in changed.items():
-            if n in come or n in self._known:
-                now = _renewed(come.get(n) or self._known[n], evidence)
-                come[n] = now._replace(state=state, confirmed_at=confirmed, first_sent_at=sent)
-        left = [self._known[n] for n in gone]
-        if not (come or left):
+        found = {row[0]: row for row in fetch(self._db, _CHANGING)}
+        known = self._known
+        changed = {n: Said(*row) for n, row in found.items() if n not in known or known[n].said != row}
+        left = [entry for n, entry in known.items() if n not in found]
+        if not (changed or left):
             return
-        self._rows = {row for row in rows if row[0] in come or row[0] in self._known}
-        known = self._known | come
-        self._known = {row[0]: known[row[0]] for row in found if row in self._rows}
+        anew = [n for n, said in changed.items() if n not in known or _is_another(said, known[n].said)]
+        left += [known[n] for n in anew if n in known]
+        bodies = self._bodies(anew) if anew else {}
+        for entry in left:
+            del known[entry.said.n]
         for index in self._indices:
-            index.renew(left, come.values())
+            for entry in left:
+                index.drop(entry)
+            for n in changed:
+                if n in known:
+                    index.renew(known[n])
+        for n, said in changed.items():
+            if n in known:
+                known[n].say(said)
+            elif n in bodies:
+                known[n] = Entry(bodies[n], said)
+                for index in self._indices:
+                    index.put(known[n])
+        if anew:
+            self._known = {n: known[n] for n in found if n in known}
 
-    def _bodies(self, changed: Mapping[int, tuple[Any, ...]]) -> dict[int, Operation]:
-        """Those whose bodies are not known, or may hold something else now: what nobody knew to have arrived may be
-        told again in other words, and what was rolled back leaves its number to another."""
-        new = [n for n, row in changed.items() if self._is_another(row, self._known.get(n))]
-        if not new:
-            return {}
-        found = fetch(self._db, "SELECT * FROM operation WHERE n IN (SELECT value FROM json_each(?))", to_text(new))
-        return {row[0]: as_operation(row) for row in found}
-
-    @staticmethod
-    def _is_another(row: tuple[Any, ...], known: Operation | None) -> bool:
-        _, parts, state, *_, op_id, _ = row
-        return known is None or state == QUEUED or known.op_id != op_id or known.parts != parts_of(parts)
+    def _bodies(self, numbers: Sequence[int]) -> dict[int, tuple[Any, ...]]:
+        sql = "SELECT * FROM operation WHERE n IN (SELECT value FROM json_each(?))"
+        return {row[0]: row for row in fetch(self._db, sql, to_text(list(numbers)))}
 
 
-def _renewed(operation: Operation, evidence: str | None) -> Operation:
-    """With what was read about it since."""
-    return operation._replace(evidence=from_text(Any, evidence)) if evidence else operation
+def _is_another(now: Said, before: Said) -> bool:
+    """Whether its body may hold something else: what nobody knew to have arrived may be told again in other words, and
+    be on its way already, or asked about once more; and what was rolled back leaves its number to another."""
+    if now.state in (QUEUED, NEEDS_PERSON) or before.state in (IN_DOUBT, NEEDS_PERSON):
+        return True
+    if (now.op_id, now.parts, now.doubted_at) != (before.op_id, before.parts, before.doubted_at):
+        return True
+    return before.first_sent_at not in (None, now.first_sent_at)
 
 
 def orders_of(operation: Operation) -> Iterator[str]:

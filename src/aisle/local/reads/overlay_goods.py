@@ -16,7 +16,8 @@ from aisle.local.outbox.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Opera
 from aisle.local.outbox.rebase import has_base, share
 from aisle.local.outbox.sides import looks_like
 from aisle.local.outbox.state import DONE, IN_DOUBT, NEEDS_PERSON
-from aisle.local.reads.overlay import Index, Overlay, Row, decimal, is_in
+from aisle.local.reads.entries import PLACE, PRODUCT, Index
+from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
 
 if TYPE_CHECKING:
     from aisle.local.outbox import settings_of
@@ -30,18 +31,27 @@ POOLS = range(1, 11)
 
 
 class Goods:
-    """The pending operations by the product whose stock they change."""
+    """The pending operations by the product whose stock they change, and by the place where they put it."""
 
     def __init__(self, overlay: Overlay) -> None:
         self._overlay = overlay
-        self._index: Index | None = None
+        self._products: Index | None = None
+        self._places: Index | None = None
 
     def pending(self) -> Pending:
         """Of each product, oldest first."""
-        if self._index is None:
-            self._index = self._overlay.index(products_of)
+        if self._products is None:
+            self._products = self._overlay.index(PRODUCT, products_of)
         self._overlay.refresh()
-        return self._index.by_key
+        return self._products
+
+    def coming(self, code: str) -> list[str]:
+        """The products of which something is brought to this place, or counted there."""
+        if self._places is None:
+            self._places = self._overlay.index(PLACE, places_of)
+        self._overlay.refresh()
+        items = (item for operation in self._places.get(code, ()) for item in _items(operation))
+        return list(dict.fromkeys(str(item["product_number"]) for item in items if code in _place_of(item)))
 
 
 def products_of(operation: Operation) -> Iterator[str]:
@@ -51,13 +61,16 @@ def products_of(operation: Operation) -> Iterator[str]:
             yield str(item["product_number"])
 
 
-def places_of(operation: Operation, product: str) -> Iterator[str]:
-    """The places where an operation puts something of this product, or counts it."""
+def places_of(operation: Operation) -> Iterator[str]:
+    """The places where an operation puts something, or counts it."""
     for item in _items(operation):
-        if str(item.get("product_number")) == product:
-            code = (item.get("to_location") or item).get("location_code")
-            if code:
-                yield str(code)
+        yield from _place_of(item)
+
+
+def _place_of(item: Mapping[str, Any]) -> Iterator[str]:
+    code = (item.get("to_location") or item).get("location_code")
+    if code and item.get("product_number"):
+        yield str(code)
 
 
 def lay_stock(stock: Row, product: str, operations: Iterable[Operation], began: float | None) -> Row:

@@ -19,7 +19,7 @@ from aisle.jobs.codec import to_text
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.overlay import Row, decimal, orders_of
-from aisle.local.reads.overlay_goods import Pending, lay_held, lay_stock, places_of
+from aisle.local.reads.overlay_goods import Goods, lay_held, lay_stock
 from aisle.local.reads.rows import Result, loaded, pools, window
 from aisle.local.reads.walk import Step, Walk
 from aisle.tuples import NamedTuple
@@ -46,8 +46,12 @@ WHERE p.id IN (
 _HELD = """
 SELECT l.product_number, l.order_number, l.line_number, l.raw FROM json_each(?) e
 JOIN line l ON l.product_number = e.value JOIN orders o ON o.order_number = l.order_number
-WHERE o.state < 2 AND instr(l.raw, '"customer_order_number"') ORDER BY l.order_number, l.line_number
+WHERE o.state < 2 AND instr(l.raw, '"customer_order_number"') AND instr(l.raw, ?)
+ORDER BY l.order_number, l.line_number
 """
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9 ._-]+")
 
 
 def aisle_of(code: str) -> str:
@@ -59,7 +63,7 @@ def aisle_of(code: str) -> str:
     return found[0].casefold() if found else ""
 
 
-def places(cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[str, Json]) -> Result:
+def places(cache: apsw.Connection, goods: Goods, walk: Walk, args: Mapping[str, Json]) -> Result:
     """A window on the places in the order of feet, each with how many products lie there and how much in all.
 
     `beside` names a place: only those of its aisle. Without `first` the window then begins so that this place is in it.
@@ -74,7 +78,7 @@ def places(cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[s
     if beside and "first" not in args:
         at = next((index for index, (code, *_) in enumerate(found) if code == beside), 0)
         first = max(0, min(at - size // 2, len(found) - size))
-    return [_summary(cache, pending, code, order) for code, order, _ in found[first : first + size]], len(found)
+    return [_summary(cache, goods, code, order) for code, order, _ in found[first : first + size]], len(found)
 
 
 def _is_asked(each: Step, words: Sequence[str], aisle: str | None) -> bool:
@@ -84,8 +88,8 @@ def _is_asked(each: Step, words: Sequence[str], aisle: str | None) -> bool:
     return all(word in text or word in bare for word in words) and (aisle is None or aisle_of(code) == aisle)
 
 
-def _summary(cache: apsw.Connection, pending: Pending, code: str, order: Json) -> Row:
-    lying = _lying(cache, pending, code, {})
+def _summary(cache: apsw.Connection, goods: Goods, code: str, order: Json) -> Row:
+    lying = _lying(cache, goods, code, {})
     return {
         **head(cache, code, order),
         "products": len(lying),
@@ -94,7 +98,7 @@ def _summary(cache: apsw.Connection, pending: Pending, code: str, order: Json) -
 
 
 def place(
-    cache: apsw.Connection, pending: Pending, walk: Walk, args: Mapping[str, Json], known: Known | None = None
+    cache: apsw.Connection, goods: Goods, walk: Walk, args: Mapping[str, Json], known: Known | None = None
 ) -> Result:
     """One place with everything on it, and its neighbours in the order of feet (`before`, `after`; empty at an end).
 
@@ -104,7 +108,8 @@ def place(
     at = walk.at.get(code)
     if at is None:
         return [], 0
-    lying = _lying(cache, pending, code, {} if known is None else known)
+    lying = _lying(cache, goods, code, {} if known is None else known)
+    pending = goods.pending()
     held = held_at(cache, code, [row["product_number"] for row in lying])
     began = began_of(cache, [operation for row in lying for operation in pending.get(row["product_number"], ())])
     for row in lying:
@@ -135,11 +140,12 @@ def head(cache: apsw.Connection, code: str, order: Json) -> Row:
     }
 
 
-def _lying(cache: apsw.Connection, pending: Pending, code: str, known: Known) -> list[Row]:
+def _lying(cache: apsw.Connection, goods: Goods, code: str, known: Known) -> list[Row]:
     """What the stock list says of this place, by name; products of which nothing is left there are not among them."""
     before = dict(known)
     known.clear()
-    for number, *rest in fetch(cache, _LYING, code, to_text(coming(pending, code))):
+    pending = goods.pending()
+    for number, *rest in fetch(cache, _LYING, code, to_text(goods.coming(code))):
         said = (code, pending.get(number, ()), number, *rest)
         kept = before.get(number)
         known[number] = kept if kept is not None and kept[0] == said else (said, _product(*said))
@@ -147,13 +153,6 @@ def _lying(cache: apsw.Connection, pending: Pending, code: str, known: Known) ->
     if len(known) > REMEMBERED:
         known.clear()
     return rows
-
-
-def coming(pending: Pending, code: str) -> list[str]:
-    """The products of which something is brought here, or counted here."""
-    return [
-        number for number, operations in pending.items() if any(code in places_of(each, number) for each in operations)
-    ]
 
 
 class Lying(NamedTuple):
@@ -216,7 +215,8 @@ def began_of(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[st
 def held_at(cache: apsw.Connection, code: str, numbers: Sequence[str]) -> dict[str, list[Row]]:
     """What of these products is held at this place for order lines, by product."""
     held: dict[str, list[Row]] = {}
-    for product, order, line, raw in fetch(cache, _HELD, to_text(list(numbers))) if numbers else ():
+    there = f'"{code}"' if _PLAIN.fullmatch(code) else ""  # what may be written in several ways is looked for in all
+    for product, order, line, raw in fetch(cache, _HELD, to_text(list(numbers)), there) if numbers else ():
         mine = (each.quantity for each in _kept_of(raw) if each.is_of(code, order, line))
         if quantity := sum(mine, Decimal(0)):
             held.setdefault(product, []).append({"order_number": order, "line_number": line, "quantity": quantity})

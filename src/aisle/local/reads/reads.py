@@ -166,10 +166,8 @@ class Reads:
 
     def _gone(self, orders: Iterable[str]) -> set[str]:
         """Those of these orders that were rejected or finished here."""
-        pending = self._overlay.orders()
-        touched = {number for number in orders if number in pending}
-        standings = self._standings.of(self._cache, pending) if touched else {}
-        return {number for number in touched if number in standings and standings[number].is_gone}
+        standings = self._standings.of(self._cache, self._overlay.orders(), orders)
+        return {number for number, standing in standings.items() if standing.is_gone}
 
     def _shift(self) -> Shift:
         """Reckoned again only when cache or outbox have changed: a list is asked for at every key of a search."""

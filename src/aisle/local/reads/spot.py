@@ -14,8 +14,8 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.pick.put import waits
 from aisle.local.db import fetch
-from aisle.local.reads.overlay_goods import Pending, lay_held, lay_stock
-from aisle.local.reads.places import Lying, began_of, coming, head, held_at, lying_of
+from aisle.local.reads.overlay_goods import Goods, lay_held, lay_stock
+from aisle.local.reads.places import Lying, began_of, head, held_at, lying_of
 from aisle.local.reads.rows import Result, loaded
 from aisle.local.reads.walk import Walk
 
@@ -35,7 +35,7 @@ JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id ORDER B
 """
 
 
-def spot(cache: apsw.Connection, pending: Pending, walk: Walk, gone: Gone, args: Mapping[str, Json]) -> Result:
+def spot(cache: apsw.Connection, goods: Goods, walk: Walk, gone: Gone, args: Mapping[str, Json]) -> Result:
     """What a place is used for (location_code): its `tags`; whether it `is_used` for goods of orders already, not asked
     where its own tags say that it waits for them; how many `goods` lie there for sale, where it is neither."""
     code = str(args["location_code"])
@@ -44,7 +44,7 @@ def spot(cache: apsw.Connection, pending: Pending, walk: Walk, gone: Gone, args:
     tags: list[str] = head(cache, code, None)["tags"]
     if waits(tags):
         return _told(tags)
-    place = _Place(cache, pending, gone, code)
+    place = _Place(cache, goods, gone, code)
     if place.is_used():
         return _told(tags, is_used=True)
     lying = place.lying(place.numbers)
@@ -58,10 +58,10 @@ def _told(tags: list[str], goods: int = 0, *, is_used: bool = False) -> Result:
 class _Place:
     """What lies at one place, with what is on its way laid over it."""
 
-    def __init__(self, cache: apsw.Connection, pending: Pending, gone: Gone, code: str) -> None:
-        self._cache, self._pending, self._gone, self._code = cache, pending, gone, code
+    def __init__(self, cache: apsw.Connection, goods: Goods, gone: Gone, code: str) -> None:
+        self._cache, self._pending, self._gone, self._code = cache, goods.pending(), gone, code
         known = [str(number) for (number,) in fetch(cache, _NUMBERS, code)]
-        self.numbers = list(dict.fromkeys([*coming(pending, code), *known]))
+        self.numbers = list(dict.fromkeys([*goods.coming(code), *known]))
         """What comes is first: to a place that is used mostly for an order."""
 
     def is_used(self) -> bool:

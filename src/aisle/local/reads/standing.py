@@ -1,19 +1,27 @@
 """What becomes of orders by what is on its way for them: which of them enter the list of open ones, leave it, or are
-gone. Found out once for each, and again only when what is on its way for it has changed, or what was read of it."""
+gone. Found out once for each, and again only when something of what is on its way for it counts that did not, or
+when something else was read of it: others write all the time, and mostly an operation is but a step further.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
 
+from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.cache.schema import OPEN
-from aisle.local.db import fetch
-from aisle.local.outbox.operation import Operation
-from aisle.local.reads.orders import Key, Pending, Shift, order_row
+from aisle.local.db import fetch, fetch_one
+from aisle.local.outbox.operation import MOVEMENT, UPDATE, Operation
+from aisle.local.outbox.rebase import PICKED
+from aisle.local.reads.orders import Key, Pending, Shift, header_of, lines_of
+from aisle.local.reads.overlay import Row, is_full, is_in, lay_over
 from aisle.tuples import NamedTuple
+
+REMEMBERED = 500
+"""Of more orders than these nothing is kept but of those asked for last: a session stays small."""
 
 _READ = """
 SELECT o.order_number, o.state, o.pickup, o.sort, o.header_began, o.lines_began
@@ -21,12 +29,34 @@ FROM json_each(?) e JOIN orders o ON o.order_number = e.value
 """
 """Whoever reads an order's header or lines anew notes when that began."""
 
+_HEADER = ("is_active", "is_picked", "is_rejected")
+_LINE = ("line_number", "quantity", PICKED, "moved_quantity", "is_picked")
+"""What of an order says how it stands."""
+
+
+class Base(NamedTuple):
+    """An order as it was read, as far as that says how it stands."""
+
+    read: tuple[Any, ...]
+    header: Row
+    lines: list[Row]
+    left: frozenset[Json]
+    """The numbers of its lines that still have to be picked; empty where it is not open."""
+
+    @property
+    def began(self) -> float | None:
+        """When the read of its lines began; None where nobody knows them."""
+        began: float | None = self.read[-1]
+        return began
+
 
 class Standing(NamedTuple):
     """How one order stands, and what that was found out from."""
 
-    read: tuple[Any, ...]
+    base: Base
     operations: Sequence[Operation]
+    counts: tuple[tuple[Any, ...], ...]
+    """What of the operations counts (`_counts`)."""
     is_open: bool
     is_gone: bool
     """Rejected or finished."""
@@ -38,23 +68,29 @@ class Standings:
     def __init__(self) -> None:
         self._known: dict[str, Standing] = {}
 
-    def of(self, cache: apsw.Connection, pending: Pending) -> dict[str, Standing]:
-        """By number, of those that the cache knows."""
+    def of(self, cache: apsw.Connection, pending: Pending, numbers: Iterable[str]) -> dict[str, Standing]:
+        """By number, of those of these orders that the cache knows and something is pending for."""
         found = {}
-        for number, *read in fetch(cache, _READ, to_text(list(pending))):
-            before, operations = self._known.get(number), pending[number]
-            if before is None or before.read != tuple(read) or before.operations != operations:
-                before = _standing(cache, pending, number, tuple(read))
-            found[str(number)] = before
-        self._known = found
+        wanted = {number: operations for number in numbers if (operations := pending.get(number))}
+        for number, *read in fetch(cache, _READ, to_text(list(wanted))) if wanted else ():
+            standing = _standing(cache, self._known.get(number), number, tuple(read), wanted[number])
+            if standing is not None:
+                found[str(number)] = standing
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
+        self._known |= found
         return found
+
+    def _all(self, cache: apsw.Connection, pending: Pending) -> dict[str, Standing]:
+        self._known = self.of(cache, pending, pending)
+        return self._known
 
     def shift(self, cache: apsw.Connection, pending: Pending) -> Shift:
         """What the pending operations do to the list of open orders."""
         hidden: set[str] = set()
         extra: list[Key] = []
-        for number, standing in self.of(cache, pending).items():
-            state, pickup, sort, *_ = standing.read
+        for number, standing in self._all(cache, pending).items():
+            state, pickup, sort, *_ = standing.base.read
             if state == OPEN and not standing.is_open:
                 hidden.add(number)
             elif state != OPEN and standing.is_open:
@@ -62,7 +98,72 @@ class Standings:
         return frozenset(hidden), sorted(extra)
 
 
-def _standing(cache: apsw.Connection, pending: Pending, number: str, read: tuple[Any, ...]) -> Standing:
-    row = order_row(cache, pending, number)
-    is_gone = bool(row and (row["is_rejected"] or not row["is_active"]))
-    return Standing(read, pending[number], bool(row and not is_gone and not row["is_picked"]), is_gone)
+def _standing(
+    cache: apsw.Connection,
+    before: Standing | None,
+    number: str,
+    read: tuple[Any, ...],
+    operations: Sequence[Operation],
+) -> Standing | None:
+    """How it stands now, by what was known before; None where it is not there any more."""
+    same = before is not None and before.base.read == read
+    if before is not None and same and before.operations is operations:
+        return before
+    base = before.base if before is not None and same else _base(cache, number, read)
+    if base is None:
+        return None
+    laid = [each for each in operations if not is_in(each, base.began)]
+    counts = tuple(_counts(each) for each in laid)
+    if before is not None and same and _is_same(before.counts, counts):
+        return before._replace(operations=operations, counts=counts)
+    if _stays_open(base, laid):
+        return Standing(base, operations, counts, is_open=True, is_gone=False)
+    header, lines = dict(base.header), [dict(line) for line in base.lines]
+    lay_over(header, lines, laid, base.began)
+    is_gone = bool(header["is_rejected"] or not header["is_active"])
+    return Standing(base, operations, counts, not is_gone and not header["is_picked"], is_gone)
+
+
+def _stays_open(base: Base, operations: Iterable[Operation]) -> bool:
+    """Whether it is open without a closer look: nobody says anything else of the order itself, and of its lines that
+    still have to be picked one at least is none of theirs."""
+    left = set(base.left)
+    for operation in operations if left else ():
+        if operation.operation == UPDATE:
+            order = operation.body["orders"]
+            if any(name in order for name in _HEADER):
+                return False
+            left.difference_update(change["line_number"] for change in order.get("order_lines") or ())
+        elif operation.operation == MOVEMENT:
+            ends = (item.get(side) or {} for item in operation.body for side in ("from_location", "to_location"))
+            left.difference_update(end.get("customer_order_line_number") for end in ends)
+        else:
+            return False
+    return bool(left)
+
+
+def _counts(operation: Operation) -> tuple[Any, ...]:
+    """What of an operation that lies over an order says how that stands, beside the order itself."""
+    return operation.body, operation.first_sent_at is not None, operation.op_id
+
+
+def _is_same(before: Sequence[tuple[Any, ...]], now: Sequence[tuple[Any, ...]]) -> bool:
+    """Bodies are the same where they are the same object: to compare them takes as long as to lay them over."""
+    return len(before) == len(now) and all(
+        then[0] is each[0] and then[1:] == each[1:] for then, each in zip(before, now, strict=True)
+    )
+
+
+def _base(cache: apsw.Connection, number: str, read: tuple[Any, ...]) -> Base | None:
+    found = fetch_one(cache, "SELECT raw, pickup FROM orders WHERE order_number = ?", number)
+    if found is None:
+        return None
+    header = header_of(found[0], number, found[1])
+    lines = [_part(line) for line in (lines_of(cache, number) if read[-1] is not None else ())]
+    is_open = header["is_active"] and not (header["is_rejected"] or header["is_picked"])
+    left = frozenset(line["line_number"] for line in lines if is_open and not is_full(line))
+    return Base(read, {"order_number": number, **{name: header[name] for name in _HEADER}}, lines, left)
+
+
+def _part(line: Row) -> dict[str, Json]:
+    return {name: line[name] for name in _LINE if name in line}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aisle.local.session.covered import Covered
 from aisle.tuples import NamedTuple
 
 
@@ -16,5 +17,7 @@ class Queue(NamedTuple):
     """The page that was on the screen before it."""
     unkept: int = 0
     """Its lines since the last commit."""
+    covered: Covered = Covered()
+    """What of it was not taken."""
     failed: bool = False
     """Whether a part of it could not be kept: the rest of it must not happen."""

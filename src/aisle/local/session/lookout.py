@@ -93,6 +93,12 @@ class Lookout:
         self._sent = self._reads.data_version()[1]
         self._state = self._told_of()
 
+    def go_on(self) -> None:
+        """The same after another lookout, on files that were put back: nobody knows what has changed since its last
+        look, so all of it is news."""
+        self.begin()
+        self._seen = self._sent = 0
+
     def _told_of(self) -> tuple[str, ...]:
         """What of the link changes what pages say."""
         link = self.link()

@@ -49,7 +49,7 @@ def stand_again(desk: Desk) -> Rescued:
     if rescued.whole:
         desk._furnish(rooms)
         desk._keeper.move(rooms.journal)
-        desk._lookout.begin()
+        desk._lookout.go_on()
         return rescued
     rooms.journal.end_session(desk._id)  # an older copy of the file may know it
     desk._id = desk._name()

@@ -42,8 +42,10 @@ class Session(Desk):
                 lose(self, items[number:])
                 return self._frame()
         wrote = self._keeper.has_writes
-        if self._commit() and wrote:
-            self._show_written()
+        if self._commit():
+            if wrote:
+                self._show_written()
+            self._verdict = self._queue.covered.over(self._verdict)
         return self._frame()
 
     def _show_written(self) -> None:

@@ -212,6 +212,8 @@ class _Run:
         self.asks: list[tuple[str, Ask]] = []
         self.covers = False
         self.verdict: Verdict | None = None
+        self.answered: list[tuple[int, Query]] = []
+        """What was asked, and by which level, since one was opened or closed."""
 
     def go_on(self, index: int, event: Event) -> Outcome:
         """Closes what lies above a level, and tells that the event."""
@@ -261,13 +263,16 @@ class _Run:
             self.notes.append(
                 Noted(level.ref, level.job.name, event, before, after, turn.verdict, writes, settles, remarks)
             )
+        is_news = isinstance(event, Changed) and turn.state == level.state
         for effect in turn.effects:
-            self._effect(index, effect)
+            if not (is_news and (index, effect) in self.answered):  # several changes at once: asked once
+                self._effect(index, effect)
 
     def _effect(self, index: int, effect: Effect) -> None:
         match effect:
             case Query():
                 answer = self.stack.answer(effect)
+                self.answered.append((index, effect))
                 self.stack.levels[index].answered(effect, answer.rows)
                 self.queue.appendleft((index, answer, effect.live))
             case Export():
@@ -286,6 +291,7 @@ class _Run:
                 self.orders.append(effect)
 
     def _open(self, job: str, args: Any) -> None:
+        self.answered.clear()
         parent = self.stack.top.ref
         level = self.stack.push(job)
         self.covers = True
@@ -294,6 +300,7 @@ class _Run:
         self.queue.append((len(self.stack.levels) - 1, Opened(args), False))
 
     def _close(self, close: Close) -> None:
+        self.answered.clear()
         level = self.stack.levels.pop()
         if level.ref:
             self.closed.append(level.ref)

@@ -91,6 +91,7 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
     if _is_label(desk, item):
         label, kept = Unknown(item.text.strip(" ")), desk._asking
         _hear(desk, label, item.text)
+        _weigh(desk, label)
         desk._asking = kept.on(desk._stack.levels)  # `12*` is for what goes into that tote
         if desk._trace:
             desk._trace.saw(item, label, desk._stack.top, desk._verdict, at)
@@ -100,6 +101,7 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
     said = Command(item.text.strip(" ").lower()) if page else _understand(desk, item.text)
     if page:
         _turn_to(desk, page)
+        _weigh(desk, said)
     else:
         if _leave_for(desk, said):
             said = _understand(desk, item.text)
@@ -113,10 +115,18 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
             _listen(desk, heard(item, said), "" if secret else item.text)
         else:
             _hear(desk, said, "" if secret and not isinstance(said, Back) else item.text)
+            _weigh(desk, said)
     if desk._trace and secret and not (page or isinstance(said, Back)):
         item, said = item._replace(text=""), Unknown("")
     if desk._trace:
         desk._trace.saw(item, said, desk._stack.top, desk._verdict, at)
+
+
+def _weigh(desk: Desk, said: Said) -> None:
+    """Whether a line was taken: what comes after it in one queue must not hide that it was not."""
+    top, queue = desk._stack.top, desk._queue
+    choices = desk._asking.open(top.job.open(top.state)).choices
+    desk._queue = queue._replace(covered=queue.covered.after(said, desk._verdict, choices))
 
 
 def _turn_to(desk: Desk, name: str) -> None:

@@ -1,0 +1,117 @@
+"""A pending operation is known by the names in its text, and read when somebody asks for it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.jobs.codec import to_text
+from aisle.local.db import fetch, transaction
+from aisle.local.outbox.operation import LOGS, MOVEMENT, REJECT_LINES, UPDATE, Operation, as_operation
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.reads import entries
+from aisle.local.reads.entries import ORDER, PLACE, PRODUCT, Entry, Index, Said
+from aisle.local.reads.overlay import Overlay, orders_of
+from aisle.local.reads.overlay_goods import Goods, places_of, products_of
+from tests.local.kit import ANNA, intents, movement, update
+
+NAMES = st.one_of(
+    st.text(max_size=6),
+    st.sampled_from(('"order_number":"1"', 'a"b', "\\", "\n", "@", "4101", "")),
+    st.none(),
+    st.integers(0, 9),
+    st.decimals(0, 9, places=2),
+)
+INDICES = ((ORDER, orders_of), (PRODUCT, products_of), (PLACE, places_of))
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> tuple[str, Any]:
+    """Operations and what they say, with any names."""
+    line = {"product_number": draw(NAMES), "picked_quantity": Decimal(2), "base_picked_quantity": Decimal(1)}
+    order = {"order_number": draw(NAMES), "order_lines": [{**line, "preferred_location_code": draw(NAMES)}]}
+    end = {"location_code": draw(NAMES), "customer_order_number": draw(NAMES)}
+    item = {"product_number": draw(NAMES), draw(st.sampled_from(("to_location", "from_location"))): end}
+    log = {"product_number": draw(NAMES), **end}
+    said = (
+        (UPDATE, {"orders": order}),
+        (REJECT_LINES, {**order, "lines": []}),
+        (MOVEMENT, [item, {"product_number": draw(NAMES), "to_location": {"location_code": draw(NAMES)}}]),
+        (LOGS, {"storeproductlog": [log]}),
+    )
+    return draw(st.sampled_from(said))
+
+
+def row_of(operation: str, body: Any) -> tuple[Any, ...]:
+    """As the table has it."""
+    texts = {"lanes": "[]", "path": "{}", "query": "{}", "operation": operation, "body": to_text(body), "n": 1}
+    return tuple(texts.get(name, "") for name in Operation._fields)
+
+
+@given(bodies())
+def test_whatever_it_touches_it_is_found_by(said: tuple[str, Any]) -> None:
+    row = row_of(*said)
+    whole = as_operation(row)
+    for field, keys_of in INDICES:
+        index = Index(field, keys_of)
+        index.put(entry := Entry(row, Said(1, "", "", "queued", None, None, None, None)))
+        keys = set(keys_of(whole))
+        assert set(index) == keys
+        assert len(index) == len(keys)
+        assert all(index[key][0].body == whole.body for key in keys)
+        index.drop(entry)
+        assert not index
+
+
+def test_only_what_is_asked_for_is_read(outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    with transaction(outbox_db):
+        Outbox(outbox_db).enqueue(intents(update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P1")), ANNA)
+    read: list[str] = []
+
+    def note(row: Any) -> Operation:
+        found = as_operation(row)
+        read.append(found.operation)
+        return found
+
+    monkeypatch.setattr(entries, "as_operation", note)
+    overlay = Overlay(outbox_db)
+    assert "4103" not in overlay.orders()
+    assert read == []
+    assert len(overlay.orders()["4101"]) == 2
+    assert read == [UPDATE, MOVEMENT]
+    assert set(overlay.orders()) == {"4101", "4102"}
+    assert read == [UPDATE, MOVEMENT, UPDATE]
+    assert [each.n for each in overlay.operations()] == [
+        n for (n,) in fetch(outbox_db, "SELECT n FROM operation ORDER BY n")
+    ]
+    assert len(read) == 3
+
+
+@pytest.mark.parametrize("operation", [UPDATE, MOVEMENT, LOGS, REJECT_LINES])
+@pytest.mark.parametrize(
+    "body", ['{"order_number":"4101"}', '{"order_number":null}', '[{"product_number":5}]', '"4101"']
+)
+def test_what_makes_no_sense_hides_nothing_of_what_others_do(
+    outbox_db: apsw.Connection, operation: str, body: str
+) -> None:
+    """Neither while it is there, nor after."""
+    outbox, overlay = Outbox(outbox_db), Overlay(outbox_db)
+    goods = Goods(overlay)
+    assert not goods.pending()
+    with transaction(outbox_db):
+        (strange,) = outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+        (plain,) = outbox.enqueue(intents(movement("4101", "P1")), ANNA)
+        outbox_db.execute("UPDATE operation SET operation = ?, body = ? WHERE op_id = ?", (operation, body, strange))
+    for _ in range(2):
+        assert plain in [each.op_id for each in overlay.orders()["4101"]]
+        assert [each.op_id for each in goods.pending()["P1"]] == [plain]
+        assert goods.coming("PU-01") == ["P1"]
+    with transaction(outbox_db):
+        outbox_db.execute("UPDATE operation SET live = 0 WHERE op_id = ?", (strange,))
+    assert [each.op_id for each in overlay.orders()["4101"]] == [plain]
+    assert list(goods.pending()) == ["P1"]
