@@ -12,6 +12,7 @@ import pytest
 
 import aisle
 from aisle.jobs.view import Msg, msg
+from aisle.settings import LANGUAGES
 from aisle.text import width
 from aisle.tui.catalogue import Piece, Voice, age, levels, pieces, sentences
 from aisle.tui.catalogue_parts import messages
@@ -177,3 +178,10 @@ def test_nested_messages_take_the_length_of_the_whole() -> None:
 
 def test_arguments_are_never_read_as_sentences() -> None:
     assert Voice().say(msg("raw", text="{text} {0} {text.__class__}")) == "{text} {0} {text.__class__}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_help_where_nothing_is_left_to_pick_does_not_say_that_all_was_picked(language: str) -> None:
+    """What was short, or not found at all, ends on the same page."""
+    said = Voice(language=language).say(msg("help.pick_done"))
+    assert not {"all", "alles", "tout"} & {*said.casefold().split(".")[0].split()}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import JOBS
-from aisle.jobs.view import Frame, Link, ListWindow, Row, Step, msg
+from aisle.jobs.view import INFO, WRONG, Frame, Link, ListWindow, Row, Step, Verdict, msg
 from aisle.text import width
 from aisle.tui.catalogue import Voice
 from aisle.tui.samples.registry import SAMPLES, SCREENS, Sample
@@ -267,7 +267,9 @@ def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
         (Link("live", 20.0), {"en": "all sent", "nl": "verzonden", "de": "gesendet", "fr": "envoyé"}),
         (Link("live", 20.0, 3), {"en": "3 wait", "nl": "3 wachten", "de": "3 warten", "fr": "3 att."}),
         (Link("live", 20.0, 1), {"en": "1 waits", "nl": "1 wacht", "de": "1 wartet", "fr": "1 att."}),
-        (Link("offline", 720.0), {"en": "all sent", "nl": "offline 12m", "de": "gesendet", "fr": "envoyé"}),
+        (Link("live", 20.0, 0, 2), {"en": "2? 0w", "nl": "2? 0w", "de": "2? 0w", "fr": "2? 0a"}),
+        (Link("none"), {"en": "no data 0w", "nl": "start geen data 0w", "de": "leer gesendet", "fr": "vide envoyé"}),
+        (Link("offline", 720.0), {"en": "all sent", "nl": "12m 0w", "de": "gesendet", "fr": "envoyé"}),
     ],
 )
 def test_a_handheld_says_what_waits_in_words(link: Link, words: dict[str, str]) -> None:
@@ -297,3 +299,13 @@ def test_every_view_of_a_job_is_in_the_registry() -> None:
 @samples
 def test_samples_show_the_screen_they_name(sample: Sample) -> None:
     assert sample.build("").view.name == sample.screen
+
+
+@pytest.mark.parametrize("name", ["", "Cola Zero 33 centilitre can with a very long name, tray of 24"])
+@pytest.mark.parametrize("words", [0, 25, 40, 60])
+@pytest.mark.parametrize("kind", [INFO, WRONG])
+def test_a_product_keeps_its_stock_beside_what_is_said(name: str, words: int, kind: str) -> None:
+    (sample,) = (each for each in SAMPLES if (each.screen, each.state) == ("lookup.product", "all"))
+    verdict = Verdict(kind, msg("raw", text="a " * words)) if words else None
+    shown = plain(paint(sample.build(name)._replace(verdict=verdict), 40, 20))
+    assert any("≈ 24 in stock" in line for line in shown), "\n".join(shown)

@@ -149,6 +149,30 @@ def test_somebody_else_s_order_is_asked_about_with_all_that_is_known() -> None:
     assert hand.claims == [("1042", True)]
 
 
+def test_an_order_that_is_left_while_it_is_asked_about_is_told_and_opened_by_one_key() -> None:
+    hand = Hand()
+    hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE))
+    assert hand.feed(order(line(1, "P1", 5))) == "pick.free_now"
+    assert "Order 1042 is free now: 1 opens it" in hand.told
+    assert (hand.view.name, hand.choices(), hand.claims) == ("pick.wait", ["pick.way_open_free"], [])
+    assert hand.feed(order(line(1, "P1", 5))) == ""
+    assert hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER)) == "pick.claimed_at"
+    assert hand.choices() == ["pick.way_take_over"]
+    assert hand.feed(order(line(1, "P1", 5))) == "pick.free_now"
+    hand.feed(Choice(1))
+    assert hand.feed(order(line(1, "P1", 5))) == "pick.opened"
+    assert hand.claims == [("1042", True)]
+
+
+def test_an_order_that_is_left_while_it_is_asked_about_may_be_left_by_both() -> None:
+    hand = Hand()
+    hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=BEFORE))
+    hand.feed(order(line(1, "P1", 5)))
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+    assert hand.claims == []
+
+
 def test_back_leaves_it_to_them() -> None:
     hand = Hand()
     assert hand.feed(order(line(1, "P1", 5), is_claimed=True)) == "pick.claimed_plain"

@@ -169,7 +169,7 @@ def put_all_away(hand: Hand) -> None:
         open_ = hand.job.open(hand.state)
         if hand.state.ways and hand.state.ways[0].kind == "amount":
             hand.feed(Choice(1))  # what digits are is settled before anything else
-        elif hand.state.phase == "load":
+        elif hand.state.phase == "load" and not (hand.state.ways and hand.state.pending):
             hand.feed(Command("d"))
         elif hand.state.phase in ("pool", "leave") or (hand.state.ways and hand.state.ways[0].kind == "drop"):
             hand.feed(Back() if hand.state.phase == "pool" else Choice(2 if hand.state.phase == "leave" else 1))

@@ -117,3 +117,28 @@ def test_digits_that_are_the_number_of_what_is_asked_about_are_one_more_of_it() 
     assert hand.say("=110004") == "move.answer_first"
     hand.say("3")
     assert hand.held == {"110003": 8}
+
+
+@pytest.mark.parametrize("letter", ["a", "c", "d", "k", "u", "w"])
+@pytest.mark.parametrize("before", [("A-1",), ("A-2",), ()], ids=["too many", "not there", "where from"])
+def test_a_letter_does_not_drop_what_is_asked_about_goods(before: tuple[str, ...], letter: str) -> None:
+    hand = Hand()
+    hand.say(*before)
+    hand.scan("P1", "7")
+    asked, choices = hand.state, hand.choices
+    assert choices
+    if letter in hand.job.open(asked).letters:
+        assert hand.say(letter) == "move.say_first"
+        assert hand.verdict is not None
+        assert (hand.verdict.kind, dict(hand.verdict.text.args)["quantity"]) == (WRONG, 7)
+    assert (hand.state, hand.choices) == (asked, choices)
+    assert hand.feed(Back()) == "session.dropped"
+
+
+def test_what_is_on_the_cart_from_a_place_counts_when_more_of_it_is_scanned_there_later() -> None:
+    hand = Hand()
+    hand.say("c", "A-2")
+    hand.scan("P1", "2")
+    hand.say("1", "A-1", "A-2")
+    assert hand.say("P1") == "move.taken"
+    assert hand.held == {"P1": 3}

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from aisle.jobs.base import Changed, Close, Closed, Resumed, Rows, Start, Wish, Write
-from aisle.jobs.view import ASK, WRONG
+from aisle.jobs.view import ASK, WRONG, Msg, msg
 from aisle.scan.meaning import PERSON, Back, Choice, Echo, Meaning, Move, Quantity, Text, Thing, Unknown
 from tests.unit.receives import CONTEXT, Hand
 
@@ -112,6 +112,58 @@ def test_goods_that_are_asked_about_are_not_dropped_by_a_letter(letter: str) -> 
         assert hand.verdicts[-1].kind == WRONG
 
 
+@pytest.mark.parametrize("goods", ["P9", "P2"])
+def test_back_says_what_it_drops_of_goods_that_are_asked_about_before_it_does(goods: str) -> None:
+    hand = Hand()
+    hand.say("D-1")
+    hand.scan(goods, "12")
+    ways = hand.state.ways
+    shown = {line.role: dict(line.text.args) for line in hand.view.lines}
+    assert shown["quantity"] == {"quantity": Decimal(12)}
+    assert goods in str(shown["product"]["text"])
+    assert (hand.feed(Back()), hand.verdicts[-1].kind) == ("receive.drop", ASK)
+    hand.feed(Echo("b"))
+    hand.feed(Changed("delivery", "D-1"))
+    assert hand.state.ways == ways
+    assert (hand.feed(Back()), hand.state.ways, hand.state.item) == ("receive.dropped", (), None)
+    assert dict(hand.verdicts[-1].text.args)["quantity"] == 12
+    hand.scan(goods, "12")
+    assert [hand.feed(Back()), hand.scan("P1")] == ["receive.drop", "receive.answer_first"]
+    assert hand.feed(Back()) == "receive.drop"
+
+
+def test_what_was_in_hand_before_a_question_is_still_there_after_it() -> None:
+    hand = Hand()
+    hand.say("D-1", "P2", "P2")
+    hand.feed(Back())
+    assert hand.feed(Back()) == "receive.dropped_more"
+    assert hand.state.item is not None
+    assert (hand.state.item.product, hand.state.item.quantity) == ("P2", Decimal(1))
+
+
+def shown_quantity(hand: Hand) -> Msg:
+    shown: Msg = next(line.text for line in hand.view.lines if line.role == "quantity")
+    return shown
+
+
+def test_nobody_believes_a_product_number_that_was_typed_as_a_quantity() -> None:
+    hand = Hand()
+    hand.say("D-1")
+    hand.say("P9")
+    hand.say("1")
+    assert hand.say("=999999") == "count.so_many"
+    assert hand.state.item is not None
+    assert hand.state.item.quantity == 1
+    assert hand.say("A-1") == "receive.answer_first"
+    assert hand.say("2") == "receive.set_aside"
+    assert hand.state.item.quantity == 1
+    assert hand.say("=999999") == "count.so_many"
+    assert hand.say("1") == "receive.taken_extra"
+    assert hand.state.item.quantity == 999999
+    hand.say("A-1")
+    assert hand.entries() == [("P9", 0, 999999, "A-1")]
+
+
 def test_what_nobody_announced_is_taken_set_aside_or_received_with_the_delivery_that_expects_it() -> None:
     hand = Hand()
     hand.say("D-1")
@@ -119,9 +171,11 @@ def test_what_nobody_announced_is_taken_set_aside_or_received_with_the_delivery_
     assert hand.say("2") == "receive.set_aside"
     hand.say("P9")
     assert hand.say("1") == "receive.taken_extra"
+    assert shown_quantity(hand) == msg("receive.quantity_extra", quantity=Decimal(1))
     hand.say("A-1")
     assert hand.entries() == [("P9", 0, 1, "A-1")]
     assert hand.scan("P9", "2") == "receive.taken_extra"
+    assert shown_quantity(hand) == msg("receive.quantity_extra_with", quantity=Decimal(2), all=Decimal(3))
     hand.feed(Changed("delivery", "D-1"))
     hand.say("A-1")
     assert hand.store.received("D-1", "P9") == 3
@@ -361,7 +415,7 @@ def test_what_is_in_hand_counts_in_the_list_of_lines_too() -> None:
     hand = Hand()
     hand.say("D-2", "P5", "=12", "l")
     assert [dict(row.cells[1].args) for row in hand.view.rows] == [{"done": 12, "total": 12}, {"done": 0, "total": 3}]
-    hand.say("b")
+    hand.feed(Back())
     hand.feed(Back())
     hand.say("3", "P9", "1", "l")
     assert [row.cells[0].args[0][1] for row in hand.view.rows] == ["Product P5", "Product P2", "Product P9"]

@@ -41,6 +41,10 @@ REACHED = tries(25, 100)
 def an_event(random: Random, hand: Hand) -> Event:
     """What somebody might do next; what the step offers is likelier than what it does not."""
     open_ = hand.job.open(hand.state)
+    item, asked = hand.state.item, hand.state.pending
+    more = bool(item and asked and item.quantity and item.product == asked.key)
+    if random.random() < (0.9 if hand.state.dropping else 0.6 if more else 0.1 if asked else 0.0):
+        return Back()
     if open_.choices and random.random() < (0.15 if hand.state.phase == "delivery" and not hand.state.ways else 0.5):
         return Choice(random.randint(1, open_.choices))
     roll = random.random()

@@ -56,6 +56,7 @@ _FACTORS: Final = re.compile(r"[\d.,]+(?:[*xX×][\d.,]+)+", re.ASCII)
 _FEW: Final = re.compile(r"[\d.,]+(?:\*(?:\d{1,2}|\d*[.,]\d+))+", re.ASCII)
 """Factors of which no one thinks as a code: `3*4`, `2*0,5`."""
 _SIGNED: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
+_SIGNED_TIMES: Final = re.compile(r"([+-][\d.,]+\*).*", re.DOTALL | re.ASCII)
 _CARRIED, _WHOLE, _BARE, _CONTENT, _SPLIT, _NOISY = range(6)
 
 
@@ -84,6 +85,8 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
         return said
     if times := _TIMES.fullmatch(text):
         return _multiplied(times[1], times[2].strip(" "), table)
+    if times := _SIGNED_TIMES.fullmatch(text):
+        return Refused("input.times", times[1])
     if len(text) == 1:
         return _letter(text, open_, table)
     if open_.quantity and _SIGNED.fullmatch(text):

@@ -17,6 +17,7 @@ from aisle.jobs.view import INFO, WRONG, ListWindow, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Refused, Said, Text, Unknown
 from aisle.settings import LANGUAGES
 from aisle.tuples import NamedTuple
+from aisle.words import plain
 
 NAMES = {"en": "English", "nl": "Nederlands", "de": "Deutsch", "fr": "Français"}
 """What languages are called by those who speak them."""
@@ -171,13 +172,13 @@ def commands_of(args: Mapping[str, Any]) -> tuple[Entry, ...]:
 
 
 def _fitting(entries: Iterable[Entry], words: tuple[str, ...], text: str) -> tuple[Entry, ...]:
-    """The commands in whose name each of these words begins one."""
-    asked = text.casefold().split()
+    """The commands in whose name each of these words begins one, however somebody writes its accents."""
+    asked = plain(text).split()
     named = zip(entries, (*words, *[""] * 99), strict=False)
     return tuple(
         entry
         for entry, name in named
-        if all(any(word.startswith(part) for word in name.casefold().split()) for part in asked)
+        if all(any(word.startswith(part) for word in plain(name).split()) for part in asked)
     )
 
 

@@ -59,7 +59,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 6
+    version = 7
     journalled = True
 
     def begin(self) -> Moving:
@@ -243,6 +243,8 @@ def _so_many(state: Moving, part: Part, value: Decimal) -> Result:
 def _command(state: Moving, letter: str, context: Context) -> Result:
     if move_take.is_number_asked(state):
         return told(state, WRONG, "move.number_of", quantity=state.ways[0].quantity)
+    if state.ways and state.pending:
+        return move_take.unsettled(state, state.pending)
     state = state._replace(ways=(), undoing=False, pending=None)
     match letter:
         case "c" | "w" if not state.places and (letter == "c" or not state.order):

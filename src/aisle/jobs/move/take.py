@@ -152,7 +152,8 @@ def _not_here(state: Moving, lying: Lying, meaning: Meaning, places: list[tuple[
     if not state.known:
         here = here._replace(free=UNKNOWN)
     state = state._replace(shelf=(*state.shelf, here))
-    if not state.known:
+    in_hand = carrying.find(state.hand, carrying.part_of(here, state.place, state.from_pool)) >= 0
+    if in_hand or not state.known:
         return _take(state, here, meaning)
     others = [Way("from", place, quantity) for place, quantity in places if place.casefold() != state.place.casefold()]
     ways = (Way("over", lying.product, meaning.quantity), Way("count", state.place), *others[:2])
@@ -295,6 +296,11 @@ def unanswered(state: Moving, meaning: Meaning) -> Result:
     ways = tuple(way._replace(quantity=quantity) if way.kind == "over" else way for way in state.ways)
     state = state._replace(ways=ways, pending=asked._replace(quantity=quantity))
     return told(state, ASK, "move.over", label=part.label, quantity=quantity, books=part.books)
+
+
+def unsettled(state: Moving, asked: Meaning) -> Result:
+    """A letter while goods are asked about, which stand nowhere but in the question."""
+    return told(state, WRONG, "move.say_first", label=asked.label or asked.key, quantity=asked.quantity)
 
 
 def _asked_about(state: Moving) -> Part | None:

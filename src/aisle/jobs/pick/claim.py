@@ -22,21 +22,37 @@ from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 
 Result = Turn[Picking]
 
+ASKED = ("take_over", "open_free")
+"""Ways to open an order that somebody else has, or had while that was asked."""
+
 LEFT_OVER, REFUSED = "left_over", "refused"
 """The queries for what the service could not take of this round's picks, and of what was put down."""
 
 
 def asked(state: Picking, tote: Tote, row: Mapping[str, Any], context: Context) -> Result | None:
-    """Somebody else works on it: asked about before, told when it happens while the order is in the round."""
+    """Somebody else works on it: asked about before, told when it happens while the order is in the round, or when he
+    leaves it while that is asked."""
     found = claim_of(row, context)
     if found is None:
-        return None
+        return _free_now(state, tote)
     if tote.here:
         return _taken_over(state, tote, found)
     if tote.sure:
         return None
     ways = (Way("take_over", tote.order), *((Way("leave_out", tote.order),) if state.many else ()))
     return Turn(state._replace(ways=ways), (), Verdict(ASK, _question(tote.order, found, row)))
+
+
+def _free_now(state: Picking, tote: Tote) -> Result | None:
+    """Whoever had it has left it while that was asked here: nobody may be looking any more, so it does not open by
+    itself."""
+    at = next((at for at, way in enumerate(state.ways) if way.kind in ASKED and way.key == tote.order), -1)
+    if at < 0 or tote.here or tote.sure:
+        return None
+    if state.ways[at].kind == "open_free":
+        return Turn(state)
+    ways = (*state.ways[:at], Way("open_free", tote.order), *state.ways[at + 1 :])
+    return Turn(state._replace(ways=ways), (), Verdict(ASK, msg("pick.free_now", order=tote.order, choice=at + 1)))
 
 
 def _question(order: str, found: Claim, row: Mapping[str, Any]) -> Msg:

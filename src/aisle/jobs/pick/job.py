@@ -50,7 +50,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 6
+    version = 7
     journalled = True
 
     def begin(self) -> Picking:
@@ -362,7 +362,7 @@ def _round_way(state: Picking, way: Way, context: Context) -> Result:
             return Turn(joined, pick_orders.look((way.key,)))
         case "tote" if tote:
             return pick_put.named(state, tote)
-        case "take_over" if tote:
+        case "take_over" | "open_free" if tote:
             sure = picking.with_tote(state, tote._replace(sure=True))
             return Turn(sure, pick_orders.look(each.order for each in sure.totes if not each.here))
         case "leave_out" if tote:

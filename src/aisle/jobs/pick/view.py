@@ -27,6 +27,7 @@ WAYS = {
     "take_in": "pick.way_join",
     "later": "pick.way_later",
     "take_over": "pick.way_take_over",
+    "open_free": "pick.way_open_free",
     "leave": "pick.way_leave",
     "put_back": "pick.way_put_back",
     "set": "pick.way_set",

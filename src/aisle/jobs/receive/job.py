@@ -57,7 +57,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 3
+    version = 4
     journalled = True
 
     def begin(self) -> Receiving:
@@ -86,6 +86,8 @@ class ReceiveJob:
 
     def step(self, state: Receiving, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
+        if state.dropping and isinstance(event, Choice | Command | Quantity | Text | Thing | Unknown):
+            state = state._replace(dropping=False)
         match event:
             case Opened(args):
                 return _opened(args, context)
@@ -352,6 +354,8 @@ def _leave(state: Receiving, choice: int, context: Context) -> Result:
 
 
 def _back(state: Receiving, context: Context) -> Result:
+    if receive_take.is_asked(state):
+        return receive_take.dropped(state)
     if state.ways:
         return told(state._replace(ways=(), pending=None), INFO, "session.dropped")
     match state.phase:

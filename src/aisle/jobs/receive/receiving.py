@@ -135,6 +135,8 @@ class Receiving(NamedTuple):
     sought: str = ""
     """A delivery that is not here, and is asked for at the service."""
     ways: tuple[Way, ...] = ()
+    dropping: bool = False
+    """Back was said while goods were asked about: once more drops them."""
     extra: tuple[str, ...] = ()
     """Products of which somebody said that more came, or that they came without being announced."""
     history: tuple[Did, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Query, Turn, Wish
 from aisle.jobs.receive.receiving import (
@@ -130,6 +131,20 @@ def unanswered(state: Receiving, meaning: Meaning | None, context: Context) -> R
     return told(state, WRONG, "receive.answer_first", label=label, quantity=quantity)
 
 
+def dropped(state: Receiving) -> Result:
+    """Back, where goods are asked about that stand nowhere else: once more drops them."""
+    asked = state.pending
+    if asked is None:
+        return Turn(state)
+    label, quantity = asked.label or asked.key, asked.quantity
+    if not state.dropping:
+        return told(state._replace(dropping=True), ASK, "receive.drop", label=label, quantity=quantity)
+    state = state._replace(ways=(), pending=None, dropping=False)
+    if state.item and state.item.product == asked.key and state.item.quantity:
+        return told(state, INFO, "receive.dropped_more", label=label, quantity=state.item.quantity)
+    return told(state, INFO, "receive.dropped", label=label, quantity=quantity)
+
+
 def is_number_asked(state: Receiving) -> bool:
     """Whether it is asked what digits are: so many stand nowhere but in the question."""
     return any(way.kind == "amount" for way in state.ways)
@@ -174,19 +189,38 @@ def want(state: Receiving, item: Item, quantity: Decimal, context: Context) -> R
     if quantity % 1 and not item.decimal:
         return told(state, WRONG, "receive.whole", label=item.label, quantity=quantity)
     missing = missing_of(state, item.product)
-    if quantity > missing and item.product not in state.extra:
+    if item.product in state.extra:
+        return _doubted(state, item, quantity) or _take(state, item, quantity, context)
+    if quantity > missing:
         return _too_many(state, item, quantity, missing)
     return _take(state, item, quantity, context)
+
+
+def _doubted(state: Receiving, item: Item, quantity: Decimal) -> Result | None:
+    """The question whether so many came of what may be more than was announced; None where that can be believed."""
+    known = max(*announced_of(state, item.product), _in_hand(state, item.product))
+    if not numbers.is_beyond(quantity, known):
+        return None
+    return told(_asking(state, item, quantity), ASK, "count.so_many", value=quantity, label=item.label)
+
+
+def _asking(state: Receiving, item: Item, quantity: Decimal, *before: Way) -> Receiving:
+    """It is asked whether so many are to be in hand: all of them, none, or what these ways say."""
+    ways = (*before, Way("over", item.product, quantity), Way("aside", item.product, label=item.label))
+    pending = Meaning(PRODUCT, item.product, item.label, quantity, code=item.product)
+    return state._replace(ways=ways, pending=pending, phase="goods")
+
+
+def _in_hand(state: Receiving, product_number: str) -> Decimal:
+    return state.item.quantity if state.item and state.item.product == product_number else ZERO
 
 
 def _too_many(state: Receiving, item: Item, quantity: Decimal, missing: Decimal) -> Result:
     """More than is still to come: what was announced alone, all of it, or none."""
     of, received = announced_of(state, item.product)
-    in_hand = state.item.quantity if state.item and state.item.product == item.product else ZERO
+    in_hand = _in_hand(state, item.product)
     fit = (Way("fit", item.product, missing),) if missing > 0 and missing != in_hand else ()
-    ways = (*fit, Way("over", item.product, quantity), Way("aside", item.product, label=item.label))
-    pending = Meaning(PRODUCT, item.product, item.label, quantity, code=item.product)
-    state = state._replace(ways=ways, pending=pending, phase="goods")
+    state = _asking(state, item, quantity, *fit)
     if missing <= 0:
         return told(state, ASK, "receive.all_came", label=item.label, received=received, of=of)
     return told(state, ASK, "receive.more", label=item.label, quantity=quantity, missing=missing)
@@ -202,7 +236,7 @@ def chosen(state: Receiving, way: Way, context: Context) -> Result:
     state = state._replace(pending=None)
     if item is None:
         return Turn(state)
-    if way.kind == "over":
+    if way.kind == "over" and item.product not in state.extra:
         state = state._replace(extra=(*state.extra, item.product))
     return _take(state, item, way.quantity, context)
 

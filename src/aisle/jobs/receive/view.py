@@ -244,6 +244,10 @@ def _shown(state: Receiving) -> tuple[Shown, ...]:
     if not state.number:
         return (Shown("note", msg("receive.note_which")),)
     to = msg("receive.to_place", place=state.place) if state.place else msg("receive.to_stock")
+    if receive_take.is_asked(state) and state.pending:
+        asked = state.pending
+        quantity = msg("receive.in_question", quantity=asked.quantity)
+        return Shown("product", raw(asked.label or asked.key)), Shown("quantity", quantity)
     item = state.item
     if item is None:
         left = len({line.product for line in state.lines if line.missing})
@@ -263,6 +267,10 @@ def _quantity(state: Receiving, item: Item) -> Msg:
     of, received = announced_of(state, item.product)
     measured = bool(item.decimal and item.unit)
     whole = msg("receive.measure", value=of, unit=item.unit) if measured else msg("number", value=of)
+    if not of and received:
+        return msg("receive.quantity_extra_with", quantity=item.quantity, all=item.quantity + received)
+    if not of:
+        return msg("receive.quantity_extra", quantity=item.quantity)
     if received:
         return msg("receive.quantity_with", quantity=item.quantity, all=item.quantity + received, of=whole)
     return msg("receive.quantity", quantity=item.quantity, of=whole)

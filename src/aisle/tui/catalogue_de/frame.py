@@ -164,6 +164,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ungesichert: {why:~~} Die letzten {count} neu scannen",
         "Ungesichert: {count:letzte Eingabe ist|letzte Eingaben sind} nicht geschehen: {why:~~}",
     ),
+    "session.not_taken": ("{count} nicht genommen!", "{count} nicht genommen: {why}"),
+    "session.not_all": (
+        "{count} nicht genommen!",
+        "{count} nicht genommen: {why}",
+        "{count} nicht genommen: {why} · {said}",
+    ),
     "session.times": ("{times} x: Scan", "{times} x: jetzt scannen, was so oft gemeint ist"),
     "session.typed_before": (
         "{said}",

@@ -49,7 +49,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "falscher Artikel ändert nichts. Ist die Position fertig, kommt die nächste von selbst."
     ),
     "help.pick_done": (
-        "Alles ist gepickt. Die Ware am Abholplatz abstellen und den Platz scannen, oder den nächsten Auftrag scannen."
+        "Hier ist nichts mehr zu picken. Was gepickt ist, am Abholplatz abstellen und den Platz scannen, oder den "
+        "nächsten Auftrag scannen."
     ),
     "help.pick_back": (
         "Diese Ware gehört zu keinem Auftrag mehr. Zurücklegen und den Platz scannen, oder was genannt wird."

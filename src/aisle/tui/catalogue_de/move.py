@@ -88,6 +88,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Kein Bestand geführt: {label:~}",
         "{label:~} hat keinen geführten Bestand und wird nicht umgelagert",
     ),
+    "move.say_first": (
+        "Erst wählen",
+        "Erst: {quantity} von {label:~}",
+        "Nicht getan. Erst sagen, was aus {quantity} {label:~} wird: wählen, oder b verwirft die Frage.",
+    ),
     "move.answer_first": ("Erst wählen", "Erst antworten, dann {what:~} scannen"),
     "move.refused": ("Abgelehnt!", "Abgelehnt: {why:~}", "Der Dienst lehnt die Umlagerung von {label:~} ab: {why:~}"),
     "move.at_place": ("An {place}", "An {place}: laut Buch {count:Artikel|Artikel}"),

@@ -83,6 +83,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_join": ("{key} dazu", "{key} mit in diese Runde nehmen"),
     "pick.way_tote": ("{tote} allein", "Kiste {tote} allein: {order}"),
     "pick.way_take_over": ("Übernehmen", "{key} trotzdem picken"),
+    "pick.way_open_free": ("Picken", "{key} picken"),
     "pick.way_leave_out": ("Ohne {tote}", "Ohne Kiste {tote} gehen"),
     "pick.way_leave": ("Ende", "Runde verlassen"),
     "pick.way_leave_hand": ("So lassen", "Verlassen, Ware in der Hand"),
@@ -267,6 +268,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Pickt: {who:~}",
         "{who:~} pickt {order}",
         "{who:~} pickt Auftrag {order}. Stattdessen hier picken?",
+    ),
+    "pick.free_now": (
+        "Frei: {choice}",
+        "{order} ist frei: {choice} öffnet",
+        "Auftrag {order} ist jetzt frei: {choice} öffnet ihn, b lässt ihn",
     ),
     "pick.claimed_plain": (
         "Jemand pickt das",

@@ -158,6 +158,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Not saved: {why:~~} Scan the last {count} again",
         "Not saved, so the last {count:input|inputs} have not happened: {why:~~}",
     ),
+    "session.not_taken": ("{count} not taken!", "{count} not taken: {why}"),
+    "session.not_all": ("{count} not taken!", "{count} not taken: {why}", "{count} not taken: {why} · {said}"),
     "session.times": ("{times} x: scan", "{times} x: scan what is meant so many times"),
     "session.typed_before": (
         "{said}",

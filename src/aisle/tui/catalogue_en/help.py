@@ -44,7 +44,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "wrong product changes nothing. When the line is complete, the next one comes by itself."
     ),
     "help.pick_done": (
-        "All is picked. Put the goods down where the customer gets them and scan that place, or scan the next order."
+        "Nothing is left to pick here. Put what was picked down where the customer gets it and scan that place, "
+        "or scan the next order."
     ),
     "help.pick_back": (
         "These goods are in your hands and belong to no order any more. Put them back and scan the place, or what "

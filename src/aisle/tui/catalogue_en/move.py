@@ -88,6 +88,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "No stock is kept of {label:~}",
         "No stock is kept of {label:~}; it is not moved",
     ),
+    "move.say_first": (
+        "Choose first",
+        "First: {quantity} of {label:~}",
+        "Not done. Say first what becomes of the {quantity} of {label:~}: choose, or b drops the question.",
+    ),
     "move.answer_first": ("Choose first", "Answer first, then scan {what:~}"),
     "move.refused": ("Not moved!", "Not moved: {why:~}", "The service refused to move {label:~}: {why:~}"),
     "move.at_place": ("At {place}", "At {place}: {count:product|products} by the books"),

@@ -80,6 +80,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_join": ("Add {key}", "Take {key} into this round"),
     "pick.way_tote": ("{tote} alone", "Tote {tote} alone: {order}"),
     "pick.way_take_over": ("Take it over", "Pick {key} all the same"),
+    "pick.way_open_free": ("Pick it", "Pick {key}"),
     "pick.way_leave_out": ("Without {tote}", "Go without tote {tote}"),
     "pick.way_leave": ("Leave", "Leave the round"),
     "pick.way_leave_hand": ("Leave it", "Leave, with it in hand"),
@@ -249,6 +250,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{who:~} picks it",
         "{who:~} is picking {order}",
         "{who:~} is picking order {order}. Pick it here instead?",
+    ),
+    "pick.free_now": (
+        "It is free: {choice}",
+        "{order} is free: {choice} opens it",
+        "Order {order} is free now: {choice} opens it, b leaves it",
     ),
     "pick.claimed_plain": (
         "Someone picks it",

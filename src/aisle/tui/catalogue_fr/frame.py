@@ -161,6 +161,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Non gardé : {why:~~} Rescanner les {count} derniers",
         "Non gardé, donc {count:dernière saisie perdue|dernières saisies perdues} : {why:~~}",
     ),
+    "session.not_taken": ("{count:ignoré|ignorés} !", "{count:ignoré|ignorés} : {why}"),
+    "session.not_all": (
+        "{count:ignoré|ignorés} !",
+        "{count:ignoré|ignorés} : {why}",
+        "{count:ignoré|ignorés} : {why} · {said}",
+    ),
     "session.times": ("{times} x : scan", "{times} x : scanner ce qui compte autant de fois"),
     "session.typed_before": (
         "{said}",

@@ -46,7 +46,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "mauvais article ne change rien. La ligne finie, la suivante vient toute seule."
     ),
     "help.pick_done": (
-        "Tout est préparé. Poser les articles au lieu de retrait et scanner ce lieu, ou scanner la commande suivante."
+        "Rien ne reste à préparer ici. Poser ce qui est préparé au lieu de retrait et scanner ce lieu, ou scanner la "
+        "commande suivante."
     ),
     "help.pick_back": (
         "Ces articles n'appartiennent plus à une commande. Les remettre et scanner l'emplacement, ou ce qui est nommé."

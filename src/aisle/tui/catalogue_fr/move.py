@@ -97,6 +97,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Pas de stock tenu : {label:~}",
         "Pas de stock tenu pour {label:~} ; il ne se déplace pas",
     ),
+    "move.say_first": (
+        "Choisir avant",
+        "D'abord : {quantity} de {label:~}",
+        "Rien n'est fait. Dire d'abord ce que deviennent les {quantity} de {label:~} : choisir, ou b abandonne.",
+    ),
     "move.answer_first": ("Choisir avant", "Répondre d'abord, puis scanner {what:~}"),
     "move.refused": ("Pas déplacé !", "Pas déplacé : {why:~}", "Le serveur a refusé de déplacer {label:~} : {why:~}"),
     "move.at_place": ("À {place}", "À {place} : {count:article|articles} en théorie"),

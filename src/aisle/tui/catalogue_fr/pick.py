@@ -80,6 +80,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_join": ("+ {key}", "Prendre {key} dans cette tournée"),
     "pick.way_tote": ("{tote} seul", "Bac {tote} seul : {order}"),
     "pick.way_take_over": ("Reprendre", "Préparer {key} quand même"),
+    "pick.way_open_free": ("Préparer", "Préparer {key}"),
     "pick.way_leave_out": ("Sans {tote}", "Partir sans le bac {tote}"),
     "pick.way_leave": ("Arrêt", "Quitter la tournée"),
     "pick.way_leave_hand": ("Quitter", "Quitter, avec ceci en main"),
@@ -272,6 +273,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Prise : {who:~}",
         "{who:~} prépare {order}",
         "{who:~} prépare la commande {order}. La préparer ici quand même ?",
+    ),
+    "pick.free_now": (
+        "Libre : {choice}",
+        "{order} est libre : {choice} l'ouvre",
+        "La commande {order} est libre : {choice} l'ouvre, b la laisse",
     ),
     "pick.claimed_plain": (
         "Déjà prise",

@@ -164,6 +164,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Niet bewaard: {why:~~} Scan de laatste {count} opnieuw",
         "Niet bewaard, dus de laatste {count:invoer|invoeren} gelden niet: {why:~~}",
     ),
+    "session.not_taken": ("{count} niet genomen!", "{count} niet genomen: {why}"),
+    "session.not_all": ("{count} niet genomen!", "{count} niet genomen: {why}", "{count} niet genomen: {why} · {said}"),
     "session.times": ("{times} x: scan", "{times} x: scan wat zo vaak bedoeld is"),
     "session.typed_before": (
         "{said}",

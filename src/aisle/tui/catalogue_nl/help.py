@@ -41,7 +41,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Pak het artikel dat het scherm noemt en scan elk stuk, of scan er een en typ hoeveel in totaal. Een "
         "verkeerd artikel verandert niets. Is de regel klaar, dan komt de volgende vanzelf."
     ),
-    "help.pick_done": "Alles is gepickt. Zet de goederen op de afhaalplek en scan die plek, of scan de volgende order.",
+    "help.pick_done": (
+        "Hier valt niets meer te picken. Zet wat gepickt is op de afhaalplek en scan die plek, of scan de volgende "
+        "order."
+    ),
     "help.pick_back": (
         "Deze goederen horen niet meer bij een order. Leg ze terug en scan de plek, of wat genoemd wordt."
     ),

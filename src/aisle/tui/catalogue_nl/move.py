@@ -94,6 +94,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Geen voorraad van {label:~}",
         "Van {label:~} is er geen voorraad; dit gaat niet mee",
     ),
+    "move.say_first": (
+        "Kies eerst",
+        "Eerst: {quantity} van {label:~}",
+        "Niet gedaan. Zeg eerst wat er met de {quantity} van {label:~} gebeurt: kies, of b laat de vraag vallen.",
+    ),
     "move.answer_first": ("Kies eerst", "Eerst antwoorden, dan {what:~} scannen"),
     "move.refused": ("Niet gedaan!", "Niet gedaan: {why:~}", "De server weigerde {label:~} te verplaatsen: {why:~}"),
     "move.at_place": ("Op {place}", "Op {place}: {count:artikel|artikelen} volgens systeem"),

@@ -83,6 +83,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_join": ("{key} erbij", "Neem {key} mee in deze ronde"),
     "pick.way_tote": ("Alleen {tote}", "Alleen bak {tote}: {order}"),
     "pick.way_take_over": ("Overnemen", "Pick {key} toch hier"),
+    "pick.way_open_free": ("Nu picken", "Pick {key} nu"),
     "pick.way_leave_out": ("Zonder {tote}", "Ga zonder bak {tote}"),
     "pick.way_leave": ("Stop", "Stop met de ronde"),
     "pick.way_leave_hand": ("Stop toch", "Stop, met dit in de hand"),
@@ -271,6 +272,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{who:~} pickt al",
         "{who:~} pickt {order} al",
         "{who:~} is order {order} aan het picken. Toch hier picken?",
+    ),
+    "pick.free_now": (
+        "Vrij: {choice}",
+        "{order} is vrij: {choice} opent",
+        "Order {order} is nu vrij: {choice} opent die, b laat die",
     ),
     "pick.claimed_plain": (
         "Iemand pickt al",

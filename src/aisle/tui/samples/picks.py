@@ -156,6 +156,14 @@ def _round_wait(text: str) -> Frame:
     return _frame(PickJob().view(state), verdict, Link("live", 4.0), serial=5)
 
 
+def _pick_free(text: str) -> Frame:
+    order = text or "100042"
+    tote = _round(text).totes[0]._replace(order=order, here=False)
+    state = Picking((tote,), ways=(Way("open_free", order),))
+    verdict = Verdict(ASK, msg("pick.free_now", order=order, choice=1))
+    return _frame(PickJob().view(state), verdict, Link("live", 4.0), serial=6)
+
+
 def _pick_taken_over(text: str) -> Frame:
     who = text or "Ben Okafor"
     ways = (Way("both", "100042", who), Way("hand_over", "100042", who, quantity=Decimal(2)))
@@ -226,6 +234,7 @@ def _walk_out(text: str) -> Frame:
 PICKS: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pick.wait", "syncing", _pick_wait),
     ("pick.wait", "claimed", _round_wait),
+    ("pick.wait", "free", _pick_free),
     ("pick.place", "wrong", _pick_place),
     ("pick.place", "round", _round_place),
     ("pick.product", "taken", _pick_product),

@@ -83,7 +83,7 @@ def body(view: Detail, box: Box, cover: Cover = NOTHING) -> tuple[list[Line], Ms
     spare = room + len(_foot(view, view.hints, box)) - max(cover) - len(heads[0]) - len(page)
     below = [*(air if view.choices else []), *_foot(view, hints, box, spare if len(pages) < 2 else 0)]
     rows = max(0, box.rows - cover.now)
-    above = [*heads[min(at, 1)][: max(0, rows - len(page) - len(below))], *page]
+    above = [*_pared(heads[min(at, 1)], max(0, rows - len(page) - len(below)), view, box), *page]
     filler: list[Line] = [[] for _ in range(rows - len(above) - len(below))]
     told = msg("frame.page", page=at + 1, pages=len(pages)) if len(pages) > 1 else None
     return [*above, *filler, *below][:rows], told
@@ -99,11 +99,7 @@ def _tops(view: Detail, box: Box) -> tuple[list[Line], list[Line]]:
     """What it is, and the map: for the first page, and for those after it."""
     said = {line.role: line.text for line in reversed(view.lines)}
     if box.rows < 8 and "product" in said and "quantity" in said:
-        quantity = box.voice.short(said["quantity"], box.cells // 2)
-        room = max(1, box.cells - width(quantity) - 2)
-        name = box.voice.fitting(said["product"], lambda text: width(text) - room)
-        name = fit_middle(name, room, mark=box.voice.mark)
-        tight = sides([(name, "product")], [(quantity, "quantity")], box.cells)
+        tight = _tight(said["product"], said["quantity"], box)
         return [tight], [tight] if box.rows >= 5 else []
     rows_each = 1 if box.rows < 12 else 2
     lines: list[Line] = []
@@ -116,6 +112,34 @@ def _tops(view: Detail, box: Box) -> tuple[list[Line], list[Line]]:
     if view.marks and box.rows >= 9:
         lines += _map(view.marks, box, 1 if box.rows < 16 else max(1, box.rows // 4))
     return lines, short if box.rows < SMALL else lines
+
+
+def _tight(product: Msg, quantity: Msg, box: Box) -> Line:
+    """What it is and how many on one line."""
+    told = box.voice.short(quantity, box.cells // 2)
+    room = max(1, box.cells - width(told) - 2)
+    name = box.voice.fitting(product, lambda text: width(text) - room)
+    return sides([(fit_middle(name, room, mark=box.voice.mark), "product")], [(told, "quantity")], box.cells)
+
+
+def _pared(head: list[Line], rows: int, view: Detail, box: Box) -> list[Line]:
+    """What it is in so many lines: how many there are goes last, and stands beside the name before that goes."""
+    kept = list(head)
+    for role in ("", "mark-here", "mark", "note", "product"):
+        same = [line for line in kept if (line[0][1] if line else "") == role]
+        for line in reversed(same[role == "product" :]):
+            if len(kept) > rows:
+                kept = [other for other in kept if other is not line]
+    said = {line.role: line.text for line in reversed(view.lines)}
+    shown = {line[0][1] for line in kept if line}
+    if rows == 1 < len(kept) and {"product", "quantity"} <= shown:
+        return [_tight(said["product"], said["quantity"], box)]
+    names = [[line for line in lines if line and line[0][1] == "product"] for lines in (kept, head)]
+    if names[0] and len(names[0]) < len(names[1]):
+        name = box.voice.fitting(said["product"], lambda text: width(text) - box.cells)
+        name = fit_middle(name, box.cells, mark=box.voice.mark)
+        kept = [[(name, "product")] if line is names[0][0] else line for line in kept]
+    return kept[:rows]
 
 
 def _foot(view: Detail, hints: Sequence[Hint], box: Box, spare: int = 0) -> list[Line]:

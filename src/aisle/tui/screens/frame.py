@@ -256,8 +256,8 @@ class Lengths(NamedTuple):
     state: int
     age: int
     rest: int
-    zero: bool = True
-    """That nothing waits is said, too."""
+    zero: int = 2
+    """That nothing waits is said, too, no longer than that; below 0: not even by a letter."""
 
 
 LINK_LENGTHS = (
@@ -266,12 +266,13 @@ LINK_LENGTHS = (
     (Lengths(1, 1, 1), " "),
     (Lengths(1, 0, 1), " "),
     (Lengths(0, 0, 1), " "),
-    (Lengths(1, 0, 1, zero=False), " "),
-    (Lengths(0, 0, 1, zero=False), " "),
-    (Lengths(0, 0, 0, zero=False), " "),
+    (Lengths(1, 0, 1, zero=0), " "),
+    (Lengths(0, 0, 1, zero=0), " "),
+    (Lengths(0, 0, 0, zero=0), " "),
+    (Lengths(0, 0, 0, zero=-1), " "),
 )
-"""From all words down to none. The unit of an age is the first that is shortened; that nothing waits goes unsaid before
-what waits, or has to be settled, is a number beside a letter."""
+"""From all words down to none. The unit of an age is the first that is shortened; that nothing waits is a number beside
+a letter before what waits, or has to be settled, is. It goes unsaid where there is no room for the shortest of all."""
 
 
 def _link(link: Link, cells: int, voice: Voice) -> Line:
@@ -335,9 +336,11 @@ def _link_parts(link: Link, state: str, lengths: Lengths, separator: str, voice:
     if link.doubtful:
         parts.append((msg("link.doubtful", count=link.doubtful), "link-doubtful"))
     sent = _waiting(link)
-    if link.waiting or (not unkept and (lengths.zero or link.elsewhere)):
+    if link.waiting or (not unkept and (lengths.zero >= 0 or link.elsewhere)):
         parts.append((sent, "link-dim" if not link.waiting else f"link-{state}"))
     for part, role in parts:
         level = lengths.age if part is age else lengths.rest
+        if part is sent and not link.waiting:
+            level = max(0, min(level, lengths.zero))
         line += [(separator, "link-dim"), (voice.say(part, level), role)]
     return line

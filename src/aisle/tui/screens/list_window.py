@@ -194,7 +194,10 @@ def _sized(view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Vo
         heads = [voice.say(head, level) for head in view.heads] if with_heads else []
         cells, heads = _telling(cells, heads, room, gap)
         lines = [*cells, heads] if heads else cells
-        return Sized(cells, heads, column_widths(lines, room, gap, _words(view.rows), _dates(view.rows)))
+        columns = column_widths(lines, room, gap, _words(view.rows), _dates(view.rows))
+        shorter = {voice.say(head, level): voice.say(head, 0) for head in view.heads}
+        heads = [head if width(head) <= column else shorter[head] for head, column in zip(heads, columns, strict=False)]
+        return Sized(cells, heads, columns)
 
     for level in (9, 1):
         if (found := sized(level, level)).whole:
