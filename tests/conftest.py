@@ -1,6 +1,7 @@
 """What every test can ask for: a home of its own, a lifeline for what it starts, a terminal, the real data."""
 
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -25,6 +26,21 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Hundreds of processes start here and thousands of asserts are rewritten: what was compiled once is not again."""
 
 TEST_DATA = os.environ.get("AISLE_TEST_DATA")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays for the whole run: the garbage collector looks through what the tests make alone.
+
+    Couriers collect after each read, and each time it would be ten thousand tests.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -173,10 +173,13 @@ def unhurried() -> Iterator[None]:
     """The garbage collector comes seldom, and looks at what was made inside alone."""
     before = gc.get_threshold()
     gc.collect()
-    gc.freeze()
+    frozen = gc.get_freeze_count()  # by the test run, for as long as it lasts
+    if not frozen:
+        gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if not frozen:
+            gc.unfreeze()

@@ -283,8 +283,8 @@ class Shop(RuleBasedStateMachine):
         for _ in range(3):
             top = person.session._stack.top
             ways = [way.kind for way in getattr(top.state, "ways", ())]
-            if "take_over" in ways:
-                person.say(str(ways.index("take_over") + 1))
+            for kind in {"take_over", "open_free"} & {*ways}:
+                person.say(str(ways.index(kind) + 1))
         return bool(person.session._stack.top.job.name == "pick")
 
     def seen(self, order: str) -> _Hands:
