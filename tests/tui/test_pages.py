@@ -13,12 +13,14 @@ from aisle.jobs.view import (
     WRONG,
     Block,
     Detail,
+    Fact,
     Frame,
     Hint,
     Line,
     Link,
     ListWindow,
     Row,
+    Step,
     Verdict,
     msg,
 )
@@ -80,6 +82,28 @@ def test_the_letters_and_choices_of_a_page_stay_under_what_is_said(size: tuple[i
     for said in SAID:
         text = "\n".join(plain(paint(_frame(0, said, 9, 0, 4, 3), *size)))
         assert all(re.search(rf"\b{key}\b", text) for key in "123b")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_is_said_never_covers_a_product_and_how_many_there_are(size: tuple[int, int]) -> None:
+    for said in SAID:
+        frame = _frame(0, said, 9, 0, 0, 3)
+        view = frame.view
+        assert isinstance(view, Detail)
+        head = (Line("product", msg("raw", text="Tea 500 g")), Line("quantity", msg("raw", text="51 pc")))
+        text = "\n".join(plain(paint(frame._replace(view=view._replace(lines=head)), *size)))
+        assert "Tea 500 g" in text
+        assert "51 pc" in text
+
+
+@pytest.mark.parametrize("size", [(40, 20), (80, 24)])
+def test_a_choice_that_one_line_would_cut_has_two(size: tuple[int, int]) -> None:
+    fact = Fact(msg("raw", text="So"), msg("raw", text="it is"))
+    step = Step("count.stop", msg("raw", text="Count"), msg("raw", text="Choose"), facts=(fact,))
+    step = step._replace(choices=(msg("count.way_on", label="Orange lemonade 1.5 l"), msg("count.back")))
+    lines = [line.partition("│")[0].strip() for line in plain(paint(Frame(step, Link("live")), *size))]
+    at = next(index for index, line in enumerate(lines) if line.startswith("1 "))
+    assert lines[at : at + 3] == ["1 Finish this, then count Orange", "lemonade 1.5 l", "2 Back to counting"]
 
 
 NAMES = (

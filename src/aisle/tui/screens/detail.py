@@ -74,9 +74,10 @@ def body(view: Detail, box: Box, cover: Cover = NOTHING) -> tuple[list[Line], Ms
     air: list[Line] = [[]] if box.rows >= SMALL else []
     room = box.rows - len(_foot(view, view.hints, box)) - (len(air) if view.choices else 0)
     heads = [[*top, *air] if top else [] for top in tops]
-    pages = _pages(view, box, _rooms(room, heads, cover.now))
+    kept = int(_is_stocked(view))
+    pages = _pages(view, box, _rooms(room, heads, cover.now, kept))
     if len(pages) > 1:
-        pages = _pages(view, box, _rooms(room, heads, max(cover)))
+        pages = _pages(view, box, _rooms(room, heads, max(cover), kept))
     at = view.page % len(pages) if pages else 0
     hints = [hint for hint in view.hints if len(pages) > 1 or hint.stays or hint.text.id not in PAGING]
     page = pages[at] if pages else []
@@ -89,16 +90,23 @@ def body(view: Detail, box: Box, cover: Cover = NOTHING) -> tuple[list[Line], Ms
     return [*above, *filler, *below][:rows], told
 
 
-def _rooms(room: int, heads: Sequence[list[Line]], covered: int) -> list[int]:
-    """Lines for the blocks on the first page, and on those after it; a line at least where there is any."""
+def _is_stocked(view: Detail) -> bool:
+    """Whether it says of a product how many there are: what is listed of it gives way before that does."""
+    return {"product", "quantity"} <= {line.role for line in view.lines}
+
+
+def _rooms(room: int, heads: Sequence[list[Line]], covered: int, kept: int) -> list[int]:
+    """Lines for the blocks on the first page, and on those after it; a line at least where there is any. Of what it is,
+    so many lines of the first page are never covered."""
     left = [max(0, room - len(head)) for head in heads]
-    return [max(min(1, rows), rows - max(0, covered - len(head))) for rows, head in zip(left, heads, strict=True)]
+    free = [len(heads[0]) - kept, *map(len, heads[1:])]
+    return [max(min(1, rows), rows - max(0, covered - head)) for rows, head in zip(left, free, strict=True)]
 
 
 def _tops(view: Detail, box: Box) -> tuple[list[Line], list[Line]]:
     """What it is, and the map: for the first page, and for those after it."""
     said = {line.role: line.text for line in reversed(view.lines)}
-    if box.rows < 8 and "product" in said and "quantity" in said:
+    if box.rows < 8 and _is_stocked(view):
         tight = _tight(said["product"], said["quantity"], box)
         return [tight], [tight] if box.rows >= 5 else []
     rows_each = 1 if box.rows < 12 else 2

@@ -15,7 +15,7 @@ from aisle.text import fit, fit_end, width, wrap
 from aisle.tui.catalogue import LONGEST, Voice
 from aisle.tui.screens import step
 from aisle.tui.screens.painted import Line, Painted, clipped, line_width, padded, sides
-from aisle.tui.screens.parts import Cover, bar
+from aisle.tui.screens.parts import Cover, bar, lines_over
 from aisle.tui.screens.step import Box
 from aisle.tuples import NamedTuple
 
@@ -194,7 +194,7 @@ def _verdict(frame: Frame, verdict: Verdict, columns: int, voice: Voice, margin:
         return [[(fit(tag.strip(), columns, mark=voice.mark, pad=True), role)]]
     indent = 1 if columns < 40 else width(tag)
     wide = columns - indent - 1
-    text = voice.fitting(verdict.text, lambda said: _excess(said, wide, room, most))
+    text = voice.fitting(verdict.text, lambda said: lines_over(said, wide, most, room))
     first, *more = wrap(text, wide, most, first=room, mark=voice.mark) or [""]
     lines: list[Line] = [[(tag + fit(first, room, pad=True) + serial, role)]]
     lines += [[(" " * indent + line, role)] for line in more]
@@ -224,12 +224,6 @@ def _most(columns: int, rows: int) -> int:
     if rows < 12:
         return 1
     return 4 if columns < 30 else 3 if columns < 60 else 2
-
-
-def _excess(text: str, cells: int, first: int, rows: int) -> int:
-    """How many cells a text is too long for so many lines, broken between words."""
-    lines = wrap(text, cells, rows + 9, first=first, mark="")
-    return 0 if len(lines) <= rows else sum(width(line) for line in lines[rows:]) + len(lines) - rows
 
 
 def _prompt(frame: Frame, cells: int, rows: int, voice: Voice) -> list[Line]:

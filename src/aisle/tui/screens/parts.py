@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import partial
 
 from aisle.jobs.view import Fact, Hint, Msg
-from aisle.text import fit, width
+from aisle.text import fit, width, wrap
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens.painted import Line, line_width
 from aisle.tuples import NamedTuple
@@ -37,14 +38,26 @@ def flowed(items: Iterable[Line], cells: int, gap: int = 3) -> list[Line]:
     return lines
 
 
-def choice_items(choices: Sequence[Msg], cells: int, voice: Voice) -> list[Line]:
-    """Each choice behind its number, in at most `cells`."""
-    items = []
+def choice_items(choices: Sequence[Msg], cells: int, voice: Voice, rows: int = 1) -> list[Line]:
+    """Each choice behind its number, in at most `cells`; what one line would cut has at most so many."""
+    items: list[Line] = []
     for number, choice in enumerate(choices, 1):
         key = str(number)
-        text = voice.short(choice, max(1, cells - len(key) - 1))
-        items.append([(key, "choice-key"), (" ", ""), (text, "choice")])
+        room = max(1, cells - len(key) - 1)
+        first, more = voice.short(choice, room), []
+        if rows > 1 and voice.mark in first:
+            text = voice.fitting(choice, partial(lines_over, cells=room, rows=rows))
+            first, *more = wrap(text, room, rows, mark=voice.mark)
+        items.append([(key, "choice-key"), (" ", ""), (first, "choice")])
+        items += [[(" " * (len(key) + 1), ""), (line, "choice")] for line in more]
     return items
+
+
+def lines_over(text: str, cells: int, rows: int, first: int = 0) -> int:
+    """How many cells a text is too long for so many lines, broken between words; the first has `first` cells instead,
+    if given."""
+    lines = wrap(text, cells, rows + 9, first=first, mark="")
+    return 0 if len(lines) <= rows else sum(width(line) for line in lines[rows:]) + len(lines) - rows
 
 
 def choice_flow(choices: Sequence[Msg], cells: int, voice: Voice) -> list[Line]:

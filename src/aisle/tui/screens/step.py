@@ -20,6 +20,9 @@ TWO_COLUMNS = 72
 BIG_CELLS, BIG_ROWS = 64, 20
 """In a body of this size or more, place and quantity are drawn large, to be read from a few steps away."""
 
+CHOICE_ROWS = 2
+"""Lines of a choice at most, where one would cut it."""
+
 FIRST = ("place", "product", "quantity")
 
 COMING = Msg("coming.title")
@@ -83,21 +86,21 @@ def _one_column(step: Step, box: Box) -> list[Line]:
     notes = _wrapped(rest, box, 3)
     least = sum(len(block.sizes[0]) for block in first if block.sizes)
     tight = _held(choice_flow(step.choices, box.cells, box.voice), box._replace(rows=box.rows - least))
-    choices = choice_items(step.choices, box.cells, box.voice)
+    choices, whole = (choice_items(step.choices, box.cells, box.voice, rows) for rows in (1, CHOICE_ROWS))
     facts = fact_lines(step.facts, box.cells, box.voice)
     coming = _coming(step, box)
     blocks = (
         *first,
         Block((_wrapped(rest, box, 1), notes)),
-        Block((tight, choices) if len(tight) < len(choices) else (choices,)),
+        Block((tight if len(tight) < len(choices) else choices, choices, whole)),
         Block(coming),
         Block((facts[:2], facts)),
     )
     note, choice, come, fact = 3, 4, 5, 6
     order = [
         (0, 0), (1, 0), (2, 0), (choice, 0), (note, 0), (1, 1), (come, 0), (note, 1), (choice, 1),
-        (2, GAP), (1, GAP), (choice, GAP), (come, GAP), (0, 1), (2, 1), (1, 2), (come, 1), (come, 2), (note, GAP),
-        (fact, 0), (fact, GAP), (fact, 1), *((come, size) for size in range(3, len(coming))),
+        (choice, 2), (2, GAP), (1, GAP), (choice, GAP), (come, GAP), (0, 1), (2, 1), (1, 2), (come, 1), (come, 2),
+        (note, GAP), (fact, 0), (fact, GAP), (fact, 1), *((come, size) for size in range(3, len(coming))),
     ]  # fmt: skip
     return stack(blocks, order, box.rows)
 
