@@ -7,8 +7,9 @@ from typing import Any
 
 import apsw
 
+from aisle.local.cache.order_rows import NO_DATE, LineRow, OrderRow
 from aisle.local.cache.products import chunks, names
-from aisle.local.cache.rows import NO_DATE, LineRow, OrderRow, forms
+from aisle.local.cache.rows import forms
 from aisle.local.cache.schema import CLAIMED, SHORTEST, STATUS
 from aisle.local.db import fetch
 from aisle.scan.codes import index_keys
@@ -85,6 +86,10 @@ JOIN orders o ON o.order_number = t.number
 """
 
 
+_HELD = '"customer_order_number"'
+"""Stands in every line whose goods lie somewhere for an order."""
+
+
 class _Orders:
     """Orders gathered for a bulk write."""
 
@@ -94,6 +99,9 @@ class _Orders:
         self._headers: list[tuple[Any, ...]] = []
         self._touched: list[tuple[float, float | None, int | float | None, str]] = []
         self._lines: list[tuple[Any, ...]] = []
+        self._held: list[tuple[Any, ...]] = []
+        self._carried: list[tuple[str, int]] = []
+        """Lines whose goods lay somewhere and may lie elsewhere now."""
         self._relined: list[tuple[str]] = []
         self._codes: list[tuple[str, str, str]] = []
         self._gone_lines: list[tuple[str, int]] = []
@@ -124,16 +132,19 @@ class _Orders:
     def _reline(self, number: str, lines: list[LineRow], old: _Known | None) -> bool:
         """Replaces the lines of an order that differ: each is in indexes, and mostly it is one that somebody picks."""
         known = old is not None and old.lines_began is not None
-        kept: dict[int, str] = {}
+        before: dict[int, str] = {}
         if known:
-            kept = dict(fetch(self._db, "SELECT line_number, raw FROM line WHERE order_number = ?", number))
+            before = dict(fetch(self._db, "SELECT line_number, raw FROM line WHERE order_number = ?", number))
         else:
             self._relined.append((number,))
-        fresh = [line for line in lines if kept.pop(line.line_number, None) != line.raw]
-        if known and not (fresh or kept):
+        fresh = [line for line in lines if before.get(line.line_number) != line.raw]
+        gone = before.keys() - {line.line_number for line in lines}
+        if known and not (fresh or gone):
             return False
-        self._gone_lines += [(number, line_number) for line_number in kept]
-        self._lines += [line[:4] for line in fresh]
+        self._gone_lines += [(number, line_number) for line_number in gone]
+        self._carried += [(number, line.line_number) for line in fresh if _HELD in before.get(line.line_number, "")]
+        self._lines += [line[:5] for line in fresh]
+        self._held += [(number, line.line_number, line.product_number, *spot) for line in fresh for spot in line.held]
         self._found.update((line.product_number, line.product_number) for line in lines if line.product_number)
         self._found.update((line.barcode, line.product_number) for line in lines if line.barcode)
         return True
@@ -166,9 +177,16 @@ class _Orders:
         self._db.execute(_STATED, (names([*(row[0] for row in self._headers), *(row[3] for row in self._touched)]),))
         many("DELETE FROM line WHERE order_number = ?", self._relined)
         many("DELETE FROM line WHERE order_number = ? AND line_number = ?", self._gone_lines)
+        many("DELETE FROM held WHERE order_number = ? AND line_number = ?", self._carried)
         many(
-            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw) VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw, in_hand)"
+            " VALUES (?, ?, ?, ?, ?)",
             self._lines,
+        )
+        many(
+            "INSERT OR REPLACE INTO held (order_number, line_number, product_number, location_code, quantity)"
+            " VALUES (?, ?, ?, ?, ?)",
+            self._held,
         )
         many("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", self._gone_codes)
         many("INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", self._product_codes())

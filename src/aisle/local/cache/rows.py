@@ -1,6 +1,6 @@
 """Rows of the service's answers as rows of the cache; pure. One that makes no sense raises `Malformed` with the reason.
 
-Interface: Product, Store product stock entry, Customer order, Location, Store.
+Interface: Product, Store product stock entry, Location, Store.
 """
 
 from __future__ import annotations
@@ -11,16 +11,11 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.local.cache.schema import CLOSED, OPEN, PICKED
-from aisle.local.fold import natural
 from aisle.scan.codes import index_keys
 from aisle.tuples import NamedTuple
 from aisle.words import kept
 
 Raw = Mapping[str, Any]
-
-NO_DATE = "~"
-"""Sorts after every pickup date."""
 
 _NUMBERS = (int, float, Decimal)
 _READABLE = (*_NUMBERS, str)
@@ -69,32 +64,6 @@ class StockRow(NamedTuple):
     raw: str
     places: tuple[str, ...] | None
     """location_code of each place in `raw`; None when the answer says nothing about places."""
-
-
-class OrderRow(NamedTuple):
-    """The header of an order."""
-
-    order_number: str
-    state: int
-    pickup: str
-    sort: str
-    text: str
-    label: str
-    reference: str
-    picked_quantity: int | float | None
-    raw: str
-
-
-class LineRow(NamedTuple):
-    """A line of an order; the first four are kept."""
-
-    order_number: str
-    line_number: int
-    product_number: str
-    raw: str
-    picked_quantity: int | float
-    pickup_date: str
-    barcode: str
 
 
 class LocationRow(NamedTuple):
@@ -313,51 +282,6 @@ def with_places(row: StockRow, before: str) -> StockRow:
     places = json.loads(before).get("store_locations") or []
     raw = {**json.loads(row.raw), "store_locations": places}
     return row._replace(raw=dumped(raw), places=tuple(word(place, "store_location_code") for place in places))
-
-
-def order(given: object, lines: list[LineRow] | None) -> OrderRow:
-    """interface: Customer order. `lines` are its lines where they are known."""
-    raw = mapping(given)
-    order_number = key(raw, "order_number")
-    text = dumped({name: raw[name] for name in raw if name != "lines"})
-    closed = not flag(raw, "is_active", default=True) or flag(raw, "is_rejected")
-    named = (word(raw, "customer_name"), word(raw, "description"), word(raw, "comment"))
-    return OrderRow(
-        order_number,
-        CLOSED if closed else PICKED if flag(raw, "is_picked") else OPEN,
-        word(raw, "pickup_date")
-        or min((line.pickup_date for line in lines or () if line.pickup_date), default=NO_DATE),
-        natural(order_number),
-        search_text(order_number, word(raw, "reference"), *named),
-        named[0] or named[1],
-        word(raw, "reference"),
-        None if lines is None else sum(line.picked_quantity for line in lines),
-        text,
-    )
-
-
-def order_lines(given: object) -> list[LineRow]:
-    """interface: Order line; all lines of an order, by number. Two lines of one number make the order malformed."""
-    raw = mapping(given)
-    order_number = key(raw, "order_number")
-    lines = raw.get("lines") or ()
-    if not isinstance(lines, list | tuple):
-        raise Malformed("lines is no list")
-    rows = sorted((_line(order_number, mapping(line)) for line in lines), key=lambda row: row.line_number)
-    if len({row.line_number for row in rows}) < len(rows):
-        raise Malformed("a line_number stands there twice")
-    return rows
-
-
-def _line(order_number: str, raw: Raw) -> LineRow:
-    line_number = number(raw, "line_number")
-    if not isinstance(line_number, int):
-        raise Malformed(f"line_number is {line_number!r}")
-    for name in ("quantity", "moved_quantity"):
-        number(raw, name)
-    picked = number(raw, "picked_quantity") or 0
-    product, pickup, barcode = (word(raw, name) for name in ("product_number", "pickup_date", "barcode"))
-    return LineRow(order_number, line_number, product, dumped(raw), picked, pickup, barcode)
 
 
 def location(given: object) -> LocationRow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 21
+VERSION = 22
 """Counted up with every change below."""
 
 FEED = 5000
@@ -216,12 +216,25 @@ CREATE TABLE line (
   line_number INTEGER NOT NULL,
   product_number TEXT NOT NULL,
   raw TEXT NOT NULL,
+  in_hand NUMERIC NOT NULL,
   PRIMARY KEY (order_number, line_number)
 ) WITHOUT ROWID;
 CREATE INDEX line_product ON line (product_number);
-CREATE INDEX line_held ON line (product_number) WHERE instr(raw, '"customer_order_number"');
+CREATE INDEX line_in_hand ON line (product_number) WHERE in_hand > 0;
 CREATE INDEX line_short ON line (order_number) WHERE {_SHORT};
 CREATE INDEX line_too_much ON line (order_number) WHERE {_TOO_MUCH};
+CREATE TABLE held (
+  order_number TEXT NOT NULL,
+  line_number INTEGER NOT NULL,
+  location_code TEXT NOT NULL,
+  product_number TEXT NOT NULL,
+  quantity TEXT NOT NULL,
+  PRIMARY KEY (order_number, line_number, location_code)
+) WITHOUT ROWID;
+CREATE INDEX held_place ON held (location_code, product_number, order_number, line_number, quantity);
+CREATE TRIGGER line_out AFTER DELETE ON line BEGIN
+  DELETE FROM held WHERE order_number = old.order_number AND line_number = old.line_number;
+END;
 CREATE TABLE tally (state INTEGER PRIMARY KEY, n INTEGER NOT NULL);
 INSERT INTO tally VALUES (0, 0), (1, 0), (2, 0);
 CREATE TRIGGER orders_in AFTER INSERT ON orders BEGIN

@@ -28,6 +28,7 @@ from aisle.local.cache.deliveries import (
 )
 from aisle.local.cache.file import open_cache
 from aisle.local.cache.logs import LogRow, log_row, write_logs
+from aisle.local.cache.order_rows import order_lines, order_row
 from aisle.local.cache.orders import Read, drop_orders, unseen_orders, write_orders
 from aisle.local.cache.products import (
     Skipped,
@@ -121,8 +122,8 @@ class Cache:
         """
 
         def order(raw: Any) -> Read:
-            lines = parse.order_lines(raw) if lines_known else None
-            return Read(parse.order(raw, lines), lines)
+            lines = order_lines(raw) if lines_known else None
+            return Read(order_row(raw, lines), lines)
 
         def write(connection: apsw.Connection, reads: Sequence[Read]) -> tuple[str, ...]:
             return write_orders(connection, reads, read_began)

@@ -75,9 +75,9 @@ _NEXT_PIECE = "SELECT term FROM search_piece WHERE term >= ? AND term < ? LIMIT 
 
 _OTHER_PRICES = ("special_price", "promotion_price", "discount_price")
 
-_LINES = """
-SELECT l.order_number, l.raw FROM line l JOIN orders o ON o.order_number = l.order_number
-WHERE l.product_number = ? AND o.state < 2
+_IN_HAND = """
+SELECT l.in_hand FROM line l INDEXED BY line_in_hand JOIN orders o ON o.order_number = l.order_number
+WHERE l.product_number = ? AND l.in_hand > 0 AND o.state < 2
 """
 
 _STOCK = "SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.value"
@@ -299,18 +299,7 @@ def product(cache: apsw.Connection, pending: Pending, number: str, store: str, s
 
 def _in_hand(cache: apsw.Connection, number: str) -> Decimal:
     """How much of it was picked for open orders, by what the service said, and lies at no place: it is theirs."""
-    hands = Decimal(0)
-    for order, raw in fetch(cache, _LINES, number):
-        line = loaded(raw)
-        entries = line.get("store_locations")
-        kept = (
-            decimal(each.get("quantity"))
-            for each in (entries if isinstance(entries, list) else ())
-            if each.get("location_code") and str(each.get("customer_order_number") or "") == order
-        )
-        laid = max(decimal(line.get("moved_quantity")), sum(kept, Decimal(0)))
-        hands += max(Decimal(0), decimal(line.get("picked_quantity")) - laid)
-    return hands
+    return sum((decimal(quantity) for (quantity,) in fetch(cache, _IN_HAND, number)), Decimal(0))
 
 
 def surrounding(cache: apsw.Connection, number: str, store: str) -> Result:

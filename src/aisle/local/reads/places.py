@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 import apsw
@@ -44,14 +43,12 @@ WHERE p.id IN (
 """
 
 _HELD = """
-SELECT l.product_number, l.order_number, l.line_number, l.raw FROM json_each(?) e
-JOIN line l ON l.product_number = e.value JOIN orders o ON o.order_number = l.order_number
-WHERE o.state < 2 AND instr(l.raw, '"customer_order_number"') AND instr(l.raw, ?)
-ORDER BY l.order_number, l.line_number
+SELECT h.product_number, h.order_number, h.line_number, h.quantity FROM json_each(?) e
+JOIN held h ON h.location_code = ? AND h.product_number = e.value JOIN orders o ON o.order_number = h.order_number
+WHERE o.state < 2
 """
-
-
-_PLAIN = re.compile(r"[A-Za-z0-9 ._-]+")
+_FEW_HELD = f"{_HELD} LIMIT ?"
+_ALL_HELD = f"{_HELD} ORDER BY h.order_number, h.line_number"
 
 
 def aisle_of(code: str) -> str:
@@ -212,39 +209,13 @@ def began_of(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[st
     return dict(fetch(cache, sql, to_text(numbers))) if numbers else {}
 
 
-def held_at(cache: apsw.Connection, code: str, numbers: Sequence[str]) -> dict[str, list[Row]]:
-    """What of these products is held at this place for order lines, by product."""
+def held_at(cache: apsw.Connection, code: str, numbers: Sequence[str], most: int = 0) -> dict[str, list[Row]]:
+    """What of these products is held at this place for order lines, by product: all of it by order and line, or `most`
+    of these, whichever come first."""
     held: dict[str, list[Row]] = {}
-    there = f'"{code}"' if _PLAIN.fullmatch(code) else ""  # what may be written in several ways is looked for in all
-    for product, order, line, raw in fetch(cache, _HELD, to_text(list(numbers)), there) if numbers else ():
-        mine = (each.quantity for each in _kept_of(raw) if each.is_of(code, order, line))
-        if quantity := sum(mine, Decimal(0)):
-            held.setdefault(product, []).append({"order_number": order, "line_number": line, "quantity": quantity})
+    asked = (to_text(list(numbers)), code)
+    found = fetch(cache, _FEW_HELD, *asked, most) if most else fetch(cache, _ALL_HELD, *asked)
+    for product, order, line, quantity in found:
+        row: Row = {"order_number": order, "line_number": line, "quantity": decimal(quantity)}
+        held.setdefault(product, []).append(row)
     return held
-
-
-class _Kept(NamedTuple):
-    """Goods of a line at a place. interface: Line location."""
-
-    code: Json
-    order: str
-    line: Json
-    quantity: Decimal
-
-    def is_of(self, code: str, order: str, line: int) -> bool:
-        """Whether it is this line's, at this place."""
-        return self.code == code and self.order == order and decimal(self.line or line) == line
-
-
-@lru_cache(maxsize=256)
-def _kept_of(raw: str) -> tuple[_Kept, ...]:
-    entries = loaded(raw).get("store_locations")
-    return tuple(
-        _Kept(
-            entry.get("location_code"),
-            str(entry.get("customer_order_number") or ""),
-            entry.get("customer_order_line_number"),
-            decimal(entry.get("quantity")),
-        )
-        for entry in (entries if isinstance(entries, list) else ())
-    )

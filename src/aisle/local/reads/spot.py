@@ -14,6 +14,7 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.pick.put import waits
 from aisle.local.db import fetch
+from aisle.local.reads.overlay import Row
 from aisle.local.reads.overlay_goods import Goods, lay_held, lay_stock
 from aisle.local.reads.places import Lying, began_of, head, held_at, lying_of
 from aisle.local.reads.rows import Result, loaded
@@ -24,6 +25,9 @@ Gone = Callable[[Iterable[str]], Set[str]]
 
 AT_ONCE = 10
 """Products whose lines are asked for at once: the first of a place that is used mostly says so."""
+
+FEW = 10
+"""Lines of these that are looked at before all others."""
 
 _NUMBERS = """
 SELECT p.product_number FROM place x JOIN product p ON p.id = x.id WHERE x.location_code = ? ORDER BY x.id
@@ -70,7 +74,14 @@ class _Place:
         return any(self._is_held(self.numbers[first : first + AT_ONCE]) for first in firsts)
 
     def _is_held(self, numbers: Sequence[str]) -> bool:
-        held = held_at(self._cache, self._code, numbers)
+        few = held_at(self._cache, self._code, numbers, FEW)
+        if self._holds(numbers, few):
+            return True
+        is_all = sum(map(len, few.values())) < FEW
+        return not is_all and self._holds(numbers, held_at(self._cache, self._code, numbers))
+
+    def _holds(self, numbers: Sequence[str], held: Mapping[str, list[Row]]) -> bool:
+        """Whether these lines, or what is on its way, say that something lies here for an order."""
         operations = {number: self._pending.get(number, ()) for number in numbers}
         began = began_of(self._cache, [each for mine in operations.values() for each in mine])
         orders: dict[str, set[str]] = {}
