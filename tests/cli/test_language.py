@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cli.courier import connector, language_of_host
+from aisle.cli.compose import connector, language_of_host
 from aisle.client import Answer
 from aisle.settings import load
 

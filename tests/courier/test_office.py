@@ -16,6 +16,7 @@ import apsw
 import pytest
 
 from aisle.courier.courier import World
+from aisle.courier.heir import SEAT, Seat
 from aisle.courier.office import Office, is_newer
 from aisle.courier.run import Term, run, work_here
 from aisle.errors import StorageError
@@ -255,12 +256,18 @@ async def test_the_logs_of_the_databases_do_not_grow_for_ever(host: Host) -> Non
 
 SCRIPT = """
 import sys
-from aisle.client import Client, RetryPolicy
-from aisle.courier.run import serve_here
+from aisle.courier.heir import reign
 from aisle.local.host.home import Home
 from pathlib import Path
 home = Home(Path(sys.argv[1]), "http://127.0.0.1:1", "0001")
-sys.exit(serve_here(home, lambda observe: Client("http://127.0.0.1:1", "t", observe=observe, retry=RetryPolicy(1))))
+
+def work(election):
+    from aisle.client import Client, RetryPolicy
+    from aisle.courier.run import Term, serve
+    connect = lambda observe: Client("http://127.0.0.1:1", "t", observe=observe, retry=RetryPolicy(1))
+    serve(home, connect, election, Term())
+
+sys.exit(reign(home, "1", work))
 """
 
 
@@ -299,6 +306,44 @@ def test_a_process_wins_loses_and_ends(host: Host, lifeline: Lifeline) -> None:
         lifeline.cut()
         assert third.wait(20) == 0
     wait_for(lambda: log_says(host, "lifeline"))  # of the heir, where that was quicker than the third
+
+
+def children(pid: int) -> list[int]:
+    """The processes that this one has begun."""
+    told = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in told.read_text().split()] if told.exists() else []
+
+
+def test_an_heir_in_office_begins_the_program_anew_with_an_heir_of_its_own(host: Host, lifeline: Lifeline) -> None:
+    with start(host.home.root, lifeline) as first:
+        wait_for(lambda: log_says(host, "begins"))
+        (heir,) = children(first.pid)
+        before = os.stat(host.home.lock).st_ino
+        first.kill()
+    wait_for(lambda: host.home.courier_log.read_text().count("begins") == 2)
+    assert f"courier {heir} of aisle" in host.home.courier_log.read_text()
+    told = Path(f"/proc/{heir}/environ").read_bytes().split(b"\0")
+    assert [name for name in told if name.startswith(SEAT.encode())], "else it goes on with half of an old program"
+    assert len(children(heir)) == 1
+    assert os.stat(host.home.lock).st_ino == before
+    assert not Election(host.home.lock).try_win(Holder(1, "1", 0.0)), "nobody could come between the two"
+    os.kill(heir, signal.SIGTERM)
+    wait_for(lambda: not Path(f"/proc/{heir}/task").exists() or not children(heir))
+    wait_for(lambda: log_says(host, "leaves: SIGTERM"))
+
+
+def test_a_descriptor_that_is_no_lock_of_this_home_is_no_office(host: Host, tmp_path: Path) -> None:
+    host.home.lock.parent.mkdir(parents=True, exist_ok=True)
+    me, other = Holder(os.getpid(), "1", 0.0), tmp_path / "other"
+    for path, mode in ((other, os.O_RDWR | os.O_CREAT), (host.home.lock, os.O_RDWR)):
+        first = Election(host.home.lock)
+        assert first.try_win(me)
+        fd = os.open(path, mode)
+        assert not Seat(host.home.lock).take_over(f"{fd} 0", me)
+        os.close(fd)
+        first.resign()
+    assert not Seat(host.home.lock).take_over("", me)
+    assert not Seat(host.home.lock).take_over("99999 0", me)
 
 
 FACTS = """

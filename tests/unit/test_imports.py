@@ -71,7 +71,9 @@ def test_a_courier_without_the_embedded_service_leaves_fastapi_and_the_models_al
     assert not loaded("aisle.courier.run", "aisle.client.http", "aisle.cli.courier") & service
 
 
-def test_who_waits_behind_a_courier_has_not_loaded_what_speaks_http() -> None:
+def test_who_waits_behind_a_courier_has_not_loaded_what_its_work_needs() -> None:
+    work = {"asyncio", "ssl", "apsw", "httpx", "logging", "aisle.client", "aisle.courier.courier", "aisle.jobs"}
+    assert not loaded("aisle.cli.parser", "aisle.cli.office") & work
     assert not loaded("aisle.cli.courier", "aisle.courier.run") & {"httpx", "httpcore", "anyio"}
 
 

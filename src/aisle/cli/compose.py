@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from aisle.client import Answer, Client
 from aisle.client.errors import AnswerError, status_error
 from aisle.contract.wire import encode_segment
+from aisle.courier.care import Care
 from aisle.courier.features import read_features
 from aisle.local.host.home import Home
-from aisle.settings import EMBEDDED, Loaded, base_url, read_token
+from aisle.settings import EMBEDDED, Loaded, base_url, language_of, load, read_token
 
+COURIER = "courier"
+"""What stands for the terminal of a process that has none: no section of a device is meant for it."""
 INSIDE = "http://localhost"
 """The embedded service's address; nothing listens there, it is called in this process."""
 
@@ -31,6 +34,22 @@ def load_client(loaded: Loaded) -> None:
         from aisle.client.http import load_all
 
         load_all()
+
+
+def connector(loaded: Loaded) -> Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]:
+    """Makes the client of the courier; it shows every answer to the function it is given."""
+    language = language_of_host(loaded)
+    return lambda observe: service_client(loaded, observe=observe, language=language)
+
+
+def language_of_host(loaded: Loaded) -> str:
+    """The language that names are asked for, for all terminals: as set for the store or the host, else the system's."""
+    return language_of(load({**loaded.given, "terminal": COURIER}, strict=False).settings)
+
+
+def care_of(loaded: Loaded) -> Care:
+    """The courier's part of the settings."""
+    return Care(float(loaded.settings.settle_seconds), loaded.settings.client_reference)
 
 
 @asynccontextmanager

@@ -8,17 +8,17 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, closing
+from contextlib import closing
 
-from aisle.cli.compose import home_of, load_client, service_client
+import apsw
+
+from aisle.cli.compose import care_of, connector, home_of
 from aisle.cli.options import settings_of
 from aisle.cli.words import in_words
-from aisle.client import Answer, Client
-from aisle.courier.care import Care
 from aisle.courier.courier import Courier
+from aisle.courier.heir import keep_what_is_loaded
 from aisle.courier.pull.progress import Progress, load
-from aisle.courier.run import keep_what_is_loaded
-from aisle.errors import AisleError
+from aisle.errors import AisleError, StorageError
 from aisle.jobs.view import Link
 from aisle.local.cache.file import open_cache
 from aisle.local.cache.writer import Cache
@@ -29,19 +29,18 @@ from aisle.local.host.signals import Bell
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.wishes import EVERYTHING, LISTS, wish
 from aisle.local.reads.reads import Reads
-from aisle.settings import Loaded, language_of
-from aisle.settings import load as load_settings
+from aisle.settings import Loaded
 from aisle.text import clean
 from aisle.tuples import NamedTuple
 
 WAIT_S = 0.2
 """How often a sync looks how far the courier in office has come."""
 
+BEGINS_S = 10.0
+"""How long it waits for the cache of one that has just come into office."""
+
 PATIENCE_S = 300.0
 """How long a sync waits for a courier that makes no progress."""
-
-COURIER = "courier"
-"""What stands for the terminal of a process that has none: no section of a device is meant for it."""
 
 _inside: set[asyncio.Task[None]] = set()
 
@@ -49,22 +48,6 @@ _inside: set[asyncio.Task[None]] = set()
 def me() -> Holder:
     """This process as a courier."""
     return Holder(os.getpid(), PROGRAM, time.time())
-
-
-def connector(loaded: Loaded) -> Callable[[Callable[[Answer], None]], AbstractAsyncContextManager[Client]]:
-    """Makes the client of the courier; it shows every answer to the function it is given."""
-    language = language_of_host(loaded)
-    return lambda observe: service_client(loaded, observe=observe, language=language)
-
-
-def language_of_host(loaded: Loaded) -> str:
-    """The language that names are asked for, for all terminals: as set for the store or the host, else the system's."""
-    return language_of(load_settings({**loaded.given, "terminal": COURIER}, strict=False).settings)
-
-
-def care_of(loaded: Loaded) -> Care:
-    """The courier's part of the settings."""
-    return Care(float(loaded.settings.settle_seconds), loaded.settings.client_reference)
 
 
 def start_inside(loaded: Loaded) -> None:
@@ -132,7 +115,7 @@ def _by_the_courier_in_office(home: Home, *, full: bool) -> None:
     began = time.time()
     with (
         closing(open_outbox(home.folder)) as outbox,
-        closing(open_cache(home.folder, writer=False)) as cache,
+        closing(_made_cache(home)) as cache,
         closing(Reads(home, outbox)) as reads,
         closing(Bell(home)) as bell,
     ):
@@ -140,6 +123,18 @@ def _by_the_courier_in_office(home: Home, *, full: bool) -> None:
         bell.ring_courier()
         _wait(home, _Desk(Outbox(outbox), Cache(cache, home.store), reads, began, full))
     _clear_line()
+
+
+def _made_cache(home: Home) -> apsw.Connection:
+    """The cache, when the courier has made it, which takes one that has just come into office a moment."""
+    until = time.monotonic() + BEGINS_S
+    while True:
+        try:
+            return open_cache(home.folder, writer=False)
+        except StorageError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(WAIT_S)
 
 
 def _wait(home: Home, desk: _Desk) -> None:
@@ -195,14 +190,3 @@ def _summary(home: Home) -> int:
     if waiting:
         print(f"{waiting} waiting to be sent. See 'aisle outbox'.", file=sys.stderr)
     return int(bool(missing or waiting))
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Is the courier until nobody needs it; 0 also when another one is in office.
-
-    Nobody sees what it would say of a wrong settings file, and what was noted has to go out: it goes by what is right.
-    """
-    from aisle.courier.run import serve_here
-
-    loaded = settings_of(arguments, strict=False)
-    return serve_here(home_of(loaded), connector(loaded), care_of(loaded), lambda: load_client(loaded), in_words)

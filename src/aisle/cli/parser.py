@@ -168,7 +168,7 @@ def _people(commands: _Commands[Parser]) -> None:
 
 
 def _courier(commands: _Commands[Parser]) -> None:
-    courier = _command(commands, "courier", "courier:run", "Be the process that sends and fetches for this host.")
+    courier = _command(commands, "courier", "office:run", "Be the process that sends and fetches for this host.")
     add_settings(courier)
     sync = _command(commands, "sync", "courier:sync", "Bring the cache of the store up to date now.")
     sync.add_argument("--full", action="store_true", help="read everything anew")

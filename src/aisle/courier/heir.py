@@ -1,30 +1,101 @@
-"""Somebody waits behind the courier, and is courier a moment after its death, however it died.
+"""Somebody waits behind the courier, and is in office a moment after its death, however it died.
 
-The heir is a copy of the courier's process from before it opened anything, or loaded what speaks HTTP. It sleeps on the
-lock, so it costs no wake-ups. A courier that leaves takes its heir along.
+The heir is a copy of the courier's process from before it loaded what its work needs: counting references writes to
+what was shared, and all of it would be there twice. It sleeps on the lock, so it costs no wake-ups. In office it begins
+the program anew in its process: the one that is installed then, and not half of it. A courier that leaves takes its
+heir along.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 from aisle.errors import StorageError
+from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder
 
 SHORT_S = 5.0
 """A term that was over sooner ended for a reason that may end the next one as well."""
 SHORT_TERMS = 3
 """After so many of them on end nobody waits any more; sessions call another courier in their own time."""
+SEAT = "AISLE_SEAT"
+"""What a program that was begun anew in office has to know: the lock's descriptor, how many terms before were short."""
+
+
+def reign(home: Home, version: str, work: Callable[[Election], None]) -> int:
+    """The body of the courier's process, and of its heirs: whoever is in office works until his term is over.
+
+    `work` loads what it needs itself. Only for a process with one thread that has opened nothing. Raises what `work`
+    raises, and StorageError.
+    """
+    seat = Seat(home.lock, begin_anew)
+
+    def me() -> Holder:
+        return Holder(os.getpid(), version, time.time())
+
+    if not (seat.take_over(os.environ.pop(SEAT, ""), me()) or seat.try_win(me()) or _won_later(seat, home, me())):
+        return 0
+    try:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that goes away is no concern of the heir's either
+        signal.signal(signal.SIGTERM, _leave)  # until there is a loop that does it better
+        keep_what_is_loaded()
+        if seat.name_heir(me):
+            work(seat)
+    finally:
+        seat.resign()
+    return 0
+
+
+def _won_later(seat: Election, home: Home, me: Holder) -> bool:
+    """Somebody is in office: whether he left to a newer program."""
+    import asyncio
+
+    from aisle.courier.office import win
+
+    return asyncio.run(win(seat, home, me, asyncio.sleep))
+
+
+def _leave(_number: int, _frame: object) -> None:
+    sys.exit(0)
+
+
+def keep_what_is_loaded() -> None:
+    """Spares the collector of cycles the modules: with every few pages it would look through them again."""
+    gc.collect()
+    gc.freeze()
+
+
+def begin_anew(seat: str) -> None:
+    """Begins this process's program from its start, in office. Raises OSError when it is not there any more."""
+    os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, SEAT: seat})  # noqa: S606 - ours
 
 
 class Seat(Election):
     """The lock, with an heir behind whoever holds it."""
 
-    _heir = 0
+    def __init__(self, path: Path, anew: Callable[[str], None] | None = None) -> None:
+        """`anew` is called by each heir in office, with what `take_over` has to be told in the program that it begins;
+        without it, and where it raises OSError, the heir goes on as it is."""
+        super().__init__(path)
+        self._anew = anew
+        self._heir = 0
+        self._short = 0
+        """How many terms on end were over soon."""
+
+    def take_over(self, told: str, me: Holder) -> bool:
+        """Goes on in the office that this process is in already, if it was told so."""
+        fd, _, short = told.partition(" ")
+        if not (fd.isdecimal() and short.isdecimal() and self.inherit(int(fd), me)):
+            return False
+        self._short = int(short)
+        return True
 
     def name_heir(self, me: Callable[[], Holder]) -> bool:
         """Lets a copy of this process wait behind it. Returns at once in this process, which holds the lock.
@@ -32,8 +103,7 @@ class Seat(Election):
         In each later process it returns when that one is in office: True, or False when there is nothing to take over.
         Only for a process with one thread, and before it has opened anything.
         """
-        short = 0
-        while short < SHORT_TERMS:
+        while self._short < SHORT_TERMS:
             named = time.monotonic()
             try:
                 waiting = self.copy()
@@ -51,8 +121,17 @@ class Seat(Election):
             super().resign()  # the dead one's lock would outlive it with this copy of its descriptor
             if not self.wait(waiting, me):
                 return False
-            short = short + 1 if time.monotonic() - named < SHORT_S else 0
+            self._short = self._short + 1 if time.monotonic() - named < SHORT_S else 0
+            self._begin_anew(waiting)
         return True
+
+    def _begin_anew(self, fd: int) -> None:
+        if self._anew is None:
+            return
+        os.set_inheritable(fd, True)
+        with suppress(OSError):
+            self._anew(f"{fd} {self._short}")
+        os.set_inheritable(fd, False)
 
     def resign(self) -> None:
         """Dismisses the heir, and gives the lock back; may be called twice."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import signal
 import time
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from aisle.courier.care import Care
 from aisle.courier.courier import Connect, Courier, World
-from aisle.courier.heir import Seat
+from aisle.courier.heir import keep_what_is_loaded
 from aisle.courier.notices import Notice
 from aisle.courier.office import GOES_ON, Office, win
 from aisle.courier.pull.schedule import Pace
@@ -45,38 +44,9 @@ class Term(NamedTuple):
     """Makes words of what rows keep, for the log that operators read."""
 
 
-def _nothing() -> None:
-    """All is loaded when it is needed."""
-
-
-def serve_here(
-    home: Home,
-    connect: Connect,
-    care: Care = Care(),  # noqa: B008 - a tuple
-    load: Callable[[], None] = _nothing,
-    say: Callable[[str], str] = str,
-) -> int:
-    """The body of the process: see `run`; and of its heirs, each of which goes on where the one before it died.
-
-    `load` imports what the work will need, in office: an heir that waits would keep it twice. `say`: see `Term`.
-    """
-    seat = Seat(home.lock)
-    term = Term(lifeline_fd(), care=care, begun=_settle, say=say)
-
-    def me() -> Holder:
-        return Holder(os.getpid(), term.version, term.world.clock())
-
-    if not asyncio.run(win(seat, home, me(), term.world.sleep)):
-        return 0
-    try:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a terminal that goes away is no concern of the heir's either
-        keep_what_is_loaded()
-        if seat.name_heir(me):
-            load()
-            asyncio.run(work_here(home, connect, seat, term))
-    finally:
-        seat.resign()
-    return 0
+def serve(home: Home, connect: Connect, election: Election, term: Term) -> None:
+    """The work of a process of its own that is in office: see `work_here`. Signals end its term."""
+    asyncio.run(work_here(home, connect, election, term._replace(lifeline=lifeline_fd(), begun=_settle)))
 
 
 async def run(home: Home, connect: Connect, term: Term = Term()) -> int:  # noqa: B008 - a tuple
@@ -120,12 +90,6 @@ async def _term(home: Home, connect: Connect, term: Term, socket: CourierSocket,
 def _settle(office: Office) -> None:
     obey_signals(office)
     keep_what_is_loaded()
-
-
-def keep_what_is_loaded() -> None:
-    """Spares the collector of cycles the modules: with every few pages it would look through them again."""
-    gc.collect()
-    gc.freeze()
 
 
 def obey_signals(office: Office) -> None:

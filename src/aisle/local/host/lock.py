@@ -49,6 +49,22 @@ class Election:
         self._sign(me)
         return True
 
+    def inherit(self, fd: int, me: Holder) -> bool:
+        """Keeps the lock that the program before held in this very process, by this descriptor, and signs anew.
+
+        False, and nothing is touched, where the descriptor is no lock of this file.
+        """
+        if not _is_at(fd, self._path):
+            return False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)  # its own already
+        except OSError:
+            return False
+        os.set_inheritable(fd, False)
+        self._fd = fd
+        self._sign(me)
+        return True
+
     def copy(self) -> int:
         """Another descriptor of the file that is locked here, to wait with, which shares no lock with this one.
 
