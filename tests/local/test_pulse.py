@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from contextlib import closing
 
@@ -12,6 +13,7 @@ import pytest
 from aisle.jobs.view import Link
 from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder
+from aisle.local.host.process import STOPPED, state
 from aisle.local.host.pulse import END_S, GAP_S, HUNG_S, Pulse, beat
 from aisle.local.host.signals import Bell, CourierSocket
 from aisle.local.outbox.journal import Journal
@@ -41,6 +43,14 @@ def look(pulse: Pulse, clock: Clock, seconds: float, step: float = 5.0) -> None:
     for _ in range(int(seconds / step)):
         clock.pass_(step)
         pulse.look()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Waits for what the kernel does with another process."""
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end, "what was waited for does not happen"
+        time.sleep(0.001)
 
 
 def ended(child: Child) -> bool:
@@ -119,6 +129,39 @@ def test_a_courier_that_is_late_counts_for_nobody(home: Home, monkeypatch: pytes
                 beat(home.lock)
         assert states == ["live"] * 6 + ["none"] * 4 + ["live"] * 2
         reads.close()
+
+
+def test_that_one_is_stopped_is_said_at_the_next_look(home: Home) -> None:
+    clock, child = Clock(), Child(courier(home))
+    with running(child):
+        child.hear(1)
+        pulse = Pulse(home, clock)
+        for number, stopped in ((signal.SIGSTOP, True), (signal.SIGCONT, False)):
+            os.kill(child.pid, number)
+            until(lambda: (state(child.pid) in STOPPED) is stopped)  # noqa: B023 - used at once
+            look(pulse, clock, 5)
+            assert pulse.is_late is stopped
+        os.kill(child.pid, signal.SIGSTOP)
+        until(lambda: state(child.pid) in STOPPED)
+        look(pulse, clock, 5)
+        pulse.forget()
+        assert not pulse.is_late
+
+
+def test_somebody_else_who_is_stopped_is_not_the_courier(home: Home) -> None:
+    def stranger(tell: Callable[[str], None]) -> None:
+        tell("here")
+        signal.pause()
+
+    clock, child = Clock(), Child(stranger)
+    with running(child):
+        child.hear(1)
+        Election(home.lock).try_win(Holder(child.pid, "1", 0.0))
+        os.kill(child.pid, signal.SIGSTOP)
+        until(lambda: state(child.pid) in STOPPED)
+        pulse = Pulse(home, clock)
+        look(pulse, clock, 5)
+        assert not pulse.is_late
 
 
 def test_one_that_beats_lives_for_ever(home: Home) -> None:

@@ -1,6 +1,7 @@
 """Whether the courier in office still turns round: one that is stopped or stuck keeps its lock, and sends nothing.
 
 It touches its lock's file every few seconds, which needs no room on a disk. Sessions look at it when they look anyway.
+That one is stopped the kernel says at once; that one is stuck only shows when it is late.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from aisle.local.host.home import Home
 from aisle.local.host.lock import Election
+from aisle.local.host.process import STOPPED, state
 
 HUNG_S = 30.0
 """So long without a sign of life, and it counts for nobody."""
@@ -37,11 +39,12 @@ class Pulse:
         self._clock = clock
         self._seen: tuple[int, int] = (0, 0)
         self._since = self._looked = 0.0
+        self._stopped = False
 
     @property
     def is_late(self) -> bool:
         """Whether nobody can count on it any more, as far as was seen at the last look."""
-        return self._looked - self._since >= HUNG_S
+        return self._stopped or self._looked - self._since >= HUNG_S
 
     def look(self) -> None:
         """Looks for a sign of life, and ends who gave none for long enough."""
@@ -50,6 +53,7 @@ class Pulse:
         if seen != self._seen or not 0 <= now - self._looked <= GAP_S:
             self._seen, self._since = seen, now
         self._looked = now
+        self._stopped = self._is_stopped()
         if now - self._since >= END_S:
             self._since = now
             self._end()
@@ -57,6 +61,16 @@ class Pulse:
     def forget(self) -> None:
         """There is none."""
         self._seen, self._since, self._looked = (0, 0), 0.0, 0.0
+        self._stopped = False
+
+    def _is_stopped(self) -> bool:
+        """Whether somebody has stopped it (SIGSTOP, a debugger); nobody can tell of one whom this host does not know."""
+        holder = Election(self._home.lock).holder()
+        if holder is None or state(holder.pid) not in STOPPED:
+            return False
+        with suppress(OSError):
+            return _has_open(holder.pid, self._home.lock)
+        return False
 
     def _sign(self) -> tuple[int, int]:
         try:
