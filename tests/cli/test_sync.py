@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.cli.courier import _summary
+from aisle.cli.courier import _made_cache, _summary
 from aisle.courier.pull import progress
 from aisle.courier.pull.progress import Progress
+from aisle.errors import StorageError
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.settings import EMBEDDED
@@ -94,6 +95,23 @@ def test_a_part_that_could_not_be_read_is_said(capsys: pytest.CaptureFixture[str
     assert told.err == "Not all of products could be read.\n"
     status, _out, err = sync(capsys)
     assert (status, err) == (0, ""), "what could not be read is read again"
+
+
+def test_the_cache_of_a_courier_that_has_just_come_is_waited_for(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+
+    def makes_it(_seconds: float) -> None:
+        looked.append(True)
+        if len(looked) == 2:
+            open_cache(home.folder, writer=True).close()
+
+    monkeypatch.setattr("aisle.cli.courier.time.sleep", makes_it)
+    with closing(_made_cache(home)):
+        assert len(looked) == 2
+    home.cache.unlink()
+    monkeypatch.setattr("aisle.cli.courier.BEGINS_S", 0.0)
+    with pytest.raises(StorageError, match="not there yet"):
+        _made_cache(home)
 
 
 def test_a_courier_in_office_reads_everything_anew_when_asked_to(

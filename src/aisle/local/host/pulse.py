@@ -64,7 +64,7 @@ class Pulse:
         self._stopped = False
 
     def _is_stopped(self) -> bool:
-        """Whether somebody has stopped it (SIGSTOP, a debugger); nobody can tell of one whom this host does not know."""
+        """Whether somebody has stopped it (SIGSTOP, a debugger); False for one whom this host does not know."""
         holder = Election(self._home.lock).holder()
         if holder is None or state(holder.pid) not in STOPPED:
             return False
