@@ -18,7 +18,7 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.state import CLOSE, CONFIRM, DOUBT, REJECT, RETRY, SEND, TABLE
-from aisle.local.reads import places
+from aisle.local.reads import places, standing
 from aisle.local.reads.overlay import Overlay
 from aisle.local.reads.overlay_goods import Goods
 from aisle.local.reads.reads import Reads
@@ -170,6 +170,53 @@ def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock
         outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
     assert set(overlay.orders()) == {"4101", "4102"}
     assert overlay.orders()["4101"] is before
+
+
+def test_however_much_waits_an_order_is_reckoned_once(
+    cache: Cache, reads: Reads, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever stands at a place asks for few of the orders that something is on its way for, home for all of them."""
+    monkeypatch.setattr(standing, "REMEMBERED", 3)
+    cache.put_locations([location(PLACE, 1)])
+    cache.put_stock([stock("P1", places={PLACE: 9})])
+    numbers = [f"41{number:02}" for number in range(12)]
+    for number in numbers:
+        held = [{"location_code": PLACE, "quantity": 1, "customer_order_number": number}] if number < "4102" else []
+        lines = [line(1, "P1", 5, 1, store_locations=held), line(2, "P2", 5)]
+        cache.put_orders([order(number, *lines)], True, 1.0)
+    outbox = Outbox(outbox_db)
+    reckoned: list[str] = []
+    base = standing._base
+
+    def note(cache: apsw.Connection, number: str, read: tuple[Any, ...]) -> standing.Base | None:
+        reckoned.append(number)
+        return base(cache, number, read)
+
+    monkeypatch.setattr(standing, "_base", note)
+    for picked in (1, 2, 3):
+        for number in numbers:
+            with transaction(outbox_db):
+                outbox.enqueue(intents(update(number, {2: picked}, merge=False)), ANNA)
+            assert len(reads.query("place", {"location_code": PLACE})[0][0]["products"][0]["held"]) == 2
+            reads.query("orders", {})
+    assert sorted(reckoned) == numbers
+
+
+def test_what_is_over_is_remembered_no_more(
+    cache: Cache, reads: Reads, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "REMEMBERED", 5)
+    outbox = Outbox(outbox_db)
+    cache.put_orders([order(str(number), line(1, "P1")) for number in range(30)], True, 1.0)
+    for number in range(30):
+        with transaction(outbox_db):
+            outbox.enqueue(intents(update(str(number), {1: 1}, merge=False)), ANNA)
+        assert not reads._gone([str(number)])
+        (op,) = outbox.unsettled()
+        outbox.begin_sending(op.op_id, b"")
+        outbox.confirm(op.op_id)
+        outbox.read_back(op.op_id)
+    assert len(reads._standings._known) <= standing.REMEMBERED
 
 
 @pytest.mark.parametrize("sent", [True, False])

@@ -6,7 +6,7 @@ for an order do; only where neither does, what lies there is for sale, and is co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 import apsw
 
@@ -51,7 +51,7 @@ def spot(cache: apsw.Connection, goods: Goods, walk: Walk, gone: Gone, args: Map
     place = _Place(cache, goods, gone, code)
     if place.is_used():
         return _told(tags, is_used=True)
-    lying = place.lying(place.numbers)
+    lying = list(place.lying(place.numbers))
     return _told(tags or next((each.tags for each in lying if each.tags), []), sum(each.quantity > 0 for each in lying))
 
 
@@ -89,12 +89,12 @@ class _Place:
             rows = lay_held(held.get(number, []), self._code, number, mine, began)
             orders[number] = {str(row["order_number"]) for row in rows}
         gone = self._gone({order for mine in orders.values() for order in mine})
-        return bool(self.lying([number for number, mine in orders.items() if mine - gone]))
+        return any(self.lying([number for number, mine in orders.items() if mine - gone]))
 
-    def lying(self, numbers: Sequence[str]) -> list[Lying]:
-        """What of these products the stock list has here, by name."""
+    def lying(self, numbers: Sequence[str]) -> Iterator[Lying]:
+        """What of these products the stock list has here, by name; of each reckoned when its turn has come."""
         found = (
             lying_of(lay_stock(loaded(raw), number, self._pending.get(number, ()), began), self._code)
             for number, raw, began in (fetch(self._cache, _STOCK, to_text(list(numbers))) if numbers else ())
         )
-        return [each for each in found if each.quantity or each.pools]
+        return (each for each in found if each.quantity or each.pools)

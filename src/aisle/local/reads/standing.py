@@ -21,7 +21,7 @@ from aisle.local.reads.overlay import Row, is_full, is_in, lay_over
 from aisle.tuples import NamedTuple
 
 REMEMBERED = 500
-"""Of more orders than these nothing is kept but of those asked for last: a session stays small."""
+"""Of so many orders what was found out is kept without a look whether something is still on its way for them."""
 
 _READ = """
 SELECT o.order_number, o.state, o.pickup, o.sort, o.header_began, o.lines_began
@@ -67,6 +67,8 @@ class Standings:
 
     def __init__(self) -> None:
         self._known: dict[str, Standing] = {}
+        self._waiting = 0
+        """Of how many of them something was on its way when that was looked at last."""
 
     def of(self, cache: apsw.Connection, pending: Pending, numbers: Iterable[str]) -> dict[str, Standing]:
         """By number, of those of these orders that the cache knows and something is pending for."""
@@ -76,9 +78,10 @@ class Standings:
             standing = _standing(cache, self._known.get(number), number, tuple(read), wanted[number])
             if standing is not None:
                 found[str(number)] = standing
-        if len(self._known) > REMEMBERED:
-            self._known.clear()
         self._known |= found
+        if len(self._known) > max(REMEMBERED, 2 * self._waiting):
+            self._known = {number: each for number, each in self._known.items() if number in pending}
+            self._waiting = len(self._known)
         return found
 
     def _all(self, cache: apsw.Connection, pending: Pending) -> dict[str, Standing]:
