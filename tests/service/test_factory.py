@@ -8,21 +8,27 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
+import apsw
 import httpx
 import pytest
 
 from aisle.errors import StorageError, UsageError
 from aisle.lifeline import follow_lifeline
+from aisle.service import factory
 from aisle.service.demo import PIN
 from aisle.service.factory import open_service
 from aisle.service.serve import serve
-from aisle.service.storage import Tx, named_database
+from aisle.service.storage import Busy, SqliteStorage, Tx, Work, named_database
 from aisle.service.times import moment
 from aisle.service.tokens import list_tokens
 from tests.service.world import API, START, assert_books
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).parents[2]
 SERVE = """
@@ -140,6 +146,64 @@ def test_two_processes_that_start_at_once_make_it_once(tmp_path: Path) -> None:
     assert service.storage.read_now(_stores) == 5
     assert_books(service)
     service.close()
+
+
+class _Watched(SqliteStorage):
+    """Waits for nobody by itself, and tells each time that another one held it."""
+
+    waited: Callable[[], None]
+
+    def write_now(self, work: Work[T]) -> T:
+        try:
+            return super().write_now(work)
+        except Busy:
+            self.waited()
+            raise
+
+
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[apsw.Connection]:
+    """A database without a store, and another process that writes to it."""
+    open_service(tmp_path / "service.db").close()
+    monkeypatch.setattr(factory, "open_storage", lambda path: _Watched(path, busy_ms=1))
+    with closing(apsw.Connection(str(tmp_path / "service.db"))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield other
+
+
+@pytest.mark.sqlite
+def test_who_comes_while_another_fills_it_waits_for_that(
+    held: apsw.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[int] = []
+
+    def wait(_: object) -> None:
+        waited.append(1)
+        if len(waited) == 3:
+            held.execute("ROLLBACK")
+
+    monkeypatch.setattr(_Watched, "waited", wait, raising=False)
+    with closing(open_service(tmp_path / "service.db", demo=True)) as service:
+        assert len(waited) == 3
+        assert service.storage.read_now(_stores) == 5
+
+
+@pytest.mark.sqlite
+@pytest.mark.usefixtures("held")
+def test_who_fills_it_without_end_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Watched, "waited", lambda _: None, raising=False)
+    monkeypatch.setattr(factory, "_FILLING_S", 0.0)
+    with pytest.raises(Busy, match="Another process has been filling the database for 0 seconds"):
+        open_service(tmp_path / "service.db", demo=True)
+
+
+@pytest.mark.sqlite
+@pytest.mark.usefixtures("held")
+def test_one_that_is_filled_is_opened_whoever_writes_to_it(tmp_path: Path, held: apsw.Connection) -> None:
+    held.execute("ROLLBACK")
+    open_service(tmp_path / "service.db", demo=True).close()
+    held.execute("BEGIN IMMEDIATE")
+    open_service(tmp_path / "service.db", demo=True).close()
 
 
 def test_the_token_file_is_private_and_made_anew_when_it_is_no_longer_good(tmp_path: Path) -> None:

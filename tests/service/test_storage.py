@@ -20,7 +20,7 @@ from aisle.errors import StorageError
 from aisle.local import db
 from aisle.service.sql import core
 from aisle.service.sql.schema import MIGRATIONS
-from aisle.service.storage import SQLITE_FLOOR, Duplicate, Lost, SqliteStorage, Tx
+from aisle.service.storage import SQLITE_FLOOR, Busy, Duplicate, Lost, SqliteStorage, Tx, sqlite
 from aisle.service.storage.connection import SqliteTx, _listed
 from aisle.service.storage.sqlite import require_engine
 from tests.service.world import World, assert_books
@@ -60,6 +60,28 @@ def test_a_file_that_another_is_just_making_is_waited_for(tmp_path: Path) -> Non
         assert not done, opening.exception()
         other.execute("ROLLBACK")
         opening.result(30).close()
+
+
+def test_one_that_another_fills_or_brings_up_is_waited_for_longer_than_by_a_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "service.db"
+    with closing(apsw.Connection(str(path))) as other, ThreadPoolExecutor(1) as thread:
+        other.execute("PRAGMA journal_mode = WAL").fetchall()
+        other.execute("BEGIN IMMEDIATE")
+        opening = thread.submit(SqliteStorage, path, busy_ms=1)
+        done, _ = wait([opening], timeout=0.3)
+        assert not done, opening.exception()
+        other.execute("COMMIT")
+        opening.result().close()
+        (version,) = other.execute("PRAGMA user_version").fetchone() or (0,)
+        other.execute("PRAGMA user_version = 0")
+        other.execute("BEGIN IMMEDIATE")
+        monkeypatch.setattr(sqlite, "_OPENING_MS", 1000)
+        with pytest.raises(Busy, match="held by another process for 1 seconds"):
+            SqliteStorage(path, busy_ms=1)
+        other.execute("COMMIT")
+        other.execute(f"PRAGMA user_version = {version}")
 
 
 async def test_what_a_write_asks_is_planned_once_whatever_it_asks_for(tmp_path: Path) -> None:

@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from functools import cached_property
 from pathlib import Path
-from time import time
+from time import monotonic, time
 from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError
 from aisle.service.access import Access
 from aisle.service.answers import Refusal
 from aisle.service.limits import Rates
-from aisle.service.seed import seed
-from aisle.service.storage import Storage, Tx, open_storage
+from aisle.service.seed import is_filled, seed
+from aisle.service.storage import Busy, Storage, Tx, open_storage
 from aisle.service.times import Clock, moment
 from aisle.service.tokens import authenticate, create_token
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from aisle.service.metrics import Metrics
+
+
+_FILLING_S = 60.0
 
 
 class Service:
@@ -94,16 +97,34 @@ def open_service(
     """The service over a database, its tables made when there are none; with `demo`, a new one holds the demo store.
 
     `database` is a SQLite file's path, or the `postgresql://` address of a database that is there. Raises StorageError
-    when it cannot be used, UsageError when the driver is not installed.
+    when it cannot be used (Busy where another process does not come to an end with it), UsageError when the driver is
+    not installed.
     """
     storage = open_storage(database)
     try:
         if demo:
-            storage.write_now(lambda tx: seed(tx, clock()))
+            _fill(storage, clock)
     except BaseException:
         storage.close()
         raise
     return Service(storage, clock, rates, access)
+
+
+def _fill(storage: Storage, clock: Clock) -> None:
+    """The demo store is there then, or what somebody else has put there: whoever fills it at the moment is waited for.
+
+    Raises Busy when that takes too long.
+    """
+    until = monotonic() + _FILLING_S
+    while not storage.read_now(is_filled):
+        try:
+            storage.write_now(lambda tx: seed(tx, clock()))
+        except Busy as problem:
+            if monotonic() > until:
+                raise Busy(
+                    f"Another process has been filling the database for {_FILLING_S:.0f} seconds;"
+                    " start again when it is done."
+                ) from problem
 
 
 @contextmanager

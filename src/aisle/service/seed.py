@@ -37,10 +37,15 @@ _RUNS: dict[str, Run] = {
 }
 
 
+async def is_filled(tx: Tx) -> bool:
+    """Whether the database has a store."""
+    row = await tx.one(core.META_COUNT)
+    return bool(row and row[0])
+
+
 async def seed(tx: Tx, now: float) -> bool:
     """Fill a database that has no store yet; False when it has one. All of it or nothing, as one transaction."""
-    row = await tx.one(core.META_COUNT)
-    if row and row[0]:
+    if await is_filled(tx):
         return False
     # This token is shown to nobody and ends at once: it only stands for the program itself.
     token = await add_token(tx, name="demo", role="admin", store_numbers=None, now=moment(now))

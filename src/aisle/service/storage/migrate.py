@@ -19,9 +19,9 @@ def migrate(connection: apsw.Connection) -> None:
         )
     connection.create_scalar_function("refolded", lambda *said: refolded(str(said[0])), 1, deterministic=True)
     connection.create_scalar_function("measured", lambda *said: measured(*map(str, said)), 2, deterministic=True)
-    for number, statements in enumerate(MIGRATIONS, 1):
-        if number > version:
-            _apply(connection, number, statements)
+    while version < len(MIGRATIONS):
+        _apply(connection, version + 1, MIGRATIONS[version])
+        version = _version(connection)  # another process may have done more of it meanwhile
 
 
 def _apply(connection: apsw.Connection, number: int, statements: tuple[str, ...]) -> None:

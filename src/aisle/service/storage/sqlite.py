@@ -28,6 +28,8 @@ T = TypeVar("T")
 # What is stored is copied from the log to its place by whoever wrote the last of so many pages. The same few pages are
 # written again and again, so that of four times as many far fewer have to be copied, and the disk is waited for less.
 _LOG_PAGES = 4000
+# So long who opens it waits for another process that brings it up, or fills it.
+_OPENING_MS = 60_000
 # Before this version two processes could lose committed rows of one WAL file.
 SQLITE_FLOOR = (3, 51, 3)
 
@@ -108,14 +110,19 @@ class _Reader:
 
 
 def _prepared(path: Path, busy_ms: int) -> apsw.Connection:
-    connection = opened(path, busy_ms)
+    connection = opened(path, max(busy_ms, _OPENING_MS))
     try:
         migrate(connection)
         inform(connection)
+        connection.set_busy_timeout(busy_ms)
         # Otherwise a statement that joins is planned again for each value, which takes far longer than it does itself.
         # Lists, whose values tell what index is good, are read elsewhere.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.wal_autocheckpoint(_LOG_PAGES)
+    except apsw.BusyError as problem:
+        connection.close()
+        seconds = f"{_OPENING_MS / 1000:.0f} seconds"
+        raise Busy(f"{path} has been held by another process for {seconds}; start again when it is done.") from problem
     except BaseException:
         connection.close()
         raise
