@@ -135,6 +135,7 @@ def test_a_search_is_narrowed_where_it_looks_through_the_catalogue() -> None:
     )
     asked = {
         "tea": "tea", "te": "", "tea time": "time tea", "tea 1": "tea", "1 te": "", "t-ea": "",
+        "5g": "5g =5=g", "tea x5": "tea x5", "10": "", "5 g": "",
         "tea-time 1": "time tea teatime", "a% \\": "", "one two three four five six": "three four five one",
     }  # fmt: skip
     for head, filters, narrow in lists:

@@ -14,7 +14,8 @@ from functools import lru_cache
 _LENGTH = 6
 # Statements have their shape from who asks; those that were asked for longest ago are put together anew.
 _SHAPES = 1000
-# What is shorter is in so many products that looking through all of them is quicker.
+# What is shorter is in so many products that looking through all of them is quicker; but for a digit beside a letter
+# (`5g`), which hardly any has.
 _SHORTEST = 3
 # More words narrow no further.
 _MOST = 12
@@ -107,10 +108,14 @@ def _narrowed(text: str, ways: tuple[tuple[int, ...], ...]) -> str:
 
 def narrowed(text: str, args: Sequence[object]) -> str:
     """The statement, narrowed by words where it looks through the catalogue for texts that are long enough."""
-    ways = tuple(
-        tuple(place for place in way if len(sought(str(args[place - 1]))) >= _SHORTEST)[:_WORDS] for way in _ways(text)
-    )
-    return _narrowed(text, ways) if ways and all(ways) else text
+    if not (searched := _ways(text)):
+        return text
+    ways = tuple(tuple(place for place in way if _is_rare(sought(str(args[place - 1]))))[:_WORDS] for way in searched)
+    return _narrowed(text, ways) if all(ways) else text
+
+
+def _is_rare(text: str) -> bool:
+    return len(text) >= _SHORTEST or (len(text) == 2 and text[0].isdigit() != text[1].isdigit())
 
 
 def sought(pattern: str) -> str:
