@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -292,6 +292,51 @@ def test_nothing_is_carried_on_to_somebody_else(quick: bool) -> None:
         assert answers(caller, 1) == [b"200"]
         assert ended(caller) == b""
     assert bodies.heard == [b""]
+
+
+class _Cycle:
+    """An answer on its way, as far as its writer looks at it; and what is written of it."""
+
+    def __init__(self) -> None:
+        self.transport: Any = self
+        self.response_started = False
+        self.said: list[bytes | str] = []
+        self.on_response: Callable[[], object] = lambda: self.said.append("ended")
+
+    def write(self, data: bytes) -> None:
+        """A part of it is sent."""
+        self.said.append(data)
+
+    def close(self) -> None:
+        """Nothing comes behind it."""
+        self.said.append("closed")
+
+
+@pytest.mark.parametrize(
+    ("parts", "sent"),
+    [
+        ([b"head", b"body"], [b"headbody", "ended"]),
+        ([b"head", b"body", b"more"], [b"headbody", b"more", "ended"]),
+        ([b"head", b"b" * 100_000], [b"head", b"b" * 100_000, "ended"]),
+        ([b"head", b"", b"late"], [b"head", b"late", "ended"]),
+        ([b"head"], [b"head", "ended"]),
+    ],
+)
+@pytest.mark.parametrize("closes", [False, True])
+def test_an_answer_is_sent_at_once_and_whole(parts: list[bytes], sent: list[bytes | str], *, closes: bool) -> None:
+    whole = pytest.importorskip("aisle.service.quick_callers")._Whole
+    cycle = _Cycle()
+    whole.of(cycle)
+    cycle.transport.write(b"go on")
+    assert cycle.said == [b"go on"]
+    cycle.response_started = True
+    for part in parts:
+        cycle.transport.write(part)
+    if closes:
+        cycle.transport.close()
+    cycle.on_response()
+    assert cycle.said == [b"go on", *sent[:-1], *(["closed"] if closes else []), "ended"]
+    assert cycle.transport is cycle
 
 
 def test_what_anybody_can_make_us_say_is_said_once_a_minute() -> None:

@@ -8,7 +8,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,13 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.local import db
+from aisle.service.answers import Refusal
 from aisle.service.sql import core
 from aisle.service.sql.schema import MIGRATIONS
-from aisle.service.storage import SQLITE_FLOOR, Busy, Duplicate, Lost, SqliteStorage, Tx, sqlite
+from aisle.service.storage import SQLITE_FLOOR, Busy, Duplicate, Lost, SqliteStorage, Tx, Work, sqlite
 from aisle.service.storage.connection import SqliteTx, _listed
 from aisle.service.storage.sqlite import require_engine
+from aisle.service.tokens import add_token, hashed
 from tests.service.world import World, assert_books
 
 pytestmark = pytest.mark.sqlite
@@ -82,6 +84,68 @@ def test_one_that_another_fills_or_brings_up_is_waited_for_longer_than_by_a_requ
             SqliteStorage(path, busy_ms=1)
         other.execute("COMMIT")
         other.execute(f"PRAGMA user_version = {version}")
+
+
+async def test_a_list_is_asked_for_with_each_of_its_values(tmp_path: Path) -> None:
+    path = tmp_path / "service.db"
+    with closing(SqliteStorage(path)) as storage:
+
+        async def found(tx: Tx, *lists: list[object]) -> list[str]:
+            names = "SELECT name FROM counter WHERE store_number = ANY($1) AND value = ANY($2) ORDER BY name"
+            return [row[0] for row in await tx.all(names, *lists)]
+
+        async def work(tx: Tx) -> list[list[str]]:
+            await tx.many(core.COUNTER_ADD, [("S1", "a", 1), ("S2", "b", 2), ("1", "c", 1)])
+            stores: list[list[object]] = [[], ["S1"], ["S2", "S1"], ["1"]]
+            numbers: list[list[object]] = [[1], [1, 2], [2]]
+            return [await found(tx, of, values) for of in stores for values in numbers]
+
+        assert storage.write_now(work) == [[], [], [], ["a"], ["a"], [], ["a"], ["a", "b"], ["b"], ["c"], ["c"], []]
+
+
+async def test_who_asks_is_looked_up_once_for_all_that_are_stored_together_and_anew_when_that_is_written_to(
+    tmp_path: Path,
+) -> None:
+    path, revoked = tmp_path / "service.db", "UPDATE token SET revoked_on = $2 WHERE token_id = $1"
+    asked: list[str] = []
+
+    def note(_cursor: apsw.Cursor, sql: str, _given: object) -> bool:
+        asked.append(sql)
+        return True
+
+    async def prepare(tx: Tx) -> None:
+        assert isinstance(tx, SqliteTx)
+        await add_token(tx, name="n", role="staff", store_numbers=None, now="2026", secret="s")
+        tx.connection.exec_trace = note
+
+    async def ask(tx: Tx) -> object:
+        row = await tx.one(core.ACCESS_BY_HASH, hashed("s"))
+        return row and row[6]
+
+    async def revoke(tx: Tx, when: str | None) -> None:
+        row = await tx.one(core.ACCESS_BY_HASH, hashed("s"))
+        assert row
+        await tx.run(revoked, row[0], when)
+
+    async def half(tx: Tx) -> object:
+        with suppress(Refusal):
+            async with tx.savepoint():
+                await revoke(tx, "half")
+                assert await ask(tx) == "half"
+                raise Refusal(422, "never")
+        return await ask(tx)
+
+    with closing(SqliteStorage(path)) as storage:
+        storage.write_now(prepare)
+        then, never = partial(revoke, when="then"), partial(revoke, when=None)
+        works: list[Work[object]] = [ask, ask, ask, then, ask, ask, never, ask]
+        said = await asyncio.gather(*(storage.write(work) for work in works))
+        assert said == [None, None, None, None, "then", "then", None, None]
+        assert sum("token_hash" in sql for sql in asked) == 3
+        assert await storage.write(half) is None
+        with closing(apsw.Connection(str(path))) as other:
+            other.execute("UPDATE token SET revoked_on = 'elsewhere'")
+        assert await storage.write(ask) == "elsewhere"
 
 
 async def test_what_a_write_asks_is_planned_once_whatever_it_asks_for(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from decimal import Decimal, InvalidOperation
 from aisle.service.answers import against_rule
 
 ONE = 1000
-LIMIT = Decimal(10) ** 12
+_LIMIT = 10**12
+LIMIT = Decimal(_LIMIT)
 
 
 def thousandths(value: int | float | Decimal, field: str, *, whole: bool = False) -> int:
@@ -16,6 +17,8 @@ def thousandths(value: int | float | Decimal, field: str, *, whole: bool = False
     Raises Refusal (422) for more than three decimal places, fractions where none are allowed, and absurd sizes.
     """
     if isinstance(value, int):
+        if -_LIMIT <= value <= _LIMIT:
+            return int(value) * ONE
         exact = Decimal(value)
     else:
         try:

@@ -120,7 +120,11 @@ class Context:
 
     def later(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         """Statements for the end of the operation: nothing of it asks for these rows any more, or writes them again."""
-        self._later += [(sql, row) for row in rows]
+        self.all_later((sql, row) for row in rows)
+
+    def all_later(self, statements: Iterable[Statement]) -> None:
+        """The same of several statements."""
+        self._later += statements
 
     async def finish(self) -> None:
         """Write down what was left for the end and what changed, in the same transaction."""

@@ -88,13 +88,15 @@ class Door:
                 self._access({"at": moment(self._clock()), **record})
 
     async def _enter(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """`scope` is ours alone."""
         try:
             _check_headers(scope)
             path = encoded_path(scope)
         except Refusal as refusal:
             await _refuse(send, refusal)
             return
-        await self.app({**scope, "path": path}, receive, send)
+        scope["path"] = path
+        await self.app(scope, receive, send)
 
 
 def _check_headers(scope: Scope) -> None:

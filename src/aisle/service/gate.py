@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from starlette.background import BackgroundTask
@@ -61,9 +61,10 @@ class Gate:
         notes: dict[str, Any] = request.scope.setdefault(NOTES, {})
         notes["operation"] = operation.name
         try:
-            asked = self._asked(operation, request)
+            heads = _heads(request)
+            asked = self._asked(operation, request, heads)
             if operation.write:
-                principal, answer = await self._write(operation, request, asked, notes)
+                principal, answer = await self._write(operation, request, heads, asked, notes)
             else:
                 principal, answer = await self._read(operation, asked, notes)
         except Refusal as refusal:
@@ -84,9 +85,8 @@ class Gate:
         answered.background = self._notes(principal, asked.now)
         return answered
 
-    def _asked(self, operation: Operation, request: Request) -> Asked:
+    def _asked(self, operation: Operation, request: Request, heads: Mapping[str, str]) -> Asked:
         now = self.clock()
-        heads = _heads(request)
         secret = wire.secret_of(heads)
         try:
             call = Call(
@@ -130,12 +130,12 @@ class Gate:
         return await self.storage.read(work)
 
     async def _write(
-        self, operation: Operation, request: Request, asked: Asked, notes: dict[str, Any]
+        self, operation: Operation, request: Request, heads: Mapping[str, str], asked: Asked, notes: dict[str, Any]
     ) -> tuple[Principal, Answer]:
         errand = Errand(hashed(asked.secret), operation.name, asked.call.path.get("store_number"))
-        raw, body = await self._taken(operation, request, asked, errand, notes)
+        raw, body = await self._taken(operation, request, heads, asked, errand, notes)
         what = (request.method, request.scope["path"], request.scope["query_string"], raw)
-        print_ = wire.fingerprint(*what, request.headers) if asked.key else ""
+        print_ = wire.fingerprint(*what, heads) if asked.key else ""
         call = await self._prepared(operation, asked, asked.call._replace(body=body))
         whole = asked._replace(call=call, fingerprint=print_)
 
@@ -163,7 +163,13 @@ class Gate:
         return principal, answer
 
     async def _taken(
-        self, operation: Operation, request: Request, asked: Asked, errand: Errand, notes: dict[str, Any]
+        self,
+        operation: Operation,
+        request: Request,
+        heads: Mapping[str, str],
+        asked: Asked,
+        errand: Errand,
+        notes: dict[str, Any],
     ) -> tuple[bytes, Any]:
         """The body of a write, as it came and as plain values, taken from those alone who may ask for it."""
 
@@ -183,7 +189,7 @@ class Gate:
             else:
                 notes |= guest.notes()
                 self._count(operation, guest.token_id)
-            raw = await wire.read_body(request, operation.handler.body_limit)
+            raw = await wire.read_body(request.receive, heads, operation.handler.body_limit)
             return raw, wire.parse_body(raw, operation.adapter, operation.handler.most_items)
         except Refusal:
             if guest is not None:

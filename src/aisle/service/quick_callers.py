@@ -7,14 +7,15 @@ what it did.
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from httptools import HttpParserUpgrade, HttpRequestParser
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from aisle.service.callers import Caller
 
 if TYPE_CHECKING:
+    import asyncio
 
     class _Both(HttpToolsProtocol):
         is_answered: bool
@@ -27,6 +28,8 @@ else:
 
 _LONGEST = 64 << 10
 """Bytes of a head, where nobody says; the plain parser has the same."""
+_COPIED = 64 << 10
+"""Of an answer so many are put behind its head; to copy more takes longer than to send the head by itself."""
 
 
 class QuickCaller(_Both):
@@ -112,6 +115,7 @@ class QuickCaller(_Both):
             return  # it is read once more
         self._in_head, self._length, self._pending = False, 0, 0
         super().on_headers_complete()
+        _Whole.of(self.cycle)
         if self.is_tunnel:
             self.cycle.keep_alive = False
 
@@ -142,6 +146,55 @@ class QuickCaller(_Both):
         self._length += length
         if not self._in_head:
             self._pending = 0
+
+
+class _Whole:
+    """Where an answer is written: its head waits for what comes behind it, so that most answers are sent at once."""
+
+    __slots__ = ("_cycle", "_head", "_on_response", "_transport")
+
+    @classmethod
+    def of(cls, cycle: RequestResponseCycle) -> None:
+        """This one's answer is written so."""
+        cycle.transport = cast("asyncio.Transport", cls(cycle))
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle, self._transport, self._on_response = cycle, cycle.transport, cycle.on_response
+        self._head: bytes | None = None
+        """What waits; nothing does any more when it was sent. None as long as there was no head."""
+        cycle.on_response = self._ends
+
+    def write(self, data: bytes) -> None:
+        """See asyncio.Transport."""
+        if self._head is None and self._cycle.response_started:
+            self._head = data
+            return
+        if self._head:
+            head, self._head = self._head, b""
+            if len(data) <= _COPIED:
+                data = b"".join((head, data))
+            else:
+                self._transport.write(head)
+        self._transport.write(data)
+
+    def close(self) -> None:
+        """See asyncio.Transport."""
+        self._flush()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        """See asyncio.Transport."""
+        return self._transport.is_closing()
+
+    def _flush(self) -> None:
+        if self._head:
+            self.write(b"")
+
+    def _ends(self) -> None:
+        """All of the answer was written; to some there is no more than a head."""
+        self._flush()
+        self._cycle.transport = self._transport
+        self._on_response()
 
 
 class _Parser(HttpRequestParser):

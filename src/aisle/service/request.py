@@ -8,11 +8,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from pydantic import TypeAdapter, ValidationError
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive
 
 from aisle.contract.operation import Param
 from aisle.service.amounts import LIMIT
@@ -32,6 +34,8 @@ _DAYS_KEPT = 7
 _EFFECTIVE = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
 _PRINT = "2:"
 _BODY_SECONDS = 30.0
+# Queries that are no longer are remembered; most requests come with the same few.
+_SHORT = 64
 _DIGITS = 20
 """More of a length need not be read to know that it is too long."""
 LARGEST = (1 << 63) - 1
@@ -126,7 +130,7 @@ def path_values(request: Request) -> dict[str, str]:
 def query_values(query: bytes, params: Iterable[Param]) -> dict[str, Any]:
     """The documented query parameters that were given, with their types. Raises Refusal (400)."""
     try:
-        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
+        pairs = _short_query(query) if len(query) <= _SHORT else _query(query)
     except ValueError:
         raise malformed("The query is not valid UTF-8, or too long.") from None
     given: dict[str, str] = {}
@@ -140,6 +144,13 @@ def query_values(query: bytes, params: Iterable[Param]) -> dict[str, Any]:
             raise malformed("This parameter is needed.", name)
     ours = {known[name]: text for name, text in given.items() if name in known}
     return {param.name: _value(param, text) for param, text in ours.items() if _said(param, text)}
+
+
+def _query(query: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100))
+
+
+_short_query = lru_cache(maxsize=1000)(_query)
 
 
 def header_values(headers: Mapping[str, str], params: Iterable[Param]) -> dict[str, Any]:
@@ -181,19 +192,23 @@ def whole(text: str, field: str) -> int:
     raise malformed(f"This number is too large: {largest} is the largest that is taken.", field)
 
 
-async def read_body(request: Request, limit: int) -> bytes:
+async def read_body(receive: Receive, headers: Mapping[str, str], limit: int) -> bytes:
     """The body, counted while it comes. Raises Refusal: 413 as soon as it is too long, 408 when it does not come, 415
-    when it is compressed."""
-    if request.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+    when it is compressed; ClientDisconnect when its sender goes before it is all there."""
+    if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Refusal(415, "Bodies are taken as they are, without a Content-Encoding.")
-    declared = request.headers.get("content-length", "")
+    declared = headers.get("content-length", "")
     if declared.isascii() and declared.isdecimal() and int(declared[:_DIGITS]) > limit:
         raise _too_large(limit)
     parts: list[bytes] = []
-    size = 0
+    size, more = 0, True
     try:
         async with asyncio.timeout(_BODY_SECONDS):
-            async for part in request.stream():
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                part, more = message.get("body", b""), message.get("more_body", False)
                 size += len(part)
                 if size > limit:
                     raise _too_large(limit)
@@ -219,7 +234,7 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int) -> Any:
         raise malformed("The body holds a number that is none.") from None
     except (ValueError, RecursionError) as problem:
         raise malformed(f"The body is not JSON: {problem}.") from None
-    if _check(value, "body", 0) > most_items:
+    if _checked(value) > most_items:
         raise Refusal(413, f"At most {most_items} items are taken in one request.")
     try:
         adapter.validate_python(value)
@@ -237,30 +252,49 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number in JSON")
 
 
-def _check(value: Any, field: str, depth: int) -> int:
-    """How many objects stand in arrays. Raises Refusal for what cannot be stored, and for too deep a nesting."""
+def _checked(value: Any) -> int:
+    """How many objects stand in the arrays of a body. Raises Refusal for what cannot be stored, and for too deep a
+    nesting."""
+    try:
+        return _check(value, 0)
+    except Refusal as problem:
+        problem.field = (problem.field or "").removeprefix(".") or "body"
+        raise
+
+
+def _check(value: Any, depth: int) -> int:
+    """The same below `depth` others. Its refusals name the place from here on."""
     if isinstance(value, str):
-        _check_text(value, field)
+        _check_text(value)
     elif isinstance(value, int | Decimal):
-        _check_number(value, field)
-    elif isinstance(value, (list, dict)) and depth >= _DEEPEST:
-        raise malformed(f"The body is nested deeper than {_DEEPEST}.", field)
-    elif isinstance(value, list):
-        items = (_check(item, f"{field}[{n}]" if depth else f"[{n}]", depth + 1) for n, item in enumerate(value))
-        return sum(items) + sum(isinstance(item, dict) for item in value)
-    elif isinstance(value, dict):
-        for name in value:
-            _check_text(name, field)
-        return sum(_check(item, f"{field}.{name}" if depth else name, depth + 1) for name, item in value.items())
+        _check_number(value)
+    elif isinstance(value, list | dict):
+        if depth >= _DEEPEST:
+            raise malformed(f"The body is nested deeper than {_DEEPEST}.")
+        return _check_parts(value, depth + 1)
     return 0
 
 
-def _check_number(value: int | Decimal, field: str) -> None:
+def _check_parts(value: list[Any] | dict[str, Any], depth: int) -> int:
+    count, of_list = 0, isinstance(value, list)
+    for name, item in enumerate(value) if isinstance(value, list) else value.items():
+        if isinstance(name, str):
+            _check_text(name)
+        try:
+            count += _check(item, depth)
+        except Refusal as problem:
+            problem.field = (f"[{name}]" if of_list else f".{name}") + (problem.field or "")
+            raise
+        count += of_list and isinstance(item, dict)
+    return count
+
+
+def _check_number(value: int | Decimal) -> None:
     # Compared, not computed with: an exponent of a million is text, not yet a number.
     if value > LIMIT or value < -LIMIT:
-        raise against_rule("This number is too large.", field)
+        raise against_rule("This number is too large.")
     if isinstance(value, Decimal) and _places(value) > _PLACES:
-        raise against_rule(f"Numbers have at most {_PLACES} decimal places.", field)
+        raise against_rule(f"Numbers have at most {_PLACES} decimal places.")
 
 
 def _places(value: Decimal) -> int:
@@ -272,11 +306,11 @@ def _places(value: Decimal) -> int:
     return -exponent - zeros
 
 
-def _check_text(text: str, field: str) -> None:
+def _check_text(text: str) -> None:
     if "\0" in text:
-        raise against_rule("A NUL character cannot be stored.", field)
+        raise against_rule("A NUL character cannot be stored.")
     if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise malformed("This is not valid Unicode.", field)
+        raise malformed("This is not valid Unicode.")
 
 
 def _misfit(problem: ValidationError) -> Refusal:

@@ -112,7 +112,10 @@ class ScopedTx:
         self._entered.update(row[0] for row in rows)
         return rows
 
-    def _checked(self, statements: Iterable[Statement]) -> Iterator[Statement]:
+    def _checked(self, statements: Iterable[Statement]) -> Iterable[Statement]:
+        return statements if self._principal.all_stores else self._each_checked(statements)
+
+    def _each_checked(self, statements: Iterable[Statement]) -> Iterator[Statement]:
         for sql, row in statements:
             self._check(sql, row)
             yield sql, row

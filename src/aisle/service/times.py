@@ -15,8 +15,12 @@ Clock = Callable[[], float]
 """Seconds since 1970, such as `time.time`."""
 
 
+@lru_cache(maxsize=64)
 def moment(seconds: float) -> str:
-    """Seconds since 1970 as `2026-05-04T10:20:30.123Z`: of its microseconds, rounded as datetime does it, no part."""
+    """Seconds since 1970 as `2026-05-04T10:20:30.123Z`: of its microseconds, rounded as datetime does it, no part.
+
+    A request asks for its own one several times.
+    """
     whole = floor(seconds)
     micro = round((seconds - whole) * 1e6)
     if micro == 1_000_000:

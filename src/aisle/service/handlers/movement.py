@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.service.amounts import thousandths, whole_number
-from aisle.service.answers import against_rule, dumps
+from aisle.service.answers import against_rule
 from aisle.service.context import Call, Context
 from aisle.service.encode import without_none
 from aisle.service.sql import deliveries as sql
@@ -37,7 +37,7 @@ async def create_movement(ctx: Context, call: Call) -> bytes:
         await ledger.settle()
     await ledger.finish()
     ids = await logs.store_all()
-    return dumps({"success": True, "data": ",".join(map(str, ids))})
+    return f'{{"success":true,"data":"{",".join(map(str, ids))}"}}'.encode()
 
 
 async def _move(ledger: Ledger, logs: LogWriter, item: Body, field: str) -> None:
@@ -60,8 +60,8 @@ async def _move(ledger: Ledger, logs: LogWriter, item: Body, field: str) -> None
     await move(ledger, product, source, target, quantity, allow_overage=overage, field=field)
     flagged = ledger.take_flag()
     for end, sign, name in ((source, -1, "from_location"), (target, 1, "to_location")):
-        entry = _entry(product, end, sign * quantity, item, without_none(item.get(name) or {}))
-        logs.add(entry._replace(flagged=flagged and sign < 0))
+        said = without_none(item.get(name) or {})
+        logs.add(_entry(product, end, sign * quantity, item, said, flagged=flagged and sign < 0))
 
 
 async def _end(ledger: Ledger, product: Product, raw: Body | None, field: str) -> End:
@@ -96,7 +96,7 @@ async def _line(ledger: Ledger, product: Product, said: Body, field: str) -> Ord
     return line
 
 
-def _entry(product: Product, end: End, quantity: int, item: Body, said: Body) -> Entry:
+def _entry(product: Product, end: End, quantity: int, item: Body, said: Body, *, flagged: bool) -> Entry:
     reason = item.get("reason_code", "")
     code = int(reason) if reason.isascii() and reason.isdecimal() and len(reason) < 10 else None
     shipment = {name: said[name] for name in _SHIPMENT if name in said}
@@ -114,5 +114,6 @@ def _entry(product: Product, end: End, quantity: int, item: Body, said: Body) ->
         reference=item.get("reference"),
         reason_code=code,
         reason=None if code is not None else reason or None,
+        flagged=flagged,
         extra=shipment,
     )

@@ -64,9 +64,10 @@ class Book:
 
     async def product(self, number: str, field: str) -> Product:
         """The product. Raises Refusal (422) when the catalogue has none of this number."""
-        await self.load([number])
         if number not in self._products:
-            raise against_rule(f"There is no product {number}.", field)
+            await self.load([number])
+            if number not in self._products:
+                raise against_rule(f"There is no product {number}.", field)
         return self._products[number]
 
     async def place(self, code: str, field: str) -> Place:
@@ -78,7 +79,8 @@ class Book:
 
     async def known_place(self, code: str) -> Place | None:
         """The place, or None."""
-        await self.load((), [code])
+        if code not in self._places:
+            await self.load((), [code])
         return self._places.get(code)
 
     async def has_places(self) -> bool:

@@ -139,8 +139,7 @@ class Ledger:
     async def finish(self) -> None:
         """Close the operation: what it did is written with the last of it, and on each product that stock changed."""
         await self.settle()
-        for statement, row in self._undone():
-            self.ctx.later(statement, [row])
+        self.ctx.all_later(self._undone())
         rows = [(self.store, product, self.ctx.now) for product in self._touched]
         self.ctx.later(products.STORE_PRODUCT_STOCK_CHANGED, rows)
         for product in self._touched:
@@ -172,9 +171,11 @@ class Ledger:
 
     async def _of(self, product: str, owner: tuple[str, int]) -> Stock:
         key = (product, *owner)
+        if key in self._stock:
+            return self._stock[key]
         if owner == _FREE:
             await self.load([product])
-        elif key not in self._stock:
+        else:
             rows = await self.ctx.tx.all(sql.HELD_OF_LINE, self.store, *owner)
             self._stock[key] = {Spot(place, pool, *owner): quantity for place, pool, quantity in rows}
         return self._stock[key]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.service.amounts import plain
-from aisle.service.encode import compact
+from aisle.service.amounts import number
+from aisle.service.encode import compact, fragment, joined, member, quoted
 from aisle.service.sql import logs as sql
 from aisle.service.states import NOTHING, TO_REVIEW
 from aisle.service.stock.book import NO_PLACE, Place, Product
@@ -60,7 +60,7 @@ class LogWriter:
                 TO_REVIEW if entry.flagged else NOTHING,
                 self.ctx.now,
                 self.ctx.now,
-                compact(self._item(entry)),
+                self._item(entry),
                 compact(entry.data) if entry.data else "{}",
             )
         )
@@ -75,25 +75,26 @@ class LogWriter:
         self._rows.clear()
         return [self.store.wire_id(seq + n) for n in range(len(rows))]
 
-    def _item(self, entry: Entry) -> dict[str, Any]:
+    def _item(self, entry: Entry) -> str:
+        """The entry as JSON text, as it goes out."""
         line, place = entry.line, entry.place
-        item = {
-            "product_number": entry.product.number,
-            "store_number": self.store.number,
-            "app_user_name": entry.app_user or self.ctx.app_user,
-            "barcode": entry.product.barcode or None,
-            "created_on": self.ctx.now,
-            "customer_order_number": line.order_number if line else None,
-            "customer_order_line_number": line.line_number if line else None,
-            "location": self.store.wire_id(place.seq) if place else None,
-            "location_code": place.code if place else None,
-            "moved_on": self.ledger.occurred_on,
-            "quantity": None if entry.quantity is None else plain(entry.quantity),
-            "reason_code": entry.reason_code,
-            "reason_code_description": entry.reason,
-            "reference": entry.reference,
-            "source": entry.source,
-            "stock_pool": None if entry.pool is None else str(entry.pool),
-            **(entry.extra or {}),
-        }
-        return {name: value for name, value in item.items() if value is not None}
+        return joined(
+            (
+                f'"product_number":{quoted(entry.product.number)},"store_number":{quoted(self.store.number)}',
+                member("app_user_name", entry.app_user or self.ctx.app_user),
+                member("barcode", entry.product.barcode or None),
+                f'"created_on":"{self.ctx.now}"',
+                f'"customer_order_number":{quoted(line.order_number)},"customer_order_line_number":{line.line_number}'
+                if line
+                else "",
+                f'"location":{self.store.wire_id(place.seq)},{member("location_code", place.code)}' if place else "",
+                f'"moved_on":"{self.ledger.occurred_on}"',
+                "" if entry.quantity is None else f'"quantity":{number(entry.quantity)}',
+                "" if entry.reason_code is None else f'"reason_code":{entry.reason_code}',
+                member("reason_code_description", entry.reason),
+                member("reference", entry.reference),
+                member("source", entry.source),
+                "" if entry.pool is None else f'"stock_pool":"{entry.pool}"',
+                fragment(compact(entry.extra)) if entry.extra else "",
+            )
+        )

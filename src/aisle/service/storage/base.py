@@ -17,6 +17,8 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 Statement = tuple[str, Sequence[object]]
 """A statement and its parameters."""
+Question = tuple[str, tuple[object, ...]]
+"""A query and its parameters, lists as tuples."""
 
 
 _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
@@ -26,6 +28,11 @@ _TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 def tables_of(sql: str) -> frozenset[str]:
     """The tables that a statement of the catalogue reads or changes, and perhaps a word beside them."""
     return frozenset(_TABLE.findall(sql))
+
+
+def question(sql: str, args: Sequence[object]) -> Question:
+    """A query and its parameters as what its answer can be kept under."""
+    return sql, tuple([tuple(arg) if isinstance(arg, list) else arg for arg in args])
 
 
 def grouped(statements: Iterable[Statement]) -> dict[str, list[Sequence[object]]]:

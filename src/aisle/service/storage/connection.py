@@ -15,10 +15,13 @@ from typing import Any, TypeVar, cast
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.storage.base import Duplicate, Row, Statement, grouped
+from aisle.service.storage.base import Duplicate, Row, Statement, grouped, question, tables_of
 from aisle.service.storage.grams import KEPT, WRITES, narrowed, words_of
 
 T = TypeVar("T")
+
+# What is asked of these alone is asked again and again, by each request, and they are hardly ever written to.
+_SELDOM = frozenset({"store", "token", "token_store"})
 
 _PRAGMAS = (
     "PRAGMA foreign_keys = ON",
@@ -68,22 +71,42 @@ def keep_words(connection: apsw.Connection) -> None:
 
 
 @lru_cache(maxsize=2000)
-def _sqlite_text(sql: str) -> str:
-    """The catalogue's common SQL as SQLite takes it: numbered parameters, and lists as JSON."""
+def _sqlite_text(sql: str, alone: tuple[int, ...] = ()) -> str:
+    """The catalogue's common SQL as SQLite takes it: numbered parameters, and lists as JSON, but for those of one."""
+    for number in alone:
+        sql = sql.replace(f"= ANY(${number})", f"= ${number}")
     text = re.sub(r"= ANY\(\$(\d+)\)", r"IN (SELECT value FROM json_each(?\1))", sql)
     return re.sub(r"\$(\d+)", r"?\1", text)
 
 
-def _bound(args: Sequence[object]) -> Sequence[apsw.SQLiteValue]:
+def _taken(sql: str, args: Sequence[object]) -> tuple[str, Sequence[apsw.SQLiteValue]]:
+    """A statement as SQLite takes it, and its parameters. A list of one is a value like others."""
+    alone: tuple[int, ...] = ()
     if list in map(type, args):
-        args = tuple([_listed(arg) if isinstance(arg, list) else arg for arg in args])
-    return cast("Sequence[apsw.SQLiteValue]", args)
+        alone = tuple([n for n, arg in enumerate(args, 1) if isinstance(arg, list) and len(arg) == 1])
+        args = tuple([(arg[0] if len(arg) == 1 else _listed(arg)) if isinstance(arg, list) else arg for arg in args])
+    return narrowed(_sqlite_text(sql, alone), args), cast("Sequence[apsw.SQLiteValue]", args)
 
 
 def _listed(values: list[object]) -> str:
     """A list as JSON. Most are of a few codes, for which a whole encoder takes longer than their statement does."""
     texts = [value for value in values if type(value) is str]
     return f"[{','.join(map(encode_basestring_ascii, texts))}]" if len(texts) == len(values) else json.dumps(values)
+
+
+@lru_cache(maxsize=2000)
+def _is_of_seldom(sql: str) -> bool:
+    """Whether a statement asks of nothing but what is seldom written."""
+    return _asks(sql) and tables_of(sql) <= _SELDOM
+
+
+@lru_cache(maxsize=2000)
+def _writes_to_seldom(sql: str) -> bool:
+    return not (_asks(sql) or tables_of(sql).isdisjoint(_SELDOM))
+
+
+def _asks(sql: str) -> bool:
+    return sql.lstrip().startswith("SELECT")
 
 
 def drive(work: Coroutine[Any, Any, T]) -> T:
@@ -110,19 +133,22 @@ class SqliteTx:
     def __init__(self, connection: apsw.Connection) -> None:
         self.connection = connection
         self._depth = 0
+        self._known: dict[tuple[object, ...], list[Row]] = {}
+        """Answers of this transaction that hold as long as nothing is written to what they are about."""
 
     async def all(self, sql: str, *args: object) -> list[Row]:
         return self._execute(sql, args)
 
     async def one(self, sql: str, *args: object) -> Row | None:
         # The whole answer is fetched: a statement that writes and returns has to run to its end.
-        rows = self._execute(sql, args)
+        rows = self._remembered(sql, args) if _is_of_seldom(sql) else self._execute(sql, args)
         return rows[0] if rows else None
 
     async def run(self, sql: str, *args: object) -> None:
         self._execute(sql, args)
 
     async def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        self._note(sql)
         try:
             self.connection.executemany(_sqlite_text(sql), cast("Iterable[Sequence[apsw.SQLiteValue]]", rows))
             if WRITES in sql:
@@ -137,9 +163,22 @@ class SqliteTx:
         for sql, rows in grouped(statements).items():
             await self.many(sql, rows)
 
+    def _remembered(self, sql: str, args: Sequence[object]) -> list[Row]:
+        """Its rows, which many requests that are carried out in one transaction ask for."""
+        asked = question(sql, args)
+        if (known := self._known.get(asked)) is None:
+            known = self._known[asked] = self._execute(sql, args)
+        return known
+
+    def _note(self, sql: str) -> None:
+        """What a statement writes to is not as it was."""
+        if self._known and _writes_to_seldom(sql):
+            self._known.clear()
+
     def _execute(self, sql: str, args: Sequence[object]) -> list[Row]:
+        self._note(sql)
         try:
-            return self._query(narrowed(_sqlite_text(sql), args), _bound(args))
+            return self._query(*_taken(sql, args))
         except apsw.ConstraintError as problem:
             raise Duplicate(str(problem)) from problem
 
@@ -158,6 +197,7 @@ class SqliteTx:
         try:
             yield
         except BaseException:
+            self._known.clear()
             self._leave(f"ROLLBACK TO {name}", f"RELEASE {name}")
             raise
         else:
@@ -172,6 +212,7 @@ class SqliteTx:
     def begin(self, statement: str) -> None:
         """Start a transaction."""
         self._depth = 0
+        self._known.clear()
         self.connection.execute(statement)
 
     def end(self, statement: str) -> None:

@@ -9,7 +9,18 @@ from functools import lru_cache, partial
 
 import asyncpg
 
-from aisle.service.storage.base import Busy, Duplicate, Row, Statement, Unfit, failed, grouped, tables_of
+from aisle.service.storage.base import (
+    Busy,
+    Duplicate,
+    Question,
+    Row,
+    Statement,
+    Unfit,
+    failed,
+    grouped,
+    question,
+    tables_of,
+)
 
 # More parts are sent statement by statement; few combinations of few parts are met, and they are kept prepared.
 _MOST_WOVEN = 32
@@ -98,10 +109,6 @@ def _later(by: int, match: re.Match[str]) -> str:
     return f"${int(match[1]) + by}"
 
 
-_Question = tuple[str, tuple[object, ...]]
-"""A query and its parameters, lists as tuples."""
-
-
 class PostgresTx:
     """`Tx` over one connection; used by one task."""
 
@@ -111,10 +118,10 @@ class PostgresTx:
         self._is_split = is_split
         self._depth = 0
         self._wrote = False
-        self._known: dict[_Question, list[Row]] = {}
+        self._known: dict[Question, list[Row]] = {}
 
     async def all(self, sql: str, *args: object) -> list[Row]:
-        if self._known and (known := self._known.get(_question(sql, args))) is not None:
+        if self._known and (known := self._known.get(question(sql, args))) is not None:
             return list(known)
         self._note(sql)
         return await self._asked(sql, args)
@@ -142,7 +149,7 @@ class PostgresTx:
     async def ahead(self, questions: Iterable[Statement]) -> None:
         if self._is_split:
             return
-        parts = list(dict.fromkeys(_question(*one) for one in questions))
+        parts = list(dict.fromkeys(question(*one) for one in questions))
         for part in (parts[n : n + _MOST_WOVEN] for n in range(0, len(parts), _MOST_WOVEN)):
             [found] = await self._asked(*_as_one(gathered, part))
             self._known |= {one: [tuple(row) for row in rows] for one, rows in zip(part, found, strict=True)}
@@ -186,10 +193,6 @@ class PostgresTx:
 
 def _text(statement: Statement) -> str:
     return statement[0]
-
-
-def _question(sql: str, args: Sequence[object]) -> _Question:
-    return sql, tuple(tuple(arg) if isinstance(arg, list) else arg for arg in args)
 
 
 def _as_one(how: Callable[[tuple[str, ...]], str], parts: Iterable[Statement]) -> Statement:
