@@ -18,6 +18,7 @@ from aisle.local.outbox.doubts import WORDS
 from aisle.local.outbox.operation import Intent
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.state import STATES
+from aisle.local.reads import logs as logs_read
 from aisle.local.reads.reads import Reads
 from aisle.local.told import outside
 from tests.local import goods
@@ -187,3 +188,51 @@ def test_entries_are_known_once_and_forgotten_after_some_days(desk: Desk) -> Non
     assert len(desk.reads.changes(1)[1]) >= 1
     desk.cache.put_logs([logged(2, "P1")], "2026-11-21")
     assert desk.cache._db.execute("SELECT count(*) FROM log").fetchall() == [(0,)]
+
+
+def test_whoever_looks_at_his_own_counts_reads_no_more_the_more_others_do(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Movements and picks are most of a log; of what others counted only the index is looked at."""
+
+    def look() -> tuple[list[str], list[str]]:
+        parsed.clear()
+        return [str(row["key"]) for row in desk.rows(user="U1")], sorted(parsed)
+
+    parsed: list[str] = []
+    as_logged = logs_read.as_logged
+
+    def note(key: str, at: str, raw: dict[str, Any]) -> dict[str, Any]:
+        parsed.append(key)
+        return as_logged(key, at, raw)
+
+    monkeypatch.setattr(logs_read, "as_logged", note)
+    mine = [logged(number, "P1", counted_quantity=1) for number in range(3)]
+    desk.cache.put_logs([*mine, logged(3, "P1", quantity=1, source="movement")], "2026-11-13")
+    before = look()
+    assert before == (["2", "1", "0"], ["0", "1", "2"])
+    others = [logged(number, "P1", quantity=1, source="pick", app_user_name="U2") for number in range(10, 60)]
+    others += [logged(number, "P1", counted_quantity=1, app_user_name="U2") for number in range(60, 90)]
+    desk.cache.put_logs(others, "2026-11-13")
+    assert look() == before
+    assert len(desk.rows(size=99)) == 3 + 30
+    assert len(desk.rows(product_number="P2", size=99)) == 0
+
+
+def test_what_another_took_back_is_marked_for_whoever_counted_it(desk: Desk) -> None:
+    undone = {"reference": "undo-7", "quantity": 2, "reason_code": 1, "app_user_name": "U2"}
+    desk.cache.put_logs([logged(7, "P1", counted_quantity=5), logged(8, "P1", **undone)], "2026-11-13")
+    (row,) = desk.rows(user="U1")
+    assert (row["id"], row["undone"]) == ("7", True)
+
+
+def test_an_entry_under_another_name_than_who_is_signed_in_is_found_by_that_name(desk: Desk) -> None:
+    op_id = desk.note(count("P1", 5, 7, app_user_name="U9"))
+    (row,) = desk.rows(user="U9")
+    assert row["app_user_name"] == "U9"
+    assert not desk.rows(user="U1")
+    desk.confirm(op_id, '{"success": true, "data": [41]}')
+    desk.cache.put_logs([logged(41, "P1", counted_quantity=5, app_user_name="U8")], "2026-11-13")
+    assert not desk.rows(user="U9"), "the service's own words stand"
+    assert [row["id"] for row in desk.rows(user="U8")] == ["41"]
+    assert [row["id"] for row in desk.rows(key=desk.rows(user="U8")[0]["key"])] == ["41"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 22
+VERSION = 23
 """Counted up with every change below."""
 
 FEED = 5000
@@ -40,6 +40,9 @@ _SHORT = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') <
 
 _TOO_MUCH = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'moved_quantity') > 0"
 """A line of which more is picked than was ordered, or whose goods lie somewhere, where they can be compared."""
+
+TOLD = """(instr(raw, '"counted_quantity"') OR instr(raw, '"reason_code"') OR instr(raw, '"undo-'))"""
+"""An entry of the log that may be a count, a loss or a correction; what is none of it has no word of these."""
 
 _KIND = """
 CASE WHEN {row}.raw ->> 'counted_quantity' IS NOT NULL THEN 'count'
@@ -302,6 +305,7 @@ CREATE TABLE log (
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX log_at ON log (at);
+CREATE INDEX log_told ON log (at, app_user_name, product_number) WHERE {TOLD};
 CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
 CREATE INDEX log_back ON log (at) WHERE instr(raw, '"undo-');
 CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');

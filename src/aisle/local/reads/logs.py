@@ -18,6 +18,7 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.count.counting import UNDO
 from aisle.local.cache.logs import utc
+from aisle.local.cache.schema import TOLD
 from aisle.local.db import fetch
 from aisle.local.outbox.doubts import CONFIRMED, REFUSED, SETTLED, WORDS
 from aisle.local.outbox.operation import Operation, as_operation
@@ -31,8 +32,16 @@ SIZE = 20
 
 _NOTED = """
 SELECT * FROM operation INDEXED BY operation_logs
-WHERE operation = 'create-store-product-logs' AND created_at >= ? AND store = ? ORDER BY n
+WHERE operation = 'create-store-product-logs' AND created_at >= ?1 AND store = ?2
+  AND (?3 = '' OR app_user = ?3 OR instr(body, ?4)) ORDER BY n
 """
+"""Those of one person, or of all: an entry may name another one than who is signed in."""
+
+_LOGGED = f"""
+SELECT key, at, raw FROM log INDEXED BY log_told
+WHERE at >= ? AND {TOLD} AND ? IN ('', app_user_name) AND ? IN ('', product_number)
+"""  # noqa: S608 - conditions of our own
+_BY_ID = "SELECT l.key, l.at, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value WHERE l.at >= ?"
 
 _BACK = "SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '\"undo-')"
 _NOTED_BACK = """
@@ -60,20 +69,21 @@ def reasons(cache: apsw.Connection) -> Result:
 def count_log(cache: apsw.Connection, outbox: apsw.Connection, store: str, args: Mapping[str, Json]) -> Result:
     """A window on the day of `now` (ISO 8601), youngest first: of a `user`, of a product, with these words, or
     all; or the one with this `key`."""
-    since = _midnight(str(args["now"]))
-    logged = {
-        str(key): as_logged(str(key), str(at), loaded(raw))
-        for key, at, raw in fetch(cache, "SELECT key, at, raw FROM log WHERE at >= ?", utc(since.isoformat()))
-    }
-    noted = list(_noted(fetch(outbox, _NOTED, since.timestamp(), store)))
+    midnight = _midnight(str(args["now"]))
+    since = utc(midnight.isoformat())
+    user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
+    noted = list(_noted(fetch(outbox, _NOTED, midnight.timestamp(), store, user, to_text(user))))
+    found = fetch(cache, _LOGGED, since, user, product)
+    found += fetch(cache, _BY_ID, to_text([row["id"] for row in noted if row["id"]]), since)
+    logged = {str(key): as_logged(str(key), str(at), loaded(raw)) for key, at, raw in found}
     for row in noted:
         row["id"] = row["id"] or (_twin(row, logged) if row["word"] == CONFIRMED else "")
         if row["id"] in logged:
             logged[row["id"]] |= {"key": row["key"], "said": row["said"]}
     rows = [row for row in logged.values() if _is_told(row)]
     rows += [row for row in noted if row["id"] not in logged]
-    gone = {name for row in rows if takes_back(row) for name in names_of(row, str(row["reference"])[len(UNDO) :])}
-    rows = [row for row in rows if row["key"] == args["key"]] if args.get("key") else rows
+    gone = taken_back(cache, outbox, since)
+    rows = [row for row in rows if args["key"] in (row["key"], row["id"])] if args.get("key") else rows
     wanted = _wanted(_named(cache, rows), args)
     wanted.sort(key=lambda row: (row["at"], row["key"]), reverse=True)
     first, size = window(args, SIZE)
