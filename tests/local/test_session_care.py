@@ -279,7 +279,9 @@ def test_twelve_times_and_then_the_scan(home: Home) -> None:
 def test_what_is_no_code_drops_the_multiplier(home: Home, drop: str) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", "12*")
-        assert say(session, drop).typed == ""
+        frame = say(session, drop)
+        assert frame.typed == ""
+        assert told(frame)[1] in ("session.dropped", "session.times_dropped", "session.times_unused", "input.times")
         if drop.startswith("?"):
             session.take([Key("back")], 0.0)
         say(session, BARCODES[1])
@@ -291,6 +293,21 @@ def test_back_drops_the_multiplier_and_nothing_else(home: Home) -> None:
         say(session, "4101", "12*")
         frame = session.take([Key("back")], 0.0)
         assert (told(frame), frame.typed, frame.view.name) == ((INFO, "session.dropped"), "", "pick.product")
+
+
+@pytest.mark.parametrize("said", [BARCODES[0], "c", "A-01", "milk", "99999", "h", "."])
+def test_a_multiplier_that_a_page_to_read_has_no_use_for_is_not_dropped_in_silence(home: Home, said: str) -> None:
+    with at(home, user="U1") as session:
+        say(session, "2", f"?{BARCODES[1]}", "12*")
+        frame = say(session, said)
+        assert (told(frame)[1], frame.typed) in ((id_, "") for id_ in ("session.times_dropped", "session.times_unused"))
+
+
+def test_a_multiplier_is_for_the_job_below_a_page_to_read(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", f"?{BARCODES[0]}", "12*")
+        assert told(say(session, BARCODES[1])) == (GOOD, "pick.taken")
+        assert sent(home) == {2: Decimal(12)}
 
 
 def test_nobody_multiplies_a_badge(home: Home) -> None:

@@ -68,3 +68,6 @@ JOBS: Mapping[str, Job[Any]] = _Jobs()
 
 DETOURS = frozenset({"lookup", "browse", "note", "help", "commands"})
 """Jobs that somebody opens for a look in the middle of another one: a scan that the other accepts ends them."""
+
+COUNTING = frozenset({"pick", "move", "count", "loss", "receive"})
+"""Jobs that take so many of a product that is scanned."""

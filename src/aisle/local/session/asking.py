@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from aisle.jobs import COUNTING
 from aisle.jobs.base import Context, Start
 from aisle.jobs.base import priced as as_price
-from aisle.jobs.view import WRONG, Msg, Verdict, View, msg, raw
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
+from aisle.jobs.view import raw as as_it_came
 from aisle.local.reads.reads import Reads
 from aisle.local.session.ear import name_of
 from aisle.local.session.house import is_house
 from aisle.local.session.stack import Level, Outcome, Stack
-from aisle.scan.meaning import Choice, Either, Open, Quantity, Said, Text, Thing, Unknown
+from aisle.scan.meaning import PRODUCT, Back, Choice, Either, Open, Quantity, Said, Text, Thing, Times, Unknown
 from aisle.tuples import NamedTuple
 
 
@@ -48,6 +50,18 @@ class Asking(NamedTuple):
         is_code = isinstance(said, Unknown | Either | Quantity) or (isinstance(said, Thing) and not said.lookup)
         return bool(self.times) and is_code and not text.lstrip().startswith("?") and "*" not in text
 
+    def dropped(self, said: Said, raw: str, verdict: Verdict | None, job: str) -> Verdict | None:
+        """What is said where the multiplier was for nothing, and is gone: so many are taken of goods alone, by a job
+        that counts them (`job`: the one on the screen now). A multiplier of its own is the younger one."""
+        is_goods = isinstance(said, Thing) and any(each.kind == PRODUCT for each in said.meanings)
+        took = is_goods and verdict is not None and verdict.kind in (GOOD, ASK) and job in COUNTING
+        if not self.times or took or isinstance(said, Quantity | Back | Times) or "*" in raw:
+            return verdict
+        if verdict is None:
+            return Verdict(INFO, msg("session.times_dropped", times=self.times))
+        kind = INFO if verdict.kind == GOOD else verdict.kind
+        return Verdict(kind, msg("session.times_unused", times=self.times, said=verdict.text))
+
     def typed(self, text: str) -> str:
         """The open line as a person has it in mind: `12*` stands before what is typed now."""
         return f"{self.times}*{text}" if self.times else text
@@ -56,7 +70,7 @@ class Asking(NamedTuple):
         """The page with the question on it."""
         if not self.ways:
             return view
-        choices = tuple(raw(name_of(way)) for way in self.ways)
+        choices = tuple(as_it_came(name_of(way)) for way in self.ways)
         return view._replace(choices=choices, prompt=msg("session.choose"))
 
 

@@ -90,6 +90,7 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
     top = desk._stack.top
     if _is_label(desk, item):
         label, kept = Unknown(item.text.strip(" ")), desk._asking
+        desk._asking = NOTHING
         _hear(desk, label, item.text)
         _weigh(desk, label)
         desk._asking = kept.on(desk._stack.levels)  # `12*` is for what goes into that tote
@@ -131,7 +132,7 @@ def _weigh(desk: Desk, said: Said) -> None:
 
 def _turn_to(desk: Desk, name: str) -> None:
     """Opens a page of the house over the job; one that is open already stays, and only help opens over another."""
-    desk._verdict = None
+    desk._verdict, asking = None, desk._asking
     top = desk._stack.top
     if top.job.name == name:
         return
@@ -140,6 +141,7 @@ def _turn_to(desk: Desk, name: str) -> None:
     tuned = (desk._terms.language, desk._terms.theme)
     start = opening(name, desk._stack.levels, desk._terms.shown, tuned, colours=desk.has_themes)
     desk._absorb(desk._stack.open(start, desk._context()), "")
+    desk._verdict = asking.dropped(Command(""), "", desk._verdict, name)
 
 
 def _leave_for(desk: Desk, said: Said) -> bool:
@@ -184,7 +186,15 @@ def _understand(desk: Desk, text: str) -> Said:
 
 
 def _hear(desk: Desk, said: Said, raw: str) -> None:
-    """What a person said, by whatever way; what the session itself keeps in mind comes before the job."""
+    """What a person said, by whatever way; a multiplier that this has no use for is not dropped in silence."""
+    asking = desk._asking
+    _heed(desk, said, raw)
+    if not desk._asking.pending:
+        desk._verdict = asking.dropped(said, raw, desk._verdict, desk._stack.top.job.name)
+
+
+def _heed(desk: Desk, said: Said, raw: str) -> None:
+    """The same; what the session itself keeps in mind comes before the job."""
     if isinstance(said, Command) and said.letter in LETTERS:
         _see(desk)
     desk._verdict = None

@@ -171,6 +171,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} nicht genommen: {why} · {said}",
     ),
     "session.times": ("{times} x: Scan", "{times} x: jetzt scannen, was so oft gemeint ist"),
+    "session.times_dropped": (
+        "{times}* verfällt",
+        "{times}* verfällt: es gilt für Ware, die gezählt wird. Vor deren Scan neu tippen.",
+    ),
+    "session.times_unused": (
+        "{times}* verfällt · {said}",
+        "{said} · {times}* verfällt: es gilt für Ware, die gezählt wird. Vor deren Scan neu tippen.",
+    ),
     "session.typed_before": (
         "{said}",
         "{said} „{text:~}“ war vorher getippt: nicht genommen",

@@ -161,6 +161,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.not_taken": ("{count} not taken!", "{count} not taken: {why}"),
     "session.not_all": ("{count} not taken!", "{count} not taken: {why}", "{count} not taken: {why} · {said}"),
     "session.times": ("{times} x: scan", "{times} x: scan what is meant so many times"),
+    "session.times_dropped": (
+        "{times}* dropped",
+        "{times}* is dropped: it is for goods that are counted. Type it again before their scan.",
+    ),
+    "session.times_unused": (
+        "{times}* dropped · {said}",
+        "{said} · {times}* is dropped: it is for goods that are counted. Type it again before their scan.",
+    ),
     "session.typed_before": (
         "{said}",
         "{said} “{text:~}” was typed before: not taken",

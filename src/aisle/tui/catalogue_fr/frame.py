@@ -168,6 +168,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count:ignoré|ignorés} : {why} · {said}",
     ),
     "session.times": ("{times} x : scan", "{times} x : scanner ce qui compte autant de fois"),
+    "session.times_dropped": (
+        "{times}* annulé",
+        "{times}* est annulé : c'est pour des articles à compter. Le retaper avant leur scan.",
+    ),
+    "session.times_unused": (
+        "{times}* annulé · {said}",
+        "{said} · {times}* est annulé : c'est pour des articles à compter. Le retaper avant leur scan.",
+    ),
     "session.typed_before": (
         "{said}",
         "{said} « {text:~} » tapé avant : ignoré",

@@ -167,6 +167,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.not_taken": ("{count} niet genomen!", "{count} niet genomen: {why}"),
     "session.not_all": ("{count} niet genomen!", "{count} niet genomen: {why}", "{count} niet genomen: {why} · {said}"),
     "session.times": ("{times} x: scan", "{times} x: scan wat zo vaak bedoeld is"),
+    "session.times_dropped": (
+        "{times}* vervalt",
+        "{times}* vervalt: het is voor artikelen die geteld worden. Typ het opnieuw vóór hun scan.",
+    ),
+    "session.times_unused": (
+        "{times}* vervalt · {said}",
+        "{said} · {times}* vervalt: het is voor artikelen die geteld worden. Typ het opnieuw vóór hun scan.",
+    ),
     "session.typed_before": (
         "{said}",
         "{said} “{text:~}” was eerder getypt: vervallen",
