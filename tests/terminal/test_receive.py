@@ -185,6 +185,8 @@ def test_hands(shop: Shop, picker: Pick) -> None:
     door("sync")
     app.take("7", "home", "")
     open_job(app, "Receive", "receive.delivery")
+    app.shows("1–4/6")
+    app.take("n", "receive.delivery", "")
     app.shows("IN-4")
     app.take("1", "receive.goods", "receive.opened")
     app.take("l", "receive.lines", "")

@@ -6,7 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Changed, Close, Opened, Resumed, Rows, Start
-from aisle.jobs.move.moving import holdings, nowhere_of
+from aisle.jobs.move.moving import Moving, Part, holdings, nowhere_of
+from aisle.jobs.move.news import with_homes
 from aisle.jobs.view import ASK, GOOD, WRONG
 from aisle.scan.meaning import PERSON, Back, Choice, Quantity, Unknown
 from tests.unit.moves import BAG, Hand, Store, small_store
@@ -464,3 +465,15 @@ def test_an_order_without_goods_at_the_place_is_not_shown_as_taken_from_there() 
     hand = Hand()
     hand.say("PU", "4101")
     assert hand.state.place == "PU"
+
+
+def test_goods_go_to_the_first_place_on_the_way_and_most_of_them_lies_where_the_most_does() -> None:
+    def row(code: str, order: int, quantity: int) -> dict[str, Any]:
+        return {"product_number": "P1", "location_code": code, "location_order": order, "quantity": Decimal(quantity)}
+
+    part = Part("P1", "Product P1", Decimal(1), "A-1")
+    rows = (row("A-1", 1, 90), row("A-2", 2, 5), row("B-1", 3, 40), row("B-2", 4, 40), row("B-9", 9, 0))
+    part = with_homes(Moving(hand=(part,)), rows).hand[0]
+    assert (part.home, part.most_at, part.most) == ("A-2", "B-1", Decimal(40))
+    part = with_homes(Moving(hand=(part,)), (rows[0], rows[4])).hand[0]
+    assert (part.home, part.most_at, part.most) == ("B-9", "", Decimal(0))

@@ -141,6 +141,9 @@ class ListWindow(NamedTuple):
     """Its rows show how far they are: columns give way to the bars where there is some room."""
     more: bool = False
     """More may be there than `total`: so far they were counted, and what follows is found by more of its words."""
+    tall: bool = False
+    """On a narrow screen each row has two lines, though fewer are in sight then: its second cell says what the first
+    does not."""
 
 
 class Block(NamedTuple):

@@ -23,6 +23,9 @@ NUMBERED = 99
 COUNTED = 100
 """What a search by words counts and lists at most, where it says so: who gets as many types another letter."""
 
+TALL = 3
+"""Rows of two lines that any screen shows."""
+
 LETTERS = "np"
 """The letters that turn the pages of a list."""
 
@@ -168,14 +171,15 @@ def picked(state: Window, event: Event) -> Any | None:
     return chosen(state, event.number) if isinstance(event, Choice) else at_cursor(state)
 
 
-def letters(state: Window) -> str:
-    """The letters that turn pages, where there is more than one."""
-    return LETTERS if state.total > len(state.rows) else ""
+def letters(state: Window, tall: bool = False) -> str:
+    """The letters that turn pages, where there is more than one: of a `tall` list the screen may show fewer rows than
+    have come."""
+    return LETTERS if state.total > (min(TALL, len(state.rows)) if tall else len(state.rows)) else ""
 
 
-def page_hints(state: Window) -> tuple[Hint, ...]:
+def page_hints(state: Window, tall: bool = False) -> tuple[Hint, ...]:
     """What is said of these letters."""
-    return PAGES if letters(state) else ()
+    return PAGES if letters(state, tall) else ()
 
 
 def shown(
@@ -189,9 +193,10 @@ def shown(
     empty: Msg,
     numbered: int | None = None,
     more: bool = False,
+    tall: bool = False,
 ) -> ListWindow:
     """The window on the screen; `hints` of its own stand before those of all lists. With `more`, not all of it is
-    known."""
+    known; `tall`: as of a ListWindow."""
     return ListWindow(
         name=name,
         title=title,
@@ -203,8 +208,9 @@ def shown(
         cursor=state.cursor,
         numbered=numbered_rows(state) if numbered is None else numbered,
         empty=empty,
-        hints=(*hints, *page_hints(state), BACK),
+        hints=(*hints, *page_hints(state, tall), BACK),
         more=more,
+        tall=tall,
     )
 
 

@@ -268,7 +268,8 @@ def _settled_number(state: Losing, value: Decimal, number: int, context: Context
 
 
 def _ask_reason(state: Losing) -> Result:
-    return _told(state._replace(phase="reason", first=0), ASK, "loss.why", quantity=state.quantity)
+    label = state.item.label if state.item else ""
+    return _told(state._replace(phase="reason", first=0), ASK, "loss.why", quantity=state.quantity, label=label)
 
 
 def _chosen(state: Losing, number: int, context: Context) -> Result:

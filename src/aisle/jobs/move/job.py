@@ -59,7 +59,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 7
+    version = 8
     journalled = True
 
     def begin(self) -> Moving:

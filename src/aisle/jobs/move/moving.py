@@ -87,8 +87,11 @@ class Part(NamedTuple):
     over: bool = False
     """Somebody chose to move more than the books have."""
     home: str = ""
-    """Where more of it lies, the first on the way; empty where nobody knows one."""
+    """Where it goes: of the places where more of it lies the first on the way; empty where nobody knows one."""
     home_order: Decimal = LAST
+    most_at: str = ""
+    """Where the most of it lies beside the place that it comes from; empty where nobody knows of any."""
+    most: Decimal = ZERO
 
 
 class Wanting(NamedTuple):

@@ -23,7 +23,12 @@ def with_places(state: Moving, there: bool) -> Moving:
 
 
 def with_homes(state: Moving, rows: tuple[Mapping[str, Any], ...]) -> Moving:
-    """Where more of the goods in hand lies; the place that they come from is no suggestion."""
+    """Where more of the goods in hand lies (`rows` in the order of feet); the place that they come from is none of it.
+
+    Two questions have two answers. Where they go is the first place on the way, for feet pass it anyway, and what lies
+    behind in bulk is not what somebody fills up. Where more of it is to be had is the place with the most, for whoever
+    has to go there goes once; of equals the nearest.
+    """
     hand = []
     for part in state.hand:
         found = [
@@ -32,9 +37,12 @@ def with_homes(state: Moving, rows: tuple[Mapping[str, Any], ...]) -> Moving:
             if row["product_number"] == part.product and row["location_code"].casefold() != part.place.casefold()
         ]
         first = found[0] if found else {}
-        order = first.get("location_order")
-        home = str(first.get("location_code") or "")
-        hand.append(part._replace(home=home, home_order=number(order, LAST)))
+        most = max(found, key=lambda row: number(row.get("quantity")), default=first)
+        there = number(most.get("quantity"))
+        part = part._replace(
+            home=str(first.get("location_code") or ""), home_order=number(first.get("location_order"), LAST)
+        )
+        hand.append(part._replace(most_at=str(most["location_code"]) if there > 0 else "", most=there))
     return state._replace(hand=tuple(hand))
 
 

@@ -214,8 +214,8 @@ def _prompt(state: Moving, part: Part | None) -> Msg:
 
 def _facts(state: Moving, part: Part) -> tuple[Fact, ...]:
     facts = [Fact(msg("fact.product_number"), raw(part.product))]
-    if part.home and state.phase != "put":
-        facts.append(Fact(msg("fact.also_at"), raw(part.home)))
+    if part.most_at and state.phase != "put":
+        facts.append(Fact(msg("fact.also_at"), msg("move.also_at", place=part.most_at, quantity=part.most)))
     if state.phase == "put" and part.place:
         facts.append(Fact(msg("fact.taken_at"), raw(part.place)))
     if part.keep:

@@ -49,7 +49,7 @@ class DeliveriesJob:
         """Rows are numbered; `v` shows other deliveries, `n` and `p` turn the page."""
         if state.number:
             return Open(choices=len(deliveries_view.ways(state)), letters=window.LETTERS)
-        return Open(choices=window.numbered_rows(state), letters=f"v{window.letters(state)}", finds=True)
+        return Open(choices=window.numbered_rows(state), letters=f"v{window.letters(state, tall=True)}", finds=True)
 
     def prefers(self, state: Deliveries) -> tuple[str, ...]:
         """Deliveries are what it is for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.jobs import window
 from aisle.jobs.receive.deliveries_state import Deliveries, Sheet
 from aisle.jobs.receive.receiving import Line
-from aisle.jobs.receive.view import HEADS, came, lines_of_it, row_of
+from aisle.jobs.receive.view import HEADS, came, coded, lines_of_it, row_of
 from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, ListWindow, Msg, msg, raw
 from aisle.jobs.view import Line as Shown
 
@@ -36,16 +36,17 @@ def kind_of(kind: str) -> Msg:
 def listed(state: Deliveries) -> ListWindow:
     """Deliveries or receipts, each with a number to choose it by."""
     text = state.typed or state.search
-    when = msg("head.when") if state.show == "receipts" else HEADS[1]
+    when = msg("head.when") if state.show == "receipts" else HEADS[-1]
     return window.shown(
         state,
         "deliveries",
         title_of(state),
         msg("deliveries.prompt"),
-        (HEADS[0], when, *HEADS[2:]),
+        (*HEADS[:-1], when),
         tuple(row_of(each) for each in state.rows),
         Hint("v", msg("deliveries.others")),
         empty=msg("deliveries.no_match", text=text) if text else msg("deliveries.empty"),
+        tall=True,
     )
 
 
@@ -97,6 +98,6 @@ def _blocks(sheet: Sheet) -> tuple[Block, ...]:
 
 def _line(line: Line) -> tuple[Msg, ...]:
     cells = [raw(line.label), came(line.received, line.of)]
-    cells += [raw(line.container)] if line.container else []
+    cells += [coded(line.container)] if line.container else []
     cells += [msg("deliveries.for_order", order=line.order)] if line.order else []
     return tuple(cells)

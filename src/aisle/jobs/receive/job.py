@@ -57,7 +57,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 4
+    version = 5
     journalled = True
 
     def begin(self) -> Receiving:

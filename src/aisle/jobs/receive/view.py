@@ -26,7 +26,7 @@ COMING = 12
 """Goods still to come that a view carries."""
 
 WHOLE, TAIL = 8, 4
-"""A container's code of so many characters stands whole; of a longer one the last, by which people tell them apart."""
+"""A code of so many characters stands whole; of a longer one the last, by which people tell them apart."""
 
 WAYS = {
     "open": "receive.way_open",
@@ -47,7 +47,7 @@ WAYS = {
 }
 """What the numbered ways on say."""
 
-HEADS = (msg("head.delivery"), msg("head.expected_on"), msg("head.supplier"), msg("head.came"))
+HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.came"), msg("head.expected_on"))
 LINE_HEADS = (msg("head.product"), msg("head.came"), msg("head.container"))
 CHECK_HEADS = (msg("head.product"), msg("head.came"), msg("head.difference"))
 
@@ -70,7 +70,7 @@ def letters(state: Receiving) -> str:
     """The commands of each page."""
     match state.phase:
         case "delivery":
-            return "a" + window.letters(state)
+            return "a" + window.letters(state, tall=True)
         case "goods":
             return "dlu"
         case "lines" | "check":
@@ -122,16 +122,26 @@ def _list(state: Receiving) -> ListWindow:
         empty=msg("receive.no_match", text=state.typed or state.search)
         if state.typed or state.search
         else msg("receive.empty"),
-        hints=(*window.page_hints(state), Hint("a", msg("hint.all_deliveries")), BACK),
+        hints=(*window.page_hints(state, tall=True), Hint("a", msg("hint.all_deliveries")), BACK),
+        tall=True,
     )
 
 
 def row_of(each: Listed) -> Row:
     """A delivery in a list."""
     share = min(Decimal(1), each.received / each.of) if each.of > 0 else Decimal(int(each.state == "received"))
-    progress = lines_of_it(each.complete, each.lines) if each.mixed else came(each.received, each.of)
-    cells = (raw(each.number), each.expected, raw(each.supplier), progress)
+    progress = (
+        lines_of_it(each.complete, each.lines)
+        if each.mixed
+        else msg("receive.came_of", done=each.received, total=each.of)
+    )
+    cells = (raw(each.supplier or each.number), coded(each.number), progress, each.expected)
     return Row(each.number, cells, share)
+
+
+def coded(code: str) -> Msg:
+    """The number of a delivery, or the code of a container; where room is short its end, which tells it apart."""
+    return msg("receive.code", code=code, end=_ending(code))
 
 
 def came(done: Decimal | int, total: Decimal | int) -> Msg:
@@ -181,7 +191,7 @@ def _lines(state: Receiving) -> ListWindow:
 
 def _line(at: int, line: Line) -> Row:
     share = min(Decimal(1), line.received / line.of) if line.of > 0 else Decimal(1)
-    cells = (raw(line.label), came(line.received, line.of), raw(line.container))
+    cells = (raw(line.label), came(line.received, line.of), coded(line.container))
     return Row(str(at), cells, share)
 
 
@@ -296,10 +306,10 @@ def _coming(state: Receiving) -> tuple[Stop, ...]:
     mine = state.item.product if state.item else ""
     left = [line for line in state.lines if line.missing and line.product != mine]
     left.sort(key=lambda line: (line.container.casefold() != inside, line.number))
-    return tuple(Stop(_container(line.container), line.label, line.missing) for line in left[:COMING])
+    return tuple(Stop(_ending(line.container), line.label, line.missing) for line in left[:COMING])
 
 
-def _container(code: str) -> str:
+def _ending(code: str) -> str:
     return code if len(code) <= WHOLE else f"…{code[-TAIL:]}"
 
 

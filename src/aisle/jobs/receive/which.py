@@ -106,7 +106,7 @@ def listed(state: Receiving, event: Event, context: Context) -> Result:
             row = window.at_cursor(state)
             return open_(state, row.number, "", context) if row else Turn(state)
         case Command("n" | "p" as key) | Move(key):
-            state = window.turned(state, key, receive_view.listed(state))
+            state = window.turned(state, key, min(receive_view.listed(state), context.sight))
         case _:
             return Turn(state)
     return Turn(state, (query(state),))

@@ -64,6 +64,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.keep_in_hand": ("In Hand", "An keinem Platz, in der Hand"),
     "move.leave_them": ("Zurücklegen", "Zurücklegen, nichts umlagern"),
     "move.go_on": "Weiter",
+    "move.also_at": ("{place}", "{place} (≈ {quantity})"),
     "move.way_from": ("{place} ({quantity})", "Von {place}, wo {quantity} liegen"),
     "move.way_nowhere": ("Ohne Platz", "Es liegt an keinem Platz"),
     "move.way_fit": ("Nimm {quantity}", "Die {quantity} laut Buch umlagern"),

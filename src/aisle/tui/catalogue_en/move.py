@@ -64,6 +64,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.keep_in_hand": ("In hand", "At no place, in hand"),
     "move.leave_them": ("Put it back", "Put it back, nothing is moved"),
     "move.go_on": "Go on",
+    "move.also_at": ("{place}", "{place} (≈ {quantity})"),
     "move.way_from": ("{place} ({quantity})", "From {place}, where {quantity} lie"),
     "move.way_nowhere": ("No place", "It lies at no place"),
     "move.way_fit": ("Move {quantity}", "Move the {quantity} of the books"),

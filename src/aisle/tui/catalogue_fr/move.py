@@ -73,6 +73,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.keep_in_hand": ("En main", "Sans lieu, en main"),
     "move.leave_them": ("Replacer", "Replacer, rien n'est déplacé"),
     "move.go_on": "Suite",
+    "move.also_at": ("{place}", "{place} (≈ {quantity})"),
     "move.way_from": ("{place} ({quantity})", "De {place}, qui en a {quantity}"),
     "move.way_nowhere": ("Sans lieu", "Il n'a pas d'emplacement"),
     "move.way_fit": ("Dépl. {quantity}", "Déplacer les {quantity} théoriques"),

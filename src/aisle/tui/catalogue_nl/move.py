@@ -70,6 +70,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.keep_in_hand": ("Bij mij", "Op geen plek, in de hand"),
     "move.leave_them": ("Terugleggen", "Terugleggen, er wordt niets verplaatst"),
     "move.go_on": "Verder",
+    "move.also_at": ("{place}", "{place} (≈ {quantity})"),
     "move.way_from": ("{place} ({quantity})", "Van {place}, met {quantity}"),
     "move.way_nowhere": ("Geen plek", "Het ligt op geen plek"),
     "move.way_fit": ("Verpl. {quantity}", "Verplaats de {quantity} van het systeem"),

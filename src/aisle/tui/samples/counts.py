@@ -207,7 +207,7 @@ def _loss_reason(text: str) -> Frame:
     state = _losing(text, "reason", 2)
     if text:
         state = state._replace(reasons=tuple(reason._replace(words=text) for reason in state.reasons))
-    verdict = Verdict(ASK, msg("loss.why", quantity=Decimal(2)))
+    verdict = Verdict(ASK, msg("loss.why", quantity=Decimal(2), label=text or BOOKS[0][1]))
     return _frame(LossJob().view(state), verdict, Link("offline", 4000.0, 3), 27)
 
 

@@ -30,6 +30,8 @@ def _parts(text: str, count: int) -> tuple[Part, ...]:
             books=Decimal(books),
             pools=(InPool(1, Decimal(books)),),
             home=home,
+            most_at=home,
+            most=Decimal(33) if home else Decimal(0),
         )
         for number, label, quantity, books, place, home in GOODS[:count]
     )

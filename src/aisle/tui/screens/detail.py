@@ -219,7 +219,7 @@ def _rows(block: Block, cells: int, voice: Voice) -> list[list[Line]]:
             break
     else:
         if cells < NARROW and most > 1:
-            texts = named_apart(texts, cells - gutter, voice)
+            texts = named_apart(texts if block.tight else _under(block, cells - 2, voice), cells - gutter, voice)
             return [_two_lines(row, number, block, cells, voice) for number, row in enumerate(texts, 1)]
     columns = column_widths(texts, cells - gutter, 2) if texts else []
     texts = named_apart(texts, columns[0], voice) if columns else texts
@@ -237,6 +237,16 @@ def _samples(row: Sequence[Msg], looks: Sequence[str], cells: int, voice: Voice)
         [(f" {voice.short(cell, max(1, cells - 2))} ", LOOKS[look])] for cell, look in zip(row, looks, strict=True)
     ]
     return flowed(items, cells, 1)
+
+
+def _under(block: Block, cells: int, voice: Voice) -> list[list[str]]:
+    """The texts of rows that take two lines, in the longest words in which none of the lower ones is cut."""
+    texts: list[list[str]] = []
+    for level in (LONGEST, 1, 0):
+        texts = [[voice.say(cell, level) for cell in row] for row in block.rows]
+        if all(width("  ".join(filter(None, row[1:]))) <= cells for row in texts):
+            break
+    return texts
 
 
 def _two_lines(row: Sequence[str], number: int, block: Block, cells: int, voice: Voice) -> list[Line]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from aisle.jobs.view import ListWindow, Msg, Row, msg
+from aisle.jobs.view import PAGES, ListWindow, Msg, Row, msg
 from aisle.text import fit_middle, told_apart, width, wrap
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens.painted import Line, beside, padded
@@ -63,6 +63,8 @@ class Listed(NamedTuple):
 def body(view: ListWindow, box: Box) -> Listed:
     """The list, its commands and hints in at most so many rows. A hint that says what a choice says is left out."""
     said = {box.voice.say(choice) for choice in view.choices}
+    if _fits(view, box):
+        said |= {box.voice.say(hint.text) for hint in PAGES}
     view = view._replace(hints=tuple(hint for hint in view.hints if box.voice.say(hint.text) not in said))
     if _has_aside(view, box):
         return _with_aside(view, box)
@@ -70,6 +72,21 @@ def body(view: ListWindow, box: Box) -> Listed:
     listed = _list(view, box._replace(rows=box.rows - len(foot)))
     filler: list[Line] = [[] for _ in range(box.rows - len(foot) - len(listed.lines))]
     return listed._replace(lines=[*listed.lines, *filler, *foot])
+
+
+def _is_tall(view: ListWindow, box: Box) -> bool:
+    """Whether each row has two lines, whatever that leaves out."""
+    return view.tall and box.cells < NARROW
+
+
+def _lines_of(view: ListWindow, box: Box) -> int:
+    """Lines that all its rows take."""
+    return len(view.rows) * (2 if _is_tall(view, box) else 1)
+
+
+def _fits(view: ListWindow, box: Box) -> bool:
+    """Whether all of a tall list is in sight, so that nothing leads on from here."""
+    return view.tall and view.total == len(view.rows) and _lines_of(view, box) <= box.rows - EMPTY
 
 
 def _has_aside(view: ListWindow, box: Box) -> bool:
@@ -81,26 +98,27 @@ def least(view: ListWindow, box: Box) -> int:
     """The rows below which a row of the window or a command would not be seen."""
     if _has_aside(view, box):
         return len(view.rows)
-    return len(view.rows) + len(command_flow(view.choices, view.hints, box.cells, box.voice))
+    return _lines_of(view, box) + len(command_flow(view.choices, view.hints, box.cells, box.voice))
 
 
 def _foot(view: ListWindow, box: Box) -> list[Line]:
     """Commands, and under them the letters; side by side where rows are few. A blank line comes last."""
     choices = choice_flow(view.choices, box.cells, box.voice)
-    spare = box.rows - len(choices) - len(view.rows) - 2
+    needed = _lines_of(view, box) if _lines_of(view, box) < box.rows else len(view.rows)
+    spare = box.rows - len(choices) - needed - 2
     foot = [*choices, *hint_lines(view.hints, box.cells, box.voice, 1 if box.rows < SMALL else max(2, spare))]
     if box.rows < SMALL or len(foot) > box.rows - LEAST_ROWS:
         half = box.rows // 2
-        left = box.rows - max(len(view.rows), EMPTY)
-        most = max(1, max(half, left) if view.choices else min(half, box.rows - len(view.rows)))
+        left = box.rows - max(needed, EMPTY)
+        most = max(1, max(half, left) if view.choices else min(half, box.rows - needed))
         foot = command_flow(view.choices, view.hints, box.cells, box.voice, most)
-    elif len(foot) + len(view.rows) > box.rows:  # a row of the list is worth more than lines of their own
+    elif len(foot) + needed > box.rows:  # a row of the list is worth more than lines of their own
         foot = min(foot, command_flow(view.choices, view.hints, box.cells, box.voice), key=len)
-        if len(foot) + len(view.rows) == box.rows + 1:  # the last row is met on no other page
+        if len(foot) + needed == box.rows + 1:  # the last row is met on no other page
             tight = command_flow(view.choices, view.hints, box.cells, box.voice, len(foot) - 1)
             foot = min(foot, tight, key=len)
     foot = foot[: max(0, box.rows - 1)]
-    wanted = len(view.rows) + (1 if view.rows else 0)
+    wanted = _lines_of(view, box) + (1 if view.rows else 0)
     return [[], *foot] if foot and box.rows >= SMALL and wanted < box.rows - len(foot) else foot
 
 
@@ -123,12 +141,15 @@ def _list(view: ListWindow, box: Box) -> Listed:
         return Listed([[(line, "note")] for line in words], 0, 0)
     with_heads = box.rows >= 6 and (len(view.rows) < box.rows or box.rows >= HEADED)
     room = max(0, box.rows - with_heads)
-    first = _first(view, room)
-    rows = view.rows[first : first + room]
-    if box.cells < NARROW and len(rows) * 2 <= box.rows:
+    half = box.rows // 2
+    if box.cells < NARROW and (len(view.rows) <= half or (_is_tall(view, box) and half)):
+        first = _first(view, half)
+        rows = view.rows[first : first + half]
         lines = _two_lined(view, rows, view.first + first, box)
         if lines:
             return Listed(lines, view.first + first, len(rows))
+    first = _first(view, room)
+    rows = view.rows[first : first + room]
     lines = _table(view, rows, view.first + first, box, with_heads)
     return Listed(lines, view.first + first, len(rows))
 
@@ -209,16 +230,17 @@ def _sized(view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Vo
 
 
 def _two_lined(view: ListWindow, rows: Sequence[Row], first: int, box: Box) -> list[Line]:
-    """Each name on a line of its own, and under it the rest, where a table would cut names and rows stay blank; else
-    nothing."""
+    """Each name on a line of its own, and under it the rest, where a table would cut names and rows stay blank, or
+    leave out what a tall list has to say; else nothing."""
     numbered = min(view.numbered, first - view.first + len(rows))
     gutter = 1 + len(str(numbered))
     room = box.cells - gutter
     cells = [[box.voice.say(cell, 0) for cell in row.cells] for row in rows]
     columns = column_widths(cells, room, 2, _words(view.rows))
-    if len(cells[0]) < 2 or columns[0] >= min(room, _natural(cells)[0]):
+    is_named = columns[0] >= min(room, _natural(cells)[0])
+    if len(cells[0]) < 2 or (is_named and (len(columns) == len(cells[0]) or not view.tall)):
         return []
-    heads = [box.voice.say(head, 0) for head in view.heads] if len(rows) * 2 < box.rows else []
+    heads = [box.voice.say(head, 0) for head in view.heads] if len(rows) * 2 < box.rows and not view.tall else []
     rest = [row[1:] for row in ([*cells, heads] if heads else cells)]
     columns = _natural(rest)
     while len(columns) > 1 and sum(columns) + 2 * (len(columns) - 1) > room:

@@ -10,7 +10,7 @@ from aisle.text import fit, told_apart, width, wrap
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens import big
 from aisle.tui.screens.painted import Line, beside, clipped, sides
-from aisle.tui.screens.parts import choice_flow, choice_items, command_flow, fact_lines, hint_lines
+from aisle.tui.screens.parts import MANY, choice_flow, choice_items, command_flow, fact_lines, hint_lines
 from aisle.tui.screens.stack import GAP, Block, stack
 from aisle.tuples import NamedTuple
 
@@ -155,27 +155,29 @@ def _coming(step: Step, box: Box) -> tuple[list[Line], ...]:
         return ()
     word = box.voice.say(msg("coming.next") if step.ahead == COMING else step.ahead, 0)
     room = box.cells - width(word) - 2
-    next_: Line = [(word, "head"), ("  ", ""), *stop_lines(stops[:1], room, box.voice)[0]]
+    next_: Line = [(word, "head"), ("  ", ""), *stop_lines(stops, room, box.voice, 1)[0]]
     head: Line = [(box.voice.short(step.ahead, box.cells), "head")]
     drawn = stop_lines(stops, box.cells, box.voice)
     return ([next_], *([head, *drawn[:count]] for count in range(2, len(drawn) + 1)))
 
 
-def stop_lines(stops: Sequence[Stop], cells: int, voice: Voice) -> list[Line]:
-    """Stops to come as a small table: place, product, quantity at the right edge."""
-    places = [voice.raw(stop.place) for stop in stops]
-    quantities = [voice.number(stop.quantity) for stop in stops]
+def stop_lines(stops: Sequence[Stop], cells: int, voice: Voice, shown: int = MANY) -> list[Line]:
+    """Stops to come, so many of them, as a small table: place, product, quantity at the right edge. Where a product is
+    cut, it can be told from all the others."""
+    first = stops[:shown]
+    places = [voice.raw(stop.place) for stop in first]
+    quantities = [voice.number(stop.quantity) for stop in first]
     last = max((width(quantity) for quantity in quantities), default=0)
     column = min(max((width(place) for place in places), default=0), max(cells // 2, min(12, cells - last - 2)))
     room = cells - last - 2 - (column + 2 if column else 0)
     labels = [voice.raw(stop.label) for stop in stops]
-    room = min(room, max((width(label) for label in labels), default=0)) if room >= 5 else room
+    room = min(room, max((width(label) for label in labels[:shown]), default=0)) if room >= 5 else room
     labels = told_apart(labels, room, mark=voice.mark) if room >= 5 else labels
     lines: list[Line] = []
-    for place, label, quantity in zip(places, labels, quantities, strict=True):
+    for place, label, quantity in zip(places, labels[:shown], quantities, strict=True):
         line: Line = [(fit(place, column, mark=voice.mark, pad=True) + "  ", "stop-place")] if column else []
-        shown = fit(label, room, pad=True) if room >= 5 else " " * room
-        line.append((shown + "  ", "stop-label"))
+        name = fit(label, room, pad=True) if room >= 5 else " " * room
+        line.append((name + "  ", "stop-label"))
         line.append((quantity.rjust(last), "stop-quantity"))
         lines.append(line)
     return lines
