@@ -135,7 +135,12 @@ def test_a_letter_that_is_scanned_is_the_tote_it_stands_on_and_typed_it_leads_ba
 
     with at(home) as session:
         say(session, "6", "4102", "4101")
-        assert told(by_hand("B")) == (ASK, "walk.leave")
+        assert told(say(session, "0")) == (WRONG, "walk.unknown"), "scanned, it is no way back"
+        assert told(by_hand("B")) == (ASK, "session.label_back")
+        assert dict(session._frame().verdict.text.args)["said"].id == "walk.leave"
+        assert told(say(session, "b")) == (INFO, "session.dropped")
+        assert told(by_hand("1*B")) == (GOOD, "walk.tote")
+        assert told(by_hand("b")) == (ASK, "walk.leave")
         assert told(say(session, "b", "A")) == (WRONG, "walk.tote_twice")
         assert told(say(session, "X")) == (GOOD, "walk.tote")
         frame = say(session, "g", "7*", "B")
@@ -148,7 +153,9 @@ def test_a_letter_that_is_scanned_is_the_tote_it_stands_on_and_typed_it_leads_ba
         assert state(session).only == "4101", "its letter names it too"
         assert told(say(session, "A")) == (GOOD, "pick.tote")
         assert state(session).only == "4102"
-        assert told(by_hand("B")) == (INFO, "pick.dropped")
+        assert told(by_hand("1*B")) == (GOOD, "pick.tote"), "typed, its letter names it too"
+        assert state(session).only == "4101"
+        assert told(by_hand("B")) == (INFO, "session.label_back")
         assert by_hand("B").view.name == "home"
 
 

@@ -67,7 +67,8 @@ class Open(NamedTuple):
     """What is chosen here cannot be taken back as easily: a printed command does not choose it, and nothing that came
     before the question was on the screen."""
     labels: str = ""
-    """Capital letters that stand on what the step asks for: scanned, one is that thing, whatever it says when typed."""
+    """Capital letters, and 0, that stand on what the step asks for: scanned, one is that thing, whatever it says when
+    typed; typed, `1*B` is the thing B."""
     finds: bool = False
     """The list on the screen follows what is typed: with Enter one letter is a search too, and two digits; one
     digit where no row has a number."""

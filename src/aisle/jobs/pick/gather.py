@@ -61,7 +61,7 @@ class WalkJob:
     def open(self, state: Gathering) -> Open:
         """A number says how many orders, unless it chooses."""
         letters = "gtu" if state.chosen else ""
-        return Open(choices=state.numbered, letters=letters + "np", labels=LETTERS if state.chosen else "")
+        return Open(choices=state.numbered, letters=letters + "np", labels=f"{LETTERS}0" if state.chosen else "")
 
     def prefers(self, state: Gathering) -> tuple[str, ...]:
         """Orders: nothing else is gathered."""

@@ -78,18 +78,17 @@ def take_one(desk: Desk, item: Decoded, at: float) -> None:
             _absorb(desk, Move(name), name)
 
 
-def _is_label(desk: Desk, item: Line) -> bool:
-    """Whether that is a scan of the one letter that stands on something the step asks for, and no command."""
-    letter, top = item.text.strip(" "), desk._stack.top
-    if len(letter) != 1 or item.gap >= BY_HAND_S:
-        return False
-    return letter in desk._asking.open(top.job.open(top.state)).labels
+def _label(desk: Desk, item: Line) -> str:
+    """The one sign that this line is, where it stands on something the step asks for; empty for all else."""
+    sign, top = item.text.strip(" "), desk._stack.top
+    return sign if len(sign) == 1 and sign in desk._asking.open(top.job.open(top.state)).labels else ""
 
 
 def _take_line(desk: Desk, item: Line, at: float) -> None:
-    top = desk._stack.top
-    if _is_label(desk, item):
-        label, kept = Unknown(item.text.strip(" ")), desk._asking
+    """A label that is scanned is what it stands on; typed, it is the command that it was."""
+    top, sign = desk._stack.top, _label(desk, item)
+    if sign and item.gap < BY_HAND_S:
+        label, kept = Unknown(sign), desk._asking
         desk._asking = NOTHING
         _hear(desk, label, item.text)
         _weigh(desk, label)
@@ -117,10 +116,19 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
         else:
             _hear(desk, said, "" if secret and not isinstance(said, Back) else item.text)
             _weigh(desk, said)
+            if sign and isinstance(said, Back):
+                _tell_of_label(desk, sign)
     if desk._trace and secret and not (page or isinstance(said, Back)):
         item, said = item._replace(text=""), Unknown("")
     if desk._trace:
         desk._trace.saw(item, said, desk._stack.top, desk._verdict, at)
+
+
+def _tell_of_label(desk: Desk, label: str) -> None:
+    """Whoever typed what stands on a tote and was led back hears how that is typed."""
+    said = desk._verdict
+    told = msg("session.label_back", label=label, said=said.text) if said else msg("session.label", label=label)
+    desk._verdict = Verdict(ASK if said and said.kind == ASK else INFO, told)
 
 
 def _weigh(desk: Desk, said: Said) -> None:

@@ -171,6 +171,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} nicht genommen: {why} · {said}",
     ),
     "session.times": ("{times} x: Scan", "{times} x: jetzt scannen, was so oft gemeint ist"),
+    "session.label": ("1*{label}: Kiste {label}", "Getippt führt {label} zurück; 1*{label} ist Kiste {label}"),
+    "session.label_back": (
+        "{said} · 1*{label}: Kiste {label}",
+        "{said} · {label} führt zurück; 1*{label} ist Kiste {label}",
+    ),
     "session.times_dropped": (
         "{times}* verfällt",
         "{times}* verfällt: es gilt für Ware, die gezählt wird. Vor deren Scan neu tippen.",

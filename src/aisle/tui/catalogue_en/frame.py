@@ -161,6 +161,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.not_taken": ("{count} not taken!", "{count} not taken: {why}"),
     "session.not_all": ("{count} not taken!", "{count} not taken: {why}", "{count} not taken: {why} · {said}"),
     "session.times": ("{times} x: scan", "{times} x: scan what is meant so many times"),
+    "session.label": ("1*{label} is tote {label}", "Typed, {label} leads back; 1*{label} is tote {label}"),
+    "session.label_back": (
+        "{said} · 1*{label}: tote {label}",
+        "{said} · {label} leads back; 1*{label} is tote {label}",
+    ),
     "session.times_dropped": (
         "{times}* dropped",
         "{times}* is dropped: it is for goods that are counted. Type it again before their scan.",

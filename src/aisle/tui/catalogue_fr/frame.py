@@ -168,6 +168,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count:ignoré|ignorés} : {why} · {said}",
     ),
     "session.times": ("{times} x : scan", "{times} x : scanner ce qui compte autant de fois"),
+    "session.label": ("1*{label} : bac {label}", "Tapé, {label} ramène ; 1*{label} est le bac {label}"),
+    "session.label_back": (
+        "{said} · 1*{label} : bac {label}",
+        "{said} · {label} ramène ; 1*{label} est le bac {label}",
+    ),
     "session.times_dropped": (
         "{times}* annulé",
         "{times}* est annulé : c'est pour des articles à compter. Le retaper avant leur scan.",

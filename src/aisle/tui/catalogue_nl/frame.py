@@ -167,6 +167,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.not_taken": ("{count} niet genomen!", "{count} niet genomen: {why}"),
     "session.not_all": ("{count} niet genomen!", "{count} niet genomen: {why}", "{count} niet genomen: {why} · {said}"),
     "session.times": ("{times} x: scan", "{times} x: scan wat zo vaak bedoeld is"),
+    "session.label": ("1*{label} is bak {label}", "Getypt leidt {label} terug; 1*{label} is bak {label}"),
+    "session.label_back": ("{said} · 1*{label}: bak {label}", "{said} · {label} leidt terug; 1*{label} is bak {label}"),
     "session.times_dropped": (
         "{times}* vervalt",
         "{times}* vervalt: het is voor artikelen die geteld worden. Typ het opnieuw vóór hun scan.",
