@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.all_deliveries": ("Alle", "Alle Lieferungen"),
     "hint.lines": ("Pos.", "Alle Positionen"),
     "receive.title": ("Eingang", "Wareneingang"),
-    "receive.title_of": ("{delivery:~}", "Lieferung {delivery:~}"),
+    "receive.title_of": ("{delivery:~}", "Lieferung {delivery}"),
     "receive.title_check": ("Differenz", "{delivery:~}: Diff."),
     "receive.empty": ("Nichts erwartet", "Keine Lieferung erwartet. Eine scannen, die gekommen ist."),
     "receive.no_match": ("Kein „{text:~}“", "Keine erwartete Lieferung passt zu „{text:~}“."),

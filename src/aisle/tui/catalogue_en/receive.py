@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.all_deliveries": ("All", "All deliveries"),
     "hint.lines": ("Lines", "All its lines"),
     "receive.title": ("Receive", "Receive goods"),
-    "receive.title_of": ("{delivery:~}", "Delivery {delivery:~}"),
+    "receive.title_of": ("{delivery:~}", "Delivery {delivery}"),
     "receive.title_check": ("Differs", "{delivery:~}: differs"),
     "receive.empty": ("None expected", "No delivery is expected. Scan one that came."),
     "receive.no_match": ("No “{text:~}”", "No delivery that is expected fits “{text:~}”."),

@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.all_deliveries": ("Tout", "Toutes les livraisons"),
     "hint.lines": ("Lignes", "Toutes ses lignes"),
     "receive.title": ("Réception", "Réceptionner"),
-    "receive.title_of": ("{delivery:~}", "Livraison {delivery:~}"),
+    "receive.title_of": ("{delivery:~}", "Livraison {delivery}"),
     "receive.title_check": ("Écarts", "{delivery:~} : écarts"),
     "receive.empty": ("Rien d'attendu", "Aucune livraison n'est attendue. En scanner une."),
     "receive.no_match": ("Rien : {text:~}", "Aucune livraison attendue pour « {text:~} »."),

@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.all_deliveries": ("Alle", "Alle leveringen"),
     "hint.lines": ("Regels", "Alle regels"),
     "receive.title": ("Ontvangst", "Goederenontvangst"),
-    "receive.title_of": ("{delivery:~}", "Levering {delivery:~}"),
+    "receive.title_of": ("{delivery:~}", "Levering {delivery}"),
     "receive.title_check": ("Verschil", "{delivery:~}: verschil"),
     "receive.empty": ("Niets verwacht", "Er wordt geen levering verwacht. Scan er een die gekomen is."),
     "receive.no_match": ("Geen “{text:~}”", "Geen verwachte levering past bij “{text:~}”."),
