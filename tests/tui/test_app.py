@@ -18,6 +18,7 @@ import pytest
 from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.dom import DOMNode
+from textual.screen import Screen
 
 from aisle.jobs.view import Frame
 from aisle.tui.app import AisleApp
@@ -265,6 +266,7 @@ def test_the_parts_of_textual_that_the_painting_leans_on() -> None:
     assert list(inspect.signature(App._display).parameters) == ["self", "screen", "renderable"]
     assert list(inspect.signature(CompositorUpdate.render_segments).parameters) == ["self", "console"]
     assert list(inspect.signature(App._set_pointer_shape).parameters) == ["self", "shape"]
+    assert list(inspect.signature(Screen._extend_compose).parameters) == ["self", "widgets"]
     assert list(inspect.signature(DOMNode._attach).parameters) == ["self", "parent"]
     assert "render_segments" in inspect.getsource(App._display)
 

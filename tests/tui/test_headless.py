@@ -68,6 +68,14 @@ async def test_a_batch_is_one_take_and_one_paint() -> None:
         assert desk.calls[2:] == ["take 1", "painted 1"]
 
 
+async def test_nothing_lies_on_the_screen_but_the_board() -> None:
+    app = open_app(Desk())
+    async with app.run_test(size=(40, 20), tooltips=True, notifications=True) as pilot:
+        app.notify("Nobody sees this, and nothing breaks by it.")
+        await pilot.pause()
+        assert [*app.screen.walk_children()] == [app.board]
+
+
 async def test_input_is_welcome_after_the_first_paint_and_not_before() -> None:
     desk = Desk()
     app = open_app(desk, lambda: desk.calls.append(f"first paint, ready: {app.ready_for_input}"))

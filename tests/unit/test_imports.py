@@ -78,20 +78,25 @@ def test_who_waits_behind_a_courier_has_not_loaded_what_its_work_needs() -> None
 
 
 LEAN = """
-from aisle.tui.lean import leave_out_tls, no_palette
-leave_out_tls()
-with no_palette():
-    import aisle.local.session.opening, aisle.tui.app
 import sys
-print(sorted({"ssl", "_ssl", "textual.command", "textual.widgets._option_list"} & set(sys.modules)))
-import asyncio, ssl, textual.command
+from aisle.tui.lean import UNUSED, Unused, leave_out_tls, without_unused
+leave_out_tls()
+with without_unused():
+    import aisle.local.session.opening, aisle.tui.app, aisle.tui.driver
+left_out = {"ssl", "_ssl", "textual.widgets._option_list", "textual.containers", "difflib", "platform", *UNUSED}
+print(sorted(left_out & set(sys.modules)))
+ours = [module for name, module in sys.modules.items() if name.startswith("aisle")]
+names = [(module.__name__, each) for module in ours for each in vars(module).values() if isinstance(each, type)]
+print([name for name, each in names if each is not Unused and issubclass(each, Unused)])
+import asyncio, ssl, textual.command, textual.widgets._toast, rich.table, uuid
 print(textual.command.CommandPalette.is_open.__name__, ssl.create_default_context().check_hostname)
+print(textual.widgets._toast.ToastRack.__mro__[1].__name__, rich.table.Table().row_count, uuid.UUID(int=0).version)
 """
 
 
 def test_what_a_session_never_uses_is_left_out_and_there_for_whoever_asks_later() -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", LEAN], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["[]", "is_open True"]
+    assert done.stdout.splitlines() == ["[]", "[]", "is_open True", "Container 0 None"]
 
 
 def test_one_module_alone_speaks_http() -> None:

@@ -48,13 +48,13 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
     if not (browser or (sys.stdin.isatty() and sys.stdout.isatty())):
         raise UsageError("The app needs a terminal. From a script use 'aisle api', 'aisle load' or 'aisle sync'.")
     from aisle.tui import prepare_environment
-    from aisle.tui.lean import leave_out_tls, no_palette
+    from aisle.tui.lean import leave_out_tls, without_unused
 
     colourless = bool(os.environ.get("NO_COLOR"))
     prepare_environment(loaded.settings.rich)
     if not loaded.settings.in_process:
         leave_out_tls()
-    with no_palette():
+    with without_unused():
         from aisle.local.session.opening import open_session
         from aisle.tui.app import run_app
 

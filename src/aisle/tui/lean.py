@@ -1,8 +1,7 @@
 """What Textual and asyncio load and a session never uses: left out, for a quicker start and a smaller session.
 
 A session does not touch the network, so asyncio need not know TLS; without it asyncio works as on a Python that was
-built so. Textual's command palette, with a dozen widgets in its train, is switched off; its names are asked for by
-modules that never use them then.
+built so. Of Textual and Rich the names are asked for, by modules that never use them then: see `UNUSED`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-PALETTE = "textual.command"
+UNUSED = (
+    "textual.command",  # the palette, with a dozen widgets in its train: it is switched off
+    "textual.widgets._toast",  # and with it all containers: nothing here is notified of by Textual
+    "textual.suggestions",  # what a wrong style sheet may have meant; with difflib
+    "rich.table",  # a theme drawn as one
+    "uuid",  # names of notifications and of downloads; asks the platform what it is
+    "platformdirs",  # where downloads go; with tempfile and all that it packs
+    "mimetypes",  # what they are
+)
+"""Modules that Textual imports for what nobody can do here: no action of its own is ever carried out (`tui.paint`)."""
+
+
+class Unused:
+    """What is asked for of a module that was left out."""
 
 
 class _Names(ModuleType):
@@ -21,7 +33,7 @@ class _Names(ModuleType):
     def __getattr__(self, name: str) -> type:
         if name.startswith("__"):
             raise AttributeError(name)
-        value = type(name, (), {})
+        value = type(name, (Unused,), {})
         setattr(self, name, value)
         return value
 
@@ -38,13 +50,12 @@ def leave_out_tls() -> None:
 
 
 @contextmanager
-def no_palette() -> Iterator[None]:
-    """Within it Textual is imported without its palette; what has the palette already keeps it."""
-    if PALETTE in sys.modules:
-        yield
-        return
-    sys.modules[PALETTE] = _Names(PALETTE)
+def without_unused() -> Iterator[None]:
+    """Within it Textual is imported without what is never used; what is loaded already stays."""
+    left_out = [name for name in UNUSED if name not in sys.modules]
+    sys.modules.update((name, _Names(name)) for name in left_out)
     try:
         yield
     finally:
-        del sys.modules[PALETTE]
+        for name in left_out:
+            del sys.modules[name]

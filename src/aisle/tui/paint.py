@@ -3,8 +3,8 @@
 The board is all there is on the screen, so the app knows what the terminal shows, and writes only the difference, past
 Textual's frame clock and compositor. This and the board are the one place that leans on parts of Textual that it does
 not promise: `App._display`, through which every update goes, `CompositorUpdate`, the kind of thing it takes,
-`App._set_pointer_shape`, `DOMNode._attach`, and of Rich the colours that its console knows. A test fails when one of
-them changes.
+`App._set_pointer_shape`, `Screen._extend_compose`, `DOMNode._attach`, and of Rich the colours that its console knows.
+A test fails when one of them changes.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from aisle.tui.styles import sheet
 if TYPE_CHECKING:
     from rich.console import Console
     from textual.driver import Driver
+    from textual.widget import Widget
 
 
 class _Update(CompositorUpdate):
@@ -40,7 +41,10 @@ class _Update(CompositorUpdate):
 
 
 class _Bare(Screen[None], inherit_bindings=False):
-    """A screen on which no key does anything."""
+    """A screen on which no key does anything, and nothing lies but what the app lays there."""
+
+    def _extend_compose(self, widgets: list[Widget]) -> None:
+        """No rack for toasts, and no tooltip: Textual looks whether they are there."""
 
 
 class PaintedApp(App[int], inherit_bindings=False):
