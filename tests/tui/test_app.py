@@ -85,7 +85,8 @@ def bench(terminal: Callable[..., Terminal], tmp_path: Path) -> Callable[..., Be
 
     def start(columns: int = 40, rows: int = 20, *flags: str, term: str = "xterm-256color", **env: str | None) -> Bench:
         log = tmp_path / "desk.log"
-        variables = {"LANG": "C.UTF-8", "PYTHONPATH": str(ROOT), "DESK_LOG": str(log), **env}
+        path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        variables = {"LANG": "C.UTF-8", "PYTHONPATH": path, "DESK_LOG": str(log), **env}
         glass = terminal([sys.executable, str(DESK_APP), *flags], columns, rows, env=variables, term=term)
         glass.wait_for(lambda _: "first paint" in log.read_text(encoding="utf-8") if log.exists() else False)
         return Bench(glass, log)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from aisle.jobs.view import PAGES, ListWindow, Msg, Row, msg
+from aisle.jobs.view import PAGES, ListWindow, Msg, Row, msg, raw
 from aisle.text import fit_middle, told_apart, width, wrap
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens.painted import Line, beside, padded
@@ -48,6 +48,9 @@ HOURS = 50
 
 LEGIBLE = 14
 """Cells of every column, or all of its text, that its hour leaves to the others."""
+
+NOTHING = raw("")
+"""A cell that says nothing."""
 
 NUMBER = re.compile(r"(?:[≈~] )?-?[\d.,%/ ]*\d[\d.,%/ ]*(?: of \d[\d.,]*)?")
 
@@ -139,6 +142,7 @@ def _list(view: ListWindow, box: Box) -> Listed:
         text = box.voice.fitting(view.empty, lambda said: width(said) - box.cells * 2)
         words = wrap(text, box.cells, min(2, box.rows), mark=box.voice.mark)
         return Listed([[(line, "note")] for line in words], 0, 0)
+    view = _telling_columns(view)
     with_heads = box.rows >= 6 and (len(view.rows) < box.rows or box.rows >= HEADED)
     room = max(0, box.rows - with_heads)
     half = box.rows // 2
@@ -152,6 +156,16 @@ def _list(view: ListWindow, box: Box) -> Listed:
     rows = view.rows[first : first + room]
     lines = _table(view, rows, view.first + first, box, with_heads)
     return Listed(lines, view.first + first, len(rows))
+
+
+def _telling_columns(view: ListWindow) -> ListWindow:
+    """The list without the columns in which none of its rows says anything, and without their heads."""
+    columns = list(zip(*(row.cells for row in view.rows), strict=False))
+    kept = [at for at, cells in enumerate(columns) if at == 0 or any(cell != NOTHING for cell in cells)]
+    if len(kept) == len(columns):
+        return view
+    rows = tuple(row._replace(cells=tuple(row.cells[at] for at in kept)) for row in view.rows)
+    return view._replace(heads=tuple(view.heads[at] for at in kept), rows=rows)
 
 
 def _first(view: ListWindow, room: int) -> int:
@@ -175,7 +189,7 @@ def _table(view: ListWindow, rows: Sequence[Row], first: int, box: Box, with_hea
     lines = [table_line(heads, columns, right, gap, gutter, ("head", "head"), box.voice)] if heads else []
     for index, (row, texts) in enumerate(zip(rows, cells, strict=True), first):
         roles = ("cursor", "cursor") if index == view.cursor else ("cell", "cell-dim")
-        line = table_line(texts, columns, right, gap, gutter, roles, box.voice, flows=view.bars)
+        line = table_line(texts, columns, right, gap, gutter, roles, box.voice, flows=True)
         if index - view.first < view.numbered:
             line = [(str(index - view.first + 1).rjust(gutter - 1), "row-key"), (" ", ""), *line[1:]]
         if index == view.cursor:
@@ -340,22 +354,42 @@ def table_line(
     flows: bool = False,
 ) -> Line:
     """One row of the table: the first cell in the first role, the others in the second. What `flows` is cut only where
-    the cell behind it has something to say."""
+    the other cells of its row leave it no room."""
     line: Line = [(" " * gutter, "")]
-    taken = 0
-    for index, (text, column) in enumerate(zip(texts, columns, strict=False)):
-        if index < taken:
-            continue
-        taken = index + 1
-        while flows and not right[index] and taken < len(columns) and not texts[taken] and width(text) > column:
-            column += gap + columns[taken]
-            taken += 1
-        shown = fit_middle(text, column, mark=voice.mark)
-        blank = " " * (column - width(shown))
-        shown = blank + shown if right[index] else shown + blank
-        last = taken == len(columns)
-        line.append((shown.rstrip() if last else shown + " " * gap, roles[min(index, 1)]))
+    spots = _spots(texts, columns, right, gap, flows=flows)
+    for index, (text, (start, cells)) in enumerate(zip(texts, spots, strict=False)):
+        end = spots[index + 1][0] if index + 1 < len(spots) else 0
+        shown = fit_middle(text, cells, mark=voice.mark)
+        lead = " " * start if not index else ""
+        line.append((lead + shown + " " * (end - start - width(shown)), roles[min(index, 1)]))
     return line
+
+
+def _spots(
+    texts: Sequence[str], columns: Sequence[int], right: Sequence[bool], gap: int, *, flows: bool
+) -> list[tuple[int, int]]:
+    """Where each cell of a row begins, and how many cells it has: those of its column. Where one would be cut, it has
+    the blanks behind it too, and the others of the row give way if all of it fits then."""
+    wanted = [width(text) for text in texts[: len(columns)]]
+    lefts = [sum(columns[:at]) + gap * at for at in range(len(columns))]
+    cells = [min(want, column) for want, column in zip(wanted, columns, strict=True)]
+    starts = [
+        left + (column - want if is_right else 0)
+        for left, column, want, is_right in zip(lefts, columns, cells, right, strict=True)
+    ]
+    if not flows or cells == wanted:
+        return list(zip(starts, cells, strict=True))
+    end = lefts[-1] + columns[-1] + gap
+    whole = sum(want + gap for want in wanted if want) <= end
+    spots: list[tuple[int, int]] = []
+    least = 0
+    for at, want in enumerate(wanted):
+        behind = sum(each + gap for each in wanted[at + 1 :] if each)
+        start = max(least, min(starts[at], end - behind - want - gap)) if whole else starts[at]
+        next_ = next((starts[each] for each in range(at + 1, len(wanted)) if wanted[each]), end)
+        spots.append((start, want if whole else min(want, next_ - gap - start)))
+        least = start + want + gap if want else least
+    return spots
 
 
 def range_text(view: ListWindow, listed: Listed) -> Msg | None:

@@ -1,0 +1,54 @@
+"""Rows of a list: what blanks a row has is room for its cells, and a column says something or is not there."""
+
+from __future__ import annotations
+
+from aisle.jobs.view import ListWindow, Msg, Row, raw
+from aisle.tui.catalogue import Voice
+from aisle.tui.screens.list_window import body
+from aisle.tui.screens.step import Box
+
+
+def drawn(cells: int, heads: str, *rows: str) -> list[str]:
+    """The lines of a list with these heads and rows, cells parted by bars."""
+    split = [_cells(row) for row in rows]
+    listed = tuple(Row(str(at), texts) for at, texts in enumerate(split))
+    view = ListWindow("home", raw("List"), raw("Choose"), _cells(heads), listed, 0, len(listed))
+    lines = body(view, Box(cells, len(rows) + 6, Voice())).lines
+    return ["".join(text for text, _ in line).rstrip() for line in lines if line]
+
+
+def _cells(row: str) -> tuple[Msg, ...]:
+    return tuple(raw(cell.strip()) for cell in row.split("|"))
+
+
+def test_a_name_that_its_column_would_cut_has_the_blanks_of_its_row() -> None:
+    head, long, short = drawn(
+        40,
+        "Order|For|Customer|Done",
+        "4113|Chloë Martin|Petra Oakes|0/9",
+        "4114|23 Nov|Sofía Cole|0/2.25",
+    )
+    assert "Chloë Martin  Petra Oakes" in long
+    assert long.endswith("  0/9")
+    assert len(long) == len(short) == 40
+    assert short.index("Sofía Cole") == head.index("Customer")
+
+
+def test_what_cannot_be_whole_keeps_its_column_and_has_the_blanks_behind_it() -> None:
+    _, long, short = drawn(
+        40,
+        "Order|For|Customer|Done",
+        "4113|Somebody has it|The Little Corner Bakery|0/9",
+        "4114|Somebody has it|Sofía Cole|0/2000",
+    )
+    assert long.index("The") == short.index("Sofía")
+    assert len(long) == 40
+    assert "  0/9" in long
+    assert "…" in long
+
+
+def test_a_column_in_which_no_row_says_anything_is_not_there() -> None:
+    head, *_ = drawn(80, "Product|Number|What", "Cola|4001|", "Milk|4002|")
+    assert head.split() == ["Product", "Number"]
+    head, *_ = drawn(80, "Product|Number|What", "Cola|4001|", "Milk|4002|ended")
+    assert head.split() == ["Product", "Number", "What"]
