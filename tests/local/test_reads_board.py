@@ -123,8 +123,10 @@ def test_windows_are_those_of_the_whole_list(reads: Reads, filled: list[Row], ar
             rows, _ = reads.query("board", {**args, "first": first, "size": 7, "near": near})
             assert numbers(rows) == whole[first : first + 7], (at, first)
         rows, _ = reads.query("board", {**args, "anchor": whole[at], "row": 2, "size": 7})
-        begins = max(0, at - 2)
+        begins = max(0, at - 2) if total > 7 else 0
         assert (numbers(rows), rows[0]["position"]) == (whole[begins : begins + 7], begins)
+        rows, _ = reads.query("board", {**args, "anchor": whole[at], "row": 0, "size": 7, "fills": True})
+        assert numbers(rows) == whole[max(0, min(at, total - 7)) :][:7], "no row is blank that an order could have"
 
 
 def test_it_is_sorted_by_age_and_number_too(reads: Reads, cache: Cache, filled: list[Row]) -> None:

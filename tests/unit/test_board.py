@@ -190,6 +190,18 @@ def test_a_number_without_a_row_is_said_to_have_none_and_is_no_search() -> None:
     assert hand.state.search == "123"
 
 
+def test_a_scan_that_a_page_of_the_filter_has_no_use_for_is_told() -> None:
+    hand = Hand("orders").does(Command("f"), Thing((Meaning(PERSON, "U2", "Ben Okafor"),)))
+    assert hand.verdict == Verdict(WRONG, msg("today.unknown", text="Ben Okafor"))
+
+
+def test_a_reference_that_is_known_is_filtered_by_when_it_is_scanned() -> None:
+    hand = Hand("orders")
+    hand.state = hand.state._replace(page="field", field="reference")
+    hand.does(Thing((Meaning(REFERENCE, "O7", code="R-1"),)))
+    assert (hand.state.filter.reference, hand.state.page) == ("R-1", "filter")
+
+
 def test_the_title_says_what_is_looked_for_and_what_is_marked_by_scan_is_in_sight() -> None:
     hand = Hand("orders").does(Text("40"))
     view = hand.job.view(hand.state)

@@ -232,8 +232,13 @@ S = TypeVar("S")
 
 def unheard(state: S, event: Event) -> Turn[S]:
     """What a page says of an input that it has no use for: nothing that was typed or scanned is passed over."""
-    told = Verdict(WRONG, msg("today.unknown", text=event[0])) if isinstance(event, Text | Unknown) else None
-    return Turn(state, (), told)
+    if isinstance(event, Thing):
+        what = event.meanings[0].label or event.meanings[0].key
+    elif isinstance(event, Text | Unknown):
+        what = event[0]
+    else:
+        return Turn(state)
+    return Turn(state, (), Verdict(WRONG, msg("today.unknown", text=what)))
 
 
 def search(id_: str, name: str, args: Mapping[str, Any], first: int, size: int) -> Query:

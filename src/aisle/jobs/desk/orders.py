@@ -109,8 +109,8 @@ class OrdersJob:
             case Closed("act", answer):
                 return _acted(state, answer, context)
             case Closed() | Resumed():
-                state = state._replace(size=room(context))
-                return Turn(state, (_ask(state, context, stays=True), _views(context)))
+                ask = _ask(state, context, stays=True, fills=state.size != room(context))
+                return Turn(state._replace(size=room(context)), (ask, _views(context)))
             case Back():
                 return _back(state, context)
         if state.page:
@@ -120,6 +120,7 @@ class OrdersJob:
 
 def _opened(state: Board, args: Mapping[str, Any], context: Context) -> Result:
     state = state._replace(filter=filter_of(args["filter"])) if args.get("filter") else state
+    state = state._replace(size=room(context))
     return Turn(state, (_ask(state, context), _views(context), Wish("orders"), Wish("logs")))
 
 
@@ -127,12 +128,12 @@ def _views(context: Context) -> Query:
     return Query("views", "views", {"user": context.user}, live=True)
 
 
-def _ask(state: Board, context: Context, *, stays: bool = False) -> Query:
-    """The window: `stays` where the order that one looks at has to stay where it is."""
+def _ask(state: Board, context: Context, *, stays: bool = False, fills: bool = False) -> Query:
+    """The window: `stays` where the order that one looks at has to stay where it is; `fills` all of another size."""
     args: dict[str, Any] = {**args_of(state.filter), "search": state.typed or state.search, "now": context.now}
     at = state.cursor - state.first if state.first <= state.cursor < state.first + len(state.rows) else 0
     if stays and state.rows:
-        args |= {"anchor": state.rows[at].number, "row": at}
+        args |= {"anchor": state.rows[at].number, "row": at, "fills": fills}
     elif state.rows:
         args["near"] = {"order_number": state.rows[0].number, "position": state.rows[0].position}
     return Query("board", "board", {**args, "first": state.first, "size": room(context)}, live=True)
@@ -288,7 +289,7 @@ def _shown(state: Board, order: str, context: Context) -> Result:
         return Turn(state)
     state = state._replace(search="", typed="", cursor=-1)
     ask = _ask(state, context)
-    return Turn(state, (ask._replace(args={**ask.args, "anchor": order, "row": 0}),))
+    return Turn(state, (ask._replace(args={**ask.args, "anchor": order, "row": 0, "fills": True}),))
 
 
 def _is_row(state: Board, text: str) -> bool:
@@ -326,6 +327,8 @@ def _setting(state: Board, event: Event, context: Context) -> Result:
         case Command("n") if state.page != "name":
             on = state.top + state.size
             return Turn(state._replace(top=on if on < len(orders_view.choices(state)) else 0, size=room(context)))
+        case Thing(meanings) if state.field == "reference":
+            return _setting(state, Unknown(meanings[0].code or meanings[0].key), context)
         case Text(text) | Unknown(text) if state.field == "reference":
             picked = state.filter._replace(reference=text.strip())
             return _anew(_page(state._replace(filter=picked), "filter", context).state, context)

@@ -116,7 +116,8 @@ class Board:
         """The whole list of each filter that is more than states."""
 
     def read(self, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
-        """A window of the board: `first` and `size`, or `anchor` (order_number) and the `row` where it shall stand.
+        """A window of the board: `first` and `size`, or `anchor` (order_number) and the `row` where it shall stand;
+        it gives way where all of the list is in the window, or with `fills`, rather than leave rows blank.
 
         `near`: order_number and `position` of a row that was read before, from where to look. Rows are those of `order`
         without lines, with `position`, `status`, `short` (lines closed short), `seen_at` (since when this host knows
@@ -133,7 +134,8 @@ class Board:
             key = listed.key_of(str(args["anchor"]))
             if key is not None:
                 start = (key, listed.rank(key))
-                first = max(0, min(start[1] - int(args.get("row") or 0), max(0, total - 1)))
+                last = total - size if total <= size or args.get("fills") else total - 1
+                first = max(0, min(start[1] - int(args.get("row") or 0), last))
         keys = listed.window(first, size, start)
         rows = [self._row(cache, pending, number) for *_, number in keys]
         found = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
