@@ -104,9 +104,11 @@ class Step(NamedTuple):
     hints: tuple[Hint, ...] = ()
     done: Decimal = Decimal(0)
     total: Decimal = Decimal(0)
-    """Progress in base units; total 0 shows none."""
+    """Progress, in pieces where goods of several units have no sum; total 0 shows none."""
     ahead: Msg = Msg("coming.title")
     """What stands over `coming`."""
+    at_hand: bool = False
+    """What comes is here already: what it is matters more than its place."""
 
 
 class Row(NamedTuple):

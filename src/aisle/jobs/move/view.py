@@ -78,8 +78,18 @@ def view(state: Moving) -> Step:
         coming=_coming(state),
         choices=choices(state),
         hints=_hints(state, part, done),
-        ahead=msg("move.here") if not state.hand else msg("move.on_cart") if state.cart else msg("move.in_hand"),
+        ahead=_ahead(state),
+        at_hand=True,
     )
+
+
+def _ahead(state: Moving) -> Msg:
+    """What stands over the goods beside those on the screen."""
+    if not state.hand:
+        return msg("move.here")
+    if not state.cart:
+        return msg("move.in_hand")
+    return msg("move.left_on_cart" if state.phase == "put" else "move.on_cart")
 
 
 def pools(state: Moving) -> tuple[Pool, ...]:
@@ -238,7 +248,14 @@ def _coming(state: Moving) -> tuple[Stop, ...]:
     first = state.at + 1 if state.part else 0
     parts = [state.hand[(first + index) % count] for index in range(count - (1 if state.part else 0))]
     out = state.phase == "put"
-    return tuple(Stop(part.home if out else part.place, part.label, part.quantity) for part in parts)[:COMING]
+    return tuple(Stop(part.home if out else _elsewhere(state, part), part.label, part.quantity) for part in parts)[
+        :COMING
+    ]
+
+
+def _elsewhere(state: Moving, part: Part) -> str:
+    """Where goods were, if that is not the place that is said already."""
+    return "" if part.place == (state.part.place if state.part else state.place) else part.place
 
 
 def _all_of(lying: Lying) -> Decimal:

@@ -236,6 +236,7 @@ def _step(state: Receiving) -> Step:
         done=state.done,
         total=state.announced,
         ahead=msg("receive.ahead"),
+        at_hand=True,
     )
 
 

@@ -125,7 +125,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "receive.answer_first": (
         "Erst antworten",
-        "Erst: {quantity} von {label:~}",
+        "Erst: {quantity} von {label:~}. 2 x b verwirft",
         "Nicht genommen. Erst sagen, was aus {quantity} {label:~} wird: wählen, oder zweimal b verwirft sie.",
     ),
     "receive.all_came": (

@@ -125,7 +125,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "receive.answer_first": (
         "Answer first",
-        "First: {quantity} of {label:~}",
+        "First: {quantity} of {label:~}. 2 x b drops it",
         "Not taken. Say first what becomes of the {quantity} of {label:~}: choose, or b twice drops them.",
     ),
     "receive.all_came": (

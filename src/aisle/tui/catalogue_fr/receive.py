@@ -125,7 +125,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "receive.answer_first": (
         "Répondre avant",
-        "D'abord : {quantity} de {label:~}",
+        "D'abord : {quantity} de {label:~}. 2 x b abandonne",
         "Pas accepté. Dire d'abord ce que deviennent les {quantity} de {label:~} : choisir, ou 2 fois b les abandonne.",
     ),
     "receive.all_came": (

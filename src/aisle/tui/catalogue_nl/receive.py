@@ -125,7 +125,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "receive.answer_first": (
         "Eerst antwoord",
-        "Eerst: {quantity} van {label:~}",
+        "Eerst: {quantity} van {label:~}. 2 x b laat vallen",
         "Niet aangenomen. Zeg eerst wat er met de {quantity} van {label:~} gebeurt: kies, of 2 keer b laat ze vallen.",
     ),
     "receive.all_came": (

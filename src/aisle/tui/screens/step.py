@@ -23,6 +23,9 @@ BIG_CELLS, BIG_ROWS = 64, 20
 CHOICE_ROWS = 2
 """Lines of a choice at most, where one would cut it."""
 
+LEGIBLE = 5
+"""Cells below which the name of a stop to come says nothing."""
+
 FIRST = ("place", "product", "quantity")
 
 COMING = Msg("coming.title")
@@ -149,16 +152,25 @@ def _wrapped(lines: Sequence[ViewLine], box: Box, rows: int) -> list[Line]:
 
 
 def _coming(step: Step, box: Box) -> tuple[list[Line], ...]:
-    """What comes: the next stop on one line, then growing lists under a heading."""
+    """What comes: the next stop on one line, then growing lists under a heading. Whoever has to go there is told where
+    before what; of what is at hand it is the other way round."""
     stops = step.coming
     if not stops:
         return ()
     word = box.voice.say(msg("coming.next") if step.ahead == COMING else step.ahead, 0)
     room = box.cells - width(word) - 2
-    next_: Line = [(word, "head"), ("  ", ""), *stop_lines(stops, room, box.voice, 1)[0]]
+    first = stops[0]
+    if step.at_hand and not _has_room(first, room, box.voice):
+        first = first._replace(place="")
+    next_: Line = [(word, "head"), ("  ", ""), *stop_lines((first, *stops[1:]), room, box.voice, 1)[0]]
     head: Line = [(box.voice.short(step.ahead, box.cells), "head")]
     drawn = stop_lines(stops, box.cells, box.voice)
     return ([next_], *([head, *drawn[:count]] for count in range(2, len(drawn) + 1)))
+
+
+def _has_room(stop: Stop, cells: int, voice: Voice) -> bool:
+    """Whether there is room for what it is, beside its place."""
+    return width(voice.raw(stop.place)) + width(voice.number(stop.quantity)) + 4 + LEGIBLE <= cells
 
 
 def stop_lines(stops: Sequence[Stop], cells: int, voice: Voice, shown: int = MANY) -> list[Line]:
@@ -171,12 +183,13 @@ def stop_lines(stops: Sequence[Stop], cells: int, voice: Voice, shown: int = MAN
     column = min(max((width(place) for place in places), default=0), max(cells // 2, min(12, cells - last - 2)))
     room = cells - last - 2 - (column + 2 if column else 0)
     labels = [voice.raw(stop.label) for stop in stops]
-    room = min(room, max((width(label) for label in labels[:shown]), default=0)) if room >= 5 else room
-    labels = told_apart(labels, room, mark=voice.mark) if room >= 5 else labels
+    worth = room >= LEGIBLE
+    room = min(room, max((width(label) for label in labels[:shown]), default=0)) if worth else room
+    labels = told_apart(labels, room, mark=voice.mark) if worth else labels
     lines: list[Line] = []
     for place, label, quantity in zip(places, labels[:shown], quantities, strict=True):
         line: Line = [(fit(place, column, mark=voice.mark, pad=True) + "  ", "stop-place")] if column else []
-        name = fit(label, room, pad=True) if room >= 5 else " " * room
+        name = fit(label, room, pad=True) if worth else " " * room
         line.append((name + "  ", "stop-label"))
         line.append((quantity.rjust(last), "stop-quantity"))
         lines.append(line)
