@@ -343,6 +343,15 @@ def young(home: Home) -> Home:
     return home
 
 
+@pytest.mark.parametrize("way", [(), ("2",), ("7", "3"), ("7", "5"), ("7", "9", "1"), ("7", "9", "2")])
+def test_a_badge_that_nobody_can_know_yet_is_no_search(young: Home, way: tuple[str, ...]) -> None:
+    with at(young, user="U1") as session:
+        before = say(session, *way).view if way else session._frame().view
+        frame = say(session, "BADGE-Z9")
+        assert told(frame) == (WRONG, "session.unknown_yet")
+        assert frame.view == before, "what is listed stays, under the same words"
+
+
 @pytest.mark.parametrize("asked", ["12345678", "nothing"])
 @pytest.mark.parametrize("job", ["home", "pick", "lookup", "browse"])
 def test_nothing_is_called_unknown_before_all_is_here(young: Home, job: str, asked: str) -> None:

@@ -20,6 +20,7 @@ from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.screen import frame
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
+from aisle.scan.grammar import is_lookup
 from aisle.scan.inputs import BY_HAND_S, Decoded, Key, Line, Typed
 from aisle.scan.meaning import (
     PERSON,
@@ -32,10 +33,14 @@ from aisle.scan.meaning import (
     Move,
     Refused,
     Said,
+    Text,
     Thing,
     Times,
     Unknown,
 )
+
+FEWEST = 5
+"""Characters of a scan: fewer are a part of something that somebody looks for."""
 
 if TYPE_CHECKING:
     from aisle.local.session.desk import Desk
@@ -111,6 +116,8 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
         elif not secret and is_out_of_place(desk, item, said):
             secret = True
             desk._tell(Verdict(ASK, msg("pin.elsewhere")))
+        elif _is_early(desk, item, said):
+            _say(desk, Verdict(WRONG, msg("session.unknown_yet", text=item.text.strip(" "))), said, item.text)
         elif listens(desk._stack.top.job) and not isinstance(said, Back):
             _listen(desk, heard(item, said), "" if secret else item.text)
         else:
@@ -129,6 +136,17 @@ def _tell_of_label(desk: Desk, label: str) -> None:
     said = desk._verdict
     told = msg("session.label_back", label=label, said=said.text) if said else msg("session.label", label=label)
     desk._verdict = Verdict(ASK if said and said.kind == ASK else INFO, told)
+
+
+def _is_early(desk: Desk, item: Line, said: Said) -> bool:
+    """Whether that is a scan which nobody can know yet, on a page where unknown words are looked for: a badge, or
+    anything else of a store that was never read whole, is no search."""
+    top, code = desk._stack.top, item.text.strip(" ")
+    open_ = desk._asking.open(top.job.open(top.state))
+    if not isinstance(said, Text | Unknown) or open_.text or not (open_.search or open_.finds):
+        return False
+    scanned = item.pace < BY_HAND_S and len(code) >= FEWEST and " " not in code and any(map(str.isdigit, code))
+    return scanned and not is_lookup(code) and not desk._rooms.reads.is_complete()
 
 
 def _weigh(desk: Desk, said: Said) -> None:
