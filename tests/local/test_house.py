@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from aisle.jobs import JOBS
 from aisle.jobs.house.help_texts import TEXTS, text_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Frame, ListWindow, Msg
 from aisle.local.host.home import Home
+from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.scan.inputs import Key, Typed
-from aisle.settings import LANGUAGES, load
+from aisle.settings import LANGUAGES, Settings, load
 from aisle.settings.keys import LETTERS, NAMES, fitting_keys
 from aisle.tui.catalogue import Voice
 from aisle.tui.catalogue_parts import messages
@@ -158,9 +160,34 @@ def test_a_number_that_is_not_listed_is_no_quantity_below(home: Home) -> None:
         assert (frame.view.name, told(frame)[0]) == ("commands", WRONG)
 
 
-def test_nobody_signs_out_unaware_of_what_is_not_sent(home: Home) -> None:
+def test_nobody_signs_out_unaware_of_what_is_in_his_hand(home: Home) -> None:
     with at(home, user="U1") as session:
         picking(session)
+        say(session, "b")
+        frame = say(session, "o")
+        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args) == {"count": 2, "orders": "4101", "unsent": 1}
+        assert say(session, "o").view.name == "sign_in", "asked once"
+    with at(home, user="U2") as session:
+        assert told(say(session, "o")) == (ASK, "home.unsent"), "what others have in hand is theirs"
+
+
+def test_what_is_taken_over_or_rejected_is_in_nobodys_hand_who_signs_out(home: Home) -> None:
+    with at(home, user="U1") as session:
+        picking(session)
+        say(session, "b")
+        with ExitStack() as stack:
+            other = open_session(home, Settings(terminal="t2", user="U2"))
+            stack.callback(other.close)
+            other.start()
+            say(other, "4101", "1")
+        assert told(say(session, "o")) == (ASK, "home.unsent")
+
+
+def test_nobody_signs_out_unaware_of_what_is_not_sent(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4102", f"2*{BARCODES[1]}", "A-1", "1")
         frame = say(session, "b")
         assert frame.view.name == "home"
         assert (told(say(session, "o")), session._frame().view.name) == ((ASK, "home.unsent"), "home")
@@ -173,9 +200,9 @@ def test_the_list_of_commands_signs_nobody_out_unaware_either(home: Home) -> Non
         session.say = spoken
         assert picking(session).view.name == "pick.product"
         frame = say(session, ".", "sign out")
-        assert (told(frame), frame.view.name) == ((ASK, "home.unsent"), "commands")
+        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "commands")
         assert say(session, "b", "b").view.name == "pick.product"
-        assert told(say(session, ".", "sign out")) == (ASK, "home.unsent")
+        assert told(say(session, ".", "sign out")) == (ASK, "home.in_hand_unsent")
         assert say(session, "sign out").view.name == "sign_in"
 
 
@@ -238,7 +265,7 @@ def test_themes_are_for_terminals_that_have_the_colours(home: Home) -> None:
 
 
 def test_every_page_of_home_is_among_the_commands(home: Home) -> None:
-    from aisle.jobs.house.home import DESK, MENU, MORE
+    from aisle.jobs.house.home_state import DESK, MENU, MORE
 
     with at(home, user="U1") as session:
         session.resize(200, 50)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.view import ASK, GOOD, INFO, ListWindow, Step
+from aisle.jobs.view import ASK, GOOD, INFO, ListWindow, Step, msg
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.outbox import journal
@@ -63,7 +63,11 @@ def test_two_people_on_one_host_are_asked_told_and_added_up(home: Home) -> None:
         assert frame.verdict is not None
         args = dict(frame.verdict.text.args)
         assert (args["who"], args["terminal"], args["done"]) == ("Anna Kovac", "dock", 3)
-        assert told(say(ben, "1")) == (GOOD, "pick.opened")
+        opened = say(ben, "1")
+        assert opened.verdict is not None
+        more = dict(opened.verdict.text.args)
+        assert more["what"] == msg("pick.beside", order="4101", who="Anna Kovac")
+        assert more["more"] == msg("pick.opened", order="4101", count=3)
         say(ben, f"4*{BARCODES[1]}")
         shown = anna.poll()
         assert shown is not None

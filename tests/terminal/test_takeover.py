@@ -51,9 +51,11 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
     ben.shows("Anna Berg has it")
     ben.take(ORDER, "pick.wait", "pick.claimed_at")
     ben.shows("Anna Berg picks", "on dock: 1 of 5 picked")
-    ben.take("1", "pick.product", "pick.opened")
+    ben.take("1", "pick.product", "pick.told_both")
+    ben.shows("Anna Berg picks order", "Anna Berg picks it too", "2 lines to pick")
     ben.take(second, "pick.product")
     anna.shows("Ben Okafor took over order", "1 in your hand", "1 Go on, both pick it")
+    anna.shows("Ben Okafor picks it too")
     anna.take("1", "pick.product", "pick.both")
     anna.enter(first)
     ben.enter(first)
@@ -63,6 +65,8 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
     assert picked[second] == 1
     assert picked[first] == 3
     assert shop.order(ORDER)["claimed_by"] == "U2"
+    anna.take("b", "home", "pick.left")
+    ben.shows("Anna Berg has left order")
     shop.balances()
 
 
@@ -137,7 +141,8 @@ def test_two_hosts_pick_one_line_at_the_same_moment(
         anna.take(ORDER, "pick.product", "pick.opened")
         ben.shows("Anna Berg has it")
         ben.take(ORDER, "pick.wait", "pick.claimed_at")
-        ben.take("1", "pick.product", "pick.opened")
+        ben.take("1", "pick.product", "pick.told_both")
+        ben.shows("Anna Berg had order", "may still pick it")
         anna.shows("Ben Okafor took over")
         for app in (anna, ben):
             app.terminal.write(f"{order}*{codes[0]}\r".encode())

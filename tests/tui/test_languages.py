@@ -114,11 +114,15 @@ def test_nothing_is_left_in_english(language: str) -> None:
     assert left == {}
 
 
+PROMPTS = ("prompt.choose_or_many", "prompt.choose_or_type", "home.unsent", "home.in_hand", "home.in_hand_unsent")
+"""Questions of which no word may be cut."""
+
+
 @languages
 def test_a_prompt_fits_the_narrowest_screen(language: str) -> None:
     said: dict[str, str | int | Decimal] = {"rest": Decimal(12), "quantity": Decimal(12), "count": 12, "numbers": "1-3"}
     for id_ in ENGLISH:
-        if ".prompt" in id_ or id_ in ("prompt.choose_or_many", "prompt.choose_or_type", "home.unsent"):
+        if ".prompt" in id_ or id_ in PROMPTS:
             args = {name: said.get(name, "A-03-12") for name, _ in arguments(sentences(id_))}
             assert width(Voice(language=language).say(msg(id_, **args), 0)) <= 20, id_
 

@@ -109,7 +109,8 @@ def test_an_order_that_is_picked_and_in_somebodys_hand_is_claimed_by_who_takes_i
     full = line(1, "P1", 2, picked_quantity=2)
     assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.claimed_at"
     hand.feed(Choice(1))
-    assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.already"
+    assert hand.feed(order(full, **{**BEN, "claimed_on": BEFORE})) == "pick.told_both"
+    assert "Order 1042 is already picked" in hand.told
     assert hand.claims == [("1042", True)]
 
 
@@ -145,7 +146,8 @@ def test_somebody_else_s_order_is_asked_about_with_all_that_is_known() -> None:
     assert "on t2: 2 of 5 picked" in hand.told
     assert hand.claims == []
     hand.feed(Choice(1))
-    assert hand.feed(order(line(1, "P1", 5), **claimed)) == "pick.opened"
+    assert hand.feed(order(line(1, "P1", 5), **claimed)) == "pick.told_both"
+    assert "Order 1042: 1 line to pick" in hand.told
     assert hand.claims == [("1042", True)]
 
 
@@ -212,7 +214,7 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     assert hand.feed(order(line(1, "P1", 5, picked_quantity=1), **BEN, claimed_on=LATER)) == ""
     assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
     assert hand.scan("P1", "9") == "pick.over"
-    assert hand.choices() == ["pick.way_take_rest"]
+    assert hand.choices() == ["pick.way_take_rest", "pick.way_both", "pick.way_hand_over"]
     assert hand.scan("P1") == "pick.taken"
     assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
     assert hand.feed(Choice(2)) == "pick.out_hand"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from aisle.jobs.base import Changed, Closed, Context, Query, Rows, SignOut, Start
-from aisle.jobs.house.home import MORE, Home, HomeJob
+from aisle.jobs.house.home import HomeJob
+from aisle.jobs.house.home_state import MORE, Home
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Verdict, msg
 from aisle.scan.meaning import Back, Choice, Command, Echo, Said, Text
 
@@ -81,6 +84,20 @@ def test_who_signs_out_is_told_what_is_not_sent_and_does_it_by_saying_so_again(s
     assert job.step(typed, said, CONTEXT).effects == (SignOut(),)
     after = job.step(told.state, Back(), CONTEXT).state
     assert SignOut() not in job.step(after._replace(page=page), said, CONTEXT).effects
+
+
+def test_who_signs_out_is_told_once_what_he_has_in_hand() -> None:
+    job = HomeJob()
+    turn = job.step(Home(), Command("o"), CONTEXT)
+    (query,) = turn.effects
+    assert isinstance(query, Query)
+    assert query.args == {"user": CONTEXT.user, "now": CONTEXT.now}
+    rows = ({"order_number": "4111", "count": Decimal(2)}, {"order_number": "4101", "count": Decimal(1)})
+    told = job.step(turn.state, Rows(query.id, rows, 0), CONTEXT)
+    assert told.verdict == Verdict(ASK, msg("home.in_hand", count=Decimal(3), orders="4111, 4101"))
+    both = job.step(turn.state, Rows(query.id, rows, 7), CONTEXT)
+    assert both.verdict == Verdict(ASK, msg("home.in_hand_unsent", count=Decimal(3), orders="4111, 4101", unsent=7))
+    assert job.step(told.state, Command("o"), CONTEXT).effects == (SignOut(),)
 
 
 def test_the_letter_that_signs_out_is_named() -> None:

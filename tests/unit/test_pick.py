@@ -26,6 +26,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from aisle.tui.catalogue import Voice
 from tests.unit.picks import Hand, line, order, picked
 
 
@@ -175,6 +176,15 @@ def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
     assert hand.job.open(hand.state).quantity
 
 
+def test_digits_that_nobody_means_as_a_quantity_and_that_nothing_is_called_by_are_unknown() -> None:
+    hand = Hand(line(1, "P1", 2))
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(110099))) == "pick.unknown"
+    assert hand.choices() == []
+    hand.numbers["110001"] = [(PRODUCT, "P1")]
+    assert hand.feed(Quantity(Decimal(110001))) == "pick.all_taken"
+
+
 def test_what_was_too_many_before_numbers_were_looked_up_stays_so_in_its_journal() -> None:
     """A journal of then has the quantity and what was chosen, and no answer between them."""
     hand = Hand(line(1, "P1", 2), line(2, "P2", 3))
@@ -281,6 +291,21 @@ def test_loose_goods_ask_how_much() -> None:
     assert not hand.sent
     assert hand.feed(Quantity(Decimal("0.75"))) == "pick.taken"
     assert hand.scan("P1", "1.25") == "pick.all_taken"
+
+
+def test_progress_counts_what_is_measured_as_one_piece() -> None:
+    """Kilos and pieces have no sum."""
+    loose = {**line(2, "P2", 0, allow_decimal=True, unit="kg"), "quantity": Decimal("0.25")}
+    hand = Hand(line(1, "P1", 2), loose)
+    assert [hand.view.done, hand.view.total] == [0, 3]
+    hand.scan("P1")
+    hand.scan("P2", "0.15")
+    assert [hand.view.done, hand.view.total] == [1, 3]
+    hand.scan("P2", "0.1")
+    assert [hand.view.done, hand.view.total] == [2, 3]
+    hand.scan("P1")
+    note = next(line.text for line in hand.view.lines if line.text.id == "pick.note_done")
+    assert Voice().say(note) == "All picked: 2 lines, 3 in all."
 
 
 def test_a_number_where_no_quantity_is_open_is_told_apart_from_an_unknown_code() -> None:

@@ -455,7 +455,8 @@ def test_somebody_else_picks_it_is_asked_before_the_round_starts() -> None:
     assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.claimed"
     assert hand.choices() == ["pick.way_take_over", "pick.way_leave_out"]
     hand.feed(Choice(1))
-    assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.round_opened"
+    assert hand.feed(order(*three()["O2"], number="O2", **claimed)) == "pick.told_both"
+    assert "2 orders: " in hand.told
     hand = Hand(orders=orders, lines_known=False)
     hand.feed(order(*three()["O1"], number="O1"))
     hand.feed(order(*three()["O2"], number="O2", **claimed))

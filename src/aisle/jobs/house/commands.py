@@ -10,9 +10,9 @@ from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.base import Close, Context, Event, Opened, Query, Remark, Resumed, Rows, SignOut, Start, Tune, Turn
-from aisle.jobs.house import unsent
-from aisle.jobs.house.home import DESK, MENU, MORE
-from aisle.jobs.house.home import JOBS as MENU_JOBS
+from aisle.jobs.house import leaving
+from aisle.jobs.house.home_state import DESK, MENU, MORE
+from aisle.jobs.house.home_state import JOBS as MENU_JOBS
 from aisle.jobs.view import INFO, WRONG, ListWindow, Msg, Row, Verdict, msg, raw
 from aisle.scan.meaning import Back, Choice, Command, Echo, Move, Open, Refused, Said, Text, Unknown
 from aisle.settings import LANGUAGES
@@ -106,17 +106,17 @@ class CommandsJob:
                 return Turn(_windowed(state, size), (asked,))
             case Rows("words", rows, _):
                 return Turn(_windowed(state._replace(words=tuple(str(row["words"]) for row in rows)), size))
-            case Rows("unsent", _, count):
-                told = unsent.told(count)
+            case Rows("open"):
+                told = leaving.told(event)
                 return Turn(state._replace(leaving=True), (), told) if told else Turn(state, (Close(), SignOut()))
             case Echo(text):
                 listed = window.typing(state, text, ".")
                 return Turn(state if listed is None else _windowed(listed, size))
             case Text(text) | Unknown(text):
-                return _found(state._replace(search=text, typed="", first=0, cursor=-1), size, context.user)
+                return _found(state._replace(search=text, typed="", first=0, cursor=-1), size, context)
             case Choice() | Move("enter"):
                 entry = window.picked(state, event)
-                return _run(state, entry, context.user) if entry else Turn(state)
+                return _run(state, entry, context) if entry else Turn(state)
             case Command("n" | "p" as key) | Move(key):
                 return Turn(_windowed(window.turned(state, key, size), size))
             case Resumed():
@@ -189,13 +189,13 @@ def _windowed(state: Palette, size: int) -> Palette:
     return state._replace(rows=fitting[first : first + max(1, size)], total=len(fitting), first=first)
 
 
-def _found(state: Palette, size: int, user: str) -> Result:
+def _found(state: Palette, size: int, context: Context) -> Result:
     """Words that were ended with Enter: one command that they fit is run."""
     after = _windowed(state, size)
     if not after.total:
         told = Verdict(WRONG, msg("commands.no_such", text=state.search))
         return Turn(_windowed(state._replace(search=""), size), (), told)
-    return _run(after, after.rows[0], user) if after.total == 1 else Turn(after)
+    return _run(after, after.rows[0], context) if after.total == 1 else Turn(after)
 
 
 def _back(state: Palette, size: int) -> Result:
@@ -205,7 +205,7 @@ def _back(state: Palette, size: int) -> Result:
     return Turn(state, (Close(),))
 
 
-def _run(state: Palette, entry: Entry, user: str) -> Result:
+def _run(state: Palette, entry: Entry, context: Context) -> Result:
     match entry.kind:
         case "letter":
             return Turn(state, (Close(said=Command(entry.key)),))
@@ -214,11 +214,11 @@ def _run(state: Palette, entry: Entry, user: str) -> Result:
         case "page":
             effect = pages()[int(entry.key)][1]
             if isinstance(effect, SignOut) and not state.leaving:
-                return Turn(state, (unsent.ASKED,))
+                return Turn(state, (leaving.asked(context),))
             return Turn(state, (Close(start=effect),) if isinstance(effect, Start) else (Close(), effect))
     name, _, value = entry.key.partition("=")
-    if name == "language" and user:  # his wherever he signs in on this host; colours are the terminal's
+    if name == "language" and context.user:  # his wherever he signs in on this host; colours are the terminal's
         told = Verdict(INFO, msg("commands.spoken", what=entry.text))
-        return Turn(state, (Close(), Tune(name, value), Remark("language", user, value)), told)
+        return Turn(state, (Close(), Tune(name, value), Remark("language", context.user, value)), told)
     told = Verdict(INFO, msg("commands.tuned", what=entry.text))
     return Turn(state, (Close(), Tune(name, value)), told)

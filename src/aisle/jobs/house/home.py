@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import refused, window
-from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
     Closed,
@@ -24,10 +22,9 @@ from aisle.jobs.base import (
     Start,
     Turn,
 )
-from aisle.jobs.claim import claim_of
-from aisle.jobs.house import unsent
-from aisle.jobs.sheet import due
-from aisle.jobs.view import ASK, BACK, GOOD, INFO, WRONG, Hint, ListWindow, Msg, Row, Verdict, msg, raw
+from aisle.jobs.house import home_view, leaving
+from aisle.jobs.house.home_state import DESK, JOBS, LETTERED, MENU, MORE, PAGES, Home, Listed, listed_of
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListWindow, Verdict, msg
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
@@ -47,96 +44,6 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
-from aisle.tuples import NamedTuple
-
-MENU = ("home.pick", "home.lookup", "home.browse", "home.count", "home.move", "home.walk", "home.more")
-"""The numbered commands; the last turns over to those of `MORE`."""
-
-JOBS = {2: "lookup", 3: "browse", 4: "count", 5: "move", 6: "walk"}
-"""The jobs of the menu by their number; 1 picks the order at the cursor, or the first."""
-
-LETTERED: Mapping[str, Effect] = {"d": Start("doubts", {}), "o": SignOut(), "q": Quit()}
-
-MORE: tuple[tuple[Msg, Effect], ...] = (
-    (msg("home.doubts"), Start("doubts", {})),
-    (msg("home.receive"), Start("receive", {})),
-    (msg("home.orders"), Start("orders", {})),
-    (msg("home.exceptions"), Start("exceptions", {})),
-    (msg("home.logs"), Start("logs", {})),
-    (msg("home.doctor"), Start("doctor", {})),
-    (msg("home.sign_out"), SignOut()),
-    (msg("home.quit"), Quit()),
-)
-"""What is not needed every hour; behind its last entry are those of `DESK`."""
-
-TURN = msg("home.desk")
-"""The entry that turns `MORE` over."""
-
-DESK: tuple[tuple[Msg, Effect], ...] = (
-    (msg("home.stores"), Start("stores", {})),
-    (msg("home.products"), Start("products", {})),
-    (msg("home.change_store"), Start("stores", {"change": True})),
-    (msg("home.today"), Start("today", {})),
-    (msg("home.clearance"), Start("clearance", {})),
-    (msg("home.tasks"), Start("tasks", {})),
-    (msg("home.pin"), Start("pin", {})),
-)
-"""Pages of the store and its chain, which a desk opens; a new one comes at the end."""
-
-PAGES: tuple[tuple[Msg, ...], ...] = (
-    tuple(msg(id_) for id_ in MENU),
-    (*(text for text, _ in MORE), TURN),
-    tuple(text for text, _ in DESK),
-)
-"""What the numbers say on each page of them."""
-
-
-class Listed(NamedTuple):
-    """One open order as home shows it."""
-
-    number: str
-    who: str
-    due: Msg
-    lines: int
-    of: Decimal
-    picked: Decimal
-    taken: bool = False
-    """Somebody else picks it."""
-    by: str = ""
-    """Who, if anybody says."""
-    urgent: bool = False
-    given: str = ""
-    """Who has given it to the person at this screen."""
-
-
-class Home(NamedTuple):
-    """The window on the open orders; `typed` filters while it is typed, `search` stays."""
-
-    search: str = ""
-    typed: str = ""
-    first: int = 0
-    cursor: int = -1
-    rows: tuple[Listed, ...] = ()
-    total: int = 0
-    page: int = 0
-    """Which of `PAGES` the numbers are."""
-    opening: bool = False
-    """A search was ended with Enter: a single hit opens at once."""
-    doubts: int = 0
-    """Operations that somebody has to look at."""
-    given: tuple[str, ...] = ()
-    """Orders that were given to whoever stands here, as far as he was told."""
-    lost: str = ""
-    """The order that was rejected under the hands of whoever came back here last."""
-    since: str = ""
-    """When whoever stands here came."""
-    refused: tuple[str, ...] = ()
-    """Movements of his that were refused since, as far as he was told."""
-    partly: bool = False
-    """There may be more than `total` that are searched for."""
-    leaving: bool = False
-    """He was told what is not sent yet: signing out once more does it."""
-
 
 Result = Turn[Home]
 
@@ -163,7 +70,7 @@ class HomeJob:
 
     def step(self, state: Home, event: Event, context: Context) -> Result:
         """A scan opens, words search, the cursor marks."""
-        leaving = state.leaving
+        sure = state.leaving
         if isinstance(event, Said) and not isinstance(event, Echo):
             state = state._replace(leaving=False)
         match event:
@@ -192,9 +99,9 @@ class HomeJob:
             case Command("n" | "p" as letter):
                 return self._look(window.paged(state, letter, _size(context)), context)
             case Choice(number):
-                return self._chosen(state, number, leaving)
+                return self._chosen(state, number, context, sure)
             case Command("d" | "o" | "q" as letter):
-                return _does(state, LETTERED[letter], leaving)
+                return _does(state, LETTERED[letter], context, sure)
         return Turn(state)
 
     def _answered(self, state: Home, answer: Rows, context: Context) -> Result:
@@ -207,8 +114,8 @@ class HomeJob:
                 return _given(state, rows)
             case Rows("trouble", _, total):
                 return Turn(state._replace(doubts=total))
-            case Rows("unsent", _, total):
-                told = unsent.told(total)
+            case Rows("open"):
+                told = leaving.told(answer)
                 return Turn(state._replace(leaving=True), (), told) if told else Turn(_anew(state), (SignOut(),))
             case Rows("unread", rows, _):
                 awaited = any(row["list"] == "headers" for row in rows)
@@ -241,7 +148,7 @@ class HomeJob:
         return Turn(state, (_query(state, context),))
 
     def _rows(self, state: Home, answer: Rows, context: Context) -> Result:
-        total, listed = answer.total, tuple(_listed(row, context) for row in answer.rows)
+        total, listed = answer.total, tuple(listed_of(row, context) for row in answer.rows)
         asked, state = state, window.arrived(state._replace(partly=answer.partly), listed, total)
         if window.is_behind(asked, answer):
             return self._look(state, context)
@@ -270,13 +177,14 @@ class HomeJob:
             return _start(state, listed) if listed else Turn(state)
         return self._look(window.moved(state, key, _size(context)), context) if state.total else Turn(state)
 
-    def _chosen(self, state: Home, number: int, leaving: bool) -> Result:
+    def _chosen(self, state: Home, number: int, context: Context, sure: bool) -> Result:
         if state.page:
             entries = DESK if state.page == len(PAGES) - 1 else MORE
-            return _does(state, entries[number - 1][1], leaving) if number <= len(entries) else _turned(state)
+            there = number <= len(entries)
+            return _does(state, entries[number - 1][1], context, sure) if there else _turned(state)
         if number == len(MENU):
             return _turned(state)
-        return _does(state, Start(JOBS[number], {})) if number in JOBS else self._pick_next(state)
+        return Turn(_anew(state), (Start(JOBS[number], {}),)) if number in JOBS else self._pick_next(state)
 
     def _pick_next(self, state: Home) -> Result:
         if not state.rows:
@@ -290,22 +198,7 @@ class HomeJob:
 
     def view(self, state: Home) -> ListWindow:
         """The orders, and what can be done."""
-        return ListWindow(
-            name=self.name,
-            title=msg("home.title"),
-            prompt=msg("home.prompt"),
-            heads=(msg("head.order"), msg("head.pickup"), msg("head.customer"), msg("head.progress")),
-            rows=tuple(_row(listed) for listed in state.rows),
-            first=state.first,
-            total=state.total,
-            cursor=state.cursor,
-            empty=msg("home.no_match", text=state.typed or state.search)
-            if state.typed or state.search
-            else msg("home.empty"),
-            choices=PAGES[state.page],
-            hints=_hints(state),
-            more=state.partly,
-        )
+        return home_view.view(state)
 
 
 def receives(meanings: tuple[Meaning, ...]) -> Start:
@@ -344,18 +237,10 @@ def _lost(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:
     return Turn(state._replace(lost=""), (), Verdict(INFO, msg("home.open_again", order=state.lost)))
 
 
-def _does(state: Home, effect: Effect, leaving: bool = False) -> Result:
-    if isinstance(effect, SignOut) and not leaving:
-        return Turn(state, (unsent.ASKED,))
+def _does(state: Home, effect: Effect, context: Context, sure: bool) -> Result:
+    if isinstance(effect, SignOut) and not sure:
+        return Turn(state, (leaving.asked(context),))
     return Turn(state if isinstance(effect, Quit) else _anew(state), (effect,))
-
-
-def _hints(state: Home) -> tuple[Hint, ...]:
-    """Letters beside the menu: its own, those that lead through a long list, and back."""
-    back = (BACK,) if state.search or state.page else ()
-    doubts = (Hint("d", msg("home.doubts")),) if state.doubts else ()
-    out = () if state.page else (Hint("o", msg("home.sign_out")),)
-    return (*doubts, *out, *window.page_hints(state), Hint("h", msg("hint.help")), *back)
 
 
 def _size(context: Context) -> int:
@@ -370,31 +255,3 @@ def _query(state: Home, context: Context) -> Query:
 
 def _start(state: Home, listed: Listed) -> Result:
     return Turn(_anew(state), (Start("pick", {"order_number": listed.number}),))
-
-
-def _listed(row: Mapping[str, Any], context: Context) -> Listed:
-    claim = claim_of(row, context)
-    return Listed(
-        number=str(row["order_number"]),
-        who=str(row.get("customer_name") or row.get("reference") or ""),
-        due=due(str(row.get("pickup_date") or ""), context.now),
-        lines=int(number(row.get("total_lines"))),
-        of=number(row.get("total_quantity")),
-        picked=number(row.get("picked_quantity")),
-        taken=claim is not None,
-        by=claim.who if claim else "",
-        urgent=bool(row.get("urgent")),
-        given=str(row.get("given_by") or "") if row.get("given_to") and row.get("given_to") == context.user else "",
-    )
-
-
-def _row(listed: Listed) -> Row:
-    share = listed.picked / listed.of if listed.of > 0 else Decimal(0)
-    progress = msg("progress.of", done=listed.picked, total=listed.of)
-    when = msg("home.urgent", due=listed.due) if listed.urgent else listed.due
-    if listed.given:
-        when = msg("home.yours", who=listed.given)
-    if listed.taken:
-        when = msg("home.taken_by", who=listed.by) if listed.by else msg("home.taken")
-    cells = (raw(listed.number), when, raw(listed.who), progress)
-    return Row(listed.number, cells, min(Decimal(1), share))

@@ -7,7 +7,6 @@ people's picks are added up.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import number
@@ -16,6 +15,7 @@ from aisle.jobs.claim import Claim, claim_of, is_later
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.history import Back
 from aisle.jobs.pick.picking import Picking, Tote, Way
+from aisle.jobs.pick.walk import all_in_hand
 from aisle.jobs.pick.write import claim
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
@@ -24,6 +24,9 @@ Result = Turn[Picking]
 
 ASKED = ("take_over", "open_free")
 """Ways to open an order that somebody else has, or had while that was asked."""
+
+OTHERS = ("both", "hand_over")
+"""Ways on from the news that somebody else has taken an order over."""
 
 LEFT_OVER, REFUSED = "left_over", "refused"
 """The queries for what the service could not take of this round's picks, and of what was put down."""
@@ -76,7 +79,7 @@ def _taken_over(state: Picking, tote: Tote, found: Claim) -> Result | None:
     if found.same:
         return _taken_along(state, tote, found)
     known = picking.with_tote(state, tote._replace(since=found.since, mine=False))
-    count = sum((take.in_hand for take in state.takes if take.order == tote.order), Decimal(0))
+    count = all_in_hand(take for take in state.takes if take.order == tote.order)
     told = msg("pick.taken_over", order=tote.order, who=found.who, count=count)
     ways = (Way("both", tote.order, found.who), Way("hand_over", tote.order, found.who, quantity=count))
     return Turn(known._replace(over=ways), (), Verdict(ASK, told))
@@ -86,6 +89,51 @@ def _taken_along(state: Picking, tote: Tote, found: Claim) -> Result:
     told = Verdict(INFO, msg("pick.taken_along", order=tote.order, terminal=found.terminal))
     rest = picking.without(state, tote.order, "claimed")._replace(back=state.back)
     return Turn(rest, (), told) if rest.totes else Turn(state, (Close(told),))
+
+
+def accompanied(before: Picking, turn: Result, order: str, row: Mapping[str, Any], context: Context) -> Result:
+    """Who else has an order of the round open stands on the page, and is told when he comes or goes."""
+    tote = picking.tote_of(turn.state, order)
+    if tote is None or not tote.here:
+        return turn
+    found = claim_of(row, context)
+    people = (each for each in row.get("at_work") or () if each["user"] != context.user)
+    names = tuple(dict.fromkeys(str(each["name"]) for each in people))
+    was = picking.tote_of(before, order)
+    state = picking.with_tote(turn.state, tote._replace(beside=names))
+    if was is None or not was.here:
+        return _told_beside(turn._replace(state=state), _others(state, order, found, row))
+    came = [name for name in names if name not in was.beside]
+    gone = [name for name in was.beside if name not in names]
+    answered = () if found else tuple(way for way in state.over if way.key == order and way.kind in OTHERS)
+    if answered:
+        state = picking.with_tote(state, tote._replace(beside=names, since="", mine=False, looks=True))
+        state = state._replace(over=tuple(way for way in state.over if way not in answered))
+        gone = [answered[0].label]
+    told = msg("pick.beside", order=order, who=", ".join(came)) if came else None
+    if gone:
+        told = msg("pick.beside_left", order=order, who=", ".join(gone))
+    return _told_beside(turn._replace(state=state), told)
+
+
+def _others(state: Picking, order: str, found: Claim | None, row: Mapping[str, Any]) -> Msg | None:
+    """Who else is in orders that are opened; of whoever has one on another host nobody here can tell."""
+    if state.phase == "wait":
+        return None
+    mine = [tote for tote in state.totes if tote.beside]
+    if mine:
+        return msg("pick.beside", order=mine[0].order, who=", ".join(mine[0].beside))
+    away = found is not None and found.who and not found.same and "claim_open" not in row
+    return msg("pick.beside_maybe", order=order, who=found.who) if found and away else None
+
+
+def _told_beside(turn: Result, told: Msg | None) -> Result:
+    """Beside what is told anyway; what is asked says who it is about."""
+    if told is None or (turn.verdict and turn.verdict.kind == ASK):
+        return turn
+    if turn.verdict is None:
+        return turn._replace(verdict=Verdict(INFO, told))
+    return turn._replace(verdict=Verdict(INFO, msg("pick.told_both", what=told, more=turn.verdict.text)))
 
 
 def opened(turn: Result, order: str, row: Mapping[str, Any], context: Context) -> Result:

@@ -50,7 +50,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 7
+    version = 8
     journalled = True
 
     def begin(self) -> Picking:
@@ -206,8 +206,9 @@ def _number(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Contex
     if tote:
         return pick_put.named(state, tote)
     found = numbers.meanings(rows, value, numbers.or_order(value, (PRODUCT, LOCATION)))
-    if found and value > numbers.LIKELY:
-        return _thing(state._replace(ways=()), found, context)
+    if value > numbers.LIKELY:  # nobody means so many
+        code = f"{value:f}"
+        return _thing(state._replace(ways=()), found, context) if found else wrong(state, "pick.unknown", code=code)
     return pick_why.over_set(state, value, *(Way(f"is_{each.kind}", each.key, each.label) for each in found))
 
 
@@ -324,7 +325,7 @@ def _other_order(state: Picking, meaning: Meaning) -> Result:
 
 def _way(state: Picking, way: Way, context: Context) -> Result:
     """A numbered way on."""
-    state = state._replace(ways=(), over=() if way in state.over else state.over)
+    state = state._replace(over=()) if way in state.over else state._replace(ways=())
     match way.kind:
         case "look_up":
             return Turn(state, (Start("lookup", {"product_number": way.key}),))

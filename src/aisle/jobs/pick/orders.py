@@ -61,7 +61,8 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
         return left(state, tote, "given", str(row.get("given_name") or row["given_to"]))
     claim = pick_claim.asked(state, tote, row, context)
     if claim:
-        return pick_given.followed(tote, claim, row) if tote.here else claim
+        followed = pick_given.followed(tote, claim, row) if tote.here else claim
+        return pick_claim.accompanied(state, followed, order, row, context)
     tote = tote._replace(who=str(row.get("customer_name") or ""), comment=str(row.get("comment") or ""))
     if not row.get("lines_known", True):
         return Turn(picking.with_tote(state, tote))
@@ -69,9 +70,11 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
     if not fresh:
         return left(state, tote, "empty")
     if tote.here:
-        return pick_given.followed(tote, _merged(state, tote, fresh), row)
-    came = _came(state, tote._replace(here=True, urgent=bool(row.get("urgent"))), fresh)
-    return pick_given.opened(pick_claim.opened(came, order, row, context), order, row)
+        turn = pick_given.followed(tote, _merged(state, tote, fresh), row)
+    else:
+        came = _came(state, tote._replace(here=True, urgent=bool(row.get("urgent"))), fresh)
+        turn = pick_given.opened(pick_claim.opened(came, order, row, context), order, row)
+    return pick_claim.accompanied(state, turn, order, row, context)
 
 
 def _came(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
@@ -117,6 +120,8 @@ def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
     before, after = state.take, renewed.take
     same = before is not None and after is not None and before.stop == after.stop
     renewed = renewed._replace(ways=state.ways if same else ())
+    if state.ways and not renewed.ways:
+        return Turn(renewed, (), Verdict(INFO, msg("pick.changed_asked", order=tote.order)))
     if renewed.ways or renewed.over:
         return Turn(renewed)  # what is asked stays on the screen, with why it is asked
     return Turn(renewed, (), Verdict(INFO, msg("pick.changed", order=tote.order)))

@@ -65,6 +65,8 @@ class Tote(NamedTuple):
     """It was opened to be looked at, and is nobody's for that; the first thing that is done to it claims it."""
     urgent: bool = False
     """Its stops come before those of the others."""
+    beside: tuple[str, ...] = ()
+    """Who else has it open, by name, as far as this host knows."""
 
 
 class Asked(NamedTuple):
@@ -204,11 +206,6 @@ def in_hand(state: Picking, order: str = "") -> bool:
     return any(take.in_hand for take in state.takes if order in ("", take.order))
 
 
-def all_in_hand(state: Picking) -> Decimal:
-    """How much is picked and not put down."""
-    return sum((take.in_hand for take in state.takes), Decimal(0))
-
-
 def to_be_back(state: Picking) -> Decimal:
     """How much is to be put back."""
     return sum((back.quantity for back in state.back), Decimal(0))
@@ -229,12 +226,10 @@ def is_full(state: Picking, order: str) -> bool:
 
 def choices(state: Picking) -> tuple[Way, ...]:
     """The numbered ways on that are open now."""
-    if state.ways:
-        return state.ways
     if state.back:
-        return (Way("put_back"),)
-    if state.over:
-        return state.over
+        return state.ways or (Way("put_back"),)
+    if state.ways or state.over:
+        return (*state.ways, *state.over)
     if state.phase == "wait":
         return (Way("go_on"),) if any(tote.here for tote in state.totes) else ()
     if state.phase != "done" or not state.many or state.only:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 
 from aisle.jobs import numbers
@@ -10,7 +10,7 @@ from aisle.jobs.base import priced
 from aisle.jobs.house.note import Note
 from aisle.jobs.pick import picking
 from aisle.jobs.pick.picking import Picking, Tote, Way
-from aisle.jobs.pick.walk import Take, is_nothing
+from aisle.jobs.pick.walk import Take, all_in_hand, is_nothing, pieces
 from aisle.jobs.view import BACK, GOOD, INFO, ON, Fact, Hint, Line, Msg, Step, Stop, Verdict, msg, raw
 
 COMING = 12
@@ -94,6 +94,7 @@ def _stop(state: Picking, take: Take) -> Step:
     tote = picking.tote_of(state, take.order)
     if state.many and tote:
         lines.append(Line("tote", _tote(tote)))
+    lines += _beside(state, {each.order for each in stop})
     if take.barred:
         lines.append(Line("note", msg("pick.note_pool", pool=_numbers(take.barred), allowed=_numbers(take.pools))))
     hints = [ON, Hint("s", msg("hint.short"))]
@@ -101,7 +102,7 @@ def _stop(state: Picking, take: Take) -> Step:
         hints.append(Hint("u", msg("hint.undo")))
     if notes(state):
         hints.append(Hint("i", msg("hint.note")))
-    done, total, _ = picking.total(state.takes)
+    done, total = pieces(state.takes)
     return Step(
         name=state.step,
         title=_title(state),
@@ -114,6 +115,13 @@ def _stop(state: Picking, take: Take) -> Step:
         done=done,
         total=total,
     )
+
+
+def _beside(state: Picking, orders: Collection[str]) -> list[Line]:
+    """Who else has these orders open."""
+    totes = (tote for tote in state.totes if tote.beside and tote.order in orders)
+    id_ = "pick.note_beside_tote" if state.many else "pick.note_beside"
+    return [Line("note", msg(id_, tote=tote.letter, who=", ".join(tote.beside))) for tote in totes]
 
 
 def notes(state: Picking) -> tuple[Note, ...]:
@@ -226,7 +234,7 @@ def _way(state: Picking, way: Way) -> Msg:
 
 
 def _done(state: Picking) -> Step:
-    quantity, total, _ = picking.total(state.takes)
+    quantity, total = pieces(state.takes)
     return Step(
         name=state.step,
         title=_title(state),
@@ -243,7 +251,7 @@ def _done_lines(state: Picking) -> list[Line]:
     """What came of it, and where the goods are, if there are any."""
     if is_nothing(state.takes):
         return [Line("note", _nothing(state))]
-    quantity, total, _ = picking.total(state.takes)
+    quantity, total = pieces(state.takes)
     in_hand = picking.in_hand(state)
     notes = msg("pick.note_done", lines=len(state.takes), quantity=quantity)
     full = sum(not take.closed for take in state.takes)
@@ -253,6 +261,7 @@ def _done_lines(state: Picking) -> list[Line]:
         notes = msg("pick.note_round_done", count=len(state.totes), quantity=quantity)
     lying = [tote for tote in state.totes if picking.in_hand(state, tote.order)]
     lines = [Line("note", notes), Line("note", msg("pick.note_put_down") if in_hand else msg("pick.note_moved"))]
+    lines += _beside(state, {tote.order for tote in state.totes})
     if state.many and in_hand:
         letters = " ".join(tote.letter for tote in lying if state.only in ("", tote.order))
         lines.insert(0, Line("tote", msg("pick.totes_in_hand", totes=letters)))
@@ -273,7 +282,7 @@ def left(state: Picking) -> Verdict:
     if is_nothing(state.takes):
         return Verdict(INFO, _nothing(state))
     placed = any(take.place for take in state.takes)  # else nobody here keeps places
-    lying = picking.all_in_hand(state) if placed else Decimal(0)
+    lying = all_in_hand(state.takes) if placed else Decimal(0)
     if lying and state.many:
         totes = " ".join(tote.letter for tote in state.totes if picking.in_hand(state, tote.order))
         return Verdict(INFO, msg("pick.left_lying_round", count=lying, totes=totes))

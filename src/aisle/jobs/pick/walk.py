@@ -115,6 +115,21 @@ def is_nothing(takes: Collection[Take]) -> bool:
     return bool(takes) and all(take.closed and not take.picked for take in takes)
 
 
+def pieces(takes: Iterable[Take]) -> tuple[Decimal, Decimal]:
+    """(picked, ordered) of lines of any products, in pieces: what is measured counts as one, whatever its unit."""
+    counted = [
+        (Decimal(bool(take.picked) and not take.open), Decimal(1)) if take.decimal else (take.picked, take.of)
+        for take in takes
+    ]
+    return sum((picked for picked, _ in counted), Decimal(0)), sum((of for _, of in counted), Decimal(0))
+
+
+def all_in_hand(takes: Iterable[Take]) -> Decimal:
+    """How many pieces of these lines are picked and not put down; what is measured counts as one."""
+    counted = (Decimal(bool(take.in_hand)) if take.decimal else take.in_hand for take in takes)
+    return sum(counted, Decimal(0))
+
+
 Feet = tuple[Decimal, Decimal, tuple[tuple[int, int, str], ...]]
 """What stops are sorted by: walking order, order of the place, its code."""
 

@@ -27,17 +27,34 @@ SELECT s.* FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? AND j.user = ? AND s.terminal = ?
 """
 
+_AT_WORK = """
+SELECT j.user, s.* FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
+JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY h.since
+"""
+
 
 def with_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
     """Adds what is known here, in place: to each order that is claimed `claimed_by`, `claimed_name`, `claimed_on`,
-    `claimed_terminal` and `claim_open` (True or False; missing where this host cannot know), to lines the
-    `picked_name` of who picked last."""
+    `claimed_terminal` and `claim_open` (True or False; missing where this host cannot know); to one with lines who has
+    it open on this host, whoever claims it (`at_work`: user, name, terminal); to lines the `picked_name` of who picked
+    last."""
     for row in rows:
         for line in row.get("lines") or ():
             if line.get("picked_username"):
                 line["picked_name"] = name_of(cache, str(line["picked_username"]))
+        if "lines" in row:
+            row["at_work"] = _at_work(cache, outbox, str(row["order_number"]))
         if row.get("is_claimed"):
             _add(cache, outbox, row)
+
+
+def _at_work(cache: apsw.Connection, outbox: apsw.Connection, order: str) -> list[dict[str, str]]:
+    found = ((str(user), session_of(session)) for user, *session in fetch(outbox, _AT_WORK, order))
+    return [
+        {"user": user, "name": name_of(cache, user), "terminal": session.terminal}
+        for user, session in found
+        if session.running
+    ]
 
 
 def with_pickers(cache: apsw.Connection, refused: Iterable[Row]) -> None:

@@ -17,7 +17,8 @@ searched for.
 counts, losses and corrections, youngest first. `reasons`: those that the store's logs have named.
 `homes` (product_numbers): the places of each, those that have some first, in the order of feet. `refusals` (operation,
 since): what the service refused and why, oldest first. `doubts` (op_id, first, size): what is not settled, those that
-need a person first; `trouble`: how many these are; `unsent`: how many wait to be sent. `named` (code): what it is the
+need a person first; `trouble`: how many these are; `open` (user, now): how many wait to be
+sent, with rows of what this user has in hand (aisle.local.reads.in_hand). `named` (code): what it is the
 number of. Of picking: `stranger`, `lying`, `pickups`, see aisle.local.reads.pick; `spot`, see aisle.local.reads.spot.
 Of deliveries: `deliveries`, `delivery`, `expecting`, `receipts`, `receipt_kinds`, see aisle.local.reads.deliveries. Of
 the log: `logs`, `losses`, see aisle.local.reads.logbook.
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from aisle.local.reads import catalogue as reads_catalogue
     from aisle.local.reads import deliveries as reads_deliveries
     from aisle.local.reads import goods as reads_goods
+    from aisle.local.reads import in_hand as reads_in_hand
     from aisle.local.reads import logbook as reads_logbook
     from aisle.local.reads import logs as reads_logs
     from aisle.local.reads import moves as reads_moves
@@ -77,6 +79,7 @@ else:
     reads_catalogue = Late("aisle.local.reads.catalogue")
     reads_deliveries = Late("aisle.local.reads.deliveries")
     reads_goods = Late("aisle.local.reads.goods")
+    reads_in_hand = Late("aisle.local.reads.in_hand")
     reads_logbook = Late("aisle.local.reads.logbook")
     reads_logs = Late("aisle.local.reads.logs")
     reads_moves = Late("aisle.local.reads.moves")
@@ -161,6 +164,11 @@ def _unread(on: Ground, _: Args) -> Result:
     return [{"list": name} for name in found], len(found)
 
 
+def _open(on: Ground, args: Args) -> Result:
+    rows = reads_in_hand.in_hand(on.cache, on.outbox, on.overlay.orders(), args)
+    return rows, Outbox(on.outbox).counts()[0]
+
+
 def _language(outbox: apsw.Connection, user: str) -> Result:
     kept = remarks_of(outbox, [user], LANGUAGE)
     return [{"language": each.text} for each in kept.values()], len(kept)
@@ -213,7 +221,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "doubts": lambda on, args: doubts(on.outbox, on.cache, args),
     "trouble": lambda on, _: trouble(on.outbox),
     "language": lambda on, args: _language(on.outbox, str(args["user"])),
-    "unsent": lambda on, _: ([], Outbox(on.outbox).counts()[0]),
+    "open": _open,
     "unread": _unread,
     "count_log": lambda on, args: reads_logs.count_log(on.cache, on.outbox, on.home.store, args),
     "reasons": lambda on, _: reads_logs.reasons(on.cache),

@@ -82,7 +82,7 @@ _OF: Mapping[str, Told] = {
     "trouble": _whole(REFUSAL),
     # answers to one input, or made of what no ring tells of
     **dict.fromkeys(("features", "file", "given", "lying", "named", "pickups", "reasons", "receipt_kinds"), _NOTHING),
-    **dict.fromkeys(("short_reasons", "spot", "stranger", "terminal", "unread", "unsent", "views", "words"), _NOTHING),
+    **dict.fromkeys(("short_reasons", "spot", "stranger", "terminal", "unread", "open", "views", "words"), _NOTHING),
 }
 """By the read's name (see `Reads.query`); any other read may show anything."""
 

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
+    # Before somebody signs out
+    "home.in_hand": (
+        "{count} in Hand. Doch?",
+        "{count} nicht abgelegt. Noch einmal meldet ab",
+        "Gepickt und nicht abgelegt: {count} von Auftrag {orders:~}. Noch einmal dasselbe meldet ab.",
+    ),
+    "home.in_hand_unsent": (
+        "{count} in Hand. Doch?",
+        "{count} nicht abgelegt, {unsent} nicht gesendet. Noch einmal meldet ab",
+        "Nicht abgelegt: {count} von Auftrag {orders:~}; nicht gesendet: {unsent}. Noch einmal dasselbe meldet ab.",
+    ),
+    # Orders that were given to somebody
     "home.given": ("{order} kommt", "{order} kommt von {who:~}", "Auftrag {order} kommt von {who:~}; zuerst zu picken"),
     "home.given_many": (
         "{count} dazu",
@@ -106,4 +118,27 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Auftrag {order} ist wieder offen, nichts gepickt",
     ),
     "pick.told_both": ("{what}", "{what} · {more}"),
+    # Who else has an order open
+    "pick.changed_asked": (
+        "Auftrag geändert",
+        "{order} geändert: die Frage entfällt",
+        "Auftrag {order} wurde anderswo geändert: was hier gefragt war, entfällt",
+    ),
+    "pick.beside": (
+        "{who:~} auch",
+        "{who:~} pickt {order} auch",
+        "{who:~} pickt Auftrag {order} auch; was ihr beide nehmt, wird addiert",
+    ),
+    "pick.beside_maybe": (
+        "{who:~} hatte ihn",
+        "{who:~} pickt {order} vielleicht noch",
+        "{who:~} hatte Auftrag {order} und pickt vielleicht noch; was ihr beide nehmt, wird addiert",
+    ),
+    "pick.beside_left": (
+        "{who:~} ist raus",
+        "{who:~} hat {order} verlassen",
+        "{who:~} hat Auftrag {order} verlassen; es geht allein weiter",
+    ),
+    "pick.note_beside": ("Mit {who:~}", "{who} pickt ihn auch"),
+    "pick.note_beside_tote": ("{tote}: mit {who:~}", "Kiste {tote}: {who} pickt ihn auch"),
 }

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
+    # Before somebody signs out
+    "home.in_hand": (
+        "{count} in hand. Again?",
+        "{count} not put down. The same again signs out",
+        "Picked and not put down: {count} of order {orders:~}. The same once more signs out.",
+    ),
+    "home.in_hand_unsent": (
+        "{count} in hand. Again?",
+        "{count} not put down, {unsent} not sent. The same again signs out",
+        "Not put down: {count} of order {orders:~}; not sent yet: {unsent}. The same once more signs out.",
+    ),
+    # Orders that were given to somebody
     "home.given": (
         "{order} is yours",
         "{who:~} gives you {order}",
@@ -102,4 +114,27 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.open_again": ("{order} is open", "{order} is open again", "Order {order} is open again, with nothing picked"),
     "pick.told_both": ("{what}", "{what} · {more}"),
+    # Who else has an order open
+    "pick.changed_asked": (
+        "Order changed",
+        "{order} changed: the question is off",
+        "Order {order} was changed elsewhere: what was asked here is off",
+    ),
+    "pick.beside": (
+        "{who:~} too",
+        "{who:~} picks {order} too",
+        "{who:~} picks order {order} too; what you both take is added up",
+    ),
+    "pick.beside_maybe": (
+        "{who:~} had it",
+        "{who:~} may still pick {order}",
+        "{who:~} had order {order} and may still pick it; what you both take is added up",
+    ),
+    "pick.beside_left": (
+        "{who:~} left it",
+        "{who:~} has left {order}",
+        "{who:~} has left order {order}; you go on alone",
+    ),
+    "pick.note_beside": ("With {who:~}", "{who} picks it too"),
+    "pick.note_beside_tote": ("{tote}: with {who:~}", "Tote {tote}: {who} picks it too"),
 }

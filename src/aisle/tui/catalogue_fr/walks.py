@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
+    # Before somebody signs out
+    "home.in_hand": (
+        "{count} en main. Encore ?",
+        "{count} pas posés. Encore une fois déconnecte",
+        "Prélevé et pas posé : {count} de la commande {orders:~}. La même touche encore une fois déconnecte.",
+    ),
+    "home.in_hand_unsent": (
+        "{count} en main. Encore ?",
+        "{count} pas posés, {unsent} non envoyés. Encore une fois déconnecte",
+        "Pas posé : {count} de la cde {orders:~} ; pas envoyé : {unsent}. La même touche encore une fois déconnecte.",
+    ),
+    # Orders that were given to somebody
     "home.given": (
         "{order} : à faire",
         "{order} vient de {who:~}",
@@ -110,4 +122,27 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "La commande {order} est de nouveau ouverte, rien de prélevé",
     ),
     "pick.told_both": ("{what}", "{what} · {more}"),
+    # Who else has an order open
+    "pick.changed_asked": (
+        "Cde modifiée",
+        "{order} modifiée : question levée",
+        "La commande {order} a été modifiée ailleurs : la question posée ici tombe",
+    ),
+    "pick.beside": (
+        "{who:~} aussi",
+        "{who:~} prépare aussi {order}",
+        "{who:~} prépare aussi la commande {order} ; vos prises s'additionnent",
+    ),
+    "pick.beside_maybe": (
+        "{who:~} l'avait",
+        "{who:~} y est peut-être encore",
+        "{who:~} avait la commande {order} et y est peut-être encore ; vos prises s'additionnent",
+    ),
+    "pick.beside_left": (
+        "{who:~} est parti",
+        "{who:~} a quitté {order}",
+        "{who:~} a quitté la commande {order} ; la suite se fait seul",
+    ),
+    "pick.note_beside": ("Avec {who:~}", "{who} la prépare aussi"),
+    "pick.note_beside_tote": ("{tote} : avec {who:~}", "Bac {tote} : {who} la prépare aussi"),
 }

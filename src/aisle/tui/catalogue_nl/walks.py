@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
+    # Before somebody signs out
+    "home.in_hand": (
+        "{count} in hand. Toch?",
+        "{count} niet neergezet. Nog eens meldt af",
+        "Gepickt en niet neergezet: {count} van order {orders:~}. Nog eens hetzelfde meldt af.",
+    ),
+    "home.in_hand_unsent": (
+        "{count} in hand. Toch?",
+        "{count} niet neergezet, {unsent} niet verzonden. Nog eens meldt af",
+        "Niet neergezet: {count} van order {orders:~}; niet verzonden: {unsent}. Nog eens hetzelfde meldt af.",
+    ),
+    # Orders that were given to somebody
     "home.given": ("{order} erbij", "{order} komt van {who:~}", "Order {order} komt van {who:~}; eerst te picken"),
     "home.given_many": ("{count} erbij", "{count} orders erbij", "{count} orders komen van {who:~}; eerst te picken"),
     "home.yours": ("erbij", "van {who:~}", "erbij, van {who:~}"),
@@ -98,4 +110,27 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.open_again": ("{order} is open", "{order} is weer open", "Order {order} is weer open, niets gepickt"),
     "pick.told_both": ("{what}", "{what} · {more}"),
+    # Who else has an order open
+    "pick.changed_asked": (
+        "Order gewijzigd",
+        "{order} gewijzigd: vraag vervalt",
+        "Order {order} is elders gewijzigd: wat hier gevraagd werd, vervalt",
+    ),
+    "pick.beside": (
+        "{who:~} ook",
+        "{who:~} pickt {order} ook",
+        "{who:~} pickt order {order} ook; wat jullie beiden pakken, telt samen",
+    ),
+    "pick.beside_maybe": (
+        "{who:~} had hem",
+        "{who:~} pickt {order} misschien nog",
+        "{who:~} had order {order} en pickt misschien nog; wat jullie beiden pakken, telt samen",
+    ),
+    "pick.beside_left": (
+        "{who:~} is weg",
+        "{who:~} heeft {order} verlaten",
+        "{who:~} heeft order {order} verlaten; het gaat alleen verder",
+    ),
+    "pick.note_beside": ("Met {who:~}", "{who} pickt hem ook"),
+    "pick.note_beside_tote": ("{tote}: met {who:~}", "Bak {tote}: {who} pickt hem ook"),
 }

@@ -9,7 +9,7 @@ from aisle.jobs.pick.gather import WalkJob
 from aisle.jobs.pick.gather_state import Chosen, Gathering
 from aisle.jobs.pick.history import Back, Before, Did
 from aisle.jobs.pick.job import PickJob
-from aisle.jobs.pick.picking import Picking, Tote, Way, with_takes
+from aisle.jobs.pick.picking import Picking, Tote, Way, with_takes, with_tote
 from aisle.jobs.pick.walk import Take
 from aisle.jobs.view import ASK, GOOD, WRONG, Frame, Link, Verdict, View, msg
 
@@ -168,7 +168,9 @@ def _pick_taken_over(text: str) -> Frame:
     who = text or "Ben Okafor"
     ways = (Way("both", "100042", who), Way("hand_over", "100042", who, quantity=Decimal(2)))
     verdict = Verdict(ASK, msg("pick.taken_over", order="100042", who=who, count=2))
-    return _frame(PickJob().view(_picking(text)._replace(over=ways)), verdict, Link("live", 4.0), serial=8)
+    state = _picking(text)._replace(over=ways)
+    state = with_tote(state, state.totes[0]._replace(beside=(who,)))
+    return _frame(PickJob().view(state), verdict, Link("live", 4.0), serial=8)
 
 
 def _pick_given(text: str) -> Frame:

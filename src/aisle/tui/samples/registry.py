@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from aisle.jobs.house.home import Home, HomeJob, Listed
+from aisle.jobs.house.home import HomeJob
+from aisle.jobs.house.home_state import Home, Listed
 from aisle.jobs.house.sign_in import Person, SigningIn, SignInJob
 from aisle.jobs.view import ASK, WRONG, Frame, Link, Verdict, View, msg
 from aisle.tui.samples import looks

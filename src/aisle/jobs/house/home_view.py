@@ -1,0 +1,49 @@
+"""What home shows: the open orders, and what can be done."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from aisle.jobs import window
+from aisle.jobs.house.home_state import PAGES, Home, Listed
+from aisle.jobs.view import BACK, Hint, ListWindow, Row, msg, raw
+
+
+def view(state: Home) -> ListWindow:
+    """The orders, the numbered commands under them, and letters."""
+    return ListWindow(
+        name="home",
+        title=msg("home.title"),
+        prompt=msg("home.prompt"),
+        heads=(msg("head.order"), msg("head.pickup"), msg("head.customer"), msg("head.progress")),
+        rows=tuple(_row(listed) for listed in state.rows),
+        first=state.first,
+        total=state.total,
+        cursor=state.cursor,
+        empty=msg("home.no_match", text=state.typed or state.search)
+        if state.typed or state.search
+        else msg("home.empty"),
+        choices=PAGES[state.page],
+        hints=_hints(state),
+        more=state.partly,
+    )
+
+
+def _hints(state: Home) -> tuple[Hint, ...]:
+    """Letters beside the menu: its own, those that lead through a long list, and back."""
+    back = (BACK,) if state.search or state.page else ()
+    doubts = (Hint("d", msg("home.doubts")),) if state.doubts else ()
+    out = () if state.page else (Hint("o", msg("home.sign_out")),)
+    return (*doubts, *out, *window.page_hints(state), Hint("h", msg("hint.help")), *back)
+
+
+def _row(listed: Listed) -> Row:
+    share = listed.picked / listed.of if listed.of > 0 else Decimal(0)
+    progress = msg("progress.of", done=listed.picked, total=listed.of)
+    when = msg("home.urgent", due=listed.due) if listed.urgent else listed.due
+    if listed.given:
+        when = msg("home.yours", who=listed.given)
+    if listed.taken:
+        when = msg("home.taken_by", who=listed.by) if listed.by else msg("home.taken")
+    cells = (raw(listed.number), when, raw(listed.who), progress)
+    return Row(listed.number, cells, min(Decimal(1), share))
