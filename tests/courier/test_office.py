@@ -17,12 +17,13 @@ import pytest
 
 from aisle.courier.courier import World
 from aisle.courier.heir import SEAT, Seat
-from aisle.courier.office import Office, is_newer
+from aisle.courier.office import Office
 from aisle.courier.run import Term, run, work_here
 from aisle.errors import StorageError
 from aisle.lifeline import LIFELINE, lifeline_fd
 from aisle.local.host import spawn
 from aisle.local.host.lock import Election, Holder
+from aisle.local.host.program import is_newer
 from aisle.local.host.signals import Bell, socket_folder
 from aisle.local.host.spawn import spawn_courier
 from tests.courier.fake import lost_before

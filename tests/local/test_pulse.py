@@ -14,12 +14,13 @@ from aisle.jobs.view import Link
 from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder
 from aisle.local.host.process import STOPPED, state
+from aisle.local.host.program import PROGRAM
 from aisle.local.host.pulse import END_S, GAP_S, HUNG_S, Pulse, beat
 from aisle.local.host.signals import Bell, CourierSocket
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import open_outbox
 from aisle.local.reads.reads import Reads
-from aisle.local.session.lookout import Lookout
+from aisle.local.session.lookout import OLD_S, Lookout
 from tests.local.children import Child, running
 from tests.local.kit import Clock
 
@@ -106,6 +107,24 @@ def test_one_that_came_and_died_is_followed_at_the_next_look(home: Home) -> None
         lookout.keep_courier()
         assert len(called) == 6
         reads.close()
+
+
+@pytest.mark.parametrize(("version", "calls"), [("0.0.1+1.1", 3), (PROGRAM, 0), ("999.0", 0)])
+def test_beside_a_courier_of_an_older_program_this_programs_is_called(home: Home, version: str, calls: int) -> None:
+    clock, called = Clock(), []
+    election = Election(home.lock)
+    election.try_win(Holder(os.getpid(), version, 0.0))
+    with closing(open_outbox(home.folder)) as outbox, closing(CourierSocket(home)), closing(Bell(home)) as bell:
+        reads = Reads(home, outbox)
+        lookout = Lookout(reads, Journal(outbox), bell, "S", lambda: called.append(clock.now), clock)
+        lookout.begin()
+        for _ in range(int(2 * OLD_S / 5) + 1):
+            lookout.keep_courier()
+            beat(home.lock)
+            clock.pass_(5)
+        assert len(called) == calls
+        reads.close()
+    election.resign()
 
 
 def _log(home: Home) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from collections.abc import Callable, Iterable
 
 from aisle.courier.alarm import Sleep
@@ -15,6 +14,7 @@ from aisle.courier.upkeep import BEAT_S
 from aisle.errors import StorageError
 from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder
+from aisle.local.host.program import is_newer
 from aisle.local.host.pulse import beat
 from aisle.local.host.signals import LEAVE, CourierSocket, ask_to_leave
 
@@ -29,18 +29,6 @@ _LOOK_S = 30.0
 _TRY_S = 0.2
 _TRIES = 75
 """A newer program waits for the older courier's last flight, and a little longer."""
-
-
-def is_newer(version: str, than: str) -> bool:
-    """Whether one version follows another: by its numbers, `0.10.0` after `0.9.1`; of one version, by the forms of its
-    files, `0.9.1+5.4` after `0.9.1+5.3`."""
-    return _numbers(version) > _numbers(than)
-
-
-def _numbers(version: str) -> tuple[tuple[int, ...], ...]:
-    release, _, build = version.partition("+")
-    forms = build if re.fullmatch(r"[\d.]+", build) else ""
-    return tuple(tuple(int(part) for part in re.findall(r"\d+", each)) for each in (release, forms))
 
 
 async def win(election: Election, home: Home, me: Holder, sleep: Sleep) -> bool:

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 from aisle import __version__
 from aisle.local.cache.schema import VERSION
 from aisle.local.outbox.schema import OUTBOX
 
 PROGRAM = f"{__version__}+{len(OUTBOX)}.{VERSION}"
 """The version, and the forms of the outbox and of the cache: between two releases these may change alone."""
+
+
+def is_newer(version: str, than: str) -> bool:
+    """Whether one version follows another: by its numbers, `0.10.0` after `0.9.1`; of one version, by the forms of its
+    files, `0.9.1+5.4` after `0.9.1+5.3`."""
+    return _numbers(version) > _numbers(than)
+
+
+def _numbers(version: str) -> tuple[tuple[int, ...], ...]:
+    release, _, build = version.partition("+")
+    forms = build if re.fullmatch(r"[\d.]+", build) else ""
+    return tuple(tuple(int(part) for part in re.findall(r"\d+", each)) for each in (release, forms))

@@ -1,4 +1,5 @@
 """Whether the courier in office still turns round: one that is stopped or stuck keeps its lock, and sends nothing.
+One of an older program works, but what it reads goes where this program does not look.
 
 It touches its lock's file every few seconds, which needs no room on a disk. Sessions look at it when they look anyway.
 That one is stopped the kernel says at once; that one is stuck only shows when it is late.
@@ -14,8 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from aisle.local.host.home import Home
-from aisle.local.host.lock import Election
+from aisle.local.host.lock import Election, Holder
 from aisle.local.host.process import STOPPED, state
+from aisle.local.host.program import PROGRAM, is_newer
 
 HUNG_S = 30.0
 """So long without a sign of life, and it counts for nobody."""
@@ -40,6 +42,8 @@ class Pulse:
         self._seen: tuple[int, int] = (0, 0)
         self._since = self._looked = 0.0
         self._stopped = False
+        self.is_old = False
+        """Whether it was one of an older program at the last look."""
 
     @property
     def is_late(self) -> bool:
@@ -53,7 +57,9 @@ class Pulse:
         if seen != self._seen or not 0 <= now - self._looked <= GAP_S:
             self._seen, self._since = seen, now
         self._looked = now
-        self._stopped = self._is_stopped()
+        holder = Election(self._home.lock).holder()
+        self._stopped = holder is not None and self._is_stopped(holder)
+        self.is_old = holder is not None and is_newer(PROGRAM, holder.version)
         if now - self._since >= END_S:
             self._since = now
             self._end()
@@ -61,12 +67,11 @@ class Pulse:
     def forget(self) -> None:
         """There is none."""
         self._seen, self._since, self._looked = (0, 0), 0.0, 0.0
-        self._stopped = False
+        self._stopped = self.is_old = False
 
-    def _is_stopped(self) -> bool:
+    def _is_stopped(self, holder: Holder) -> bool:
         """Whether somebody has stopped it (SIGSTOP, a debugger); False for one whom this host does not know."""
-        holder = Election(self._home.lock).holder()
-        if holder is None or state(holder.pid) not in STOPPED:
+        if state(holder.pid) not in STOPPED:
             return False
         with suppress(OSError):
             return _has_open(holder.pid, self._home.lock)

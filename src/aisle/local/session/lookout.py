@@ -27,6 +27,9 @@ PATIENCE = 10.0
 AGAIN = 2.0
 """Seconds after which another is called for one that came and is gone already."""
 
+OLD_S = 60.0
+"""Seconds after which another is called beside one of an older program that has not left."""
+
 MANY = 4
 """Changes at once beyond which a job is only told of their topics."""
 
@@ -119,15 +122,20 @@ class Lookout:
     def keep_courier(self) -> None:
         """Calls a courier where there is none; one that was called has a moment to come.
 
-        One that is there and does nothing any more is ended, when that is sure: its heir takes over.
+        One that is there and does nothing any more is ended, when that is sure: its heir takes over. Beside one of an
+        older program this program's is called, which asks it to leave.
         """
         self._there = self._bell.courier_there()
         if self._there:
             self._came = True
             self._pulse.look()
+            if not self._pulse.is_old:
+                return
+            patience = OLD_S
         else:
             self._pulse.forget()
-        if not self._there and abs(self._clock() - self._called) >= (AGAIN if self._came else PATIENCE):
+            patience = AGAIN if self._came else PATIENCE
+        if abs(self._clock() - self._called) >= patience:
             self._called, self._came = self._clock(), False
             with suppress(StorageError, OSError):  # no process to be had: called again later
                 self._call_courier()
