@@ -86,12 +86,12 @@ class Voice(NamedTuple):
         args = dict(message.args)
         out: list[str] = []
         for piece in pieces(entry[min(level, len(entry) - 1)]):
-            out.append(self.raw(piece.text))
+            if piece.text:
+                out.append(self.raw(piece.text))
             if piece.name:
                 shown = self._value(args.get(piece.name, "?"), piece.spec, level)
-                room = width(shown)
                 cuts = piece.spec == "~" or (piece.spec == "~~" and not isinstance(args.get(piece.name), Msg))
-                if cuts and cut and room > LEAST:
+                if cuts and cut and (room := width(shown)) > LEAST:
                     shown = fit_middle(shown, max(LEAST, room - cut), mark=self.mark)
                     cut -= room - width(shown)
                 out.append(shown)

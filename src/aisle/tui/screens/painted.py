@@ -35,7 +35,7 @@ class Painted(NamedTuple):
 
 def line_width(line: Line) -> int:
     """Cells that a line takes."""
-    return sum(width(text) for text, _ in line)
+    return width("".join([text for text, _ in line]))
 
 
 def padded(line: Line, cells: int, role: str = "") -> Line:
@@ -47,11 +47,13 @@ def padded(line: Line, cells: int, role: str = "") -> Line:
 def clipped(line: Line, cells: int) -> Line:
     """The line without whatever stands right of `cells`: the last guard of the width."""
     kept: Line = []
+    room = cells
     for text, role in line:
-        room = cells - line_width(kept)
         if room <= 0:
             break
-        kept.append((take(text, room), role))
+        head = take(text, room)
+        kept.append((head, role))
+        room -= width(head)
     return kept
 
 
