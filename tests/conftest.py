@@ -6,11 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from aisle.courier.pull import thrift
 from tests.terminal.harness import Terminal
 from tests.terminal.lifeline import Lifeline, foreign_names, left_over
 
@@ -24,6 +26,25 @@ settings.load_profile("searching" if os.environ.get("AISLE_FULL") else "steady")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Hundreds of processes start here and thousands of asserts are rewritten: what was compiled once is not again."""
+
+MEMORY, _ROOM = Path("/dev/shm"), 2 << 30
+
+
+def _in_memory() -> bool:
+    """Whether there is memory for what the tests write, and programs may be started from there."""
+    if not os.access(MEMORY, os.W_OK):
+        return False
+    place = os.statvfs(MEMORY)
+    return place.f_bavail * place.f_frsize >= _ROOM and not place.f_flag & os.ST_NOEXEC
+
+
+if _in_memory():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", os.fspath(MEMORY))
+os.environ["AISLE_ALLOW_VOLATILE"] = "1"
+"""Ten thousand tests commit to databases of their own, each commit to the disk: a slow one would be all they wait for.
+
+Folders of tests that passed go at once (`tmp_path_retention_policy`); `--basetemp` names another place for all of them.
+"""
 
 TEST_DATA = os.environ.get("AISLE_TEST_DATA")
 
@@ -56,6 +77,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.skip(reason="a long run; AISLE_FULL=1 asks for it"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nobody_looks_through_all_tests() -> Iterator[None]:
+    """Couriers in this process collect no garbage after each read: it would be that of the whole run.
+
+    Those that are processes of their own do.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thrift, "gc", SimpleNamespace(collect=lambda: 0))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -86,7 +86,10 @@ def filled(home: Home) -> Cache:
     return cache
 
 
-def test_nothing_is_made_where_nothing_is(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_made_where_nothing_is(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_disk(home, monkeypatch, "ext4")
     found = doctor(capsys)
     assert found.status == 0
     assert found.verdict.startswith("All is well.")
@@ -261,13 +264,18 @@ def test_a_home_that_cannot_be(home: Home, capsys: pytest.CaptureFixture[str], m
     assert "is no folder" in found.of("home")[0][1]
 
 
+def on_disk(home: Home, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """The home lies on a disk of this kind, wherever the tests do."""
+    mounts = home.root.parent / "mountinfo"
+    mounts.write_text(f"1 0 0:1 / {home.root.resolve()} rw - {kind} x rw\n")
+    monkeypatch.setattr(disk, "MOUNTS", mounts)
+
+
 @pytest.mark.parametrize(("kind", "says"), [("nfs4", "network"), ("tmpfs", "lies in memory (tmpfs)")])
 def test_a_disk_that_will_not_do_is_named_with_the_reason(
     home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, kind: str, says: str
 ) -> None:
-    mounts = home.root / "mountinfo"
-    mounts.write_text(f"1 0 0:1 / {home.root.resolve()} rw - {kind} x rw\n")
-    monkeypatch.setattr(disk, "MOUNTS", mounts)
+    on_disk(home, monkeypatch, kind)
     monkeypatch.delenv("AISLE_ALLOW_VOLATILE")
     found = doctor(capsys)
     assert found.status == 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,13 @@ Pick = Callable[..., Picker]
 # Ctrl-C, Ctrl-Z, Ctrl-\, Ctrl-Q, Ctrl-P, F1, Escape: what gets out of programs elsewhere.
 WAYS_OUT = (b"\x03", b"\x1a", b"\x1c", b"\x11", b"\x10", b"\x1bOP", b"\x1b")
 _PYTHON_S_OWN = {"PYTHONPATH"}  # how the tests' program finds what it is made of
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """On the disk: a kiosk hears of no variable that its home may lie in memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 def test_hostile_variables_and_keys_open_nothing(demo_home: Path, tmp_path: Path, picker: Pick) -> None:
