@@ -249,8 +249,8 @@ def test_the_lifeline_ends_what_hangs_on_it() -> None:
     assert thread is not None
     assert not left.is_set()
     os.close(writing)
-    assert left.wait(10)
-    thread.join(10)
+    assert left.wait(60)
+    thread.join(60)
     os.close(reading)
     assert follow_lifeline({}, left.set) is None
 
@@ -289,4 +289,4 @@ def test_serving_and_leaving(server: tuple["subprocess.Popen[str]", str, str, in
             process.send_signal(getattr(signal, how))
     assert process.stdout is not None
     assert process.stdout.readline().strip() == "ended"
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0

@@ -371,7 +371,7 @@ def test_with_a_certificate_it_serves_tls_and_nothing_else(tls: Path) -> None:
             httpx.get(url.replace("https", "http") + API + "/stores", headers=headers)
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
         assert process.stdout
         process.stdout.close()
     assert json.loads((tls / "access.log").read_text().splitlines()[0])["operation"] == "list-stores"

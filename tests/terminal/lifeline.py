@@ -7,7 +7,7 @@ import signal
 import time
 from pathlib import Path
 
-GRACE_S = 20.0
+GRACE_S = 60.0
 """How long the processes of a home may take to leave."""
 
 _FOREIGN = ("AISLE_", "TEXTUAL_", "XDG_")
