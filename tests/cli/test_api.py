@@ -14,11 +14,13 @@ from aisle.cli import main
 from aisle.contract.wire import OPERATIONS, encode_json
 from aisle.service.openapi.examples import EXAMPLES
 from aisle.service.openapi.params import NOTES
+from tests.service.world import prepare
 
 
 @pytest.fixture(autouse=True)
 def home(aisle_home: Path) -> Path:
     """Every test has a demo store of its own."""
+    prepare(aisle_home / "service.db", demo=True)
     return aisle_home
 
 

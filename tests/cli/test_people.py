@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +17,13 @@ from aisle.local.host.home import Home
 from aisle.service.factory import open_service
 from aisle.service.storage import Tx
 from aisle.settings import DEMO_STORE, EMBEDDED, data_root
+from tests.service.world import prepare
 
-pytestmark = pytest.mark.usefixtures("aisle_home")
+
+@pytest.fixture(autouse=True)
+def home(aisle_home: Path) -> None:
+    """Every test has a demo store of its own."""
+    prepare(aisle_home / "service.db", demo=True)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:

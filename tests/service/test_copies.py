@@ -17,7 +17,7 @@ from aisle.errors import StorageError
 from aisle.service.factory import open_service
 from aisle.service.sql.schema import MIGRATIONS
 from aisle.service.storage.copies import back_up, inspect, restore
-from tests.service.world import World, assert_books
+from tests.service.world import World, assert_books, prepare
 
 
 def references(file: Path) -> set[str]:
@@ -108,7 +108,8 @@ async def test_a_copy_is_put_back_under_a_service_at_work(tmp_path: Path) -> Non
 
 
 def test_what_is_put_back_where_nothing_was(tmp_path: Path) -> None:
-    with closing(open_service(tmp_path / "old.db", demo=True)):
+    prepare(tmp_path / "old.db", demo=True)
+    with closing(open_service(tmp_path / "old.db")):
         back_up(tmp_path / "old.db", tmp_path / "copy.db")
     os.chmod(tmp_path / "copy.db", 0o400)
     done = restore(tmp_path / "copy.db", tmp_path / "new" / "service.db")
@@ -171,7 +172,8 @@ def _torn(file: Path) -> None:
 )
 def test_what_is_not_sound_is_not_put_back(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
     database, file = tmp_path / "service.db", tmp_path / "copy.db"
-    with closing(open_service(database, demo=True)):
+    prepare(database, demo=True)
+    with closing(open_service(database)):
         back_up(database, file)
         before = references(database)
         spoil(file)
@@ -187,7 +189,8 @@ def test_another_database_is_neither_copied_over_nor_put_back(tmp_path: Path) ->
     _foreign(tmp_path / "other.db")
     with pytest.raises(StorageError, match="no database of the service"):
         back_up(tmp_path / "other.db", tmp_path / "copy.db")
-    with closing(open_service(tmp_path / "service.db", demo=True)):
+    prepare(tmp_path / "service.db", demo=True)
+    with closing(open_service(tmp_path / "service.db")):
         back_up(tmp_path / "service.db", tmp_path / "copy.db")
     with pytest.raises(StorageError, match="no database of the service"):
         restore(tmp_path / "copy.db", tmp_path / "other.db", newer=True)
@@ -198,7 +201,8 @@ def test_another_database_is_neither_copied_over_nor_put_back(tmp_path: Path) ->
 
 def test_the_commands(aisle_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     database, file = tmp_path / "service.db", tmp_path / "copy.db"
-    open_service(database, demo=True).close()
+    prepare(database, demo=True)
+    open_service(database).close()
     url = f"sqlite:///{database}"
     assert main(["backup", str(file), "--database", url]) == 0
     assert "5 stores" in capsys.readouterr().err

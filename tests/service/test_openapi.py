@@ -22,6 +22,7 @@ from aisle.service.openapi import document
 from aisle.service.openapi.examples import EXAMPLES
 from aisle.service.openapi.params import NOTES
 from aisle.service.pages import SCROLL
+from tests.service.world import prepare
 
 OURS = {"Idempotency-Key", "Aisle-Occurred-At", "Aisle-App-User"}
 
@@ -29,7 +30,8 @@ OURS = {"Idempotency-Key", "Aisle-Occurred-At", "Aisle-App-User"}
 @pytest_asyncio.fixture
 async def shop(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     """An admin's client of a fresh demo store."""
-    service = open_service(tmp_path / "service.db", demo=True)
+    prepare(tmp_path / "service.db", demo=True)
+    service = open_service(tmp_path / "service.db")
     try:
         headers = {"Authorization": f"Bearer {service.admin_token(tmp_path / 'token')}"}
         transport = httpx.ASGITransport(service.app)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 import pytest
 
 from aisle.errors import StorageError, UsageError
 from aisle.service.workers import Wake, listening, run_workers
+from tests.service.idle import ends_at_once
 from tests.service.served import SECONDS, command_of, served
 
 
@@ -36,8 +36,15 @@ def test_a_worker_that_dies_is_replaced_and_none_outlives_the_parent(tmp_path: P
         until(lambda: _healthy(service.url))
         service.process.kill()
         until(lambda: not any("spawn_main" in command_of(pid) for pid in second))
-        address = urlsplit(service.url)
+        until(lambda: _is_free(urlsplit(service.url)))  # who dies has no command line a moment before it lets go
+
+
+def _is_free(address: SplitResult) -> bool:
+    try:
         listening(address.hostname or "", address.port or 0).close()
+    except UsageError:
+        return False
+    return True
 
 
 def _healthy(url: str) -> bool:
@@ -52,10 +59,6 @@ def test_a_port_that_is_taken_is_named() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"127.0.0.1 port {port}"):
             listening("127.0.0.1", port)
-
-
-def ends_at_once(at: socket.socket, ready: object, follow: object) -> None:
-    """A worker that never comes up."""
 
 
 def test_workers_that_never_come_up_are_not_tried_for_ever() -> None:

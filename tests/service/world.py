@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from aisle.contract.wire import OPERATIONS
-from aisle.service.factory import Service
+from aisle.service.factory import Service, open_service
 from aisle.service.storage import Storage, Tx, open_storage
 from aisle.service.times import moment
 from aisle.service.tokens import create_token
@@ -48,19 +48,20 @@ _REQUIRED: dict[str, Any] = {"receipt_type": 1, "location_code_tag": "shelf"}
 
 
 @cache
-def _empty() -> bytes:
-    """A database file of the newest schema, without a row of anybody's."""
+def _made(demo: bool) -> bytes:
+    """A database file of the newest schema, with the demo store or without a row of anybody's."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "empty.db"
-        open_storage(file).close()
+        file = Path(folder) / "made.db"
+        open_service(file, demo=demo).close()
         return file.read_bytes()
 
 
-def prepare(path: Path) -> None:
-    """Puts an empty database where there is none: to migrate one takes longer than most tests."""
+def prepare(path: Path, *, demo: bool = False) -> None:
+    """Puts an empty database, or one with the demo store, where there is none: to make one takes longer than most tests
+    do."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.touch(mode=0o600)
-    path.write_bytes(_empty())
+    path.write_bytes(_made(demo))
 
 
 class World:
