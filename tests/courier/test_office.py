@@ -345,6 +345,7 @@ def test_a_descriptor_that_is_no_lock_of_this_home_is_no_office(host: Host, tmp_
         first.resign()
     assert not Seat(host.home.lock).take_over("", me)
     assert not Seat(host.home.lock).take_over("99999 0", me)
+    assert not Seat(host.home.lock).take_over(f"{1 << 80} 0", me)
 
 
 FACTS = """

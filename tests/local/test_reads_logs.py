@@ -236,3 +236,15 @@ def test_an_entry_under_another_name_than_who_is_signed_in_is_found_by_that_name
     assert not desk.rows(user="U9"), "the service's own words stand"
     assert [row["id"] for row in desk.rows(user="U8")] == ["41"]
     assert [row["id"] for row in desk.rows(key=desk.rows(user="U8")[0]["key"])] == ["41"]
+
+
+def test_goods_that_came_in_are_no_count_whatever_the_service_says_of_them(desk: Desk) -> None:
+    entry = {"product_number": "P1", "location_code": "A-1", "quantity": Decimal(4), "app_user_name": "U1"}
+    write = logs([{"source": "aisle", "reference": "D7", **entry}], ["P1"], STORE, "U1", counted=False)
+    write = write._replace(query={**write.query, "is_from_receipt": True})
+    with transaction(desk._db):
+        (op_id,) = desk.outbox.enqueue([Intent(write)], ANNA)
+    assert not desk.rows()
+    desk.cache.put_logs([logged(9, "P1", quantity=4, reference="D7")], "2026-11-13")
+    desk.confirm(op_id, "{}")
+    assert not desk.rows()

@@ -31,7 +31,6 @@ _HIGH = re.compile(rb"[\x80-\xff]+")
 _ENDS: Final = {0x0D: "cr", 0x0A: "lf", 0x09: "tab", 0x03: "etx"}
 _ESC: Final = 0x1B
 _BRACKET: Final = 0x5B
-_ERASE: Final = (0x08, 0x7F)
 _IGNORED: Final = frozenset(range(0x20)) - {0x04, 0x1D, 0x1E, _ESC, 0x08, *_ENDS}
 _PASTE_START, _PASTE_END = "\x1b[200~", "\x1b[201~"
 _LATE_CSI = re.compile(r"\x1b\[(?:[\d;]*[A-HPQRSu~]|[IOZ]|\[[A-E])")

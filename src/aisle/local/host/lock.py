@@ -26,7 +26,7 @@ def _is_at(fd: int, path: Path) -> bool:
     """Whether this file still lies at its path: what was locked may have been removed while it was waited for."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
-    except OSError:
+    except (OSError, OverflowError):  # a number that a descriptor cannot have was handed on
         return False
 
 

@@ -207,10 +207,10 @@ def _pools(raw: Mapping[str, Any]) -> dict[int, Decimal]:
 
 
 def _noted(rows: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
-    """The entries that this host has noted, with what became of their operation."""
+    """The entries that this host has noted, with what became of their operation; goods that came in are no count."""
     for row in rows:
         operation = as_operation(row)
-        if operation.superseded_by:
+        if operation.superseded_by or operation.query.get("is_from_receipt"):
             continue
         ids = _ids(operation)
         for index, entry in enumerate(operation.body.get("storeproductlog") or ()):
