@@ -179,8 +179,11 @@ def test_a_question_that_goes_by_itself_closes_the_quantity() -> None:
 def test_digits_that_nobody_means_as_a_quantity_and_that_nothing_is_called_by_are_unknown() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.scan("P1")
-    assert hand.feed(Quantity(Decimal(110099))) == "pick.unknown"
-    assert hand.choices() == []
+    for typed in ("110099", "0110099"):
+        assert hand.feed(Quantity(Decimal(typed), typed)) == "pick.unknown"
+        assert hand.verdict is not None
+        assert dict(hand.verdict.text.args) == {"code": typed}
+        assert hand.choices() == []
     hand.numbers["110001"] = [(PRODUCT, "P1")]
     assert hand.feed(Quantity(Decimal(110001))) == "pick.all_taken"
 

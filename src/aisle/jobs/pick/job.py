@@ -201,13 +201,13 @@ def _answered(state: Picking, kind: str, row: Mapping[str, Any], context: Contex
 def _number(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     """Digits that are too many are a tote, or what they are the number of; short ones may be a slip, and are asked
     about."""
-    value, tote = Decimal(state.asked.key), picking.tote_called(state, state.asked.code)
+    value, code = Decimal(state.asked.key), state.asked.code
+    tote = picking.tote_called(state, code)
     state = state._replace(asked=picking.Asked())
     if tote:
         return pick_put.named(state, tote)
     found = numbers.meanings(rows, value, numbers.or_order(value, (PRODUCT, LOCATION)))
     if value > numbers.LIKELY:  # nobody means so many
-        code = f"{value:f}"
         return _thing(state._replace(ways=()), found, context) if found else wrong(state, "pick.unknown", code=code)
     return pick_why.over_set(state, value, *(Way(f"is_{each.kind}", each.key, each.label) for each in found))
 
