@@ -1,4 +1,4 @@
-"""`aisle courier` and `aisle sync`: the process that sends and fetches, and one turn of its work."""
+"""`aisle sync`: one turn of what the courier does; and the courier inside a session, where that is the only process."""
 
 from __future__ import annotations
 

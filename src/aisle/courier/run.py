@@ -1,4 +1,4 @@
-"""The body of the courier's process, and the same inside a session's loop where there is to be one process only."""
+"""Terms of office: of a process of its own (`heir.reign`), and inside a session, where there is one process only."""
 
 from __future__ import annotations
 
