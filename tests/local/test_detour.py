@@ -180,6 +180,29 @@ def test_a_scan_that_ends_several_looks_at_once(home: Home) -> None:
         assert len(session._stack.levels) == 2
 
 
+ASKING = {
+    "receive.goods": (f"5*{BARCODES[0]}", BARCODES[0], (ASK, "receive.more")),
+    "receive.goods/another": (f"5*{BARCODES[0]}", BARCODES[1], (WRONG, "receive.answer_first")),
+    "move.take/over": ("", BARCODES[0], (ASK, "move.over")),
+    "count.leave": ("", BARCODES[0], (WRONG, "count.answer_first")),
+    "pick.wait/claimed": ("", BARCODES[0], (WRONG, "pick.answer_first")),
+}
+"""Steps where a number is asked for: what asks it on top of the way, what is scanned after a look, what that says."""
+
+
+@pytest.mark.parametrize(("way", "row"), [(row.partition("/a")[0], row) for row in ASKING], indirect=["way"])
+def test_a_scan_after_a_look_is_said_to_a_job_that_asks_something(home: Home, way: str, row: str) -> None:
+    """It was looked at, time and again: nobody heard that the job had not taken it."""
+    asks, scan, answer = ASKING[row]
+    with begin(home, way) as session:
+        stand(home, session, way)
+        asking = say(session, *filter(None, [asks])).view if asks else session._frame().view
+        for look in (f"?{ELSEWHERE}", "?A-2"):
+            assert say(session, look).view.name.startswith(LOOKS)
+            frame = say(session, scan)
+            assert (frame.view.name, told(frame)) == (asking.name, answer)
+
+
 def test_a_scan_that_the_job_cannot_take_is_looked_at(home: Home) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", f"?{BARCODES[1]}")

@@ -163,7 +163,8 @@ class Stack:
         return _Run(self, context).start(start)
 
     def _taken_below(self, thing: Thing, context: Context) -> Outcome | None:
-        """A scan that the job below a detour accepts ends the detour; None where there is none, or it would not.
+        """A scan that the job below a detour accepts ends the detour, as any does that it has something to say of while
+        it asks something itself; None where there is none, or it would not.
 
         Jobs are pure, so it is asked by letting it try on a copy.
         """
@@ -173,7 +174,7 @@ class Stack:
         trial = Stack(self.answer, self.name)
         trial.levels = list(self.levels)
         outcome = _Run(trial, context).go_on(depth, thing)
-        if outcome.verdict is None or outcome.verdict.kind != GOOD:
+        if outcome.verdict is None or (outcome.verdict.kind != GOOD and not _asks(self.levels[depth])):
             return None
         self.levels[:] = trial.levels
         return outcome
@@ -314,6 +315,11 @@ class _Run:
             self.queue.append((below, close.said, False))
         if close.start:
             self._open(close.start.job, close.start.args)
+
+
+def _asks(level: Level) -> bool:
+    """Whether work waits for a number that answers it: until then no scan can be taken, and each has to hear that."""
+    return level.job.journalled and bool(level.job.view(level.state).choices)
 
 
 def _worth_noting(level: Level, event: Event, state: Any) -> bool:
