@@ -203,6 +203,21 @@ def test_a_scan_after_a_look_is_said_to_a_job_that_asks_something(home: Home, wa
             assert (frame.view.name, told(frame)) == (asking.name, answer)
 
 
+def test_back_warns_anew_after_a_look_before_it_drops_goods(home: Home) -> None:
+    WAYS["receive.goods"].before(home)  # type: ignore[misc]
+    with begin(home, "receive.goods") as session:
+        stand(home, session, "receive.goods")
+        assert told(say(session, f"5*{BARCODES[0]}")) == (ASK, "receive.more")
+        assert told(say(session, "b")) == (ASK, "receive.drop")
+        for page in (f"?{ELSEWHERE}", "h"):
+            say(session, page)
+            session.take(BACK, 0.0)
+            assert told(say(session, "b")) == (ASK, "receive.drop")
+    with begin(home, "receive.goods") as session:
+        assert told(say(session, "b")) == (ASK, "receive.drop")
+        assert told(say(session, "b"))[1].startswith("receive.dropped")
+
+
 def test_a_scan_that_the_job_cannot_take_is_looked_at(home: Home) -> None:
     with at(home, user="U1") as session:
         say(session, "4101", f"?{BARCODES[1]}")

@@ -51,13 +51,16 @@ from aisle.scan.meaning import (
     Unknown,
 )
 
+_SINCE = (Choice, Command, Quantity, Text, Thing, Unknown, Resumed, Closed)
+"""What makes back the first one again: whoever comes back from another page sees no warning any more."""
+
 
 class ReceiveJob:
     """Goods that come in."""
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 5
+    version = 6
     journalled = True
 
     def begin(self) -> Receiving:
@@ -86,7 +89,7 @@ class ReceiveJob:
 
     def step(self, state: Receiving, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
-        if state.dropping and isinstance(event, Choice | Command | Quantity | Text | Thing | Unknown):
+        if state.dropping and isinstance(event, _SINCE):
             state = state._replace(dropping=False)
         match event:
             case Opened(args):
