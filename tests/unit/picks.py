@@ -15,7 +15,7 @@ from aisle.tui.catalogue import Voice
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 
 
-def line(number: int, product: str, quantity: int, **more: Any) -> dict[str, Any]:
+def line(number: int, product: str, quantity: int | Decimal, **more: Any) -> dict[str, Any]:
     """A line as the read `order` gives it."""
     return {
         "line_number": number,

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from aisle.jobs.base import Changed, Closed, Context, Query, Rows, SignOut, Start
+from aisle.jobs.desk.act import ActJob
+from aisle.jobs.desk.act_state import Acting
+from aisle.jobs.desk.orders_rows import listed
+from aisle.jobs.desk.orders_view import table
 from aisle.jobs.house.home import HomeJob
 from aisle.jobs.house.home_state import MORE, Home
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Verdict, msg
@@ -102,3 +107,23 @@ def test_who_signs_out_is_told_once_what_he_has_in_hand() -> None:
 
 def test_the_letter_that_signs_out_is_named() -> None:
     assert "o" in [hint.letter for hint in HomeJob().view(Home()).hints]
+
+
+@pytest.mark.parametrize(
+    ("measured", "told"),
+    [
+        ({"pieces": Decimal(5), "picked_pieces": Decimal(2)}, (2, 5)),
+        ({}, (Decimal("3.5"), Decimal("6.5"))),
+    ],
+)
+def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
+    measured: dict[str, Decimal], told: tuple[Any, Any]
+) -> None:
+    row = {**ROW, "status": "open", "total_quantity": Decimal("6.5"), "picked_quantity": Decimal("3.5"), **measured}
+    state = HomeJob().step(Home(), Rows("orders", (row,), 1), CONTEXT).state
+    home = HomeJob().view(state).rows[0].cells[3]
+    board = table([listed(row, CONTEXT)])[1][0].cells[3]
+    assert home == board == msg("progress.of", done=told[0], total=told[1])
+    acting = Acting(orders=("4101", "4102"))
+    acting = ActJob().step(acting, Rows("look", (row, {**row, "order_number": "4102"}), 2), CONTEXT).state
+    assert (acting.picked, acting.of) == (told[0] * 2, told[1] * 2)

@@ -146,6 +146,14 @@ def test_a_number_takes_the_next_open_orders_that_nobody_else_works_on(said: Eve
     assert hand.gathered == ["4106", "4101", "4103", "4105", "4107", "4108"]
 
 
+def test_what_is_measured_counts_as_one_piece_of_a_round() -> None:
+    orders = book(1)
+    orders["4101"]["lines"].append(line(3, "CHEESE", Decimal("1.5"), allow_decimal=True))
+    hand = Hand(orders)
+    hand.scan("4101")
+    assert dict(hand.view.lines[0].text.args)["pieces"] == 1 + 2 + 1
+
+
 def test_a_round_has_twenty_orders_at_most() -> None:
     hand = Hand()
     hand.feed(Unknown("99"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -19,3 +20,10 @@ def number(value: Any, default: Decimal = Decimal(0)) -> Decimal:
     except ArithmeticError:
         return default
     return found if found.is_finite() and -FARTHEST <= found.adjusted() <= FARTHEST else default
+
+
+def far(row: Mapping[str, Any]) -> tuple[Decimal, Decimal]:
+    """(picked, ordered) of an order; in pieces where some of it is measured, for kilos and pieces have no sum."""
+    if "pieces" in row:
+        return number(row["picked_pieces"]), number(row["pieces"])
+    return number(row.get("picked_quantity")), number(row.get("total_quantity"))

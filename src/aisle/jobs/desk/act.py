@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs import window
-from aisle.jobs.amounts import number
+from aisle.jobs.amounts import far
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -212,8 +212,8 @@ def _answered(state: Acting, answer: Rows, context: Context) -> Result:
             known = reasons(context.policy.short_reasons, rows)
             return Turn(state._replace(reasons=known, top=state.top if state.top < len(known) else 0))
         case Rows("look", rows, _):
-            picked = sum((number(row.get("picked_quantity")) for row in rows), Decimal(0))
-            total = sum((number(row.get("total_quantity")) for row in rows), Decimal(0))
+            picked = sum((far(row)[0] for row in rows), Decimal(0))
+            total = sum((far(row)[1] for row in rows), Decimal(0))
             walked = any(row.get("walker") or row.get("given_to") for row in rows)
             return _walked(state._replace(picked=picked, of=total, walked=walked or not rows))
         case Rows("people", rows, _):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.amounts import number
+from aisle.jobs.amounts import far, number
 from aisle.jobs.base import Context
 from aisle.jobs.desk.orders_filter import Filter
 from aisle.jobs.desk.outdone import Given
@@ -85,13 +85,14 @@ class Board(NamedTuple):
 
 def listed(row: Mapping[str, Any], context: Context) -> Listed:
     """A row of the read `board`, or of `orders_by_number`."""
+    picked, of = far(row)
     return Listed(
         number=str(row["order_number"]),
         who=str(row.get("customer_name") or row.get("description") or ""),
         due=due(str(row.get("pickup_date") or ""), context.now) if row.get("pickup_date") else msg("orders.no_date"),
         status=str(row["status"]),
-        of=number(row.get("total_quantity")),
-        picked=number(row.get("picked_quantity")),
+        of=of,
+        picked=picked,
         lines=int(number(row.get("total_lines"))),
         short=int(row.get("short") or 0),
         claimed=bool(row.get("is_claimed")),

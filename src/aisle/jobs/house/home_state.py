@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.amounts import number
+from aisle.jobs.amounts import far, number
 from aisle.jobs.base import Context, Effect, Quit, SignOut, Start
 from aisle.jobs.claim import claim_of
 from aisle.jobs.sheet import due
@@ -105,13 +105,14 @@ class Home(NamedTuple):
 def listed_of(row: Mapping[str, Any], context: Context) -> Listed:
     """A row of the read `orders`."""
     claim = claim_of(row, context)
+    picked, of = far(row)
     return Listed(
         number=str(row["order_number"]),
         who=str(row.get("customer_name") or row.get("reference") or ""),
         due=due(str(row.get("pickup_date") or ""), context.now),
         lines=int(number(row.get("total_lines"))),
-        of=number(row.get("total_quantity")),
-        picked=number(row.get("picked_quantity")),
+        of=of,
+        picked=picked,
         taken=claim is not None,
         by=claim.who if claim else "",
         urgent=bool(row.get("urgent")),

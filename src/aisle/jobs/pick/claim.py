@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aisle.jobs.amounts import number
+from aisle.jobs.amounts import far, number
 from aisle.jobs.base import Close, Context, Effect, Query, Settle, Turn, Write
 from aisle.jobs.claim import Claim, claim_of, is_later
 from aisle.jobs.pick import picking
@@ -65,7 +65,7 @@ def _question(order: str, found: Claim, row: Mapping[str, Any]) -> Msg:
         return msg("pick.claimed_by_you", order=order, terminal=found.terminal)
     if not found.since:
         return msg("pick.claimed", order=order, who=found.who)
-    done, of = number(row.get("picked_quantity")), number(row.get("total_quantity"))
+    done, of = far(row)
     if not found.terminal:
         return msg("pick.claimed_since", order=order, who=found.who, at=found.since, done=done, of=of)
     where = found.terminal

@@ -51,7 +51,7 @@ class WalkJob:
 
     name = "walk"
     steps: tuple[str, ...] = ("walk",)
-    version = 3
+    version = 4
     journalled = True
 
     def begin(self) -> Gathering:
@@ -198,7 +198,7 @@ def _chosen(was: Chosen, row: Mapping[str, Any]) -> Chosen:
         who=str(row.get("customer_name") or row.get("reference") or ""),
         pickup=str(row.get("pickup_date") or ""),
         lines=len(open_) if open_ else int(number(row.get("total_lines"))),
-        pieces=sum((take.rest for take in open_), Decimal(0)),
+        pieces=sum((Decimal(1) if take.decimal else take.rest for take in open_), Decimal(0)),
         spots=tuple(dict.fromkeys(take.spot for take in open_)),
         known=bool(row.get("lines_known", True)),
     )

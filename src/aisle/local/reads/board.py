@@ -20,7 +20,7 @@ from aisle.local.cache.logs import utc
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.claims import with_claims
-from aisle.local.reads.orders import Pending, lines_of, order_row
+from aisle.local.reads.orders import Pending, lines_of, order_row, with_pieces
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_full, lay_over
 from aisle.local.reads.rows import Result, moment, window
 from aisle.local.reads.silence import last_heard
@@ -153,6 +153,7 @@ class Board:
         with_claims(cache, self._outbox, rows)
         with_wishes(cache, self._outbox, rows)
         with_walkers(cache, self._outbox, rows)
+        with_pieces(cache, self._overlay.orders(), rows)
         at_work = [row for row in rows if _at_work(row)]
         heard = last_heard(cache, self._outbox, [row["order_number"] for row in at_work])
         for row in rows:

@@ -201,7 +201,43 @@ def _holder(cache: apsw.Connection, pending: Pending, number: str, began: float,
 
 def _rows(cache: apsw.Connection, pending: Pending, keys: Iterable[Key]) -> list[Row]:
     rows = (order_row(cache, pending, number) for _, _, number in keys)
-    return [row for row in rows if row is not None]
+    return with_pieces(cache, pending, [row for row in rows if row is not None])
+
+
+_MEASURED = """
+SELECT l.order_number, o.lines_began, l.product_number FROM json_each(?) e
+JOIN orders o ON o.order_number = e.value JOIN line l ON l.order_number = o.order_number
+JOIN product p ON p.product_number = l.product_number WHERE p.allow_decimal
+"""
+
+
+def with_pieces(cache: apsw.Connection, pending: Pending, rows: list[Row]) -> list[Row]:
+    """Orders with measured goods, whose quantities have no sum, with how many `pieces` they are of and how many of
+    these are picked (`picked_pieces`): a measured line is one, as where it is picked."""
+    by_number = {str(row["order_number"]): row for row in rows}
+    measured: dict[str, set[str]] = {}
+    read: dict[str, float | None] = {}
+    for number, began, product in fetch(cache, _MEASURED, to_text(list(by_number))):
+        measured.setdefault(number, set()).add(product)
+        read[number] = began
+    for number, products in measured.items():
+        lines = lines_of(cache, number)
+        lay_over({"order_number": number}, lines, pending.get(number, ()), read[number])
+        counted = (_pieces(line, measured=line.get("product_number") in products) for line in lines)
+        by_number[number].update(_in_pieces(counted))
+    return rows
+
+
+def _in_pieces(lines: Iterable[tuple[Decimal, Decimal]]) -> Row:
+    counted = list(lines)
+    picked, of = (sum((line[at] for line in counted), Decimal(0)) for at in (0, 1))
+    return {"picked_pieces": picked, "pieces": of}
+
+
+def _pieces(line: Row, *, measured: bool) -> tuple[Decimal, Decimal]:
+    """(picked, ordered) of a line."""
+    picked = decimal(line.get("picked_quantity"))
+    return (Decimal(picked > 0 and is_full(line)), Decimal(1)) if measured else (picked, decimal(line.get("quantity")))
 
 
 def order_row(cache: apsw.Connection, pending: Pending, number: str) -> Row | None:
@@ -263,6 +299,8 @@ def order(cache: apsw.Connection, pending: Pending, number: str) -> Result:
     lay_over(row, lines, pending.get(number, ()), began)
     picked = sum((decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else None
     row.update(lines=lines, lines_known=began is not None, picked_quantity=_progress(row, picked))
+    if any(line.get("allow_decimal") for line in lines):
+        row.update(_in_pieces(_pieces(line, measured=bool(line.get("allow_decimal"))) for line in lines))
     return [row], 1
 
 
