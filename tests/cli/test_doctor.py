@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -38,6 +39,7 @@ from aisle.local.told import outside
 from aisle.scan.inputs import Line
 from aisle.settings import EMBEDDED, Loaded, Settings
 from tests.local import goods
+from tests.local.children import Child, running
 from tests.local.kit import ANNA, intents, update
 
 SECRET = "t0p-secret-token"
@@ -404,6 +406,40 @@ def test_a_courier_at_work_is_told_from_one_that_hangs_or_died(home: Home, capsy
     assert "Its last sign of life came 5 min ago" in found.text
     election.resign()
     assert doctor(capsys).of("courier")[0][0] == NOTE
+
+
+def test_a_courier_that_is_stopped_or_silent_is_no_live_link(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    filled(home).set_link(Sync(state="live", server=""))
+
+    def in_office(tell: Callable[[str], None]) -> None:
+        election = Election(home.lock)
+        election.try_win(Holder(os.getpid(), "1.2.3", time.time()))
+        tell("in office")
+        signal.pause()
+        election.resign()
+
+    child = Child(in_office)
+    with running(child):
+        child.hear(1)
+        assert doctor(capsys).of("courier")[0][0] == OK
+        os.utime(home.lock, (time.time() - 300, time.time() - 300))
+        silent = doctor(capsys)
+        os.utime(home.lock)
+        os.kill(child.pid, signal.SIGSTOP)
+        os.waitpid(child.pid, os.WUNTRACED)
+        stopped = doctor(capsys)
+    for found, why in (
+        (silent, "It does not answer. Its last sign of life came 5 min ago"),
+        (stopped, "It is stopped"),
+    ):
+        verdict, text = found.of("courier")[0]
+        assert (found.status, verdict) == (1, WRONG)
+        assert why in text
+        assert f"kill -KILL {child.pid}" in text
+        assert f"kill -CONT {child.pid}" in text or found is silent
+        verdict, text = found.of("link")[0]
+        assert verdict == NOTE
+        assert "The courier does not answer, so nobody knows how it is now." in text
 
 
 def test_without_a_list_of_locks_the_holder_is_looked_for(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,15 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from aisle.cli import main
+from aisle.cli import courier, main
 from aisle.cli.courier import _made_cache, _summary
 from aisle.courier.pull import progress
 from aisle.courier.pull.progress import Progress
 from aisle.errors import StorageError
 from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host import pulse
 from aisle.local.host.home import Home
+from aisle.local.host.lock import Election, Holder
 from aisle.settings import EMBEDDED
 from tests.courier.kit import Desk, update
+from tests.local.children import Child, running
 from tests.terminal.lifeline import Lifeline
 
 STORE = "0001"
@@ -73,6 +78,29 @@ def test_a_sync_alone_says_what_is_there(capsys: pytest.CaptureFixture[str], hom
     assert (status, err) == (0, "")
     assert out.startswith("Store 0001: ")
     assert "42 orders" in out
+
+
+def test_a_courier_that_stands_still_is_ended_by_who_waits_for_it(
+    capsys: pytest.CaptureFixture[str], home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def in_office(tell: Callable[[str], None]) -> None:
+        election = Election(home.lock)
+        election.try_win(Holder(os.getpid(), "1", time.time()))
+        tell("in office")
+        signal.pause()
+        election.resign()
+
+    open_cache(home.folder, writer=True).close()
+    child = Child(in_office)
+    with running(child):
+        child.hear(1)
+        os.kill(child.pid, signal.SIGSTOP)
+        os.waitpid(child.pid, os.WUNTRACED)
+        monkeypatch.setattr(pulse, "END_S", 0.0)
+        monkeypatch.setattr(courier, "PATIENCE_S", 0.0)
+        assert sync(capsys)[0] == 1
+        _, how = os.waitpid(child.pid, 0)
+        assert os.WTERMSIG(how) == signal.SIGKILL
 
 
 def test_what_could_not_be_sent_is_said(capsys: pytest.CaptureFixture[str], home: Home, desk: Desk) -> None:

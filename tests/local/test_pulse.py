@@ -1,4 +1,4 @@
-"""A courier that is stopped or stuck: sessions say that there is none, end it, and touch nobody else."""
+"""A courier that is stopped or stuck: sessions say that it does not answer, end it, and touch nobody else."""
 
 from __future__ import annotations
 
@@ -139,14 +139,31 @@ def test_a_courier_that_is_late_counts_for_nobody(home: Home, monkeypatch: pytes
         reads = Reads(home, outbox)
         monkeypatch.setattr(reads, "link", lambda now: Link("live", 1.0))
         lookout = Lookout(reads, Journal(outbox), bell, "S", lambda: None, clock)
-        states = []
+        states, told = [], []
         for _ in range(12):
             clock.pass_(5)
             lookout.keep_courier()
             states.append(lookout.link().state)
+            told.append(lookout.turned())
             if len(states) == 10:
                 beat(home.lock)
-        assert states == ["live"] * 6 + ["none"] * 4 + ["live"] * 2
+        assert states == ["live"] * 6 + ["stuck"] * 4 + ["live"] * 2
+        assert [turn for turn in told if turn] == ["stuck", "going"], "it is said once, and that it is over"
+        reads.close()
+
+
+def test_for_how_long_it_has_stood_still_is_known_to_who_comes_later(home: Home) -> None:
+    clock, child = Clock(), Child(courier(home))
+    with running(child), closing(open_outbox(home.folder)) as outbox, closing(Bell(home)) as bell:
+        child.hear(1)
+        os.kill(child.pid, signal.SIGSTOP)
+        until(lambda: state(child.pid) in STOPPED)
+        os.utime(home.lock, (clock.now - 90, clock.now - 90))
+        reads = Reads(home, outbox)
+        lookout = Lookout(reads, Journal(outbox), bell, "S", lambda: None, clock)
+        lookout.begin()
+        lookout.keep_courier()
+        assert (lookout.link().state, lookout.link().silent) == ("stuck", 90.0)
         reads.close()
 
 

@@ -278,6 +278,21 @@ def test_a_handheld_says_what_waits_in_words(link: Link, words: dict[str, str]) 
         assert plain(paint(Frame(view, link, language=language), 20, 16))[-1].endswith(said)
 
 
+@pytest.mark.parametrize(
+    ("language", "narrow", "wide"),
+    [
+        ("en", "stuck <1m 2 wait", "not sending for 3 min"),
+        ("nl", "vast <1m 2 wachten", "verzendt 3 min niets"),
+        ("de", "steht <1m 2 warten", "sendet seit 3 min nicht"),
+        ("fr", "bloqué <1m 2 att.", "rien envoyé depuis 3 min"),
+    ],
+)
+def test_a_courier_that_stands_still_does_not_start(language: str, narrow: str, wide: str) -> None:
+    frame = Frame(SAMPLES[0].build("").view, Link("stuck", 20.0, 2, silent=190.0), language=language)
+    assert plain(paint(frame, 20, 16))[-1].strip() == narrow
+    assert wide in plain(paint(frame, 80, 24))[-1]
+
+
 def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:
     people = [msg("raw", text=name) for name in ("Anna Berg", "Ben Okafor", "Chloë Martin", "Dev Patel", "Ewa Nowak")]
     asked = Step("sign_in", msg("sign_in.title"), msg("sign_in.choose"), choices=tuple(people))

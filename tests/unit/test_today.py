@@ -61,6 +61,14 @@ def test_the_pulse_says_orders_work_and_state() -> None:
     assert hand.effects[-1] == Wish("logs")
 
 
+@pytest.mark.parametrize(("link", "said"), [("live", "link.stuck"), ("offline", "link.offline")])
+def test_a_link_that_nobody_looks_after_is_not_live(monkeypatch: pytest.MonkeyPatch, link: str, said: str) -> None:
+    for at, shown in ((PULSE["courier_at"], f"link.{link}"), (1.0, said)):
+        monkeypatch.setitem(ROWS, "today", [{**PULSE, "link": link, "courier_at": at}])
+        (row, *_) = Hand().view.blocks[2].rows
+        assert shown in repr(row)
+
+
 def test_every_change_is_asked_for_and_the_log_only_now_and_then() -> None:
     hand = Hand()
     assert [effect.name for effect in hand.feed(Changed("order", "1"))] == ["today"]

@@ -25,6 +25,7 @@ from aisle.local.cache.writer import Cache
 from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder
 from aisle.local.host.program import PROGRAM
+from aisle.local.host.pulse import END_S, Pulse
 from aisle.local.host.signals import Bell
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.wishes import EVERYTHING, LISTS, wish
@@ -140,8 +141,10 @@ def _made_cache(home: Home) -> apsw.Connection:
 def _wait(home: Home, desk: _Desk) -> None:
     """Returns when the courier is done. Raises AisleError when it gets nowhere."""
     moved, seen = desk.began, (-1, "", -1)
+    pulse = Pulse(home, time.time)
     while True:
         now = time.time()
+        pulse.look()  # one that stands still is ended after a while, and another goes on
         link = desk.reads.link(now)
         if link.state == "refused":
             raise AisleError("The service refuses the courier's token. Set token_file, then try again.")
@@ -152,7 +155,8 @@ def _wait(home: Home, desk: _Desk) -> None:
             moved, seen = now, (link.done, link.state, waiting)
         if now - moved > PATIENCE_S:
             raise AisleError(f"The courier in office makes no progress (it is {link.state}). See {home.courier_log}.")
-        _line(f"{link.state}: {link.done} of {link.total or '?'}")
+        still = f"the courier has not answered for {pulse.silent:.0f} s; another comes after {END_S:.0f} s"
+        _line(still if pulse.is_late else f"{link.state}: {link.done} of {link.total or '?'}")
         time.sleep(WAIT_S)
 
 

@@ -230,8 +230,8 @@ class Link(NamedTuple):
     """The state of the link, shown on every screen."""
 
     state: str
-    """`live`, `partial`, `offline`, `syncing`, `none` (no courier yet), `refused` (token) or `unkept` (nothing can
-    be noted on this host)."""
+    """`live`, `partial`, `offline`, `syncing`, `none` (no courier yet), `stuck` (one that does not answer), `renewed`
+    (what a newer program reads, this one cannot), `refused` (token) or `unkept` (nothing can be noted on this host)."""
     age: float = -1.0
     """Seconds since the cache was last confirmed by the service; below 0: never."""
     waiting: int = 0
@@ -247,6 +247,8 @@ class Link(NamedTuple):
     """Lists of the store that were never read to their end: nobody knows what is in them."""
     elsewhere: int = 0
     """Operations of other stores that terminals of this host were changed to or from, not yet confirmed."""
+    silent: float = 0.0
+    """Where the link is `stuck`: seconds since the courier's last sign of life."""
 
 
 class Frame(NamedTuple):

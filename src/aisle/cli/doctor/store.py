@@ -21,7 +21,8 @@ from aisle.local.cache.schema import VERSION
 from aisle.local.cache.writer import Cache
 from aisle.local.db import connect, fetch, fetch_one, refuse_newer, version
 from aisle.local.host.home import Home
-from aisle.local.host.lock import Election
+from aisle.local.host.lock import Election, Holder
+from aisle.local.host.pulse import END_S, HUNG_S, is_stopped, silence
 from aisle.local.host.rescue import copies
 from aisle.local.outbox import passes
 from aisle.local.outbox.journal import Journal
@@ -33,8 +34,8 @@ from aisle.settings import Loaded
 
 LOCKS = Path("/proc/locks")
 
-HUNG_S = 6 * BEAT_S
-"""Without a sign of life for so long, a courier that holds the lock is stuck."""
+STALE_S = 6 * BEAT_S
+"""A sign of life in the cache is late after so long: it is written by the way."""
 
 OLD_S, LATE_S = 3600.0, 900.0
 """Ages of the cache, and of the oldest operation that waits, from which on they are worth a word."""
@@ -58,13 +59,39 @@ def courier(loaded: Loaded) -> Iterable[Finding]:
         return
     beat = _beat(home)
     now = time.time()
+    silent = _silent(home, holder, beat, now)
     told = f"process {holder.pid} of aisle {holder.version}, began {ago(now - holder.started)}"
     facts = {"alive": True, **holder._asdict(), "beat": beat, "lock": str(home.lock)}
-    if beat and now - max(beat, holder.started) > HUNG_S:
-        stuck = f"Its last sign of life came {ago(now - beat)}."
-        yield wrong("courier", told, stuck, f"Run: kill {holder.pid} (the app starts another). {_log(home)}", **facts)
+    if is_stopped(holder, home.lock):
+        stuck = f"It is stopped, and sends and fetches nothing. Its last sign of life came {ago(silent)}."
+        yield wrong("courier", told, stuck, f"Run: kill -CONT {holder.pid}. {_else(home, holder)}", **facts)
+    elif silent > HUNG_S:
+        stuck = f"It does not answer. Its last sign of life came {ago(silent)}."
+        yield wrong("courier", told, stuck, _else(home, holder), **facts)
     else:
         yield ok("courier", f"{told}, last sign of life {ago(now - beat)}" if beat else told, **facts)
+
+
+def _silent(home: Home, holder: Holder, beat: float, now: float) -> float:
+    """Seconds since the courier's last sign of life: it touches its lock, and writes into the cache, where it can."""
+    since = now - max(beat, holder.started) if beat else 0.0
+    return max(since if since > STALE_S else 0.0, silence(home.lock, now))
+
+
+def answers(home: Home) -> bool:
+    """Whether nobody is in office, or somebody who works."""
+    holder = Election(home.lock).holder()
+    if holder is None or not is_held(home.lock, holder.pid):
+        return True
+    return not is_stopped(holder, home.lock) and _silent(home, holder, _beat(home), time.time()) <= HUNG_S
+
+
+def _else(home: Home, holder: Holder) -> str:
+    """What helps where it does not go on by itself; SIGTERM would wait for it to go on."""
+    return (
+        f"The app ends it after {END_S:.0f} s, and another goes on; at once: kill -KILL {holder.pid}. "
+        f"Nothing is lost. {_log(home)}"
+    )
 
 
 def is_held(lock: Path, pid: int) -> bool:
@@ -113,6 +140,9 @@ def link(loaded: Loaded) -> Iterable[Finding]:
         file = loaded.settings.token_file or "the file that token_file names"
         advice = f"Put a token for store {home.store} into {file}. Work goes on here, and is sent then."
         yield wrong("link", f"refused; {heard}", in_words(str(why)), advice, **facts)
+    elif not answers(home):
+        unknown = "The courier does not answer, so nobody knows how it is now."
+        yield note("link", f"{state} when it was last looked at; {heard}", unknown, "See courier above.", **facts)
     elif state == "offline":
         yield note("link", f"offline; {heard}", in_words(str(why)), "Work goes on here and is sent later.", **facts)
     else:

@@ -20,6 +20,7 @@ LINKS = {
     "refused": "link.refused",
     "none": "link.none",
 }
+UP = ("live", "partial", "syncing")
 MAPS = {"pick": "today.of_picks", "short": "today.of_shorts", "move": "today.of_moves"}
 JOBS = {
     "pick": "home.pick",
@@ -140,7 +141,10 @@ def _at(now: str) -> float:
 def _state(said: dict[str, Any], now: str) -> Block:
     link = msg(LINKS.get(said["link"], "link.none"))
     silent = _at(now) - said["courier_at"]
-    courier = "today.courier_works" if said["courier_at"] and silent < LATE_COURIER_S else "today.courier_gone"
+    works = bool(said["courier_at"]) and silent < LATE_COURIER_S
+    courier = "today.courier_works" if works else "today.courier_gone"
+    if not works and said["courier_at"] and said["link"] in UP:  # as it was, when somebody still looked
+        link = msg("link.stuck", seconds=str(silent))
     rows = [
         ("today.link", link),
         ("today.heard", _age(said["last_ok"], now)),

@@ -33,6 +33,23 @@ def beat(lock: Path) -> None:
         os.utime(lock)
 
 
+def silence(lock: Path, now: float) -> float:
+    """Seconds since the last sign of life; 0 where there is none to be seen."""
+    try:
+        return max(0.0, now - lock.stat().st_mtime)
+    except OSError:
+        return 0.0
+
+
+def is_stopped(holder: Holder, lock: Path) -> bool:
+    """Whether somebody has stopped it (SIGSTOP, a debugger); False for one whom this host does not know."""
+    if state(holder.pid) not in STOPPED:
+        return False
+    with suppress(OSError):
+        return _has_open(holder.pid, lock)
+    return False
+
+
 class Pulse:
     """What one session sees of it."""
 
@@ -50,6 +67,11 @@ class Pulse:
         """Whether nobody can count on it any more, as far as was seen at the last look."""
         return self._stopped or self._looked - self._since >= HUNG_S
 
+    @property
+    def silent(self) -> float:
+        """Seconds since its last sign of life."""
+        return silence(self._home.lock, self._clock())
+
     def look(self) -> None:
         """Looks for a sign of life, and ends who gave none for long enough."""
         now = self._clock()
@@ -58,7 +80,7 @@ class Pulse:
             self._seen, self._since = seen, now
         self._looked = now
         holder = Election(self._home.lock).holder()
-        self._stopped = holder is not None and self._is_stopped(holder)
+        self._stopped = holder is not None and is_stopped(holder, self._home.lock)
         self.is_old = holder is not None and is_newer(PROGRAM, holder.version)
         if now - self._since >= END_S:
             self._since = now
@@ -68,14 +90,6 @@ class Pulse:
         """There is none."""
         self._seen, self._since, self._looked = (0, 0), 0.0, 0.0
         self._stopped = self.is_old = False
-
-    def _is_stopped(self, holder: Holder) -> bool:
-        """Whether somebody has stopped it (SIGSTOP, a debugger); False for one whom this host does not know."""
-        if state(holder.pid) not in STOPPED:
-            return False
-        with suppress(OSError):
-            return _has_open(holder.pid, self._home.lock)
-        return False
 
     def _sign(self) -> tuple[int, int]:
         try:

@@ -40,8 +40,11 @@ STALE = 90.0
 _OF_ALL = frozenset((LINK, OUTBOX, REFUSAL, ASK))
 """What is seen by a look at everything alone."""
 
+TROUBLE = ("refused", "stuck")
+"""States of the link that do not pass by themselves, or not soon: they are said, and not only shown."""
+
 TELL_AGAIN = 60.0
-"""Seconds after which it is told again that the service lets nobody in: a scan may have hidden it."""
+"""Seconds after which it is told again: a scan may have hidden it."""
 
 
 LOOK_S = 5.0
@@ -86,8 +89,8 @@ class Lookout:
         """Whether it was told that something is shown to wait."""
         self._state: tuple[str, ...] = ()
         """Of the link, as it was told last."""
-        self._shut = 0.0
-        """When it was told last that the service does not let this host in; 0 while it does."""
+        self._trouble = ("", 0.0)
+        """Which of `TROUBLE` was told last, and when; empty while there is none."""
 
     def begin(self) -> None:
         """What is there now is no news."""
@@ -205,21 +208,24 @@ class Lookout:
             self._seen, self._sent = self._next
 
     def turned(self) -> str:
-        """`shut` when the service lets nobody of this host in, and every minute as long as it does not; `open` when it
-        lets them in again."""
+        """What has come of the link that has to be said: a state of `TROUBLE` when it begins, and every minute as long
+        as it lasts; `open` when the service lets this host in again, `going` when the courier works again."""
         state, now = self.link().state, self._clock()
-        if state == "refused" and abs(now - self._shut) >= TELL_AGAIN:
-            self._shut = now
-            return "shut"
-        if state in ("live", "partial", "syncing") and self._shut:
-            self._shut = 0.0
-            return "open"
+        before, at = self._trouble
+        if state in TROUBLE and (state != before or abs(now - at) >= TELL_AGAIN):
+            self._trouble = state, now
+            return state
+        if state in ("live", "partial", "syncing") and before:
+            self._trouble = "", 0.0
+            return "open" if before == "refused" else "going"
         return ""
 
     def link(self) -> Link:
         """The state of the link as it can be vouched for: who keeps it up may be gone, or stuck."""
         link = self._reads.link(self._clock())
-        if link.state in ("live", "partial", "syncing") and (not self._there or self._pulse.is_late):
+        if self._there and self._pulse.is_late:
+            return link._replace(state="stuck", silent=self._pulse.silent)
+        if link.state in ("live", "partial", "syncing") and not self._there:
             return link._replace(state="none")
         if link.state in ("live", "partial") and link.age > STALE:
             return link._replace(state="offline")

@@ -99,12 +99,16 @@ def _retune(desk: Desk, retuned: Retuned) -> None:
 
 
 def _tell_door(desk: Desk, turned: str) -> None:
-    """Work goes on without the service; but nobody else would ask for a new token."""
-    if turned == "shut":
+    """Work goes on without the service and the courier; but nobody else would ask for what they need."""
+    if turned == "refused":
         file = os.path.basename(desk._terms.token_file) or "token_file"
         desk._tell(Verdict(WRONG, msg("session.shut_out", store=desk._terms.store, file=file)))
     elif turned == "open":
         desk._verdict = Verdict(INFO, msg("session.let_in"))
+    elif turned == "stuck":
+        desk._tell(Verdict(WRONG, msg("session.stuck")))
+    elif turned == "going":
+        desk._verdict = Verdict(INFO, msg("session.going"))
 
 
 def _drop_typed(desk: Desk, *, secret: bool) -> None:

@@ -111,13 +111,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.this_first": ("Erst {label:~}", "Erst {label:~}, dann {what:~}"),
     "count.ahead": ("Dann", "Noch zu zählen"),
     "count.no_place": ("Wie viele?", "{label:~}: wie viele in der Filiale?"),
-    "count.sent_and": ("{next}", "Gesendet: {what}. {next}", "Gesendet: {what}, {differing} abweichend. {next}"),
-    "count.sent": ("Gesendet", "{what:~} gesendet", "Gesendet: {what:~}, {count:Zählung|Zählungen}, alles richtig"),
+    "count.sent_and": ("{next}", "Notiert: {what}. {next}", "Notiert: {what}, {differing} abweichend. {next}"),
+    "count.sent": ("Notiert", "{what:~} notiert", "Notiert: {what:~}, {count:Zählung|Zählungen}, alles richtig"),
     "count.sent_differing": (
-        "Gesendet",
-        "{what:~} gesendet",
-        "Gesendet: {what:~}, {differing:weicht ab|weichen ab}",
-        "Gesendet: {what:~}, {differing} von {count:Zählung|Zählungen} abweichend",
+        "Notiert",
+        "{what:~} notiert",
+        "Notiert: {what:~}, {differing:weicht ab|weichen ab}",
+        "Notiert: {what:~}, {differing} von {count:Zählung|Zählungen} abweichend",
     ),
     "count.taken_back": (
         "Zurückgenommen",
@@ -214,6 +214,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: um {quantity} ändern?",
         "Zurücknehmen ändert den Bestand von {label:~} um {quantity}. Sicher?",
     ),
-    "count_log.undone": ("{quantity} gesendet", "Zurückgenommen: {quantity} von {label:~}"),
+    "count_log.undone": ("{quantity} notiert", "Zurückgenommen: {quantity} von {label:~}"),
     "count_log.counted": ("{counted}", "{counted} ({difference})"),
 }

@@ -22,6 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.offline": "offline",
     "link.syncing": ("lädt", "lädt"),
     "link.none": ("Start", "startet"),
+    "link.stuck": ("steht", "steht still", "sendet seit {seconds:age} nicht"),
     "link.refused": ("gesperrt", "Filiale oder Token abgelehnt"),
     "link.unkept": ("ungesich.", "nichts wird gesichert"),
     "link.age": ("{seconds:age}", "{seconds:age}", "Daten {seconds:age} alt"),
@@ -278,6 +279,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Der Dienst lässt hier niemanden ein. Alles wartet, bis ein Token für Filiale {store} in {file:~} liegt",
     ),
     "session.let_in": ("Wieder drin", "Der Dienst lässt uns wieder ein; was wartet, wird gesendet"),
+    "session.stuck": (
+        "Nichts gesendet",
+        "Nichts gesendet: der Kurier steht still. Alles ist notiert",
+        "Nichts gesendet: der Kurier antwortet nicht. Alles ist notiert. In 2 min kommt einer; sonst: aisle doctor",
+    ),
+    "session.going": ("Sendet wieder", "Der Kurier arbeitet wieder; was wartet, wird gesendet"),
     "session.other_file": ("Fremde Dateien!", "Neu anmelden: {why:~}", "Neu anmelden. {why:~}"),
     "session.no_file": (
         "Notieren geht nicht",

@@ -111,13 +111,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.this_first": ("{label:~} first", "First {label:~}, then {what:~}"),
     "count.ahead": ("Next", "Still to count"),
     "count.no_place": ("How many?", "{label:~}: how many in the store?"),
-    "count.sent_and": ("{next}", "Sent: {what}. {next}", "Sent: {what}, {differing} differing. {next}"),
-    "count.sent": ("Sent", "{what:~} sent", "Sent: {what:~}, {count:count|counts}, all right"),
+    "count.sent_and": ("{next}", "Noted: {what}. {next}", "Noted: {what}, {differing} differing. {next}"),
+    "count.sent": ("Noted", "{what:~} noted", "Noted: {what:~}, {count:count|counts}, all right"),
     "count.sent_differing": (
-        "Sent",
-        "{what:~} sent",
-        "Sent: {what:~}, {differing:differs|differ}",
-        "Sent: {what:~}, {differing} of {count:count|counts} differing",
+        "Noted",
+        "{what:~} noted",
+        "Noted: {what:~}, {differing:differs|differ}",
+        "Noted: {what:~}, {differing} of {count:count|counts} differing",
     ),
     "count.taken_back": (
         "Taken back",
@@ -214,6 +214,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: change by {quantity}?",
         "Taking it back changes the stock of {label:~} by {quantity}. Sure?",
     ),
-    "count_log.undone": ("{quantity} sent", "Taken back: {quantity} of {label:~}"),
+    "count_log.undone": ("{quantity} noted", "Taken back: {quantity} of {label:~}"),
     "count_log.counted": ("{counted}", "{counted} ({difference})"),
 }

@@ -22,6 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.offline": "offline",
     "link.syncing": ("sync", "syncing"),
     "link.none": ("start", "starting"),
+    "link.stuck": ("stuck", "stands still", "not sending for {seconds:age}"),
     "link.refused": ("refused", "store or token refused"),
     "link.unkept": ("unsaved", "nothing is saved"),
     "link.age": ("{seconds:age}", "{seconds:age}", "data {seconds:age} old"),
@@ -268,6 +269,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "The service lets nobody of this host in. All waits here until a token for store {store} is in {file:~}",
     ),
     "session.let_in": ("Let in again", "The service lets us in again; what waits is sent"),
+    "session.stuck": (
+        "Nothing is sent",
+        "Nothing is sent: the courier stands still. All is kept",
+        "Nothing is sent: the courier does not answer. All is kept. Another comes in 2 minutes; if not: aisle doctor",
+    ),
+    "session.going": ("Sending again", "The courier works again; what waits is sent"),
     "session.other_file": ("Not your files!", "Sign in again: {why:~}", "Sign in again. {why:~}"),
     "session.no_file": (
         "Noting fails!",

@@ -114,13 +114,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.this_first": ("D'abord {label:~}", "D'abord {label:~}, puis {what:~}"),
     "count.ahead": ("Puis", "Encore à compter"),
     "count.no_place": ("Combien ?", "{label:~} : combien dans le magasin ?"),
-    "count.sent_and": ("{next}", "Envoyé : {what}. {next}", "Envoyé : {what}, écarts : {differing}. {next}"),
-    "count.sent": ("Envoyé", "{what:~} envoyé", "Envoyé : {what:~}, {count:comptage|comptages}, sans écart"),
+    "count.sent_and": ("{next}", "Noté : {what}. {next}", "Noté : {what}, écarts : {differing}. {next}"),
+    "count.sent": ("Noté", "{what:~} noté", "Noté : {what:~}, {count:comptage|comptages}, sans écart"),
     "count.sent_differing": (
-        "Envoyé",
-        "{what:~} envoyé",
-        "Envoyé : {what:~}, {differing:écart|écarts}",
-        "Envoyé : {what:~}, {differing:écart|écarts} sur {count:comptage|comptages}",
+        "Noté",
+        "{what:~} noté",
+        "Noté : {what:~}, {differing:écart|écarts}",
+        "Noté : {what:~}, {differing:écart|écarts} sur {count:comptage|comptages}",
     ),
     "count.taken_back": (
         "Annulé",
@@ -220,6 +220,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} : changer de {quantity} ?",
         "L'annuler change le stock de {label:~} de {quantity}. Sûr ?",
     ),
-    "count_log.undone": ("{quantity} envoyé", "Annulé : {quantity} de {label:~}"),
+    "count_log.undone": ("{quantity} noté", "Annulé : {quantity} de {label:~}"),
     "count_log.counted": ("{counted}", "{counted} ({difference})"),
 }

@@ -22,6 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.offline": ("coupé", "coupé", "hors ligne"),
     "link.syncing": ("màj", "mise à jour"),
     "link.none": ("début", "démarrage"),
+    "link.stuck": ("bloqué", "envoi bloqué", "rien envoyé depuis {seconds:age}"),
     "link.refused": ("refusé", "magasin ou jeton refusé"),
     "link.unkept": ("non gardé", "rien n'est gardé"),
     "link.age": ("{seconds:age}", "{seconds:age}", "données {seconds:age}"),
@@ -275,6 +276,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Le serveur refuse cette machine. Tout attend ici jusqu'à ce qu'un jeton du magasin {store} soit dans {file:~}",
     ),
     "session.let_in": ("Accès rétabli", "Le serveur accepte à nouveau cette machine ; l'attente est envoyée"),
+    "session.stuck": (
+        "Rien n'est envoyé",
+        "Rien n'est envoyé : le coursier ne bouge plus. Tout est gardé",
+        "Rien n'est envoyé : le coursier ne répond pas. Tout est gardé. Un autre vient en 2 min ; sinon : aisle doctor",
+    ),
+    "session.going": ("Envoi repris", "Le coursier travaille à nouveau ; l'attente est envoyée"),
     "session.other_file": ("Autre fichier !", "Se reconnecter : {why:~}", "Il faut se reconnecter. {why:~}"),
     "session.no_file": (
         "Rien n'est noté",

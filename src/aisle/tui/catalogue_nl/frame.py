@@ -22,6 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "link.offline": "offline",
     "link.syncing": ("laadt", "bijwerken"),
     "link.none": ("start", "opstarten"),
+    "link.stuck": ("vast", "staat stil", "verzendt {seconds:age} niets"),
     "link.refused": ("geweigerd", "winkel of token geweigerd"),
     "link.unkept": ("onbewaard", "niets wordt bewaard"),
     "link.age": ("{seconds:age}", "{seconds:age}", "data {seconds:age} oud"),
@@ -271,6 +272,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "De server laat dit toestel niet toe. Alles wacht hier tot er een token voor winkel {store} in {file:~} staat",
     ),
     "session.let_in": ("Weer toegang", "De server laat ons weer toe; wat wacht, wordt verzonden"),
+    "session.stuck": (
+        "Niets verzonden",
+        "Niets verzonden: de koerier staat stil. Alles is bewaard",
+        "Niets verzonden: de koerier antwoordt niet. Alles is bewaard. In 2 min komt een andere; zo niet: aisle doctor",
+    ),
+    "session.going": ("Verzendt weer", "De koerier werkt weer; wat wacht, wordt verzonden"),
     "session.other_file": ("Vreemd bestand!", "Meld opnieuw aan: {why:~}", "Meld opnieuw aan. {why:~}"),
     "session.no_file": (
         "Noteert niet!",

@@ -30,7 +30,7 @@ else:
 MARGIN_COLUMNS = 60
 """From this width on, text keeps one cell off the edges."""
 
-LINK_STATES = ("live", "partial", "syncing", "offline", "none", "refused", "unkept")
+LINK_STATES = ("live", "partial", "syncing", "offline", "none", "stuck", "refused", "unkept")
 
 
 class Chrome(NamedTuple):
@@ -292,15 +292,18 @@ _STATES = {
     "offline": "link.offline",
     "syncing": "link.syncing",
     "none": "link.none",
+    "stuck": "link.stuck",
     "refused": "link.refused",
     "unkept": "link.unkept",
 }
-_ROLES = {"partial": "syncing", "unkept": "refused"}
+_ROLES = {"partial": "syncing", "unkept": "refused", "stuck": "refused"}
 """States that look as others do."""
 
 
 def _said(link: Link, state: str) -> Msg:
-    """The state; of a part, which list does not come."""
+    """The state; of a part, which list does not come; of a courier that stands still, for how long."""
+    if state == "stuck":
+        return msg("link.stuck", seconds=str(link.silent))
     if state != "partial":
         return msg(_STATES[state])
     lists = [msg(LISTS[name]) for name in link.without if name in LISTS]
