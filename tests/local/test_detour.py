@@ -203,6 +203,20 @@ def test_a_scan_after_a_look_is_said_to_a_job_that_asks_something(home: Home, wa
             assert (frame.view.name, told(frame)) == (asking.name, answer)
 
 
+SCAN_ON = ("pick.prompt_choice", "receive.prompt_choice", "count.prompt_choice", "prompt.choose_or_many")
+
+
+@pytest.mark.parametrize(("way", "row"), [(row.partition("/a")[0], row) for row in ASKING], indirect=["way"])
+def test_a_page_that_takes_no_scan_asks_for_none(home: Home, way: str, row: str) -> None:
+    asks = ASKING[row][0]
+    with begin(home, way) as session:
+        view = stand(home, session, way)
+        view = say(session, asks).view if asks else view
+        assert view.prompt.id not in SCAN_ON
+        for scan in (*BARCODES[1:], "A-1", "A-2"):
+            assert told(say(session, scan))[0] == WRONG
+
+
 def test_back_warns_anew_after_a_look_before_it_drops_goods(home: Home) -> None:
     WAYS["receive.goods"].before(home)  # type: ignore[misc]
     with begin(home, "receive.goods") as session:

@@ -55,7 +55,7 @@ def test_after_too_many_any_other_number_is_how_many() -> None:
     hand = Hand()
     hand.say("A-1")
     assert hand.scan("P1", "12") == "move.over"
-    assert (hand.held, hand.view.prompt.id) == ({}, "prompt.choose_or_many")
+    assert (hand.held, hand.view.prompt.id) == ({}, "prompt.choose_or_type")
     assert hand.say("=9") == "move.over"
     assert hand.say("=4") == "move.taken"
     assert hand.held == {"P1": 4}

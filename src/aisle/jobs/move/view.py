@@ -207,9 +207,10 @@ def _prompt(state: Moving, part: Part | None) -> Msg:
     if state.phase == "where":
         return msg("move.prompt_where")
     if ways := choices(state):
+        waits = move_take.is_number_asked(state) or (move_take.is_asked(state) and state.phase != "put")
         if move_take.of_how_many(state):
-            return numbers.prompt(len(ways), scans=not move_take.is_number_asked(state))
-        return msg("move.prompt_choice") if state.phase in ("pool", "leave") else msg("pick.prompt_choice")
+            return numbers.prompt(len(ways), scans=not waits)
+        return msg("move.prompt_choice") if waits or state.phase in ("pool", "leave") else msg("pick.prompt_choice")
     match state.phase:
         case "from":
             return msg("move.prompt_task", place=state.task.place) if state.task else msg("move.prompt_from")

@@ -79,7 +79,7 @@ def _waiting(state: Picking) -> Step:
     return Step(
         state.step,
         _title(state),
-        msg("pick.prompt_choice") if state.ways else msg("pick.prompt_wait"),
+        msg("move.prompt_choice") if state.ways else msg("pick.prompt_wait"),
         lines=(Line("note", note),),
         choices=_choices(state),
         hints=_back(),
@@ -301,6 +301,13 @@ def _done_prompt(state: Picking, in_hand: bool) -> Msg:
     return msg("pick.prompt_done") if in_hand else msg("pick.prompt_done_moved")
 
 
+def _back_prompt(state: Picking) -> Msg:
+    """Scans go on where an order is left to be picked."""
+    if not state.ways:
+        return msg("pick.prompt_back")
+    return msg("pick.prompt_choice" if state.totes and state.phase != "wait" else "move.prompt_choice")
+
+
 def _back_step(state: Picking) -> Step:
     """Goods of orders that have left the round, to be put back where they were: one as a stop, several as a list."""
     first, listed = state.back[0], state.back[:COMING] if len(state.back) > 1 else ()
@@ -313,7 +320,7 @@ def _back_step(state: Picking) -> Step:
     return Step(
         name=state.step,
         title=_title(state),
-        prompt=msg("pick.prompt_choice") if state.ways else msg("pick.prompt_back"),
+        prompt=_back_prompt(state),
         lines=(
             Line("tote", msg("pick.totes_in_hand", totes=totes) if state.many else msg(_left_why(state))),
             *lines,

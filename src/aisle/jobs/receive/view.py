@@ -244,9 +244,10 @@ def _prompt(state: Receiving) -> Msg:
     if state.phase == "leave":
         return msg("receive.prompt_choice")
     if state.ways:
-        how_many = receive_take.of_how_many(state) is not None
-        scans = not receive_take.is_number_asked(state)
-        return numbers.prompt(len(state.ways), scans=scans) if how_many else msg("receive.prompt_choice")
+        waits = receive_take.is_number_asked(state) or receive_take.is_asked(state)
+        if receive_take.of_how_many(state) is not None:
+            return numbers.prompt(len(state.ways), scans=not waits)
+        return msg("move.prompt_choice") if waits else msg("receive.prompt_choice")
     return msg("receive.prompt_item") if state.item else msg("receive.prompt_product")
 
 
