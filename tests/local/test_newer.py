@@ -8,7 +8,8 @@ import apsw
 import pytest
 
 from aisle.errors import StorageError
-from aisle.jobs.view import GOOD
+from aisle.jobs.view import GOOD, WRONG
+from aisle.local.cache.schema import VERSION
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.schema import OUTBOX
@@ -37,3 +38,23 @@ def test_a_session_keeps_what_is_scanned_and_leaves_with_a_sentence(home: Home) 
     assert last.body["orders"]["order_lines"][0]["picked_quantity"] == 3
     with at(home) as session:
         assert session._frame().view.name == "pick.product"
+
+
+def test_a_session_over_a_newer_cache_says_that_it_has_to_start_anew_and_keeps_what_it_has(home: Home) -> None:
+    with at(home) as session:
+        say(session, "4102", CODES["P1"])
+        with closing(apsw.Connection(str(home.cache))) as newer:
+            newer.execute(f"PRAGMA user_version={VERSION + 1}").fetchall()
+        session.poll()
+        frame = session._frame()
+        assert frame.link.state == "renewed"
+        assert told(frame) == (WRONG, "session.renewed")
+        assert frame.view.name == "pick.product"
+        assert sent(home)["4102", 1] == 1
+        with closing(apsw.Connection(str(home.cache))) as newer:
+            assert newer.execute("PRAGMA user_version").fetchall() == [(VERSION + 1,)]
+            newer.execute(f"PRAGMA user_version={VERSION}").fetchall()
+        session.poll()
+        assert session._frame().link.state != "renewed"
+        assert told(say(session, CODES["P1"])) == (GOOD, "pick.taken")
+    assert sent(home)["4102", 1] == 2

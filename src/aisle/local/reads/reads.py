@@ -75,6 +75,8 @@ class Reads:
         """The link and the moment of the last answer, as of this version of the cache."""
         self._there = True
         """False while an empty cache in memory stands for the one that nobody has made yet."""
+        self.is_outdated = False
+        """Whether that one was made by a newer program: nothing of the store is known to this one any more."""
         self._file: FileId = None
         self._cache = self._opened()
 
@@ -82,11 +84,11 @@ class Reads:
         """The cache, or an empty one where there is none that this program can read."""
         try:
             found = open_cache(self._home.folder, writer=False)
-        except StorageError:
+        except StorageError as error:
             found = self._cache if not self._there else empty_cache()
-            self._there = False
+            self._there, self.is_outdated = False, error.trouble == "newer"
         else:
-            self._there = True
+            self._there, self.is_outdated = True, False
             self._file = file_id(self._home.cache)
         self._shifted = self._linked = None
         self._standings, self._lying, self._walks = Standings(), {}, Walks()

@@ -40,7 +40,7 @@ STALE = 90.0
 _OF_ALL = frozenset((LINK, OUTBOX, REFUSAL, ASK))
 """What is seen by a look at everything alone."""
 
-TROUBLE = ("refused", "stuck")
+TROUBLE = ("refused", "stuck", "renewed")
 """States of the link that do not pass by themselves, or not soon: they are said, and not only shown."""
 
 TELL_AGAIN = 60.0
@@ -223,6 +223,8 @@ class Lookout:
     def link(self) -> Link:
         """The state of the link as it can be vouched for: who keeps it up may be gone, or stuck."""
         link = self._reads.link(self._clock())
+        if self._reads.is_outdated:
+            return link._replace(state="renewed")
         if self._there and self._pulse.is_late:
             return link._replace(state="stuck", silent=self._pulse.silent)
         if link.state in ("live", "partial", "syncing") and not self._there:

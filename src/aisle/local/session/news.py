@@ -107,6 +107,8 @@ def _tell_door(desk: Desk, turned: str) -> None:
         desk._verdict = Verdict(INFO, msg("session.let_in"))
     elif turned == "stuck":
         desk._tell(Verdict(WRONG, msg("session.stuck")))
+    elif turned == "renewed":
+        desk._tell(Verdict(WRONG, msg("session.renewed")))
     elif turned == "going":
         desk._verdict = Verdict(INFO, msg("session.going"))
 

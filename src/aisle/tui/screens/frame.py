@@ -30,7 +30,7 @@ else:
 MARGIN_COLUMNS = 60
 """From this width on, text keeps one cell off the edges."""
 
-LINK_STATES = ("live", "partial", "syncing", "offline", "none", "stuck", "refused", "unkept")
+LINK_STATES = ("live", "partial", "syncing", "offline", "none", "stuck", "renewed", "refused", "unkept")
 
 
 class Chrome(NamedTuple):
@@ -293,10 +293,11 @@ _STATES = {
     "syncing": "link.syncing",
     "none": "link.none",
     "stuck": "link.stuck",
+    "renewed": "link.renewed",
     "refused": "link.refused",
     "unkept": "link.unkept",
 }
-_ROLES = {"partial": "syncing", "unkept": "refused", "stuck": "refused"}
+_ROLES = {"partial": "syncing", "unkept": "refused", "stuck": "refused", "renewed": "refused"}
 """States that look as others do."""
 
 
