@@ -37,7 +37,8 @@ from aisle.local.outbox.schema import OUTBOX
 from aisle.local.session.opening import open_session
 from aisle.local.told import outside
 from aisle.scan.inputs import Line
-from aisle.settings import EMBEDDED, Loaded, Settings
+from aisle.settings import EMBEDDED, Loaded, Settings, load
+from aisle.settings.kept import keep
 from tests.local import goods
 from tests.local.children import Child, running
 from tests.local.kit import ANNA, intents, update
@@ -153,6 +154,22 @@ def test_a_wrong_variable_is_named_and_the_rest_is_looked_at(
     assert found.status == 1
     assert "AISLE_RICH is 'maybe'" in found.of("settings")[0][1]
     assert found.of("disk")
+
+
+def test_what_is_in_force_in_place_of_a_wrong_file_is_said(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    file = home.root / "settings.toml"
+    file.write_text('store = "0042"\n')
+    keep(load({}))
+    file.write_text('store = "0042"\nverified = \n')
+    found = doctor(capsys)
+    (said,) = found.of("settings")
+    assert (found.status, said[0]) == (1, WRONG)
+    assert "(at line 2, column 12). Mend the file or move it away. What the file said before is in force." in said[1]
+    assert main(("outbox",)) == 1
+    problem, why = capsys.readouterr().err.splitlines()
+    assert problem.startswith(f"aisle: {file} cannot be read: ")
+    assert problem.endswith("Until then what it said before is in force.")
+    assert "Nobody has worked in store 0042" in why
 
 
 def test_settings_in_force_come_with_their_source(

@@ -24,6 +24,7 @@ from aisle.local.session.watch import Watch, terms_of
 from aisle.scan.codes import check_digit
 from aisle.scan.inputs import Line
 from aisle.settings import LANGUAGES, REASONS, SHORT_REASONS, Loaded, Settings, load
+from aisle.settings.kept import keep
 from aisle.tui.catalogue import Voice
 from tests.local import goods
 from tests.local.test_house import spoken
@@ -296,3 +297,32 @@ def test_a_look_names_pools_by_the_store_then_by_the_settings(home: Home) -> Non
     with at(home) as session:
         rows, _ = session._rooms.reads.query("product", {"product_number": "P1"})
         assert [(pool["pool"], pool["name"]) for pool in rows[0]["pools"]] == [(1, "Floor"), (2, "Backroom"), (5, "")]
+
+
+def test_a_session_that_begins_over_a_wrong_file_says_where_and_works_as_before(home: Home) -> None:
+    write(home, "verified = true\n")
+    keep(load({}))
+    write(home, "blind = true\nverified = \n")
+    with at(home) as session:
+        assert told(session.poll()) == (
+            INFO,
+            "Settings stay: settings.toml:2 has a mistake. aisle doctor says where",
+        )
+        assert told(session.poll())[0] == INFO
+        say(session, "4101")
+        assert session._frame().view.name == "pick.place", "verified, as before"
+        write(home, "verified = true\n")
+        assert told(session.poll()) == (INFO, "The settings file is right again")
+    write(home, "verified = false\nx = 1\n")
+    assert load({}).settings.verified
+
+
+def test_what_was_right_while_a_session_ran_is_what_the_next_begins_with(home: Home) -> None:
+    write(home, "verified = false\n")
+    with at(home) as session:
+        write(home, "verified = true\n")
+        session.poll()
+    write(home, "verified = ")
+    with at(home) as session:
+        say(session, "4101")
+        assert session._frame().view.name == "pick.place"

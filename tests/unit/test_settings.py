@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import subprocess
 import sys
 from decimal import Decimal
@@ -23,6 +24,7 @@ from aisle.settings import (
     terminal_name,
 )
 from aisle.settings.files import read
+from aisle.settings.kept import KEPT, keep, kept
 
 
 @pytest.fixture
@@ -203,6 +205,63 @@ def test_who_cannot_ask_goes_by_what_is_right(tmp_path: Path) -> None:
     assert not load({}, environ, strict=False).settings.verified
     with pytest.raises(SettingsError, match="AISLE_RICH"):
         load({}, {**environ, "AISLE_RICH": "maybe"}, strict=False)
+
+
+GOOD = 'base_url = "https://store.example"\n[store]\nnumber = "0042"\n[store."0042"]\nverified = true\n'
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("text", ["verified = \n", GOOD.replace("verified", "verifed"), GOOD + "[", "\udce9"])
+def test_a_file_with_an_error_changes_nothing(tmp_path: Path, text: str, strict: bool) -> None:
+    environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
+    file.write_text(GOOD)
+    right = load({}, environ)
+    keep(right)
+    file.write_bytes(text.encode(errors="surrogateescape"))
+    loaded = load({}, environ, strict=strict)
+    assert (loaded.settings, loaded.sources) == (right.settings, right.sources)
+    assert loaded.settings.store == "0042"
+    (problem,) = loaded.wrong
+    assert str(file) in problem
+    keep(loaded)
+    assert kept(tmp_path) == {str(file): GOOD}
+    file.write_text(GOOD.replace("0042", "0043"))
+    mended = load({}, environ)
+    assert (mended.settings.store, mended.wrong) == ("0043", ())
+    keep(mended)
+    assert stat.S_IMODE((tmp_path / KEPT).stat().st_mode) == 0o600
+    assert {path.name for path in tmp_path.iterdir()} == {KEPT, file.name}
+    file.write_text(text, errors="surrogateescape")
+    assert load({}, environ).settings.store == "0043"
+
+
+def test_where_there_was_no_file_one_with_an_error_is_none(tmp_path: Path) -> None:
+    environ = {"AISLE_HOME": str(tmp_path)}
+    keep(load({}, environ))
+    (tmp_path / "settings.toml").write_text('store = "0042"\nverified = ')
+    loaded = load({}, environ)
+    assert loaded.settings == Settings()
+    assert "(at line 2, the last)" in loaded.wrong[0]
+
+
+@pytest.mark.parametrize("known", ["", "[]", '{"%s": 1}', '{"%s": "verified = "}'])
+def test_where_nobody_knows_how_it_was_an_error_is_one(tmp_path: Path, known: str) -> None:
+    """The demo store, in place of the one that nobody can read of, would be somebody's day of work in the wrong one."""
+    environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
+    file.write_text("verified = ")
+    if known:
+        (tmp_path / KEPT).write_text(known.replace("%s", str(file)))
+    with pytest.raises(SettingsError, match=r"line 1.*Mend the file or move it away"):
+        load({}, environ)
+
+
+def test_what_has_changed_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
+    environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
+    file.write_text(GOOD)
+    loaded = load({}, environ)
+    file.write_text("verified = ")
+    keep(loaded)
+    assert kept(tmp_path) is None
 
 
 def test_pools_in_use() -> None:

@@ -71,6 +71,9 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
         gc.freeze()  # what stands now stays, so that no scan waits while the collector looks through it
         gc.enable()
         session.keep_courier()
+        from aisle.settings.kept import keep
+
+        keep(settled)
         if (loaded.root / VISITED).exists():  # else nothing of it is loaded
             from aisle.cli.elsewhere import call_for_left
 
@@ -114,7 +117,7 @@ def _settings(arguments: Sequence[str]) -> Loaded:
         enter_kiosk(parsed.home or "")
     elif parsed.home:
         os.environ["AISLE_HOME"] = parsed.home
-    return settings_of(parsed)
+    return settings_of(parsed, tell=False)  # the screen says it
 
 
 def _open_store(settled: Loaded) -> OpenStore:

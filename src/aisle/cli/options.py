@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from aisle import __version__
 from aisle.settings import LANGUAGES, THEMES, Loaded, load
+from aisle.text import clean
 
 _SETTINGS = {
     "--store": ("store", "store number that this terminal works in"),
@@ -87,8 +89,12 @@ def add_app(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", action="version", version=f"aisle {__version__}")
 
 
-def settings_of(arguments: argparse.Namespace, *, strict: bool = True) -> Loaded:
-    """The settings in force for this command line; not strict, what is wrong in a file is left out."""
+def settings_of(arguments: argparse.Namespace, *, strict: bool = True, tell: bool = True) -> Loaded:
+    """The settings in force for this command line; not strict, what is wrong in a file is left out. `tell` says on
+    stderr what is wrong, where what a file said before is in force."""
     from aisle.settings import Settings
 
-    return load({key: value for key, value in vars(arguments).items() if key in Settings._fields}, strict=strict)
+    loaded = load({key: value for key, value in vars(arguments).items() if key in Settings._fields}, strict=strict)
+    for problem in loaded.wrong if tell else ():
+        print(f"aisle: {clean(problem)} Until then what it said before is in force.", file=sys.stderr)
+    return loaded

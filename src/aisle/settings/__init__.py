@@ -144,6 +144,8 @@ class Loaded(NamedTuple):
     """The state of the files before they were read."""
     given: Mapping[str, Any] = {}
     """What the command line said."""
+    wrong: tuple[str, ...] = ()
+    """What is wrong in the files, of which what they said before is in force."""
 
 
 def data_root(environ: Mapping[str, str]) -> Path:
@@ -181,8 +183,9 @@ def _stamp(path: Path) -> tuple[int, int, int]:
 def load(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ, *, strict: bool = True) -> Loaded:
     """The settings in force; `given` holds what the command line said.
 
-    Raises SettingsError that names the file or variable, the section and the key; not strict, what is wrong in a file
-    is left out.
+    A file with an error changes nothing: what it said when a session began last is in force. Where nobody knows that,
+    raises SettingsError that names the file, the section and the key; not strict, what is wrong is left out. Raises it
+    for a variable, too.
     """
     files = settings_files(environ)
     stamp = stamp_of(files)
@@ -190,17 +193,19 @@ def load(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ, *, s
     above = {"the command line": said}
     variables = _from_environ(environ)
     levels: dict[str, Mapping[str, Any]] = {}
+    wrong: tuple[str, ...] = ()
     if any(found != GONE for found in stamp):
-        from aisle.settings.files import levels_of
+        from aisle.settings.files import levels_of, right
 
-        levels = levels_of(files, {**variables, **said}, environ, strict=strict)
+        told, wrong = right(files, data_root(environ), strict=strict)
+        levels = levels_of(told, {**variables, **said}, environ)
     levels |= {_variable(key): {key: value} for key, value in variables.items()} | above
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
     for source, level in levels.items():
         values.update(level)
         sources.update(dict.fromkeys(level, source))
-    return Loaded(Settings(**values), data_root(environ), sources, files, stamp, said)
+    return Loaded(Settings(**values), data_root(environ), sources, files, stamp, said, wrong)
 
 
 def _from_environ(environ: Mapping[str, str]) -> dict[str, Any]:

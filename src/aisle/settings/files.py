@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -56,11 +56,40 @@ def read(path: Path) -> File:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         return File(path, problems=(f"{path} cannot be read: {error}. Mend the file or move it away.",))
+    return _parsed(path, text)
+
+
+def right(paths: Iterable[Path], root: Path, *, strict: bool) -> tuple[list[File], tuple[str, ...]]:
+    """The files that are there, each with an error as it was when it had none; and what is wrong.
+
+    Where nobody knows how it was, raises SettingsError with the first thing that is wrong; not strict, they are as they
+    are, without what is wrong, and nothing is told.
+    """
+    files = [read(path) for path in paths if path.is_file()]
+    problems = tuple(problem for file in files for problem in file.problems)
+    if not problems:
+        return files, ()
+    from aisle.settings.kept import kept
+
+    texts = kept(root)
+    if texts is not None:
+        known = {file.path: file for file in (_parsed(Path(path), text) for path, text in texts.items())}
+        before = [known.get(file.path, File(file.path)) if file.problems else file for file in files]
+        if not any(file.problems for file in before):
+            return before, problems
+    if strict:
+        more = f" ({len(problems) - 1} more: aisle doctor)" if problems[1:] else ""
+        raise SettingsError(problems[0] + more)
+    return files, ()
+
+
+def _parsed(path: Path, text: str) -> File:
     try:
         return _checked(path, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         advice = _both_stores(text) or _doubled(text, str(error)) or "Mend the file or move it away."
-        return File(path, problems=(f"{path} cannot be read: {error}. {advice}",))
+        why = str(error).replace("at end of document", f"at line {len(text.splitlines())}, the last")
+        return File(path, problems=(f"{path} cannot be read: {why}. {advice}",))
 
 
 def _both_stores(text: str) -> str:
@@ -79,18 +108,9 @@ def _doubled(text: str, error: str) -> str:
 
 
 def levels_of(
-    paths: Iterable[Path], above: Mapping[str, Any], environ: Mapping[str, str], *, strict: bool = True
+    files: Sequence[File], above: Mapping[str, Any], environ: Mapping[str, str]
 ) -> dict[str, Mapping[str, Any]]:
-    """What the files say for this store and device, by where it stands, weakest first.
-
-    `above` is what beats the files. Raises SettingsError with the first thing that is wrong in any of them; not strict,
-    what is wrong is left out.
-    """
-    files = [read(path) for path in paths if path.is_file()]
-    problems = [problem for file in files for problem in file.problems]
-    if problems and strict:
-        more = f" ({len(problems) - 1} more: aisle doctor)" if problems[1:] else ""
-        raise SettingsError(problems[0] + more)
+    """What the files say for this store and device, by where it stands, weakest first; `above` is what beats them."""
     top: dict[str, Any] = {key: value for file in files for key, value in file.top.items()}
     named = _named(files, environ)
     terminal = above.get("terminal") or top.get("terminal") or next(iter(named.values()), {}).get("terminal", "")

@@ -17,7 +17,7 @@ def settings(loaded: Loaded) -> Iterable[Finding]:
     for path in there:
         file = read(path)
         for problem in file.problems:
-            yield wrong("settings", problem)
+            yield wrong("settings", problem, "What the file said before is in force." * (problem in loaded.wrong))
         if not file.problems:
             sections = plural(len(file.stores) + len(file.devices), "section")
             yield ok("settings", f"{path}, {sections}", file=str(path))

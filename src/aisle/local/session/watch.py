@@ -5,6 +5,7 @@ A look costs a stat of each file, at the beats that a session has anyway; only a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -102,7 +103,10 @@ class Watch:
         """Whether the file, as it is, has an error that was told."""
 
     def look(self) -> Retuned | None:
-        """What has changed since the last look, if anything has that a person should know."""
+        """What has changed since the last look, if anything has that a person should know; at the first, too, whether
+        a file has an error."""
+        if self._loaded.wrong and not self._wrong:
+            return self._told_wrong(self._loaded.wrong[0])
         stamp = stamp_of(self._loaded.files)
         if stamp == self._stamp:
             return None
@@ -111,8 +115,12 @@ class Watch:
             loaded = self._again(self._loaded.given)
             terms = terms_of(loaded.settings, loaded.sources)
         except SettingsError as error:
-            self._wrong = True
-            return Retuned(Verdict(INFO, msg("settings.wrong", file=self._file(str(error)))))
+            return self._told_wrong(str(error))
+        if loaded.wrong:
+            return self._told_wrong(loaded.wrong[0])
+        from aisle.settings.kept import keep  # hardly ever, and no start pays for it
+
+        keep(loaded)
         told = _told(self._loaded.settings, loaded.settings)
         mended, self._wrong = self._wrong, False
         self._loaded = loaded
@@ -120,10 +128,15 @@ class Watch:
             return None
         return Retuned(Verdict(INFO, told or msg("settings.mended")), terms)
 
+    def _told_wrong(self, why: str) -> Retuned:
+        self._wrong = True
+        return Retuned(Verdict(INFO, msg("settings.wrong", file=self._file(why))))
+
     def _file(self, why: str) -> str:
-        """Which file is wrong, by its name; what is wrong in it, `aisle doctor` says."""
-        named = [path.name for path in self._loaded.files if str(path) in why]
-        return next(iter(named), "config.toml")
+        """Which file is wrong, by its name, and in which line; what is wrong in it, `aisle doctor` says."""
+        named = next((path.name for path in self._loaded.files if str(path) in why), "settings.toml")
+        line = re.search(r"\(at line (\d+)", why)
+        return f"{named}:{line[1]}" if line else named
 
 
 def _told(old: Settings, new: Settings) -> Msg | None:
