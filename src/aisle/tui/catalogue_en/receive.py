@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "fact.missing": ("Missing", "Still to come"),
-    "fact.receiving_place": ("Else to", "If put nowhere else"),
+    "fact.receiving_place": ("Else to", "Otherwise to", "If put nowhere else"),
     "fact.supplier": "Supplier",
     "head.came": ("Came", "Came of"),
     "head.container": "Container",

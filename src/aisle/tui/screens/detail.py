@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Detail, Hint, Mark, Msg, msg
+from aisle.jobs.view import Line as Told
 from aisle.text import fit, fit_middle, width, wrap
 from aisle.tui.catalogue import LONGEST, Voice
 from aisle.tui.screens.list_window import NUMBER, column_widths, named_apart, table_line
 from aisle.tui.screens.painted import Line, beside, clipped, line_width, sides
-from aisle.tui.screens.parts import Cover, choice_flow, choice_items, command_flow, flowed, hint_lines
+from aisle.tui.screens.parts import Cover, choice_flow, choice_items, command_flow, flowed, hint_lines, lines_over
 from aisle.tui.screens.step import Box
 from aisle.tuples import NamedTuple
 
@@ -25,6 +26,9 @@ COLUMNS = 3
 
 NARROW = 42
 """Below this width a row that is too long takes two lines, so that nothing of it is lost."""
+
+LEGIBLE = 5
+"""Cells, with the mark, below which what is left of a text that is cut says nothing."""
 
 LEAST = 3
 """Below so many lines for the blocks their titles are left out, so that there is room for what stands under them."""
@@ -85,6 +89,7 @@ def body(view: Detail, box: Box, cover: Cover = NOTHING) -> tuple[list[Line], Ms
     below = [*(air if view.choices else []), *_foot(view, hints, box, spare if len(pages) < 2 else 0)]
     rows = max(0, box.rows - cover.now)
     above = [*_pared(heads[min(at, 1)], max(0, rows - len(page) - len(below)), view, box), *page]
+    above = [*_unfolded(above[: len(above) - len(page)], rows - len(above) - len(below), view, box), *page]
     filler: list[Line] = [[] for _ in range(rows - len(above) - len(below))]
     told = msg("frame.page", page=at + 1, pages=len(pages)) if len(pages) > 1 else None
     return [*above, *filler, *below][:rows], told
@@ -103,6 +108,27 @@ def _rooms(room: int, heads: Sequence[list[Line]], covered: int, kept: int) -> l
     return [max(min(1, rows), rows - max(0, covered - head)) for rows, head in zip(left, free, strict=True)]
 
 
+def _unfolded(head: list[Line], spare: int, view: Detail, box: Box) -> list[Line]:
+    """What it is, on as many more lines as are left blank: what one line cuts has two, then what it says in fewer
+    words."""
+    lines = list(head)
+    said = [(told, [("".join(_parts(told, box, 1)), told.role)]) for told in view.lines]
+    said.sort(key=lambda each: box.voice.mark not in each[1][0][0])
+    for told, line in said:
+        whole = _parts(told, box, 2) if spare and line in lines else []
+        if len(whole) > 1:
+            at = lines.index(line)
+            lines[at : at + 1] = [[(part, told.role)] for part in whole]
+            spare -= 1
+    return lines
+
+
+def _parts(told: Told, box: Box, rows: int) -> list[str]:
+    """What stands of a line of what it is, on so many lines."""
+    over = (lambda said: lines_over(said, box.cells, rows)) if rows > 1 else (lambda said: width(said) - box.cells)
+    return wrap(box.voice.fitting(told.text, over), box.cells, rows, mark=box.voice.mark, middle=told.role == "product")
+
+
 def _tops(view: Detail, box: Box) -> tuple[list[Line], list[Line]]:
     """What it is, and the map: for the first page, and for those after it."""
     said = {line.role: line.text for line in reversed(view.lines)}
@@ -112,9 +138,7 @@ def _tops(view: Detail, box: Box) -> tuple[list[Line], list[Line]]:
     rows_each = 1 if box.rows < 12 else 2
     lines: list[Line] = []
     for line in view.lines:
-        text = box.voice.fitting(line.text, lambda said: width(said) - box.cells * rows_each)
-        parts = wrap(text, box.cells, rows_each, mark=box.voice.mark, middle=line.role == "product")
-        lines += [[(part, line.role)] for part in parts]
+        lines += [[(part, line.role)] for part in _parts(line, box, rows_each)]
     lines = lines[: max(1, box.rows // 3)]
     short = lines[:1] if box.rows >= 5 else []
     if view.marks and box.rows >= 9:
@@ -256,7 +280,16 @@ def _two_lines(row: Sequence[str], number: int, block: Block, cells: int, voice:
     rest = "  ".join(text for text in row[1:] if text)
     if block.tight and rest and line_width(first) + 2 + width(rest) <= cells:
         return [sides(first, [(rest, "row-dim")], cells)]
-    return [first, [("  " + fit(rest, cells - 2, mark=voice.mark), "row-dim")]] if rest else [first]
+    return [first, [("  " + _legible(row[1:], cells - 2, voice), "row-dim")]] if rest else [first]
+
+
+def _legible(texts: Sequence[str], cells: int, voice: Voice) -> str:
+    """Texts side by side; what is cut at the end is left out where what is left of it would say nothing."""
+    said = [text for text in texts if text]
+    room = cells - width("  ".join(said[:-1])) - 2
+    if len(said) > 1 and room < min(width(said[-1]), LEGIBLE):
+        return _legible(said[:-1], cells, voice)
+    return fit("  ".join(said), cells, mark=voice.mark)
 
 
 def _number(number: int, block: Block) -> Line:

@@ -9,7 +9,7 @@ from aisle.jobs.view import PAGES, ListWindow, Msg, Row, msg, raw
 from aisle.text import fit_middle, told_apart, width, wrap
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens.painted import Line, beside, padded
-from aisle.tui.screens.parts import bar, choice_flow, choice_items, command_flow, hint_lines
+from aisle.tui.screens.parts import bar, choice_flow, choice_items, command_flow, hint_lines, lines_over
 from aisle.tui.screens.step import Box
 from aisle.tuples import NamedTuple
 
@@ -139,8 +139,8 @@ def _with_aside(view: ListWindow, box: Box) -> Listed:
 
 def _list(view: ListWindow, box: Box) -> Listed:
     if not view.rows:
-        text = box.voice.fitting(view.empty, lambda said: width(said) - box.cells * 2)
-        words = wrap(text, box.cells, min(2, box.rows), mark=box.voice.mark)
+        text = box.voice.fitting(view.empty, lambda said: lines_over(said, box.cells, box.rows))
+        words = wrap(text, box.cells, box.rows, mark=box.voice.mark)
         return Listed([[(line, "note")] for line in words], 0, 0)
     view = _telling_columns(view)
     with_heads = box.rows >= 6 and (len(view.rows) < box.rows or box.rows >= HEADED)

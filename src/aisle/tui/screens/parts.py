@@ -136,8 +136,11 @@ def bar(share: Decimal, cells: int, voice: Voice) -> Line:
 
 
 def fact_lines(facts: Sequence[Fact], cells: int, voice: Voice) -> list[Line]:
-    """Labels and values in two columns."""
-    labels = [voice.short(fact.label, max(4, cells // 2)) for fact in facts]
+    """Labels and values in two columns; labels are short where a value would be cut."""
+    least = max((width(voice.say(fact.label, 0)) for fact in facts), default=0)
+    values = max((width(voice.say(fact.value)) for fact in facts), default=0)
+    room = max(4, min(cells // 2, max(least, cells - values - 2)))
+    labels = [voice.short(fact.label, room) for fact in facts]
     column = max((width(label) for label in labels), default=0) + 2
     lines = []
     for fact, label in zip(facts, labels, strict=True):

@@ -26,6 +26,9 @@ CHOICE_ROWS = 2
 LEGIBLE = 5
 """Cells below which the name of a stop to come says nothing."""
 
+NAMED = 12
+"""Cells of the name of what is at hand that its place leaves it in a list."""
+
 FIRST = ("place", "product", "quantity")
 
 COMING = Msg("coming.title")
@@ -97,7 +100,7 @@ def _one_column(step: Step, box: Box) -> list[Line]:
         Block((_wrapped(rest, box, 1), notes)),
         Block((tight if len(tight) < len(choices) else choices, choices, whole)),
         Block(coming),
-        Block((facts[:2], facts)),
+        Block((fact_lines(step.facts[:2], box.cells, box.voice), facts)),
     )
     note, choice, come, fact = 3, 4, 5, 6
     order = [
@@ -164,13 +167,15 @@ def _coming(step: Step, box: Box) -> tuple[list[Line], ...]:
         first = first._replace(place="")
     next_: Line = [(word, "head"), ("  ", ""), *stop_lines((first, *stops[1:]), room, box.voice, 1)[0]]
     head: Line = [(box.voice.short(step.ahead, box.cells), "head")]
+    if step.at_hand and not all(_has_room(stop, box.cells, box.voice, NAMED) for stop in stops):
+        stops = tuple(stop._replace(place="") for stop in stops)
     drawn = stop_lines(stops, box.cells, box.voice)
     return ([next_], *([head, *drawn[:count]] for count in range(2, len(drawn) + 1)))
 
 
-def _has_room(stop: Stop, cells: int, voice: Voice) -> bool:
-    """Whether there is room for what it is, beside its place."""
-    return width(voice.raw(stop.place)) + width(voice.number(stop.quantity)) + 4 + LEGIBLE <= cells
+def _has_room(stop: Stop, cells: int, voice: Voice, name: int = LEGIBLE) -> bool:
+    """Whether there is room for what it is, or for so many cells of that, beside its place."""
+    return width(voice.raw(stop.place)) + width(voice.number(stop.quantity)) + 4 + name <= cells
 
 
 def stop_lines(stops: Sequence[Stop], cells: int, voice: Voice, shown: int = MANY) -> list[Line]:

@@ -1,0 +1,94 @@
+"""What a small screen has left blank is room for words that would be cut; what is cut still tells things apart."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from aisle.jobs.view import BACK, PAGES, Block, Detail, Fact, Line, ListWindow, Msg, Step, Stop, View, raw
+from aisle.tui.catalogue import Voice
+from aisle.tui.screens import detail, list_window, step
+from aisle.tui.screens.parts import Cover
+from aisle.tui.screens.step import Box
+
+SMALL = Box(20, 12, Voice())
+NAME = "Hillmoor Müsli No added sugar 500 g"
+
+
+def drawn(view: View, box: Box = SMALL, cover: Cover = Cover()) -> list[str]:  # noqa: B008 - a tuple
+    """The lines of the body."""
+    match view:
+        case Detail():
+            lines = detail.body(view, box, cover)[0]
+        case ListWindow():
+            lines = list_window.body(view, box).lines
+        case Step():
+            lines = step.body(view, box)
+    return ["".join(text for text, _ in line).rstrip() for line in lines]
+
+
+def page(*rows: tuple[Msg, ...], lines: tuple[Line, ...] = ()) -> Detail:
+    """A page with some rows under each other."""
+    blocks = (Block(raw("Rows"), rows),) if rows else ()
+    return Detail("lookup.product", raw("Product"), raw("Scan"), lines, blocks, hints=(*PAGES, BACK))
+
+
+def test_a_name_that_is_cut_has_a_second_line_while_nothing_is_said_there() -> None:
+    places = [(raw(f"A-01-{at}"),) for at in range(1, 10)]
+    view = page(*places, lines=(Line("product", raw(NAME)), Line("quantity", raw("≈ 31"))))
+    assert drawn(view, cover=Cover(0, 3))[:3] == ["Hillmoor Müsli No", "added sugar 500 g", "≈ 31"]
+    covered = drawn(view, cover=Cover(3, 3))
+    assert "…" in covered[0]
+    assert "≈ 31" in "".join(covered[:2])
+
+
+def test_what_is_cut_has_blank_lines_before_what_is_only_said_in_fewer_words() -> None:
+    far, why = (
+        Msg("order.far", (("state", "open"), ("done", 1), ("total", 4), ("due", "today at half past five"))),
+        NAME,
+    )
+    lines = Line("product", raw("4085")), Line("quantity", far), Line("note", raw(why))
+    shown = drawn(page(lines=lines), SMALL._replace(rows=9))
+    assert shown[shown.index("Hillmoor Müsli No") :][:2] == ["Hillmoor Müsli No", "added sugar 500 g"]
+
+
+def test_where_nothing_is_listed_it_is_said_whole() -> None:
+    empty = ListWindow("doubts", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("doubts.empty"), hints=(BACK,))
+    assert " ".join(drawn(empty)).startswith("All settled: the service has everything.")
+
+
+def test_a_letter_of_a_name_at_the_end_of_a_row_is_left_out() -> None:
+    totes = page((raw("A 4101"), raw("1 line"), raw("22 Nov"), raw("Gus Hale"), raw("of some street")))
+    assert "  1 line  22 Nov" in drawn(totes)
+    assert not any("…" in line for line in drawn(totes))
+    cut = drawn(page((raw("A 4101"), raw("1 line"), raw("Gus Hale the Third"))))
+    assert "  1 line  Gus Hale…" in cut
+
+
+def coming(*names: str) -> Step:
+    """A delivery with these products still to come."""
+    stops = tuple(Stop("…0043", name, Decimal(12)) for name in names)
+    at_hand = Line("place", raw("To no place yet"))
+    return Step("receive.goods", raw("7001"), raw("Scan"), (at_hand,), coming=stops, ahead=raw("To come"), at_hand=True)
+
+
+@pytest.mark.parametrize(("cells", "placed"), [(20, False), (40, True)])
+def test_goods_at_hand_are_named_before_their_container(cells: int, placed: bool) -> None:
+    names = ("Long Meadow Butter Salted 250 g", "Long Meadow Butter Unsalted 250 g")
+    shown = [line for line in drawn(coming(*names), SMALL._replace(cells=cells)) if line.endswith("12")]
+    assert len(shown) == 2
+    assert all(("0043" in line) == placed for line in shown)
+    assert "Sal" in shown[0]
+    assert "Uns" in shown[1]
+
+
+def test_a_label_is_short_where_a_value_would_be_cut() -> None:
+    facts = (
+        Fact(Msg("fact.comment"), raw("Birthday present: pricetag off")),
+        Fact(Msg("fact.product_number"), raw("130010")),
+    )
+    view = Step("pick.product", raw("4101"), raw("Scan"), (Line("place", raw("A-05-2")),), facts=facts)
+    assert "Note    Birthday present: pricetag off" in drawn(view, SMALL._replace(cells=40))
+    short = view._replace(facts=facts[1:])
+    assert "Product number  130010" in drawn(short, SMALL._replace(cells=40))
