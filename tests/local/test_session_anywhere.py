@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.view import GOOD, INFO, WRONG
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG
 from aisle.local.host.home import Home
+from aisle.tui.catalogue import Voice
+from tests.local.detours import announced, claimed
 from tests.local.test_session import BARCODES, at, home, say, told
 from tests.local.test_session_care import opened
 
@@ -59,3 +61,46 @@ def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
         frame = say(session, code)
         kind, id_ = told(frame)
         assert (kind, id_.split(".")[1], frame.view) == (WRONG, "unknown", before.view)
+
+
+@pytest.mark.parametrize(
+    ("job", "scans", "code", "why", "what"),
+    [
+        ("receive", ("7001",), "BADGE-U2", "receive.not_this", "the badge of Anna Berg"),
+        ("receive", ("7001",), "4102", "receive.not_this", "order 4102"),
+        ("count", (), "4102", "count.not_this", "order 4102"),
+        ("count", ("2",), "A-1", "count_log.not_this", "place A-1"),
+        ("move", ("A-1",), "BADGE-U2", "move.not_this", "the badge of Anna Berg"),
+        ("move", ("A-1",), "7001", "move.not_this", "delivery 7001"),
+        ("stores", (), "A-1", "stores.not_this", "place A-1"),
+    ],
+)
+def test_what_was_scanned_is_said_where_a_page_has_no_use_for_it(
+    home: Home, job: str, scans: tuple[str, ...], code: str, why: str, what: str
+) -> None:
+    announced(home)
+    with at(home, user="U1") as session:
+        before = opened(session, job, *scans).view
+        frame = say(session, code)
+        assert (frame.view, told(frame)) == (before, (WRONG, why))
+        assert frame.verdict
+        said = Voice().say(frame.verdict.text, 1)
+        assert said.startswith(f"That is {what}; ")
+
+
+def test_ones_own_badge_is_no_mistake_on_the_page_of_an_order(home: Home) -> None:
+    with at(home, user="U1") as session:
+        assert opened(session, "orders", "1").view.name == "order"
+        assert told(say(session, "BADGE-U1")) == (INFO, "sign_in.already")
+        assert session.bells == 0
+        assert told(say(session, "BADGE-U2")) == (WRONG, "orders.person")
+
+
+def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: Home) -> None:
+    claimed(home)
+    with at(home, user="U1") as session:
+        assert told(say(session, "4101")) == (ASK, "pick.claimed_plain")
+        assert told(say(session, BARCODES[0])) == (WRONG, "pick.answer_first")
+        assert told(say(session, "b")) == (INFO, "pick.left_unopened")
+        assert told(say(session, "4102")) == (GOOD, "pick.opened")
+        assert told(say(session, "b")) == (INFO, "pick.left")

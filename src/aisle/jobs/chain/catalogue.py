@@ -28,6 +28,7 @@ from aisle.jobs.chain import catalogue_view
 from aisle.jobs.chain.catalogue_sheet import Facet, Hit, facet_of, hit_of, page_of
 from aisle.jobs.chain.catalogue_state import Catalogue
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
+from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Meaning, Move, Open, Text, Thing, Unknown
 
@@ -146,7 +147,7 @@ def _show(state: Catalogue, number: str) -> Result:
 def _thing(state: Catalogue, meaning: Meaning) -> Result:
     label = meaning.label or meaning.key
     if meaning.kind != PRODUCT:
-        return Turn(state, (), Verdict(WRONG, msg("products.not_this", what=label)))
+        return Turn(state, (), Verdict(WRONG, msg("products.not_this", what=what_is(meaning))))
     return _show(state, meaning.key)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))
 
 

@@ -45,6 +45,7 @@ from aisle.jobs.chain.store_product_fields import (
 from aisle.jobs.chain.store_product_sheet import StoreProduct, doubts, objection, store_product, why_not
 from aisle.jobs.chain.store_product_state import CHART, PAGE, SURE, VALUE, Page
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
+from aisle.jobs.what import what_is
 from aisle.jobs.window import LETTERS, leafed
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Quantity, Text, Thing, Unknown
 
@@ -172,7 +173,7 @@ def _thing(state: Page, meaning: Meaning, context: Context) -> Result:
     """Another product is shown; not while a value is in hand, which would be lost."""
     label = meaning.label or meaning.key
     if meaning.kind != PRODUCT:
-        return Turn(state, (), Verdict(WRONG, msg("store_product.not_this", what=label)))
+        return Turn(state, (), Verdict(WRONG, msg("store_product.not_this", what=what_is(meaning))))
     if state.phase in (VALUE, SURE):
         return Turn(state, (), Verdict(WRONG, msg("store_product.in_hand", what=label)))
     return _show(meaning.key, label, context)._replace(verdict=Verdict(INFO, msg("lookup.shown", label=label)))

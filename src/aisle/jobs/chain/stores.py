@@ -28,6 +28,7 @@ from aisle.jobs.chain import stores_view
 from aisle.jobs.chain.store_sheet import Listed, listed_of, sheet_of
 from aisle.jobs.chain.stores_state import Stores
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
+from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import Back, Choice, Command, Move, Open, Text, Thing, Unknown
 
@@ -82,9 +83,7 @@ class StoresJob:
             case Resumed() | Closed() | Changed("store" | "outbox" | "person"):
                 return Turn(state, _refresh(state, context))
             case Thing(meanings):
-                return Turn(
-                    state, (), Verdict(WRONG, msg("stores.not_this", what=meanings[0].label or meanings[0].key))
-                )
+                return Turn(state, (), Verdict(WRONG, msg("stores.not_this", what=what_is(meanings[0]))))
             case Back():
                 return _back(state, context)
         if state.asking:

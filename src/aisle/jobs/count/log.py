@@ -30,6 +30,7 @@ from aisle.jobs.count import counting, log_view
 from aisle.jobs.count.log_state import Entry, Log
 from aisle.jobs.count.losing import reasons
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
+from aisle.jobs.what import what_is
 from aisle.jobs.window import room
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Open, Text, Thing, Unknown
 
@@ -145,7 +146,7 @@ def _listed(state: Log, event: Event, context: Context) -> Result:
             meaning = meanings[0]
             state = Log(state.mine, meaning.key, meaning.label or meaning.key)
         case Thing(meanings):
-            return Turn(state, (), Verdict(WRONG, msg("count.not_this", what=meanings[0].label or meanings[0].key)))
+            return Turn(state, (), Verdict(WRONG, msg("count_log.not_this", what=what_is(meanings[0]))))
         case Text(text) | Unknown(text):
             state = Log(state.mine, search=text)
         case Command("e"):

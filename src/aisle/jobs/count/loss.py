@@ -15,7 +15,8 @@ from aisle.jobs.base import Close, Closed, Context, Effect, Event, Opened, Query
 from aisle.jobs.count import counting, loss_view
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import HISTORY, NUMBERED, Losing, Reason, Said, reasons
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
+from aisle.jobs.what import what_is
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -108,7 +109,7 @@ class LossJob:
         return loss_view.view(state)
 
 
-def _told(state: Losing, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal) -> Result:
+def _told(state: Losing, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
     return Turn(state, effects, Verdict(kind, msg(id_, **args)))
 
 
@@ -169,7 +170,7 @@ def _at(state: Losing, spot: Item) -> Result:
 def _thing(state: Losing, meanings: tuple[Meaning, ...]) -> Result:
     meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION)), None)
     if meaning is None:
-        return _told(state, WRONG, "count.not_this", what=meanings[0].label or meanings[0].key)
+        return _told(state, WRONG, "count.not_this", what=what_is(meanings[0]))
     if meaning.kind == LOCATION:
         return _scanned_place(state, meaning)
     item = state.item

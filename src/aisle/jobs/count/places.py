@@ -11,6 +11,7 @@ from aisle.jobs.count import asking
 from aisle.jobs.count.counting import Counting, Next
 from aisle.jobs.feet import LAST, natural
 from aisle.jobs.view import GOOD, INFO, WRONG
+from aisle.jobs.what import what_is
 from aisle.scan.meaning import LOCATION, PRODUCT, Meaning, Thing
 
 Result = Turn[Counting]
@@ -31,8 +32,7 @@ def thing(state: Counting, said: Thing) -> Result:
     """A scan puts a place or a product on the list; where a place lies on the way is looked up."""
     meaning = next((each for each in said.meanings if each.kind in (LOCATION, PRODUCT)), None)
     if meaning is None:
-        what = said.meanings[0]
-        return asking.told(state, WRONG, "count.not_this", what=what.label or what.key)
+        return asking.told(state, WRONG, "count.not_this", what=what_is(said.meanings[0]))
     if any(same(each, meaning) for each in state.todo):
         return asking.told(state, INFO, "count.listed_before", what=meaning.label or meaning.key)
     if meaning.kind == PRODUCT:

@@ -11,6 +11,7 @@ from aisle.jobs.base import Context, Query, Turn
 from aisle.jobs.count import asking, counting
 from aisle.jobs.count.counting import Counting, Item, Next
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
+from aisle.jobs.what import what_is
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Meaning, Thing
 
 Result = Turn[Counting]
@@ -29,8 +30,7 @@ def thing(state: Counting, meanings: tuple[Meaning, ...], context: Context) -> R
     """What is counted next, or one more of what is here."""
     meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION)), None)
     if meaning is None:
-        first = meanings[0]
-        return asking.told(state, WRONG, "count.not_this", what=first.label or first.key)
+        return asking.told(state, WRONG, "count.not_this", what=what_is(meanings[0]))
     if state.phase == "start":
         turn = asking.begin(state, next_of(meaning))
         return turn if meaning.kind == LOCATION else turn._replace(state=turn.state._replace(pending=meaning))

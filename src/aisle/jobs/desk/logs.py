@@ -31,6 +31,7 @@ from aisle.jobs.desk import logs_view
 from aisle.jobs.desk.logs_filter import FIELDS, KEPT, TYPED, Filter, arguments, bounds, since, values_of
 from aisle.jobs.desk.logs_state import Entry, Logs, Loss
 from aisle.jobs.view import GOOD, INFO, WRONG, Verdict, View, msg
+from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (
     LOCATION,
@@ -241,7 +242,7 @@ def _thing(state: Logs, meanings: tuple[Meaning, ...], context: Context) -> Resu
     """A product, a person or a place filters, on every page."""
     first = next((each for each in meanings if each.kind in FIELD_OF), None)
     if first is None:
-        return Turn(state, (), Verdict(WRONG, msg("logs.not_this", what=meanings[0].label or meanings[0].key)))
+        return Turn(state, (), Verdict(WRONG, msg("logs.not_this", what=what_is(meanings[0]))))
     return _filtered(state, FIELD_OF[first.kind], first.key, context)
 
 

@@ -30,7 +30,7 @@ from aisle.jobs.desk.order_page_state import PICK, Happened, Line, Page
 from aisle.jobs.desk.orders_rows import listed
 from aisle.jobs.view import INFO, WRONG, Detail, Verdict, msg
 from aisle.jobs.window import LETTERS, leafed, looked_up, unheard
-from aisle.scan.meaning import LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Back, Choice, Command, Move, Open, Thing
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Back, Choice, Command, Move, Open, Thing
 
 HISTORY = 60
 """Events that the page shows."""
@@ -65,7 +65,7 @@ class OrderPageJob:
 
     def prefers(self, state: Page) -> tuple[str, ...]:
         """Another order, or a product of this one."""
-        return (ORDER, REFERENCE, PRODUCT, LOCATION, PERSON)
+        return (ORDER, REFERENCE, PRODUCT, LOCATION)
 
     def at(self, state: Page) -> str:
         """One of `steps`."""

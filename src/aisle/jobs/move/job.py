@@ -21,6 +21,7 @@ from aisle.jobs.move import view as move_view
 from aisle.jobs.move.moving import HELD_BY, ZERO, Moving, Part, Pool, Way
 from aisle.jobs.move.told import told
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
+from aisle.jobs.what import what_is
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -173,7 +174,7 @@ def _rows(state: Moving, id_: str, rows: tuple[Mapping[str, Any], ...], total: i
 def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Result:
     meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
     if meaning is None:
-        return told(state, WRONG, "move.not_this", what=meanings[0].label or meanings[0].key)
+        return told(state, WRONG, "move.not_this", what=what_is(meanings[0]))
     if move_take.is_asked(state) and (state.phase != "put" or meaning.kind != PRODUCT):
         return move_take.unanswered(state, meaning)
     if (

@@ -241,7 +241,7 @@ def _back(state: Picking, context: Context) -> Result:
     """First out of what is asked, then out of the job; a round is left only when that is meant."""
     if state.ways:
         if state.phase == "wait" and not state.many:
-            return Turn(state, (Close(Verdict(INFO, msg("pick.left", order=state.order))),))
+            return Turn(state, (Close(pick_view.left(state)),))
         return Turn(state._replace(ways=()), (), Verdict(INFO, msg("pick.dropped")))
     if state.over or state.only:
         return Turn(state._replace(over=(), only=""), (), Verdict(INFO, msg("pick.dropped")))

@@ -277,6 +277,8 @@ def left(state: Picking) -> Verdict:
     if state.back:
         id_ = "pick.left_hand_nowhere" if any(back.free for back in state.back) else "pick.left_hand"
         return Verdict(INFO, msg(id_, count=picking.to_be_back(state)))
+    if state.phase == "wait" and not state.many:
+        return Verdict(INFO, msg("pick.left_unopened", order=state.order))
     if state.phase != "done":
         return Verdict(INFO, msg("pick.left_round") if state.many else msg("pick.left", order=state.order))
     if is_nothing(state.takes):

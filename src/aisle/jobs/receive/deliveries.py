@@ -15,6 +15,7 @@ from aisle.jobs.receive import deliveries_view
 from aisle.jobs.receive.deliveries_state import ALL, OPEN, RECEIPTS, RECEIVED, Deliveries, Sheet
 from aisle.jobs.receive.receiving import Listed, line_of, listed_of
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
+from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (
     DELIVERY,
@@ -151,7 +152,7 @@ def _thing(state: Deliveries, meanings: tuple[Meaning, ...]) -> Result:
         return _show(state, first.key)
     if first.kind == PRODUCT:
         return Turn(state, (Query("product", "expecting", {"product_number": first.key, "size": 1}),))
-    return Turn(state, (), Verdict(WRONG, msg("deliveries.not_this", what=first.label or first.key)))
+    return Turn(state, (), Verdict(WRONG, msg("deliveries.not_this", what=what_is(first))))
 
 
 def _paged(state: Deliveries, event: Event) -> Result:

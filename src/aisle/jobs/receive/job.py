@@ -34,6 +34,7 @@ from aisle.jobs.receive.receiving import HISTORY, ZERO, Receiving, Result, Way, 
 from aisle.jobs.receive.take import OPERATION
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View
+from aisle.jobs.what import what_is
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
@@ -197,7 +198,7 @@ def _thing(state: Receiving, meanings: tuple[Meaning, ...], context: Context) ->
         return receive_take.number_first(state, meanings[0].label or meanings[0].key)
     state = state._replace(ways=(), pending=None, phase="goods" if state.number else "delivery")
     if meaning is None:
-        return told(asked, WRONG, "receive.not_this", what=meanings[0].label or meanings[0].key)
+        return told(asked, WRONG, "receive.not_this", what=what_is(meanings[0]))
     if meaning.kind == DELIVERY:
         return receive_which.scanned(state, [each for each in meanings if each.kind == DELIVERY], context)
     if state.number:

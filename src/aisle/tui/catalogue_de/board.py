@@ -96,7 +96,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.all_marked": ("{count} markiert", "Alle {count} sind markiert; d tut etwas mit ihnen"),
     "orders.many_marked": ("{count} von {total}", "Die ersten {count} von {total} sind markiert; mehr ein andermal"),
     "orders.mark_first": ("Erst markieren", "Erst markieren, worum es geht: Nummern eingeben, dann d"),
-    "orders.person": ("Ein Ausweis", "Das ist der Ausweis von {name:~}"),
+    "orders.person": ("Ein Ausweis", "Das ist der Ausweis von {name:~}; Auftrag scannen"),
     "orders.view_kept": ("Da: {name:~}", "Gemerkt als „{name:~}“; v zeigt sie"),
     "orders.view_gone": ("{name:~} ist weg", "Die Ansicht „{name:~}“ ist vergessen"),
     "orders.view_which": ("Erst eine wählen", "Erst die Ansicht wählen, die weg soll"),

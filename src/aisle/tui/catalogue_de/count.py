@@ -134,7 +134,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code:~} hier unbekannt",
         "Nichts heißt hier {code:~}. Nochmal scannen.",
     ),
-    "count.not_this": ("Kein Artikel", "{what:~} ist weder Artikel noch Platz"),
+    "count_log.not_this": ("{what:~}?", "Das ist {what:~}; Artikel scannen"),
+    "count.not_this": (
+        "{what:~}?",
+        "Das ist {what:~}; Artikel oder Platz scannen",
+        "Das ist {what:~}. Hier wird Ware gezählt: Artikel oder Platz scannen",
+    ),
     "count.answer_first": ("Erst antworten", "Erst antworten, dann {what:~} scannen"),
     "count.second_first": ("Erst {label:~}", "Erst {label:~} nachzählen, dann {what:~}"),
     "count.this_place": ("Schon hier", "{place} wird gerade gezählt; d, wenn fertig"),

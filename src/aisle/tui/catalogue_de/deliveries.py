@@ -31,6 +31,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.receive": ("Annehmen", "Lieferung annehmen"),
     "deliveries.gone": ("Nicht hier", "Lieferung {delivery:~} ist nicht hier"),
     "deliveries.no_product": ("Nicht erwartet", "Keine erwartete Lieferung kündigt das an"),
-    "deliveries.not_this": ("{what:~}?", "{what:~} ist weder Lieferung noch Artikel"),
+    "deliveries.not_this": ("{what:~}?", "Das ist {what:~}; Lieferung oder Artikel scannen"),
     "deliveries.unknown": ("Unbekannt: {code:~}", "{code:~} hier unbekannt"),
 }

@@ -110,6 +110,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "sign_in.is_it": ("Richtig?", "Richtig so?", "„{asked:~}“ ist nicht der ganze Name. Richtig so?"),
     "sign_in.done": ("{name:~}", "Angemeldet: {name:~}"),
+    "what.order": "Auftrag {what}",
+    "what.person": ("Ausweis {what:~}", "der Ausweis von {what:~}"),
+    "what.place": "Platz {what}",
+    "what.delivery": "Lieferung {what}",
     "sign_in.already": ("Schon angemeldet", "Schon angemeldet: {name:~}"),
     # Home
     "home.title": ("Aufträge", "Offene Aufträge"),

@@ -92,7 +92,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.why_full": ("Disk voll", "die Festplatte ist voll; Platz schaffen"),
     "logs.why_name": ("Name?", "keine Datei kann so heißen"),
     "logs.why_disk": ("Disk defekt", "die Festplatte nimmt es nicht; anderen Ordner wählen"),
-    "logs.not_this": ("{what:~}?", "{what:~} ist weder Artikel, Platz noch Person"),
+    "logs.not_this": ("{what:~}?", "Das ist {what:~}; Artikel, Platz oder Ausweis scannen"),
     "logs.unknown": ("Unbekannt: {code:~}", "{code:~} hier unbekannt"),
     "logs.about": ("Dazu", "Zu diesem Eintrag"),
     "logs.lost": ("{quantity} gesamt", "{quantity} gesamt, in {count:Woche|Wochen}"),

@@ -84,7 +84,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_put": ("An {place}: {quantity}", "Die {quantity} in der Hand an {place}"),
     "move.way_drop": ("Zurücklegen", "Zurücklegen, nichts umlagern"),
     "move.unknown": ("Unbekannt: {code:~}", "{code:~} hier unbekannt", "Nichts heißt hier {code:~}. Nochmal scannen."),
-    "move.not_this": ("{what:~}: keine Ware", "{what:~} lässt sich nicht umlagern; Platz oder Artikel scannen"),
+    "move.not_this": (
+        "{what:~}?",
+        "Das ist {what:~}; Platz oder Artikel scannen",
+        "Das ist {what:~}. Hier wird Ware umgelagert: Platz oder Artikel scannen",
+    ),
     "move.no_stock": (
         "Ohne Bestand",
         "Kein Bestand geführt: {label:~}",

@@ -117,6 +117,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{order} bleibt für später",
         "Auftrag {order} verlassen; hier geht es später weiter",
     ),
+    "pick.left_unopened": (
+        "{order}: nicht",
+        "{order} nicht geöffnet",
+        "Auftrag {order} wurde nicht geöffnet; nichts geändert",
+    ),
     "pick.left_done": ("{order} gepickt", "Auftrag {order} ist gepickt"),
     "pick.at_place": ("An {place}", "An {place}: {label:~}"),
     "pick.no_place": ("Platz unbekannt", "{label:~} hat keinen Platz; Artikel scannen"),

@@ -23,7 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.no_category": ("Alle Kat.", "Alle Kategorien"),
     "products.supplier": ("Lief.", "Lieferant"),
     "products.no_supplier": ("Alle Lief.", "Alle Lieferanten"),
-    "products.not_this": ("Kein Artikel", "„{what:~}“ ist kein Artikel"),
+    "products.not_this": ("Kein Artikel", "Das ist {what:~}; Artikel scannen"),
     "products.head_name": "Name",
     "products.head_count": "Artikel",
     "products.head_code": "Code",

@@ -96,7 +96,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.which_of": ("Welche Lieferung?", "{code:~} gehört zu mehreren Lieferungen. Zu welcher?"),
     "receive.found": ("{count} gefunden", "{count:Lieferung|Lieferungen} zu „{text:~}“"),
     "receive.delivery_first": ("Erst Lieferung", "{what:~}: erst die Lieferung scannen"),
-    "receive.not_this": ("{what:~}: keine Ware", "{what:~} lässt sich nicht annehmen; Artikel oder Platz scannen"),
+    "receive.not_this": (
+        "{what:~}?",
+        "Das ist {what:~}; Artikel oder Platz scannen",
+        "Das ist {what:~}. Hier kommt Ware an: Artikel oder Platz scannen",
+    ),
     "receive.unknown": (
         "Unbekannt: {code:~}",
         "{code:~} hier unbekannt",

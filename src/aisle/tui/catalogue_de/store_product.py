@@ -92,7 +92,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.confirmed": ("{what}", "Bestätigt: {what}", "Vom Dienst bestätigt: {what}"),
     "store_product.refused": ("Abgelehnt: {why:~}", "Der Dienst hat es abgelehnt: {why:~}"),
     "store_product.unclear": ("Unklar: {what}", "Niemand weiß, ob es ankam: {what}"),
-    "store_product.not_this": ("{what:~}?", "{what:~} ist kein Artikel"),
+    "store_product.not_this": ("{what:~}?", "Das ist {what:~}; Artikel scannen"),
     "store_product.in_hand": ("Erst der Wert", "Erst den Wert tippen, oder b; dann {what:~} scannen"),
     "store_product.yes_or_back": (
         "1 sendet, b nicht",

@@ -22,7 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stores.empty_visited": ("Nur diese.", "Hier hat noch niemand die Filiale gewechselt."),
     "stores.no_match": ("Kein „{text:~}“", "Keine Filiale passt zu „{text:~}“."),
     "stores.others": ("Andere", "Andere Filialen"),
-    "stores.not_this": ("Keine Filiale", "„{what:~}“ ist keine Filiale"),
+    "stores.not_this": ("Keine Filiale", "Das ist {what:~}; Filiale eingeben"),
     "stores.choose": ("Nummer wählen", "„{text:~}“ sagt es nicht: Nummer wählen"),
     "stores.gone": ("Nicht mehr da", "Filiale {store} gibt es nicht mehr"),
     "stores.awaited": ("Angefragt…", "Noch nicht bekannt; angefragt"),

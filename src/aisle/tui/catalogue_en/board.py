@@ -82,7 +82,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.all_marked": ("{count} marked", "All {count} are marked; d does something to them"),
     "orders.many_marked": ("{count} of {total}", "The first {count} of {total} are marked; more go at another time"),
     "orders.mark_first": ("Mark some first", "Mark what it is for first: type the numbers, then d"),
-    "orders.person": ("A badge", "That is the badge of {name:~}"),
+    "orders.person": ("A badge", "That is the badge of {name:~}; scan an order"),
     "orders.view_kept": ("Kept: {name:~}", "Kept as “{name:~}”; v shows it"),
     "orders.view_gone": ("{name:~} is gone", "The view “{name:~}” is forgotten"),
     "orders.view_which": ("Choose one first", "Choose the view first that is to be forgotten"),

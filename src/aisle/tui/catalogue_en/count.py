@@ -134,7 +134,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code:~} is not known here",
         "Nothing here is called {code:~}. Scan again.",
     ),
-    "count.not_this": ("Not a product", "{what:~} is neither a product nor a place"),
+    "count_log.not_this": ("{what:~}?", "That is {what:~}; scan a product"),
+    "count.not_this": (
+        "{what:~}?",
+        "That is {what:~}; scan a product or a place",
+        "That is {what:~}. Goods are counted here: scan a product or a place",
+    ),
     "count.answer_first": ("Answer first", "Answer first, then scan {what:~}"),
     "count.second_first": ("{label:~} first", "First count {label:~} again, then {what:~}"),
     "count.this_place": ("You are there", "{place} is being counted; d when done"),

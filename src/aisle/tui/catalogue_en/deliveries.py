@@ -31,6 +31,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.receive": ("Receive", "Receive it"),
     "deliveries.gone": ("Not here", "Delivery {delivery:~} is not here"),
     "deliveries.no_product": ("Not expected", "No delivery that is expected announces it"),
-    "deliveries.not_this": ("{what:~}?", "{what:~} is no delivery and no product"),
+    "deliveries.not_this": ("{what:~}?", "That is {what:~}; scan a delivery or a product"),
     "deliveries.unknown": ("Unknown: {code:~}", "{code:~} is not known here"),
 }

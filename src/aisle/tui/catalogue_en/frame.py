@@ -110,6 +110,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "sign_in.is_it": ("Is it you?", "Is that you?", "“{asked:~}” is not the whole name. Is that you?"),
     "sign_in.done": ("{name:~}", "Signed in: {name:~}"),
+    "what.order": "order {what}",
+    "what.person": ("badge of {what:~}", "the badge of {what:~}"),
+    "what.place": "place {what}",
+    "what.delivery": "delivery {what}",
     "sign_in.already": ("Signed in already", "Signed in already: {name:~}"),
     # Home
     "home.title": ("Orders", "Open orders"),

@@ -92,7 +92,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.why_full": ("disk full", "the disk is full; free some space"),
     "logs.why_name": ("bad name", "no file can have this name"),
     "logs.why_disk": ("disk fails", "the disk does not take it; choose another folder"),
-    "logs.not_this": ("{what:~}?", "{what:~} is no product, place or person"),
+    "logs.not_this": ("{what:~}?", "That is {what:~}; scan a product, a place or a badge"),
     "logs.unknown": ("Unknown: {code:~}", "{code:~} is not known here"),
     "logs.about": ("About", "About this entry"),
     "logs.lost": ("{quantity} in all", "{quantity} in all, in {count:week|weeks}"),

@@ -84,7 +84,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_put": ("Put {quantity} at {place}", "The {quantity} in hand go to {place}"),
     "move.way_drop": ("Put it back", "Put it back, move nothing"),
     "move.unknown": ("Unknown: {code:~}", "{code:~} is not known here", "Nothing here is called {code:~}. Scan again."),
-    "move.not_this": ("{what:~} is no goods", "{what:~} cannot be moved; scan a place or a product"),
+    "move.not_this": (
+        "{what:~}?",
+        "That is {what:~}; scan a place or a product",
+        "That is {what:~}. Goods are moved here: scan a place or a product",
+    ),
     "move.no_stock": (
         "Not to be moved",
         "No stock is kept of {label:~}",

@@ -106,6 +106,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.changed": ("Order changed", "Order {order} was changed elsewhere"),
     "pick.dropped": ("Never mind", "Nothing was changed"),
     "pick.left": ("{order} left", "{order} left for later", "Order {order} left; it goes on from here when you return"),
+    "pick.left_unopened": (
+        "{order}: not yet",
+        "{order} was not opened",
+        "Order {order} was not opened; nothing was changed",
+    ),
     "pick.left_done": ("{order} picked", "Order {order} is picked"),
     "pick.at_place": ("At {place}", "At {place}: {label:~}"),
     "pick.no_place": ("No place known", "{label:~} has no place; scan the product"),

@@ -23,7 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.no_category": ("All cat.", "All categories"),
     "products.supplier": ("Suppl.", "Supplier"),
     "products.no_supplier": ("All sup.", "All suppliers"),
-    "products.not_this": ("Not a product", "“{what:~}” is no product"),
+    "products.not_this": ("Not a product", "That is {what:~}; scan a product"),
     "products.head_name": "Name",
     "products.head_count": "Products",
     "products.head_code": "Code",

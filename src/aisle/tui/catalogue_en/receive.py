@@ -96,7 +96,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.which_of": ("Which delivery?", "{code:~} belongs to several deliveries. Which one?"),
     "receive.found": ("{count} found", "{count:delivery|deliveries} for “{text:~}”"),
     "receive.delivery_first": ("Delivery first", "{what:~}: scan the delivery first"),
-    "receive.not_this": ("{what:~} is no goods", "{what:~} cannot be received; scan a product or a place"),
+    "receive.not_this": (
+        "{what:~}?",
+        "That is {what:~}; scan a product or a place",
+        "That is {what:~}. Goods are received here: scan a product or a place",
+    ),
     "receive.unknown": (
         "Unknown: {code:~}",
         "{code:~} is not known here",

@@ -95,7 +95,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.confirmed": ("{what}", "Confirmed: {what}", "Confirmed by the service: {what}"),
     "store_product.refused": ("Refused: {why:~}", "The service refused it: {why:~}"),
     "store_product.unclear": ("Unclear: {what}", "Nobody knows whether it arrived: {what}"),
-    "store_product.not_this": ("{what:~}?", "{what:~} is no product"),
+    "store_product.not_this": ("{what:~}?", "That is {what:~}; scan a product"),
     "store_product.in_hand": ("Value first, or b", "Type the value first, or b; then scan {what:~}"),
     "store_product.yes_or_back": (
         "1 sends, b not",

@@ -22,7 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stores.empty_visited": ("None but this.", "Nobody has changed the store from here."),
     "stores.no_match": ("No “{text:~}”", "No store fits “{text:~}”."),
     "stores.others": ("Others", "Other stores"),
-    "stores.not_this": ("Not a store", "“{what:~}” is no store"),
+    "stores.not_this": ("Not a store", "That is {what:~}; type a store"),
     "stores.choose": ("Choose a number", "“{text:~}” says neither: choose a number"),
     "stores.gone": ("Not there", "Store {store} is not there any more"),
     "stores.awaited": ("Asked for…", "Not known yet; asked for"),

@@ -92,7 +92,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.all_marked": ("{count:cochée|cochées}", "Les {count} sont cochées ; d agit dessus"),
     "orders.many_marked": ("{count} sur {total}", "Les {count} premières sur {total} sont cochées ; le reste après"),
     "orders.mark_first": ("Cocher d'abord", "Cocher d'abord de quoi il s'agit : taper les numéros, puis d"),
-    "orders.person": ("Un badge", "C'est le badge de {name:~}"),
+    "orders.person": ("Un badge", "C'est le badge de {name:~} ; scanner une commande"),
     "orders.view_kept": ("Gardé : {name:~}", "Gardé comme « {name:~} » ; v la montre"),
     "orders.view_gone": ("{name:~} oubliée", "La vue « {name:~} » est oubliée"),
     "orders.view_which": ("Choisir avant", "Choisir d'abord la vue à oublier"),

@@ -137,7 +137,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code:~} est inconnu ici",
         "Rien ici ne s'appelle {code:~}. Rescanner.",
     ),
-    "count.not_this": ("Pas un article", "{what:~} n'est ni un article ni un emplacement"),
+    "count_log.not_this": ("{what:~} ?", "C'est {what:~} ; scanner un article"),
+    "count.not_this": (
+        "{what:~} ?",
+        "C'est {what:~} ; scanner article ou emplacement",
+        "C'est {what:~}. Ici on compte : scanner un article ou un emplacement",
+    ),
     "count.answer_first": ("Répondre avant", "Répondre d'abord, puis scanner {what:~}"),
     "count.second_first": ("D'abord {label:~}", "Recompter d'abord {label:~}, puis {what:~}"),
     "count.this_place": ("C'est ici", "{place} est en comptage ; d pour finir"),

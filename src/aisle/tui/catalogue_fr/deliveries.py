@@ -31,6 +31,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.receive": ("Recevoir", "La réceptionner"),
     "deliveries.gone": ("Pas ici", "La livraison {delivery:~} n'est pas ici"),
     "deliveries.no_product": ("Pas attendu", "Aucune livraison attendue ne l'annonce"),
-    "deliveries.not_this": ("{what:~} ?", "{what:~} n'est ni une livraison ni un article"),
+    "deliveries.not_this": ("{what:~} ?", "C'est {what:~} ; scanner une livraison ou un article"),
     "deliveries.unknown": ("Inconnu : {code:~}", "{code:~} est inconnu ici"),
 }

@@ -110,6 +110,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "sign_in.is_it": ("Est-ce ça ?", "Est-ce bien ça ?", "« {asked:~} » n'est pas le nom entier. Est-ce celui-ci ?"),
     "sign_in.done": ("{name:~}", "Connecté : {name:~}"),
+    "what.order": ("cde {what}", "la commande {what}"),
+    "what.person": ("badge {what:~}", "le badge de {what:~}"),
+    "what.place": ("lieu {what}", "l'emplacement {what}"),
+    "what.delivery": ("livraison {what}", "la livraison {what}"),
     "sign_in.already": ("Déjà connecté", "Déjà connecté : {name:~}"),
     # Home
     "home.title": ("À faire", "Commandes ouvertes"),

@@ -92,7 +92,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.why_full": ("disque plein", "le disque est plein ; libérer de la place"),
     "logs.why_name": ("mauvais nom", "aucun fichier ne peut avoir ce nom"),
     "logs.why_disk": ("disque HS", "le disque ne l'accepte pas ; choisir un autre dossier"),
-    "logs.not_this": ("{what:~} ?", "{what:~} n'est ni un article, ni un lieu, ni une personne"),
+    "logs.not_this": ("{what:~} ?", "C'est {what:~} ; scanner un article, un lieu ou un badge"),
     "logs.unknown": ("Inconnu : {code:~}", "{code:~} est inconnu ici"),
     "logs.about": ("Infos", "Cette entrée"),
     "logs.lost": ("{quantity} en tout", "{quantity} en tout, en {count:semaine|semaines}"),

@@ -93,7 +93,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_put": ("{quantity} vers {place}", "Les {quantity} en main vont à {place}"),
     "move.way_drop": ("Replacer", "Replacer, ne rien déplacer"),
     "move.unknown": ("Inconnu : {code:~}", "{code:~} est inconnu ici", "Rien ici ne s'appelle {code:~}. Rescanner."),
-    "move.not_this": ("{what:~} : non", "{what:~} ne se déplace pas ; scanner emplacement ou article"),
+    "move.not_this": (
+        "{what:~} ?",
+        "C'est {what:~} ; scanner emplacement ou article",
+        "C'est {what:~}. Ici on déplace : scanner un emplacement ou un article",
+    ),
     "move.no_stock": (
         "Hors stock",
         "Pas de stock tenu : {label:~}",

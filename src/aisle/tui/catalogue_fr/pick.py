@@ -114,6 +114,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{order} laissée pour plus tard",
         "Commande {order} laissée ; elle reprendra ici au retour",
     ),
+    "pick.left_unopened": (
+        "{order} : non",
+        "{order} pas ouverte",
+        "La commande {order} n'a pas été ouverte ; rien n'a été changé",
+    ),
     "pick.left_done": ("{order} préparée", "La commande {order} est préparée"),
     "pick.at_place": ("À {place}", "À {place} : {label:~}"),
     "pick.no_place": ("Lieu inconnu", "{label:~} n'a pas d'emplacement ; scanner l'article"),

@@ -23,7 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.no_category": ("Tte cat.", "Toutes catégories"),
     "products.supplier": ("Fourn.", "Fournisseur"),
     "products.no_supplier": ("Tt fourn.", "Tous fournisseurs"),
-    "products.not_this": ("Pas un article", "« {what:~} » n'est pas un article"),
+    "products.not_this": ("Pas un article", "C'est {what:~} ; scanner un article"),
     "products.head_name": "Nom",
     "products.head_count": "Articles",
     "products.head_code": "Code",

@@ -96,7 +96,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.which_of": ("Livraison ?", "{code:~} est à plusieurs livraisons. Laquelle ?"),
     "receive.found": ("Trouvé : {count}", "{count:livraison|livraisons} pour « {text:~} »"),
     "receive.delivery_first": ("Livraison avant", "{what:~} : scanner d'abord la livraison"),
-    "receive.not_this": ("{what:~} : non", "{what:~} ne se reçoit pas ; scanner article ou emplacement"),
+    "receive.not_this": (
+        "{what:~} ?",
+        "C'est {what:~} ; scanner article ou emplacement",
+        "C'est {what:~}. Ici on reçoit : scanner un article ou un emplacement",
+    ),
     "receive.unknown": (
         "Inconnu : {code:~}",
         "{code:~} est inconnu ici",

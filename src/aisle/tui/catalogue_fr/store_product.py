@@ -95,7 +95,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.confirmed": ("{what}", "Confirmé : {what}", "Confirmé par le serveur : {what}"),
     "store_product.refused": ("Refusé : {why:~}", "Le serveur l'a refusé : {why:~}"),
     "store_product.unclear": ("Incertain : {what}", "Nul ne sait si c'est arrivé : {what}"),
-    "store_product.not_this": ("{what:~} ?", "{what:~} n'est pas un article"),
+    "store_product.not_this": ("{what:~} ?", "C'est {what:~} ; scanner un article"),
     "store_product.in_hand": ("La valeur d'abord", "Taper d'abord la valeur, ou b ; puis scanner {what:~}"),
     "store_product.yes_or_back": (
         "1 envoie, b non",

@@ -22,7 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stores.empty_visited": ("Seulement lui.", "Personne n'a encore changé de magasin ici."),
     "stores.no_match": ("Pas de « {text:~} »", "Aucun magasin pour « {text:~} »."),
     "stores.others": ("Autres", "Autres magasins"),
-    "stores.not_this": ("Pas un magasin", "« {what:~} » n'est pas un magasin"),
+    "stores.not_this": ("Pas un magasin", "C'est {what:~} ; taper un magasin"),
     "stores.choose": ("Choisir un numéro", "« {text:~} » ne dit rien : choisir un numéro"),
     "stores.gone": ("Disparu", "Le magasin {store} n'existe plus"),
     "stores.awaited": ("Demandé…", "Pas encore connu ; demandé"),

@@ -90,7 +90,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.all_marked": ("{count} gekozen", "Alle {count} zijn gekozen; d doet er iets mee"),
     "orders.many_marked": ("{count} van {total}", "De eerste {count} van {total} zijn gekozen; de rest kan later"),
     "orders.mark_first": ("Kies eerst", "Kies eerst waarvoor het is: typ de nummers, dan d"),
-    "orders.person": ("Een badge", "Dat is de badge van {name:~}"),
+    "orders.person": ("Een badge", "Dat is de badge van {name:~}; scan een order"),
     "orders.view_kept": ("Bewaard: {name:~}", "Bewaard als “{name:~}”; v toont het"),
     "orders.view_gone": ("{name:~} is weg", "Het beeld “{name:~}” is vergeten"),
     "orders.view_which": ("Kies er eerst een", "Kies eerst het beeld dat vergeten wordt"),

@@ -134,7 +134,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{code:~} is hier onbekend",
         "Niets heet hier {code:~}. Scan opnieuw.",
     ),
-    "count.not_this": ("Geen artikel", "{what:~} is geen artikel en geen plek"),
+    "count_log.not_this": ("{what:~}?", "Dat is {what:~}; scan een artikel"),
+    "count.not_this": (
+        "{what:~}?",
+        "Dat is {what:~}; scan een artikel of plek",
+        "Dat is {what:~}. Hier worden goederen geteld: scan een artikel of plek",
+    ),
     "count.answer_first": ("Eerst antwoord", "Eerst antwoorden, dan {what:~} scannen"),
     "count.second_first": ("Eerst {label:~}", "Tel eerst {label:~} opnieuw, dan {what:~}"),
     "count.this_place": ("Daar is het al", "{place} wordt geteld; d als het klaar is"),

@@ -31,6 +31,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deliveries.receive": ("Ontvang", "Ontvang deze"),
     "deliveries.gone": ("Niet hier", "Levering {delivery:~} is er niet"),
     "deliveries.no_product": ("Niet verwacht", "Geen verwachte levering kondigt het aan"),
-    "deliveries.not_this": ("{what:~}?", "{what:~} is geen levering en geen artikel"),
+    "deliveries.not_this": ("{what:~}?", "Dat is {what:~}; scan een levering of artikel"),
     "deliveries.unknown": ("Onbekend: {code:~}", "{code:~} is hier onbekend"),
 }

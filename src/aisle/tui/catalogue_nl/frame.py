@@ -110,6 +110,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "sign_in.is_it": ("Klopt dat?", "Is dat goed?", "“{asked:~}” is niet de hele naam. Is dit de juiste?"),
     "sign_in.done": ("{name:~}", "Aangemeld: {name:~}"),
+    "what.order": "order {what}",
+    "what.person": ("badge {what:~}", "de badge van {what:~}"),
+    "what.place": "plek {what}",
+    "what.delivery": "levering {what}",
     "sign_in.already": ("Al aangemeld", "Al aangemeld: {name:~}"),
     # Home
     "home.title": ("Orders", "Openstaande orders"),

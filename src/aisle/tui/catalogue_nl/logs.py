@@ -92,7 +92,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.why_full": ("schijf vol", "de schijf is vol; maak ruimte vrij"),
     "logs.why_name": ("foute naam", "een bestand kan niet zo heten"),
     "logs.why_disk": ("schijffout", "de schijf neemt het niet aan; kies een andere map"),
-    "logs.not_this": ("{what:~}?", "{what:~} is geen artikel, plek of persoon"),
+    "logs.not_this": ("{what:~}?", "Dat is {what:~}; scan een artikel, plek of badge"),
     "logs.unknown": ("Onbekend: {code:~}", "{code:~} is hier onbekend"),
     "logs.about": ("Info", "Over deze boeking"),
     "logs.lost": ("{quantity} samen", "{quantity} samen, in {count:week|weken}"),

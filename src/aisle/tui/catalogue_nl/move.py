@@ -90,7 +90,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_put": ("Zet {quantity} op {place}", "De {quantity} in de hand gaan naar {place}"),
     "move.way_drop": ("Terugleggen", "Terugleggen, niets verplaatsen"),
     "move.unknown": ("Onbekend: {code:~}", "{code:~} is hier onbekend", "Niets heet hier {code:~}. Scan opnieuw."),
-    "move.not_this": ("{what:~}: geen goed", "{what:~} is niet te verplaatsen; scan een plek of artikel"),
+    "move.not_this": (
+        "{what:~}?",
+        "Dat is {what:~}; scan een plek of artikel",
+        "Dat is {what:~}. Hier worden goederen verplaatst: scan een plek of artikel",
+    ),
     "move.no_stock": (
         "Kan niet mee",
         "Geen voorraad van {label:~}",

@@ -117,6 +117,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{order} blijft voor later",
         "Order {order} blijft liggen; straks gaat hij hier verder",
     ),
+    "pick.left_unopened": (
+        "{order}: niet",
+        "{order} is niet geopend",
+        "Order {order} is niet geopend; er is niets gewijzigd",
+    ),
     "pick.left_done": ("{order} gepickt", "Order {order} is gepickt"),
     "pick.at_place": ("Op {place}", "Op {place}: {label:~}"),
     "pick.no_place": ("Plek onbekend", "{label:~} heeft geen plek; scan het artikel"),

@@ -23,7 +23,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.no_category": ("Alle cat.", "Alle categorieën"),
     "products.supplier": ("Lever.", "Leverancier"),
     "products.no_supplier": ("Alle lev.", "Alle leveranciers"),
-    "products.not_this": ("Geen artikel", "“{what:~}” is geen artikel"),
+    "products.not_this": ("Geen artikel", "Dat is {what:~}; scan een artikel"),
     "products.head_name": "Naam",
     "products.head_count": "Artikelen",
     "products.head_code": "Code",

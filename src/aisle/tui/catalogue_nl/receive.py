@@ -96,7 +96,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.which_of": ("Welke levering?", "{code:~} hoort bij meerdere leveringen. Welke?"),
     "receive.found": ("{count} gevonden", "{count:levering|leveringen} voor “{text:~}”"),
     "receive.delivery_first": ("Eerst levering", "{what:~}: scan eerst de levering"),
-    "receive.not_this": ("{what:~}: geen goed", "{what:~} is niet te ontvangen; scan een artikel of plek"),
+    "receive.not_this": (
+        "{what:~}?",
+        "Dat is {what:~}; scan een artikel of plek",
+        "Dat is {what:~}. Hier komen goederen binnen: scan een artikel of plek",
+    ),
     "receive.unknown": (
         "Onbekend: {code:~}",
         "{code:~} is hier onbekend",

@@ -89,7 +89,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.confirmed": ("{what}", "Bevestigd: {what}", "Bevestigd door de server: {what}"),
     "store_product.refused": ("Geweigerd: {why:~}", "De server weigerde het: {why:~}"),
     "store_product.unclear": ("Onzeker: {what}", "Niemand weet of het is aangekomen: {what}"),
-    "store_product.not_this": ("{what:~}?", "{what:~} is geen artikel"),
+    "store_product.not_this": ("{what:~}?", "Dat is {what:~}; scan een artikel"),
     "store_product.in_hand": ("Eerst de waarde", "Typ eerst de waarde, of b; scan dan {what:~}"),
     "store_product.yes_or_back": (
         "1 stuurt, b niet",

@@ -22,7 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stores.empty_visited": ("Alleen deze.", "Hier is nog nooit van winkel gewisseld."),
     "stores.no_match": ("Geen “{text:~}”", "Geen winkel past bij “{text:~}”."),
     "stores.others": ("Andere", "Andere winkels"),
-    "stores.not_this": ("Geen winkel", "“{what:~}” is geen winkel"),
+    "stores.not_this": ("Geen winkel", "Dat is {what:~}; typ een winkel"),
     "stores.choose": ("Kies een nummer", "“{text:~}” zegt het niet: kies een nummer"),
     "stores.gone": ("Bestaat niet", "Winkel {store} bestaat niet meer"),
     "stores.awaited": ("Opgevraagd…", "Nog niet bekend; opgevraagd"),
