@@ -99,7 +99,7 @@ def _number(text: str) -> Frame:
 
 
 def _badge(text: str) -> Frame:
-    verdict = Verdict(WRONG, msg("move.not_this", what=text or "Ben Okafor"))
+    verdict = Verdict(WRONG, msg("move.not_this", what=msg("what.person", what=text or "Ben Okafor")))
     return _frame(_state(text, "take", 1), verdict, Link("live", 3.0), 6)
 
 
