@@ -14,7 +14,9 @@ from aisle.errors import SettingsError, StorageError
 from aisle.jobs import JOBS
 from aisle.jobs.house.help_texts import TEXTS, text_of
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Frame, ListWindow, Msg
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.scan.inputs import Key, Typed
@@ -23,7 +25,7 @@ from aisle.settings.keys import LETTERS, NAMES, fitting_keys
 from aisle.tui.catalogue import Voice
 from aisle.tui.catalogue_parts import messages
 from aisle.tui.samples.registry import SAMPLES
-from tests.local.test_session import BARCODES, at, home, say, sent, told
+from tests.local.test_session import BARCODES, ORDER, at, home, say, sent, told
 
 __all__ = ["home"]
 
@@ -185,6 +187,27 @@ def test_what_is_taken_over_or_rejected_is_in_nobodys_hand_who_signs_out(home: H
         assert told(say(session, "o")) == (ASK, "home.unsent")
 
 
+@pytest.mark.parametrize("own", [0, 2])
+def test_what_a_colleague_has_in_hand_of_an_order_that_is_nobodys_is_not_asked_about(home: Home, own: int) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", f"{own}*{BARCODES[1]}" if own else "n")
+        say(session, "b")
+        outbox = Outbox(open_outbox(home.folder))
+        for op in outbox.unfinished():
+            outbox.begin_sending(op.op_id, b"{}")
+            outbox.confirm(op.op_id)
+            outbox.read_back(op.op_id)
+        lines = [{**line, "picked_quantity": own + 3 if line["line_number"] == 2 else 0} for line in ORDER["lines"]]
+        cache = Cache(open_cache(home.folder, writer=True), "0001")
+        cache.put_orders([{**ORDER, "lines": lines}], lines_known=True, read_began=4e9)
+        frame = say(session, "o")
+        if not own:
+            assert frame.view.name == "sign_in"
+        else:
+            assert frame.verdict is not None
+            assert (frame.verdict.text.id, dict(frame.verdict.text.args)["count"]) == ("home.in_hand", own)
+
+
 def test_nobody_signs_out_unaware_of_what_is_not_sent(home: Home) -> None:
     with at(home, user="U1") as session:
         say(session, "4102", f"2*{BARCODES[1]}", "A-1", "1")
@@ -278,7 +301,9 @@ START = """
 import sys
 from pathlib import Path
 import aisle.tui.app
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.settings import Settings
 session = open_session(Home(Path(sys.argv[1]), "embedded", "0001"), Settings(terminal="dock", user="U1"))

@@ -87,6 +87,26 @@ def test_two_people_on_one_host_are_asked_told_and_added_up(home: Home) -> None:
     assert {(op.app_user, op.terminal) for op in sent} == {("U1", "dock"), ("U2", "t2")}
 
 
+@pytest.mark.parametrize(("answer", "picked"), [("1", 3), ("2", 0)], ids=["handed over", "put back"])
+def test_what_the_one_before_put_back_is_not_picked_for_the_one_who_took_over(
+    home: Home, answer: str, picked: int
+) -> None:
+    with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
+        say(anna, "4101", f"3*{BARCODES[1]}")
+        say(ben, "4101", "1")
+        assert told(anna.poll() or anna._frame()) == (ASK, "pick.taken_over")
+        assert say(anna, "2").view.name == "pick.back"
+        ben.poll()
+        assert [each["user"] for each in row(home)["at_work"]] == ["U1", "U2"]
+        assert say(anna, answer, "b").view.name == "home"
+        ben.poll()
+        assert [each["user"] for each in row(home)["at_work"]] == ["U2"]
+        assert {line["line_number"]: line["picked_quantity"] for line in row(home)["lines"]}[2] == picked
+        view = ben._frame().view
+        assert isinstance(view, Step)
+        assert view.done == picked
+
+
 def test_two_people_who_scan_before_either_sees_the_other_are_added_up(home: Home) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4101")

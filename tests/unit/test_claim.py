@@ -218,7 +218,7 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     assert hand.scan("P1") == "pick.taken"
     assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
     assert hand.feed(Choice(2)) == "pick.out_hand"
-    assert hand.choices() == ["pick.way_put_back"]
+    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
 
 
 def test_what_others_pick_meanwhile_does_not_cover_what_is_asked() -> None:

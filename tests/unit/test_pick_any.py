@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from aisle.jobs import codec
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Policy, Query, Resumed, Rows, Start, Write
 from aisle.jobs.pick.job import PickJob
-from aisle.jobs.pick.picking import Picking, choices
+from aisle.jobs.pick.offers import choices
+from aisle.jobs.pick.picking import Picking
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,

@@ -7,15 +7,16 @@ people's picks are added up.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import far, number
 from aisle.jobs.base import Close, Context, Effect, Query, Settle, Turn, Write
 from aisle.jobs.claim import Claim, claim_of, is_later
-from aisle.jobs.pick import picking
+from aisle.jobs.pick import hands, picking
 from aisle.jobs.pick.history import Back
 from aisle.jobs.pick.picking import Picking, Tote, Way
-from aisle.jobs.pick.walk import all_in_hand
+from aisle.jobs.pick.walk import all_own
 from aisle.jobs.pick.write import claim
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
@@ -79,7 +80,7 @@ def _taken_over(state: Picking, tote: Tote, found: Claim) -> Result | None:
     if found.same:
         return _taken_along(state, tote, found)
     known = picking.with_tote(state, tote._replace(since=found.since, mine=False))
-    count = all_in_hand(take for take in state.takes if take.order == tote.order)
+    count = all_own(take for take in state.takes if take.order == tote.order)
     told = msg("pick.taken_over", order=tote.order, who=found.who, count=count)
     ways = (Way("both", tote.order, found.who), Way("hand_over", tote.order, found.who, quantity=count))
     return Turn(known._replace(over=ways), (), Verdict(ASK, told))
@@ -102,9 +103,13 @@ def accompanied(before: Picking, turn: Result, order: str, row: Mapping[str, Any
     was = picking.tote_of(before, order)
     state = picking.with_tote(turn.state, tote._replace(beside=names))
     if was is None or not was.here:
+        apart = names or (found and not found.same and row.get("claim_open") is not False)
+        state = state if apart else hands.all_mine(state, order)
         return _told_beside(turn._replace(state=state), _others(state, order, found, row))
     came = [name for name in names if name not in was.beside]
     gone = [name for name in was.beside if name not in names]
+    if gone and not names:
+        state = hands.all_mine(state, order)  # whoever left it has handed over what is still picked of it
     answered = () if found else tuple(way for way in state.over if way.key == order and way.kind in OTHERS)
     if answered:
         state = picking.with_tote(state, tote._replace(beside=names, since="", mine=False, looks=True))
@@ -142,7 +147,7 @@ def opened(turn: Result, order: str, row: Mapping[str, Any], context: Context) -
     tote = picking.tote_of(turn.state, order)
     if tote is None or not tote.here:
         return turn
-    if picking.is_full(turn.state, order) and not (tote.sure and picking.in_hand(turn.state, order)):
+    if picking.is_full(turn.state, order) and not (tote.sure and hands.held(turn.state, order)):
         return turn
     ours = row.get("is_claimed") and row.get("claimed_by") == context.user
     if ours and row.get("claimed_terminal") == context.terminal:
@@ -234,8 +239,21 @@ def told_left_over(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Resul
     text = msg("pick.left_over", label=last.label, done=done, of=of, count=last.quantity)
     if who:
         text = msg("pick.left_over_by", label=last.label, done=done, of=of, who=who, count=last.quantity)
+    for back, _ in found:
+        state = _out_of_hand(state, back)
     state = state._replace(back=(*state.back, *(back for back, _ in found)), told=told, ways=())
     return Turn(state, (), Verdict(WRONG, text))
+
+
+def _out_of_hand(state: Picking, back: Back) -> Picking:
+    """What found no room is on no line: it is asked for by itself."""
+    line = back.line
+    mine = line and (line.order, line.line)
+    takes = (
+        take._replace(mine=max(Decimal(0), take.mine - back.quantity)) if (take.order, take.line) == mine else take
+        for take in state.takes
+    )
+    return state._replace(takes=tuple(takes))
 
 
 def _too_many(state: Picking, row: Mapping[str, Any]) -> list[tuple[Back, Mapping[str, Any]]]:
@@ -246,7 +264,8 @@ def _too_many(state: Picking, row: Mapping[str, Any]) -> list[tuple[Back, Mappin
         return []
     letter = picking.letter_of(state, order)
     place = take.origins[0].place if take.origins else take.place
-    return [(Back(letter, "left_over", take.product, take.label, quantity, place, str(row["op_id"])), said)]
+    back = Back(letter, "left_over", take.product, take.label, quantity, place, str(row["op_id"]), line=take)
+    return [(back, said)]
 
 
 def settled(state: Picking) -> tuple[Effect, ...]:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.count.counting import Change, Gone
+from aisle.jobs.pick.walk import Take
 from aisle.tuples import NamedTuple
 
 HISTORY = 100
@@ -45,6 +46,13 @@ class Back(NamedTuple):
     order: str = ""
     pool: int = 0
     """The pool that they were taken from, as far as that was said."""
+    line: Take | None = None
+    """The line that they are picked for, as it stood when its order left."""
+
+    @property
+    def passed_on(self) -> bool:
+        """Whether somebody else picks the order now: what he gets stays picked, what goes back is picked no more."""
+        return self.why in ("claimed", "given") and self.line is not None
 
     @property
     def free(self) -> bool:

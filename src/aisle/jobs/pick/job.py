@@ -15,8 +15,8 @@ from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Quer
 from aisle.jobs.house.note import reading
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
+from aisle.jobs.pick import hands, offers, picking
 from aisle.jobs.pick import orders as pick_orders
-from aisle.jobs.pick import picking
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import take as pick_take
 from aisle.jobs.pick import view as pick_view
@@ -50,7 +50,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 8
+    version = 9
     journalled = True
 
     def begin(self) -> Picking:
@@ -59,13 +59,13 @@ class PickJob:
 
     def open(self, state: Picking) -> Open:
         """A quantity is open for the stop that was scanned last, choices where a way on is offered."""
-        take, choices = state.take, picking.choices(state)
+        take, choices = state.take, offers.choices(state)
         letters = ("nsu" if take is not None and state.phase == "walk" else "u") + (
             "i" if pick_view.notes(state) else ""
         )
         decimals = bool(take and take.decimal)
         labels = picking.labels(state)
-        return Open(picking.how_many(state), decimals, len(choices), letters=letters, labels=labels)
+        return Open(offers.how_many(state), decimals, len(choices), letters=letters, labels=labels)
 
     def prefers(self, state: Picking) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
@@ -78,8 +78,9 @@ class PickJob:
         return state.step
 
     def holds(self, state: Picking) -> tuple[str, ...]:
-        """The orders of the round whose lines are here."""
-        return tuple(tote.order for tote in state.totes if tote.here)
+        """The orders of the round whose lines are here, and those of which something is in hand for somebody else."""
+        left = (back.order for back in state.back if back.passed_on)
+        return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.here), *left)))
 
     def view(self, state: Picking) -> Step:
         """The stop on the screen."""
@@ -112,8 +113,8 @@ def _next(state: Picking, event: Event, context: Context) -> Result:
             return _told(state, event, context)
         case Back():
             return _back(state, context)
-        case Choice(choice) if choice <= len(picking.choices(state)):
-            return _way(state, picking.choices(state)[choice - 1], context)
+        case Choice(choice) if choice <= len(offers.choices(state)):
+            return _way(state, offers.choices(state)[choice - 1], context)
     if not state.totes:
         return _after_all(state, event, context)
     if state.phase == "wait" and state.ways:
@@ -127,7 +128,8 @@ def _after_all(state: Picking, event: Event, context: Context) -> Result:
     """No order is left: what is in hand goes back first; then a scan opens what comes next."""
     match event:
         case _ if state.back:
-            return Turn(state, (), Verdict(WRONG, msg("pick.put_back_first")))
+            passed = any(back.passed_on for back in state.back)
+            return Turn(state, (), Verdict(WRONG, msg("pick.answer_first" if passed else "pick.put_back_first")))
         case Command("u"):
             return pick_take.undo(state, context)
         case Thing():
@@ -246,8 +248,8 @@ def _back(state: Picking, context: Context) -> Result:
     if state.over or state.only:
         return Turn(state._replace(over=(), only=""), (), Verdict(INFO, msg("pick.dropped")))
     if state.back:
-        asked = state._replace(ways=(Way("put_back"), Way("leave")))
-        return Turn(asked, (), Verdict(ASK, msg("pick.leave_hand", count=picking.to_be_back(state))))
+        asked = state._replace(ways=(Way("leave"),))
+        return Turn(asked, (), Verdict(ASK, msg("pick.leave_hand", count=hands.to_be_back(state))))
     if not state.totes:
         return Turn(state, (Close(Verdict(GOOD, msg("pick.put_back_done"))),))
     if not state.many or state.phase == "wait":
@@ -380,4 +382,6 @@ def _round_way(state: Picking, way: Way, context: Context) -> Result:
             return pick_orders.left(state, tote, "claimed", way.label, kind=INFO)
         case "leave":
             return _left(state, context)
+        case "handed_over":
+            return pick_put.handed_over(state)
     return pick_put.put_back(state, context)

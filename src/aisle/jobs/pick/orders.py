@@ -133,7 +133,8 @@ def _same_walk(fresh: Take, mine: Take | None) -> Take:
         return fresh
     fresh = fresh._replace(place=mine.place, label=mine.label, pool=mine.pool, barred=mine.barred)
     fresh = fresh._replace(walk=mine.walk, shelf=mine.shelf)
-    return fresh._replace(taken=mine.at(fresh.picked, own=False).taken)
+    was = mine.at(fresh.picked, own=False)
+    return fresh._replace(taken=was.taken, mine=min(was.mine, fresh.in_hand))
 
 
 def left(state: Picking, tote: Tote, why: str, owner: str = "", *, kind: str = WRONG) -> Result:

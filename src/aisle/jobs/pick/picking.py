@@ -16,9 +16,6 @@ MOST = 20
 NUMBER_OF = ("is_product", "is_location", "is_order")
 """Kinds of ways on that say what digits are the number of."""
 
-OF_QUANTITY = frozenset({"take_rest", "set", "both", "hand_over", "take_in", "later", *NUMBER_OF})
-"""Kinds of ways on beside which the quantity stays open: it is what they ask about, or work goes on meanwhile."""
-
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The totes of a round, in the order in which its orders were added."""
 
@@ -28,7 +25,7 @@ class Way(NamedTuple):
 
     `take_here`, `put_here`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`, `set`,
     `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`, `leave_out`, `both`,
-    `hand_over`, `is_order` (order); `leave`, `put_back`, `go_on`, `later`.
+    `hand_over`, `is_order` (order); `leave`, `handed_over`, `put_back`, `go_on`, `later`.
     """
 
     kind: str
@@ -201,41 +198,10 @@ def parts(state: Picking, quantities: Iterable[tuple[str, Decimal]]) -> str:
     return " ".join(f"{letter}{whole(quantity)}" for letter, quantity in sums.items())
 
 
-def in_hand(state: Picking, order: str = "") -> bool:
-    """Whether anything of the order, or of any, is picked and not put down."""
-    return any(take.in_hand for take in state.takes if order in ("", take.order))
-
-
-def to_be_back(state: Picking) -> Decimal:
-    """How much is to be put back."""
-    return sum((back.quantity for back in state.back), Decimal(0))
-
-
-def how_many(state: Picking) -> bool:
-    """Whether a number says how many of the stop are in its totes, as far as it is none of the choices."""
-    if state.take is None or not state.held or state.back:
-        return False
-    return all(way.kind in OF_QUANTITY for way in choices(state))
-
-
 def is_full(state: Picking, order: str) -> bool:
     """Whether every line of an order is picked or closed."""
     lines = [take for take in state.takes if take.order == order]
     return bool(lines) and not any(take.open for take in lines)
-
-
-def choices(state: Picking) -> tuple[Way, ...]:
-    """The numbered ways on that are open now."""
-    if state.back:
-        return state.ways or (Way("put_back"),)
-    if state.ways or state.over:
-        return (*state.ways, *state.over)
-    if state.phase == "wait":
-        return (Way("go_on"),) if any(tote.here for tote in state.totes) else ()
-    if state.phase != "done" or not state.many or state.only:
-        return ()
-    lying = [tote.order for tote in state.totes if in_hand(state, tote.order)]
-    return tuple(Way("tote", order) for order in lying) if len(lying) > 1 else ()
 
 
 # The walk
@@ -370,15 +336,19 @@ def did(state: Picking, step: Did) -> Picking:
 def moved(state: Picking, laid: Iterable[Laid], sign: int) -> Picking:
     """Goods were put down, or are in hand again."""
     more = {(each.order, each.line): each.quantity * sign for each in laid}
-    takes = (take._replace(moved=take.moved + more.get((take.order, take.line), Decimal(0))) for take in state.takes)
+    takes = (_moved(take, more.get((take.order, take.line), Decimal(0))) for take in state.takes)
     return state._replace(takes=tuple(takes))
 
 
+def _moved(take: Take, more: Decimal) -> Take:
+    return take._replace(moved=take.moved + more, mine=max(Decimal(0), take.mine - more))
+
+
 def without(state: Picking, order: str, why: str) -> Picking:
-    """The round once an order has left it; what is in hand of it is to be put back."""
+    """The round once an order has left it; what is in this hand of it is to be put back."""
     letter = letter_of(state, order)
     back = tuple(
-        Back(letter, why, take.product, take.label, came.quantity, came.place, order=order, pool=came.pool)
+        Back(letter, why, take.product, take.label, came.quantity, came.place, order=order, pool=came.pool, line=take)
         for take in state.takes
         if take.order == order
         for came in take.origins

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Close, Context, Query, Turn
 from aisle.jobs.pick import claim as pick_claim
-from aisle.jobs.pick import picking
+from aisle.jobs.pick import hands, picking
 from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
 from aisle.jobs.pick.history import Did
@@ -35,7 +35,7 @@ def waits(tags: Iterable[Any]) -> bool:
 def at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
     """A place that was used before is taken at once; a shelf of these orders, and any other, is asked about first."""
     place = meaning.key
-    if not picking.in_hand(state, state.only):
+    if not hands.held(state, state.only):
         return _nothing(state)
     if any(step.laid and step.place == place for step in state.history):
         return put_down(state, place, context)
@@ -46,7 +46,7 @@ def at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
 
 def is_place(state: Picking, code: str) -> bool:
     """Whether a code that nobody knows was meant as the place where goods in hand are put down."""
-    asked = state.phase == "done" and picking.in_hand(state, state.only)
+    asked = state.phase == "done" and bool(hands.held(state, state.only))
     return asked and " " not in code and any(char.isdigit() for char in code) and any(char.isalpha() for char in code)
 
 
@@ -91,7 +91,7 @@ def put_down(state: Picking, place: str, context: Context) -> Result:
     down, writes = pick_write.put_down(state, place, context.store, context.user)
     if not writes:
         return _nothing(state)
-    over = (way for way in down.over if not picking.is_full(down, way.key) or picking.in_hand(down, way.key))
+    over = (way for way in down.over if not picking.is_full(down, way.key) or hands.in_hand(down, way.key))
     down = down._replace(over=tuple(over))
     if not state.many:
         return Turn(down, writes, Verdict(GOOD, msg("pick.put_down", order=state.order, place=place)))
@@ -106,7 +106,7 @@ def named(state: Picking, tote: Tote) -> Result:
         return Turn(
             state._replace(ways=()), (), Verdict(INFO, msg("pick.this_tote", order=tote.order, tote=tote.letter))
         )
-    if not picking.in_hand(state, tote.order):
+    if not hands.held(state, tote.order):
         return Turn(state, (), Verdict(INFO, msg("pick.nothing_in_hand", order=tote.order)))
     return Turn(
         state._replace(ways=(), only=tote.order),
@@ -118,13 +118,23 @@ def named(state: Picking, tote: Tote) -> Result:
 def put_back(state: Picking, context: Context) -> Result:
     """What was in hand of orders that left the round is where it was; that is all where nothing can be undone."""
     settled = pick_claim.settled(state)
-    free = tuple(back for back in state.back if back.free)
+    booked = tuple(back for back in state.back if back.free or back.passed_on)
     told = Verdict(GOOD, msg("pick.put_back_done"))
-    state = state._replace(back=(), phase=state.phase if state.totes else "done")
-    if free:
-        state = did(state, Did(back=free))
-        return Turn(state, (*settled, *pick_write.put_back(free, context.store, context.user)), told)
+    state = state._replace(back=(), ways=(), phase=state.phase if state.totes else "done")
+    if booked:
+        state = did(state, Did(back=booked))
+        return Turn(state, (*settled, *pick_write.put_back(booked, context.store, context.user)), told)
     return Turn(state, settled, told) if state.totes else Turn(state, (*settled, Close(told)))
+
+
+def handed_over(state: Picking) -> Result:
+    """Whoever picks their orders now has the goods: they stay picked, and the rest is still to be put back."""
+    back = tuple(each for each in state.back if not each.passed_on)
+    count = hands.to_be_back(state) - sum((each.quantity for each in back), Decimal(0))
+    told = Verdict(GOOD, msg("pick.handed_over", count=count))
+    if not back and not state.totes:
+        return Turn(state, (Close(told),))
+    return Turn(state._replace(back=back, ways=()), (), told)
 
 
 def take_back(state: Picking, step: Did, context: Context) -> Result:

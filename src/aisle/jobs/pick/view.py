@@ -8,9 +8,9 @@ from decimal import Decimal
 from aisle.jobs import numbers
 from aisle.jobs.base import priced
 from aisle.jobs.house.note import Note
-from aisle.jobs.pick import picking
+from aisle.jobs.pick import hands, offers, picking
 from aisle.jobs.pick.picking import Picking, Tote, Way
-from aisle.jobs.pick.walk import Take, all_in_hand, is_nothing, pieces
+from aisle.jobs.pick.walk import Take, is_nothing, pieces
 from aisle.jobs.view import BACK, GOOD, INFO, ON, Fact, Hint, Line, Msg, Step, Stop, Verdict, msg, raw
 
 COMING = 12
@@ -30,6 +30,7 @@ WAYS = {
     "open_free": "pick.way_open_free",
     "leave": "pick.way_leave",
     "put_back": "pick.way_put_back",
+    "handed_over": "pick.way_handed_over",
     "set": "pick.way_set",
     "go_on": "pick.way_go_on",
     "both": "pick.way_both",
@@ -162,8 +163,8 @@ def _quantity(state: Picking, stop: Sequence[Take]) -> Msg:
 
 
 def _prompt(state: Picking, take: Take, stop: Sequence[Take]) -> Msg:
-    if ways := picking.choices(state):
-        return numbers.prompt(len(ways)) if picking.how_many(state) else msg("pick.prompt_choice")
+    if ways := offers.choices(state):
+        return numbers.prompt(len(ways)) if offers.how_many(state) else msg("pick.prompt_choice")
     if state.needs_place:
         return msg("pick.prompt_place", place=take.place)
     if state.held:
@@ -206,7 +207,7 @@ def _coming_stop(state: Picking, takes: Sequence[Take]) -> Stop:
 
 
 def _choices(state: Picking) -> tuple[Msg, ...]:
-    return tuple(_way(state, way) for way in picking.choices(state))
+    return tuple(_way(state, way) for way in offers.choices(state))
 
 
 def _way(state: Picking, way: Way) -> Msg:
@@ -220,6 +221,8 @@ def _way(state: Picking, way: Way) -> Msg:
         return msg("pick.way_tote", tote=picking.letter_of(state, way.key), order=way.key)
     if way.kind == "leave_out":
         return msg("pick.way_leave_out", tote=picking.letter_of(state, way.key))
+    if way.kind == "put_back" and any(back.passed_on for back in state.back):
+        return msg("pick.way_is_back")
     if way.kind == "put_back" and len(state.back) > 1:
         return msg("pick.way_put_back_all")
     if way.kind == "leave" and state.back:
@@ -238,7 +241,7 @@ def _done(state: Picking) -> Step:
     return Step(
         name=state.step,
         title=_title(state),
-        prompt=_done_prompt(state, picking.in_hand(state)),
+        prompt=_done_prompt(state, hands.in_hand(state)),
         lines=tuple(_done_lines(state)),
         choices=_choices(state),
         hints=(*((Hint("u", msg("hint.undo")),) if state.history else ()), *_back()),
@@ -252,20 +255,28 @@ def _done_lines(state: Picking) -> list[Line]:
     if is_nothing(state.takes):
         return [Line("note", _nothing(state))]
     quantity, total = pieces(state.takes)
-    in_hand = picking.in_hand(state)
+    in_hand = hands.in_hand(state)
     notes = msg("pick.note_done", lines=len(state.takes), quantity=quantity)
     full = sum(not take.closed for take in state.takes)
     if full < len(state.takes):
         notes = msg("pick.note_done_short", full=full, lines=len(state.takes), quantity=quantity, total=total)
     elif state.many:
         notes = msg("pick.note_round_done", count=len(state.totes), quantity=quantity)
-    lying = [tote for tote in state.totes if picking.in_hand(state, tote.order)]
-    lines = [Line("note", notes), Line("note", msg("pick.note_put_down") if in_hand else msg("pick.note_moved"))]
+    lying = [tote for tote in state.totes if hands.in_hand(state, tote.order)]
+    lines = [Line("note", notes), Line("note", _where(state, in_hand))]
     lines += _beside(state, {tote.order for tote in state.totes})
     if state.many and in_hand:
         letters = " ".join(tote.letter for tote in lying if state.only in ("", tote.order))
         lines.insert(0, Line("tote", msg("pick.totes_in_hand", totes=letters)))
     return lines
+
+
+def _where(state: Picking, in_hand: bool) -> Msg:
+    """What becomes of the goods, or where they are."""
+    others = hands.held(state)
+    if in_hand or not others:
+        return msg("pick.note_put_down") if in_hand else msg("pick.note_moved")
+    return msg("pick.note_others", count=others)
 
 
 def _nothing(state: Picking) -> Msg:
@@ -276,7 +287,7 @@ def left(state: Picking) -> Verdict:
     """What leaving the orders comes to."""
     if state.back:
         id_ = "pick.left_hand_nowhere" if any(back.free for back in state.back) else "pick.left_hand"
-        return Verdict(INFO, msg(id_, count=picking.to_be_back(state)))
+        return Verdict(INFO, msg(id_, count=hands.to_be_back(state)))
     if state.phase == "wait" and not state.many:
         return Verdict(INFO, msg("pick.left_unopened", order=state.order))
     if state.phase != "done":
@@ -284,9 +295,9 @@ def left(state: Picking) -> Verdict:
     if is_nothing(state.takes):
         return Verdict(INFO, _nothing(state))
     placed = any(take.place for take in state.takes)  # else nobody here keeps places
-    lying = all_in_hand(state.takes) if placed else Decimal(0)
+    lying = hands.all_to_lay(state) if placed else Decimal(0)
     if lying and state.many:
-        totes = " ".join(tote.letter for tote in state.totes if picking.in_hand(state, tote.order))
+        totes = " ".join(tote.letter for tote in state.totes if hands.in_hand(state, tote.order))
         return Verdict(INFO, msg("pick.left_lying_round", count=lying, totes=totes))
     if lying:
         return Verdict(INFO, msg("pick.left_lying", count=lying, order=state.order))
@@ -305,7 +316,7 @@ def _done_prompt(state: Picking, in_hand: bool) -> Msg:
 
 def _back_prompt(state: Picking) -> Msg:
     """Scans go on where an order is left to be picked."""
-    if not state.ways:
+    if len(offers.choices(state)) < 2:
         return msg("pick.prompt_back")
     return msg("pick.prompt_choice" if state.totes and state.phase != "wait" else "move.prompt_choice")
 
@@ -316,7 +327,7 @@ def _back_step(state: Picking) -> Step:
     lines = [Line("product", raw(first.label))] if not listed else []
     if lines and first.place:
         lines.insert(0, Line("place", msg("pick.place", place=first.place)))
-    quantity = picking.to_be_back(state)
+    quantity = hands.to_be_back(state)
     totes = " ".join(dict.fromkeys(back.letter for back in state.back))
     label = "{0}: {1}" if state.many else "{1}"
     return Step(
@@ -332,7 +343,7 @@ def _back_step(state: Picking) -> Step:
         coming=tuple(Stop(back.place, label.format(back.letter, back.label), back.quantity) for back in listed),
         choices=_choices(state),
         hints=_back(),
-        ahead=msg("pick.ahead_back"),
+        ahead=msg("pick.ahead_hand" if any(back.passed_on for back in state.back) else "pick.ahead_back"),
     )
 
 
@@ -344,6 +355,8 @@ def _all_back(state: Picking) -> Step:
 
 
 def _left_why(state: Picking) -> str:
+    if state.back[0].passed_on:
+        return "pick.order_passed_on"
     return "pick.too_many" if state.back[0].why == "left_over" else "pick.order_left"
 
 

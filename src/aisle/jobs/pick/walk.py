@@ -49,6 +49,8 @@ class Take(NamedTuple):
     """Stock is kept of it; what has none lies at no place by the books, and is never moved."""
     taken: tuple[Taken, ...] = ()
     """Where what is picked was taken, the last at the end."""
+    mine: Decimal = Decimal(0)
+    """How much of what is in hand is in the hand of whoever picks here; the rest is in somebody else's."""
 
     @property
     def open(self) -> bool:
@@ -65,6 +67,11 @@ class Take(NamedTuple):
         """What is picked and not put down yet; nothing of what no stock is kept of."""
         return max(Decimal(0), self.picked - self.moved) if self.stocked else Decimal(0)
 
+    @property
+    def own(self) -> Decimal:
+        """What of it is in this hand."""
+        return min(self.mine, self.in_hand)
+
     def at(self, picked: Decimal, *, own: bool = True) -> Take:
         """The line with so much picked: more is taken where it is taken now, less goes back from the last place.
 
@@ -80,13 +87,15 @@ class Take(NamedTuple):
             more += last.quantity
             if more > 0:
                 taken.append(last._replace(quantity=more))
-        return self._replace(picked=picked, taken=tuple(taken))
+        at = self._replace(picked=picked, taken=tuple(taken))
+        mine = max(Decimal(0), self.mine + picked - self.picked) if own else min(self.mine, at.in_hand)
+        return at._replace(mine=mine)
 
     @property
     def origins(self) -> tuple[Taken, ...]:
-        """Where what is in hand came from: what was put down was taken first."""
+        """Where what is in this hand came from: what was put down was taken first."""
         found: list[Taken] = []
-        left = self.in_hand
+        left = self.own
         for each in reversed(self.taken):
             part = min(left, each.quantity)
             if part > 0:
@@ -126,7 +135,17 @@ def pieces(takes: Iterable[Take]) -> tuple[Decimal, Decimal]:
 
 def all_in_hand(takes: Iterable[Take]) -> Decimal:
     """How many pieces of these lines are picked and not put down; what is measured counts as one."""
-    counted = (Decimal(bool(take.in_hand)) if take.decimal else take.in_hand for take in takes)
+    return in_pieces((take, take.in_hand) for take in takes)
+
+
+def all_own(takes: Iterable[Take]) -> Decimal:
+    """How many of them are in this hand."""
+    return in_pieces((take, take.own) for take in takes)
+
+
+def in_pieces(held: Iterable[tuple[Take, Decimal]]) -> Decimal:
+    """So much of lines in pieces; what is measured counts as one."""
+    counted = (Decimal(bool(quantity)) if take.decimal else quantity for take, quantity in held)
     return sum(counted, Decimal(0))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs import numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Effect, Query, Turn
-from aisle.jobs.pick import picking
+from aisle.jobs.pick import hands, picking
 from aisle.jobs.pick.picking import Asked, Picking, Way
 from aisle.jobs.pick.walk import allows
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
@@ -57,7 +57,7 @@ def number_of(state: Picking, value: Decimal, code: str) -> Result | None:
 def no_number(state: Picking) -> str:
     """What is asked for instead of a quantity."""
     if state.step == "pick.done":
-        return "pick.no_quantity_done" if picking.in_hand(state) else "pick.no_quantity_over"
+        return "pick.no_quantity_done" if hands.in_hand(state) else "pick.no_quantity_over"
     return "pick.no_quantity_place" if state.step == "pick.place" else "pick.no_quantity"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from aisle.jobs.base import Write
-from aisle.jobs.pick import picking
+from aisle.jobs.pick import hands, picking
 from aisle.jobs.pick.history import Back, Did, Laid
 from aisle.jobs.pick.picking import Picking, did
 from aisle.jobs.pick.walk import Take
@@ -84,13 +84,13 @@ def shortage(
 def put_down(state: Picking, place: str, store: str, user: str) -> tuple[Picking, tuple[Write, ...]]:
     """What is in hand laid at a pick-up place, held by its order lines: of all totes, or of the one that was named.
 
-    One operation an order, none when nothing is in hand.
+    What somebody else has in hand who picks it too is his to put down, while there is anything in this hand. One
+    operation an order, none when nothing is in hand.
     """
-    laid = tuple(
-        Laid(take.order, take.line, take.in_hand)
-        for take in state.takes
-        if take.in_hand and state.only in ("", take.order)
-    )
+    meant = [take for take in state.takes if state.only in ("", take.order)]
+    of_mine = any(hands.to_lay(state, take) for take in meant)
+    each = ((take, hands.to_lay(state, take) if of_mine else take.in_hand) for take in meant)
+    laid = tuple(Laid(take.order, take.line, quantity) for take, quantity in each if quantity)
     if not laid:
         return state, ()
     writes = _movements(state, laid, store, user, to={"location_code": place})
@@ -109,10 +109,33 @@ def pick_up(state: Picking, step: Did, store: str, user: str) -> tuple[Picking, 
 
 
 def put_back(backs: Iterable[Back], store: str, user: str, *, undone: bool = False) -> tuple[Write, ...]:
-    """What rejected orders left in the hand lies where it was again, or is in hand after all.
+    """What orders that have left the round left in the hand lies where it was again, or is in hand after all.
 
-    The books have it at no place since the order was rejected; what found no room on its line they never took away.
+    Of a rejected one the books have it at no place; for one that somebody else picks it counts as picked. What found no
+    room on its line they never took away.
     """
+    backs = tuple(backs)
+    returned = _returned([back for back in backs if back.passed_on], store, undone=undone)
+    return (*returned, *_laid_back([back for back in backs if back.free], store, user, undone=undone))
+
+
+def _returned(backs: Iterable[Back], store: str, *, undone: bool) -> tuple[Write, ...]:
+    """Goods of lines that somebody else picks now are picked no more, or are again."""
+    stood: dict[tuple[str, int], tuple[Take, Take]] = {}
+    for back in backs:
+        if back.line:
+            was, now = stood.get((back.order, back.line.line), (back.line, back.line))
+            stood[back.order, back.line.line] = was, now.at(now.picked - back.quantity)
+    bodies: dict[str, dict[str, Any]] = {}
+    for (order, _), (was, now) in stood.items():
+        body = bodies.setdefault(order, {"order_number": order, "order_lines": []})
+        body["order_lines"].append(_line(now, was) if undone else _line(was, now))
+        if now.open and not undone:
+            body["is_picked"] = False
+    return tuple(write_order(order, body, store) for order, body in bodies.items())
+
+
+def _laid_back(backs: Iterable[Back], store: str, user: str, *, undone: bool) -> tuple[Write, ...]:
     items: dict[str, list[dict[str, Any]]] = {}
     for back in backs:
         pool = {"stock_pool": back.pool} if back.pool else {}

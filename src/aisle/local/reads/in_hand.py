@@ -10,8 +10,10 @@ from typing import Any
 import apsw
 
 from aisle.jobs.base import Json
-from aisle.jobs.pick.walk import all_in_hand, takes
+from aisle.jobs.codec import from_text
+from aisle.jobs.pick.walk import all_in_hand, all_own, takes
 from aisle.local.db import fetch
+from aisle.local.outbox.rebase import has_base, share
 from aisle.local.reads.claims import with_claims
 from aisle.local.reads.orders import Pending, order
 from aisle.local.reads.overlay import Row
@@ -27,10 +29,17 @@ SELECT h.order_number FROM hold h JOIN job j ON j.job_id = h.job_id
 WHERE j.user = ? AND j.name = 'pick' AND h.since > ? GROUP BY 1 ORDER BY max(h.since) DESC LIMIT ?
 """
 
+_OWN = """
+SELECT body, merge_key = '' FROM operation
+WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ? AND app_user = ?
+AND superseded_by = '' AND (merge_key = '' OR state <> 'rejected')
+"""
+"""What is never merged is what found no room (aisle.local.outbox.remainder)."""
+
 
 def in_hand(cache: apsw.Connection, outbox: apsw.Connection, pending: Pending, args: Mapping[str, Json]) -> list[Row]:
-    """The orders that this `user` picked here lately (`now`: ISO 8601), and how many pieces (`count`) of each are
-    picked and at no place, the last order first. Where nobody keeps places nothing is ever put down."""
+    """The orders that this `user` picked here lately (`now`: ISO 8601), and how many pieces (`count`) of each are in
+    his hand: picked and at no place, the last order first. Where nobody keeps places nothing is ever put down."""
     user = str(args.get("user") or "")
     if not user:
         return []
@@ -39,15 +48,33 @@ def in_hand(cache: apsw.Connection, outbox: apsw.Connection, pending: Pending, a
     for (number,) in fetch(outbox, _MINE, user, since, MOST):
         rows, _ = order(cache, pending, str(number))
         with_claims(cache, outbox, rows)
-        count = _count(rows[0], user) if rows else Decimal(0)
+        count = _count(rows[0], user, outbox) if rows else Decimal(0)
         if count:
             found.append({"order_number": str(number), "count": count})
     return found
 
 
-def _count(row: Mapping[str, Any], user: str) -> Decimal:
-    """Of an order that is open and nobody else's."""
-    if row["is_rejected"] or not row["is_active"] or (row["is_claimed"] and row.get("claimed_by") not in (None, user)):
+def _count(row: Mapping[str, Any], user: str, outbox: apsw.Connection) -> Decimal:
+    """Of an order that is open and nobody else's: all of it where it is his, and nobody works on it beside him; else
+    what he has picked himself."""
+    owner = row.get("claimed_by") if row["is_claimed"] else None
+    if row["is_rejected"] or not row["is_active"] or owner not in (None, user):
         return Decimal(0)
     lines = takes(row["lines"])
-    return all_in_hand(lines) if any(line.place for line in lines) else Decimal(0)
+    if not any(line.place for line in lines):
+        return Decimal(0)
+    if owner is None or any(each["user"] != user for each in row["at_work"]):
+        own = _picked(outbox, str(row["order_number"]), user)
+        lines = tuple(line._replace(mine=own.get(line.line, Decimal(0))) for line in lines)
+        return all_own(lines)
+    return all_in_hand(lines)
+
+
+def _picked(outbox: apsw.Connection, order: str, user: str) -> dict[int, Decimal]:
+    """How much of each line somebody has picked on this host, by all that the service took or may still take."""
+    own: dict[int, Decimal] = {}
+    for body, remains in fetch(outbox, _OWN, order, user):
+        for line in filter(has_base, from_text(Any, body)["orders"].get("order_lines") or ()):
+            number = int(line["line_number"])
+            own[number] = own.get(number, Decimal(0)) + (-share(line) if remains else share(line))
+    return own

@@ -141,4 +141,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_beside": ("Mit {who:~}", "{who} pickt ihn auch"),
     "pick.note_beside_tote": ("{tote}: mit {who:~}", "Kiste {tote}: {who} pickt ihn auch"),
+    # Goods of orders that somebody else picks now
+    "pick.way_handed_over": ("Übergeben", "Es ist übergeben"),
+    "pick.way_is_back": ("Liegt wieder", "Es liegt wieder, wo es war"),
+    "pick.handed_over": ("Übergeben", "{count} übergeben", "Übergeben: {count}, das bleibt gepickt"),
+    "pick.note_others": ("{count} anderswo", "{count} davon hat jemand anders in der Hand."),
+    "pick.ahead_hand": ("In der Hand", "In deiner Hand"),
+    "pick.order_passed_on": ("Bei anderen", "Jemand anders pickt diesen Auftrag"),
 }

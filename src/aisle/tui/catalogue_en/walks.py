@@ -137,4 +137,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_beside": ("With {who:~}", "{who} picks it too"),
     "pick.note_beside_tote": ("{tote}: with {who:~}", "Tote {tote}: {who} picks it too"),
+    # Goods of orders that somebody else picks now
+    "pick.way_handed_over": ("Handed over", "It is handed over"),
+    "pick.way_is_back": ("It is back", "It is back where it was"),
+    "pick.handed_over": ("Handed over", "{count} handed over", "Handed over: {count}, which stay picked"),
+    "pick.note_others": ("{count} elsewhere", "{count} of it is in somebody else's hand."),
+    "pick.ahead_hand": ("In hand", "In your hand"),
+    "pick.order_passed_on": ("Not yours now", "Somebody else picks this order now"),
 }

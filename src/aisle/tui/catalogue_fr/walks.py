@@ -145,4 +145,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_beside": ("Avec {who:~}", "{who} la prépare aussi"),
     "pick.note_beside_tote": ("{tote} : avec {who:~}", "Bac {tote} : {who} la prépare aussi"),
+    # Goods of orders that somebody else picks now
+    "pick.way_handed_over": ("Remis", "C'est remis au collègue"),
+    "pick.way_is_back": ("Replacé", "C'est replacé à sa place"),
+    "pick.handed_over": ("Remis", "{count} remis au collègue", "Remis au collègue : {count}, qui restent prélevés"),
+    "pick.note_others": ("{count} ailleurs", "{count} est dans les mains d'un autre."),
+    "pick.ahead_hand": ("En main", "Dans ta main"),
+    "pick.order_passed_on": ("À un collègue", "Un autre prépare cette commande"),
 }

@@ -133,4 +133,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_beside": ("Met {who:~}", "{who} pickt hem ook"),
     "pick.note_beside_tote": ("{tote}: met {who:~}", "Bak {tote}: {who} pickt hem ook"),
+    # Goods of orders that somebody else picks now
+    "pick.way_handed_over": ("Overgedragen", "Het is overgedragen"),
+    "pick.way_is_back": ("Ligt terug", "Het ligt weer op zijn plek"),
+    "pick.handed_over": ("Overgedragen", "{count} overgedragen", "Overgedragen: {count}, dat blijft gepickt"),
+    "pick.note_others": ("{count} elders", "{count} ervan heeft iemand anders in de hand."),
+    "pick.ahead_hand": ("In de hand", "In jouw hand"),
+    "pick.order_passed_on": ("Van een ander", "Iemand anders pickt deze order nu"),
 }

@@ -183,7 +183,9 @@ def _pick_given(text: str) -> Frame:
 def _given_away(text: str) -> Frame:
     """An order was given to somebody else, with goods in its tote."""
     number, label, place, of, _ = PRODUCTS[0]
-    back = (Back("B", "given", number, text or label, Decimal(of), place, order="100051"),)
+    back = (
+        Back("B", "given", number, text or label, Decimal(of), place, order="100051", line=_picking(text).takes[0]),
+    )
     out = msg("pick.out_given", tote="B", order="100051", who=text or "Ben Okafor")
     told = Verdict(WRONG, msg("pick.out_hand", what=out, count=Decimal(of)))
     return _frame(PickJob().view(_round(text)._replace(back=back)), told, Link("live", 4.0), serial=8)
