@@ -88,15 +88,34 @@ print(sorted(left_out & set(sys.modules)))
 ours = [module for name, module in sys.modules.items() if name.startswith("aisle")]
 names = [(module.__name__, each) for module in ours for each in vars(module).values() if isinstance(each, type)]
 print([name for name, each in names if each is not Unused and issubclass(each, Unused)])
+from textual.css.stylesheet import Stylesheet
+for wrong in ("Screen { color: redd }", "Screen { colour: red }", "Screen:hovre { color: red }", "Screen { color: $red }"):
+    sheet = Stylesheet()
+    try:
+        sheet.add_source(wrong)
+        sheet.parse()
+    except Exception as error:
+        print(type(error).__name__)
 import asyncio, ssl, textual.command, textual.widgets._toast, rich.table, uuid
 print(textual.command.CommandPalette.is_open.__name__, ssl.create_default_context().check_hostname)
 print(textual.widgets._toast.ToastRack.__mro__[1].__name__, rich.table.Table().row_count, uuid.UUID(int=0).version)
 """
 
 
+WRONG_STYLES = ("StylesheetParseError", "StylesheetParseError", "TokenError", "UnresolvedVariableError")
+"""What Textual says of a wrong colour, property, pseudo-class and variable, with what it would suggest left out."""
+
+
 def test_what_a_session_never_uses_is_left_out_and_there_for_whoever_asks_later() -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", LEAN], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["[]", "[]", "is_open True", "Container 0 None"]
+    assert done.stdout.splitlines() == [
+        "[]",
+        "[]",
+        "ColorParseError",
+        "StylesheetParseError",
+        "is_open True",
+        "Container 0 None",
+    ]
 
 
 def test_one_module_alone_speaks_http() -> None:

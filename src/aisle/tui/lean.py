@@ -7,7 +7,7 @@ built so. Of Textual and Rich the names are asked for, by modules that never use
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
 
@@ -27,12 +27,20 @@ class Unused:
     """What is asked for of a module that was left out."""
 
 
-class _Names(ModuleType):
-    """A module in which every name is a class of its own that does nothing."""
+def get_suggestion(word: str, possible_words: Sequence[str]) -> str | None:
+    """What word may have been meant: none. The one name left out that Textual calls, for what is no colour, property
+    or variable, also where it goes on with that itself."""
+    return None
 
-    def __getattr__(self, name: str) -> type:
+
+class _Names(ModuleType):
+    """A module in which every name is a class of its own that does nothing, but for what is called."""
+
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name == get_suggestion.__name__:
+            return get_suggestion
         value = type(name, (Unused,), {})
         setattr(self, name, value)
         return value
