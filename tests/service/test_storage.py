@@ -22,7 +22,7 @@ from aisle.service.answers import Refusal
 from aisle.service.sql import core
 from aisle.service.sql.schema import MIGRATIONS
 from aisle.service.storage import SQLITE_FLOOR, Busy, Duplicate, Lost, SqliteStorage, Tx, Work, sqlite
-from aisle.service.storage.connection import SqliteTx, _listed
+from aisle.service.storage.connection import SqliteTx, _listed, opened
 from aisle.service.storage.sqlite import require_engine
 from aisle.service.tokens import add_token, hashed
 from tests.service.world import World, assert_books
@@ -84,6 +84,17 @@ def test_one_that_another_fills_or_brings_up_is_waited_for_longer_than_by_a_requ
             SqliteStorage(path, busy_ms=1)
         other.execute("COMMIT")
         other.execute(f"PRAGMA user_version = {version}")
+
+
+def test_one_that_another_has_alone_is_said_to_be_held(tmp_path: Path) -> None:
+    path = tmp_path / "service.db"
+    with closing(apsw.Connection(str(path))) as other:
+        other.execute("CREATE TABLE x(y)")
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(Busy, match="has been held by another process for 0 seconds; start again when it is done"):
+            opened(path, 1)
+        other.execute("ROLLBACK")
+    opened(path, 1).close()
 
 
 async def test_a_list_is_asked_for_with_each_of_its_values(tmp_path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from threading import Thread
+from typing import TYPE_CHECKING, Any
 
 from aisle.client import Answer, Client
 from aisle.client.errors import AnswerError, status_error
@@ -13,6 +16,9 @@ from aisle.courier.care import Care
 from aisle.courier.features import read_features
 from aisle.local.host.home import Home
 from aisle.settings import EMBEDDED, Loaded, base_url, language_of, load, read_token
+
+if TYPE_CHECKING:
+    from aisle.service.factory import Service
 
 COURIER = "courier"
 """What stands for the terminal of a process that has none: no section of a device is meant for it."""
@@ -79,14 +85,47 @@ async def service_client(
     from aisle.service.factory import open_service
 
     home = home_of(loaded)
-    service = open_service(home.service_db, demo=demo)
+
+    def opened() -> tuple[Service, str]:
+        service = open_service(home.service_db, demo=demo)
+        try:
+            return service, service.admin_token(home.token)
+        except BaseException:
+            service.close()
+            raise
+
+    service, token = await _beside(opened)
     try:
-        token = service.admin_token(home.token)
         transport = asgi_transport(service.app)
         async with Client(INSIDE, token, transport=transport, observe=observe, language=language) as client:
             yield client
     finally:
         service.close()
+
+
+async def _beside(opened: Callable[[], tuple[Service, str]]) -> tuple[Service, str]:
+    """What another process may hold up for a minute, done while this loop goes on. Nobody waits for it who leaves."""
+    answer: Future[tuple[Service, str]] = Future()
+
+    def work() -> None:
+        if not answer.set_running_or_notify_cancel():
+            return
+        try:
+            answer.set_result(opened())
+        except BaseException as problem:
+            answer.set_exception(problem)
+
+    Thread(target=work, name="aisle-open", daemon=True).start()
+    try:
+        return await asyncio.wrap_future(answer)
+    except asyncio.CancelledError:
+        answer.add_done_callback(_close)
+        raise
+
+
+def _close(late: Future[tuple[Service, str]]) -> None:
+    if not late.cancelled() and late.exception() is None:
+        late.result()[0].close()
 
 
 def store_path(loaded: Loaded, array: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import apsw
 
 from aisle.errors import StorageError
-from aisle.service.storage.base import Duplicate, Row, Statement, grouped, question, tables_of
+from aisle.service.storage.base import Busy, Duplicate, Row, Statement, grouped, question, tables_of
 from aisle.service.storage.grams import KEPT, WRITES, narrowed, words_of
 
 T = TypeVar("T")
@@ -34,9 +34,13 @@ _PRAGMAS = (
 
 
 def opened(path: Path, busy_ms: int, *, read_only: bool = False) -> apsw.Connection:
-    """A connection with every safety on. Raises StorageError when the file is not a database that can be used."""
+    """A connection with every safety on. Raises StorageError when the file is not a database that can be used, and Busy
+    when another process holds it for longer than that."""
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, statementcachesize=400)
+    except apsw.Error as problem:
+        raise StorageError(f"{path} cannot be opened as a database: {problem}.") from problem
+    try:
         connection.set_busy_timeout(busy_ms)
         mode = _into_wal(connection, busy_ms)
         for pragma in _PRAGMAS:
@@ -44,12 +48,22 @@ def opened(path: Path, busy_ms: int, *, read_only: bool = False) -> apsw.Connect
         connection.create_scalar_function("words_of", lambda *said: words_of(str(said[0])), 1, deterministic=True)
         if read_only:
             connection.execute("PRAGMA query_only = ON").fetchall()
+    except apsw.BusyError as problem:
+        connection.close()
+        raise held(path, busy_ms) from problem
     except apsw.Error as problem:
+        connection.close()
         raise StorageError(f"{path} cannot be opened as a database: {problem}.") from problem
     if mode != [("wal",)]:
         connection.close()
         raise StorageError(f"{path} lies on a file system that several processes cannot share.")
     return connection
+
+
+def held(path: Path, busy_ms: int) -> Busy:
+    """Another process has not come to an end with the file in so many milliseconds."""
+    seconds = f"{busy_ms / 1000:.0f} seconds"
+    return Busy(f"{path} has been held by another process for {seconds}; start again when it is done.")
 
 
 def _into_wal(connection: apsw.Connection, busy_ms: int) -> list[tuple[apsw.SQLiteValue, ...]]:

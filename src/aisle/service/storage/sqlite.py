@@ -17,7 +17,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.service.storage.base import Busy, Work
-from aisle.service.storage.connection import SqliteTx, drive, opened
+from aisle.service.storage.connection import SqliteTx, drive, held, opened
 from aisle.service.storage.migrate import migrate
 from aisle.service.storage.near import Near, TooLong
 from aisle.service.storage.planner import inform
@@ -121,8 +121,7 @@ def _prepared(path: Path, busy_ms: int) -> apsw.Connection:
         connection.wal_autocheckpoint(_LOG_PAGES)
     except apsw.BusyError as problem:
         connection.close()
-        seconds = f"{_OPENING_MS / 1000:.0f} seconds"
-        raise Busy(f"{path} has been held by another process for {seconds}; start again when it is done.") from problem
+        raise held(path, max(busy_ms, _OPENING_MS)) from problem
     except BaseException:
         connection.close()
         raise

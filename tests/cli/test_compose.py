@@ -1,0 +1,71 @@
+"""The service that aisle brings along, opened beside whoever waits for it: another process may hold its file."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from pathlib import Path
+from threading import Event
+
+import apsw
+import pytest
+
+from aisle.cli.compose import home_of, service_client
+from aisle.service import factory
+from aisle.service.factory import Service
+from aisle.service.storage import sqlite
+from aisle.settings import load
+
+
+@pytest.fixture
+def held(aisle_home: Path) -> apsw.Connection:
+    """A process that is at work in the service's file."""
+    other = apsw.Connection(str(home_of(load({})).service_db))
+    other.execute("PRAGMA journal_mode = WAL").fetchall()
+    other.execute("BEGIN IMMEDIATE")
+    return other
+
+
+async def test_while_another_holds_the_file_the_loop_goes_on(
+    held: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_OPENING_MS", 20_000)
+
+    async def let_go() -> None:
+        held.execute("ROLLBACK")
+        held.close()
+
+    going_on = asyncio.create_task(let_go())
+    async with service_client(load({})) as client:
+        assert (await client.list_locations("0001")).rows
+    await going_on
+
+
+async def test_who_does_not_wait_any_longer_leaves_nothing_open(
+    held: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, closed, open_, close = Event(), Event(), factory.open_service, Service.close
+
+    def begins(path: Path, *, demo: bool) -> Service:
+        begun.set()
+        return open_(path, demo=demo)
+
+    def ends(service: Service) -> None:
+        close(service)
+        closed.set()
+
+    monkeypatch.setattr(factory, "open_service", begins)
+    monkeypatch.setattr(Service, "close", ends)
+
+    async def wait() -> None:
+        async with service_client(load({})):
+            raise AssertionError("nobody can have opened it")
+
+    with closing(held):
+        waiting = asyncio.create_task(wait())
+        assert await asyncio.to_thread(begun.wait, 60)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        held.execute("ROLLBACK")
+    assert await asyncio.to_thread(closed.wait, 60)
