@@ -28,7 +28,7 @@ from aisle.jobs.base import (
 from aisle.jobs.count import counting
 from aisle.jobs.count.counting import Counting
 from aisle.jobs.count.job import CountJob
-from aisle.jobs.view import WRONG, ListWindow, Msg, Step, Verdict
+from aisle.jobs.view import WRONG, ListWindow, Msg, Step, Verdict, msg
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -1087,3 +1087,24 @@ def test_recounts_that_were_asked_for_are_one_number_away() -> None:
     assert (view.choices[3].id, dict(view.choices[3].args)) == ("count.to_recounts", {"count": 1})
     hand.feed(Choice(4))
     assert hand.effects[-1] == Start("exceptions", {"kind": "recounts"})
+
+
+def test_back_from_what_differs_says_what_was_left_and_is_no_blank_page() -> None:
+    hand = Hand({"A-1": [product(f"P{n}", 20) for n in range(1, 5)]})
+    hand.place("A-1")
+    hand.scan("P1")
+    hand.feed(Command("d"))
+    hand.feed(Choice(4))
+    assert hand.state.phase == "summary"
+    hand.feed(Back())
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert (view.done, view.total) == (Decimal(1), Decimal(1))
+    assert view.lines[-1].text == msg("count.note_left", count=3)
+    for n in range(2, 5):
+        hand.scan(f"P{n}")
+    hand.feed(Command("d"))
+    hand.feed(Back())
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Step)
+    assert (view.done, view.total, view.lines[-1].text.id) == (Decimal(4), Decimal(4), "count.note_all")

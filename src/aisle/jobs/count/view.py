@@ -119,7 +119,7 @@ def _list(state: Counting) -> ListWindow:
 
 
 def _count(state: Counting) -> Step:
-    item = state.item
+    item, left = state.item, [item for item in state.items if item.left and item.counted is None]
     lines = [Line("place", _place(state, item))]
     if item:
         lines += [Line("product", raw(item.label)), Line("quantity", _quantity(state, item))]
@@ -127,6 +127,8 @@ def _count(state: Counting) -> Step:
         lines.append(Line("note", msg("count.note_empty")))
     elif state.blind:
         lines.append(Line("note", msg("count.note_blind")))
+    elif not any(item.missing for item in state.items):
+        lines.append(Line("note", msg("count.note_left", count=len(left)) if left else msg("count.note_all")))
     return Step(
         name=step(state),
         title=_title(state),
@@ -138,7 +140,7 @@ def _count(state: Counting) -> Step:
         choices=choices(state),
         hints=_hints(state),
         done=Decimal(len(state.counted)),
-        total=Decimal(sum(item.counted is not None or bool(item.expected) for item in state.items)),
+        total=Decimal(sum(item.counted is not None or item.missing for item in state.items)),
     )
 
 

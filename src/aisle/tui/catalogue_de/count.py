@@ -43,6 +43,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Laut Buch liegt hier nichts. Scannen, was da ist; d, wenn nichts mehr übrig ist.",
     ),
     "count.note_blind": "Scannen und zählen, was da ist.",
+    "count.note_left": (
+        "{count} so gelassen.",
+        "{count} so gelassen. Scannen, was doch gezählt wird; d, wenn fertig.",
+    ),
+    "count.note_all": (
+        "Alles ist gezählt.",
+        "Alles ist gezählt. Scannen zählt weiter; d, wenn fertig.",
+    ),
     "count.note_leave": ("{count} nicht gesendet.", "{count:Zählung ist|Zählungen sind} noch nicht gesendet."),
     "count.prompt_start": ("Platz oder Artikel", "Platz oder Artikel scannen"),
     "count.prompt_product": ("Artikel scannen", "Artikel scannen; d, wenn alles gezählt ist"),

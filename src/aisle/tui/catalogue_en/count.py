@@ -43,6 +43,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "The books have nothing here. Scan what you find; d when nothing is left.",
     ),
     "count.note_blind": "Scan and count what is here.",
+    "count.note_left": (
+        "{count} left as is.",
+        "{count} left as they are. Scan what is counted after all; d when done.",
+    ),
+    "count.note_all": (
+        "All is counted.",
+        "All is counted. Scan to count on; d when done.",
+    ),
     "count.note_leave": ("{count} not sent yet.", "{count:count is|counts are} not sent yet."),
     "count.prompt_start": ("Place or product", "Scan a place, or a product"),
     "count.prompt_product": ("Scan a product", "Scan a product; d when all is counted"),

@@ -43,6 +43,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Stock théorique : rien ici. Scanner ce qui s'y trouve ; d quand il n'y a plus rien.",
     ),
     "count.note_blind": "Scanner et compter ici.",
+    "count.note_left": (
+        "{count} laissés.",
+        "{count} laissés tels quels. Scanner ce qui se compte quand même ; d pour finir.",
+    ),
+    "count.note_all": (
+        "Tout est compté.",
+        "Tout est compté. Scanner pour continuer ; d pour finir.",
+    ),
     "count.note_leave": (
         "{count} à envoyer.",
         "{count:comptage reste|comptages restent} à envoyer.",

@@ -43,6 +43,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Volgens systeem ligt hier niets. Scan wat er wel ligt; d als er niets meer is.",
     ),
     "count.note_blind": "Scan en tel wat hier is.",
+    "count.note_left": (
+        "{count} zo gelaten.",
+        "{count} zo gelaten. Scan wat toch geteld wordt; d als het klaar is.",
+    ),
+    "count.note_all": (
+        "Alles is geteld.",
+        "Alles is geteld. Scan om verder te tellen; d als het klaar is.",
+    ),
     "count.note_leave": ("{count} niet verzonden.", "{count:telling is|tellingen zijn} nog niet verzonden."),
     "count.prompt_start": ("Plek of artikel", "Scan een plek, of een artikel"),
     "count.prompt_product": ("Scan een artikel", "Scan een artikel; d als alles geteld is"),
