@@ -341,9 +341,12 @@ def test_a_descriptor_that_is_no_lock_of_this_home_is_no_office(host: Host, tmp_
         assert first.try_win(me)
         fd = os.open(path, mode)
         assert not Seat(host.home.lock).take_over(f"{fd} 0", me)
-        os.close(fd)
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(fd)
         first.resign()
     assert not Seat(host.home.lock).take_over("", me)
+    assert not Seat(host.home.lock).take_over("0 0", me)
+    assert os.fstat(0)
     assert not Seat(host.home.lock).take_over("99999 0", me)
     assert not Seat(host.home.lock).take_over(f"{1 << 80} 0", me)
 

@@ -25,6 +25,8 @@ SHORT_S = 5.0
 """A term that was over sooner ended for a reason that may end the next one as well."""
 SHORT_TERMS = 3
 """After so many of them on end nobody waits any more; sessions call another courier in their own time."""
+_STREAMS = 2
+"""Descriptors up to it are a process's own from its birth."""
 SEAT = "AISLE_SEAT"
 """What a program that was begun anew in office has to know: the lock's descriptor, how many terms before were short."""
 
@@ -90,9 +92,15 @@ class Seat(Election):
         """How many terms on end were over soon."""
 
     def take_over(self, told: str, me: Holder) -> bool:
-        """Goes on in the office that this process is in already, if it was told so."""
+        """Goes on in the office that this process is in already, if it was told so; what is no office is let go of,
+        so that neither this process nor its heirs carry it along."""
         fd, _, short = told.partition(" ")
-        if not (fd.isdecimal() and short.isdecimal() and self.inherit(int(fd), me)):
+        if not (fd.isdecimal() and short.isdecimal()):
+            return False
+        if not self.inherit(int(fd), me):
+            if int(fd) > _STREAMS:
+                with suppress(OSError, OverflowError):
+                    os.close(int(fd))
             return False
         self._short = int(short)
         return True
