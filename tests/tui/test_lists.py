@@ -52,3 +52,17 @@ def test_a_column_in_which_no_row_says_anything_is_not_there() -> None:
     assert head.split() == ["Product", "Number"]
     head, *_ = drawn(80, "Product|Number|What", "Cola|4001|", "Milk|4002|ended")
     assert head.split() == ["Product", "Number", "What"]
+
+
+def test_a_name_of_which_its_columns_leave_too_little_has_a_line_of_its_own_where_rows_stay_blank() -> None:
+    deliveries = [
+        f"{name}|{7001 + at}|0 of 158|23 Nov 15:00"
+        for at, name in enumerate(("Millbrook Depot", "Northern Cash and Carry", "Weir Valley Wholesale"))
+    ]
+    shown = drawn(40, "Supplier|Delivery|Came|Due", *deliveries)
+    assert [line.strip() for line in shown[1::2]] == [row.split("|")[0] for row in deliveries]
+    assert "7002  0 of 158  23 Nov 15:00" in shown[4]
+    legible = drawn(40, "Product|Stock", "Long Meadow Milk Semi-skimmed UHT 1 l|≈ 57", "Milk|≈ 3")
+    assert [line.split()[-1] for line in legible] == ["Stock", "57", "3"]
+    many = drawn(40, "Supplier|Delivery|Came|Due", *deliveries * 4)
+    assert len(many) == 1 + 4 * len(deliveries)

@@ -37,11 +37,12 @@ LEAST_ROWS = 4
 EMPTY = 2
 """Rows for what an empty list says."""
 
-NARROW = 30
-"""Below this width a name may have a line of its own, if no row is lost by it."""
+NARROW, MIDDLING = 30, 60
+"""Below this width a name may have a line of its own, if no row is lost by it; below the other one of which too little
+would be left."""
 
-DATED = ("moment", "logs.at_time")
-"""How the messages for moments begin: half of one says nothing."""
+WORDS, DATED = "word.", ("moment", "logs.at_time")
+"""How the messages for what became of work begin, and those for moments: half of one says nothing."""
 
 HOURS = 50
 """Cells of a table below which a moment has no hour where words are cut."""
@@ -146,7 +147,7 @@ def _list(view: ListWindow, box: Box) -> Listed:
     with_heads = box.rows >= 6 and (len(view.rows) < box.rows or box.rows >= HEADED)
     room = max(0, box.rows - with_heads)
     half = box.rows // 2
-    if box.cells < NARROW and (len(view.rows) <= half or (_is_tall(view, box) and half)):
+    if box.cells < MIDDLING and (len(view.rows) <= half or (_is_tall(view, box) and half)):
         first = _first(view, half)
         rows = view.rows[first : first + half]
         lines = _two_lined(view, rows, view.first + first, box)
@@ -225,11 +226,11 @@ def _sized(view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Vo
     """The longest words that fit uncut, else the shortest; moments keep their hour where the names can be read."""
 
     def sized(level: int, dates: int) -> Sized:
-        cells = [[voice.say(cell, dates if _is_dated(cell) else level) for cell in row.cells] for row in rows]
+        cells = [[voice.say(cell, dates if cell.id.startswith(DATED) else level) for cell in row.cells] for row in rows]
         heads = [voice.say(head, level) for head in view.heads] if with_heads else []
         cells, heads = _telling(cells, heads, room, gap)
         lines = [*cells, heads] if heads else cells
-        columns = column_widths(lines, room, gap, _words(view.rows), _dates(view.rows))
+        columns = column_widths(lines, room, gap, _columns(view.rows, WORDS), _columns(view.rows, DATED))
         shorter = {voice.say(head, level): voice.say(head, 0) for head in view.heads}
         heads = [head if width(head) <= column else shorter[head] for head, column in zip(heads, columns, strict=False)]
         return Sized(cells, heads, columns)
@@ -249,10 +250,16 @@ def _two_lined(view: ListWindow, rows: Sequence[Row], first: int, box: Box) -> l
     numbered = min(view.numbered, first - view.first + len(rows))
     gutter = 1 + len(str(numbered))
     room = box.cells - gutter
-    cells = [[box.voice.say(cell, 0) for cell in row.cells] for row in rows]
-    columns = column_widths(cells, room, 2, _words(view.rows))
-    is_named = columns[0] >= min(room, _natural(cells)[0])
-    if len(cells[0]) < 2 or (is_named and (len(columns) == len(cells[0]) or not view.tall)):
+    for level in (9, 1, 0) if box.cells >= NARROW else (0,):
+        cells = [[box.voice.say(cell, level) for cell in row.cells] for row in rows]
+        if sum(_natural([row[1:] for row in cells])) + 2 * (len(cells[0]) - 2) <= room:
+            break
+    columns = column_widths(cells, room, 2, _columns(view.rows, WORDS))
+    least = room
+    if box.cells >= NARROW:
+        least, columns = LEGIBLE, _sized(view, rows, room, 2, box.voice, with_heads=False).columns
+    is_named = columns[0] >= min(least, _natural(cells)[0])
+    if len(cells[0]) < 2 or (is_named and (len(columns) == len(cells[0]) or not _is_tall(view, box))):
         return []
     heads = [box.voice.say(head, 0) for head in view.heads] if len(rows) * 2 < box.rows and not view.tall else []
     rest = [row[1:] for row in ([*cells, heads] if heads else cells)]
@@ -303,20 +310,10 @@ def _natural(lines: Sequence[Sequence[str]]) -> list[int]:
     return [max(width(line[index]) for line in lines) for index in range(min((len(line) for line in lines), default=0))]
 
 
-def _words(rows: Sequence[Row]) -> frozenset[int]:
-    """The columns of the words for what became of work: half of one says nothing."""
+def _columns(rows: Sequence[Row], ids: str | tuple[str, ...]) -> frozenset[int]:
+    """The columns of such messages alone: of words for what became of work, or of moments, half of one says nothing."""
     columns = zip(*(row.cells for row in rows), strict=False)
-    return frozenset(at for at, cells in enumerate(columns) if all(cell.id.startswith("word.") for cell in cells))
-
-
-def _dates(rows: Sequence[Row]) -> frozenset[int]:
-    """The columns of moments: nor does half of one of these."""
-    columns = zip(*(row.cells for row in rows), strict=False)
-    return frozenset(at for at, cells in enumerate(columns) if all(map(_is_dated, cells)))
-
-
-def _is_dated(cell: Msg) -> bool:
-    return cell.id.startswith(DATED)
+    return frozenset(at for at, cells in enumerate(columns) if all(cell.id.startswith(ids) for cell in cells))
 
 
 def column_widths(
