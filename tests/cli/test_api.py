@@ -127,3 +127,11 @@ def test_what_cannot_be_meant_is_told(
     assert status in (1, 2)
     assert out == ""
     assert says in err
+
+
+def test_brackets_that_are_not_closed_are_told_in_words(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    body = tmp_path / "body.json"
+    body.write_text("[" * 100_000)
+    status, out, err = run(capsys, "create-movement", "--body", str(body))
+    assert (status, out) == (2, "")
+    assert err == f"aisle: The body {body} is nested too deeply. Look for brackets that are not closed.\n"

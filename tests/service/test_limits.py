@@ -160,6 +160,60 @@ async def test_a_body_that_does_not_come_is_not_waited_for(world: World, monkeyp
     assert (answer.status_code, answer.json()["success"]) == (408, False)
 
 
+OBJECT = 'an object is wanted, with its fields in braces: {"…": …}.'
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field", "says"),
+    [
+        ("/products", "[]", "body", f"This is a list; {OBJECT}"),
+        ("/products", "null", "body", f"This is null; {OBJECT}"),
+        ("/products", '{"products":[7]}', "products[0]", f"This is a number; {OBJECT}"),
+        ("/products", '{"products":{}}', "products", "This is an object; a list is wanted, in brackets: […]."),
+        (
+            "/products",
+            '{"products":[{"product_number":1.5}]}',
+            "products[0].product_number",
+            'This is a number; a text is wanted, in quotes: "…".',
+        ),
+        (
+            "/products",
+            '{"products":[{"product_number":"1","price":"2"}]}',
+            "products[0].price",
+            "This is a text; a number is wanted, without quotes.",
+        ),
+        (
+            "/stores/S1/storeproductlocation/movement",
+            '[{"allow_overage":"true"}]',
+            "[0].allow_overage",
+            "This is a text; true or false is wanted, without quotes.",
+        ),
+        (
+            "/products",
+            '{"products":[{}]}',
+            "products[0].product_number",
+            "This field is missing, and it is required.",
+        ),
+        (
+            "/products",
+            '{"product":[]}',
+            "product",
+            "There is no such field here. Look at its spelling, or leave it out.",
+        ),
+        ("/products", "[" * 100_000, None, "The body is nested deeper than 32. Look for brackets that are not closed."),
+        ("/products", "\udce9", None, "The body is not JSON: it is no valid UTF-8."),
+    ],
+)
+async def test_what_does_not_fit_is_told_in_words_of_what_was_sent_and_what_is_wanted(
+    world: World, path: str, body: str, field: str | None, says: str
+) -> None:
+    answer = await world.client.post(API + path, content=body.encode(errors="surrogateescape"))
+    assert answer.status_code == 400
+    told = answer.json()
+    assert told["message"] == (f"{field}: {says}" if field else says)
+    assert told["errors"][0]["message"] == says if field else "errors" not in told
+
+
 async def test_names_in_a_body_are_text_too(world: World) -> None:
     answer = await world.client.post(API + "/stores", content=b'{"stores":[],"\\ud800":1}')
     assert answer.status_code == 400

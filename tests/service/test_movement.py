@@ -34,6 +34,12 @@ async def test_pools_of_a_movement_default_pool_first_then_ascending_and_kept_un
     await world.move("P1", 1, "A1", {"location_code": "A1", "stock_pool": 2}, status=409)
 
 
+async def test_a_list_of_nothing_is_done_and_said_to_have_moved_nothing(world: World) -> None:
+    answer = await world.post("/stores/S1/storeproductlocation/movement", [], 200)
+    assert answer == {"success": True, "data": "", "message": "The list is empty: there was nothing to move."}
+    assert world.books() == {}
+
+
 async def test_no_code_is_no_place(world: World) -> None:
     await world.count("P1", None, counted_quantity=4)
     await world.move("P1", 3, None, "A1")

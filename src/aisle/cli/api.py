@@ -83,7 +83,9 @@ def _body(op: Operation, source: str | None) -> bytes | None:
         json.loads(content)
     except OSError as error:
         raise UsageError(f"The body {source} cannot be read: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise UsageError(f"The body {source} is nested too deeply. Look for brackets that are not closed.") from None
+    except ValueError as error:
         raise UsageError(f"The body {source} is not JSON that can be sent: {error}.") from error
     return content
 
@@ -152,7 +154,7 @@ def _print(content: bytes) -> None:
     escaped = sys.stdout.isatty()  # a terminal would obey what a service says; a file gets it as it came
     try:
         text = json.dumps(json.loads(content), ensure_ascii=escaped, indent=2)
-    except ValueError:
+    except (ValueError, RecursionError):
         text = content.decode(errors="replace")
         if escaped:
             from aisle.text import clean

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive
 
@@ -232,7 +233,11 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int) -> Any:
         value = json.loads(raw, parse_float=Decimal, parse_int=_whole, parse_constant=_no_constant)
     except ArithmeticError:
         raise malformed("The body holds a number that is none.") from None
-    except (ValueError, RecursionError) as problem:
+    except RecursionError:
+        raise _too_deep() from None
+    except UnicodeDecodeError:
+        raise malformed("The body is not JSON: it is no valid UTF-8.") from None
+    except ValueError as problem:
         raise malformed(f"The body is not JSON: {problem}.") from None
     if _checked(value) > most_items:
         raise Refusal(413, f"At most {most_items} items are taken in one request.")
@@ -270,7 +275,7 @@ def _check(value: Any, depth: int) -> int:
         _check_number(value)
     elif isinstance(value, list | dict):
         if depth >= _DEEPEST:
-            raise malformed(f"The body is nested deeper than {_DEEPEST}.")
+            raise _too_deep()
         return _check_parts(value, depth + 1)
     return 0
 
@@ -313,14 +318,44 @@ def _check_text(text: str) -> None:
         raise malformed("This is not valid Unicode.")
 
 
+def _too_deep() -> Refusal:
+    return malformed(f"The body is nested deeper than {_DEEPEST}. Look for brackets that are not closed.")
+
+
 def _misfit(problem: ValidationError) -> Refusal:
     errors = [
-        {"field": _place(error["loc"]), "message": error["msg"]}
-        for error in problem.errors(include_url=False, include_input=False, include_context=False)
+        {"field": _place(error["loc"]), "message": _words_of(error)}
+        for error in problem.errors(include_url=False, include_context=False)
     ]
     refusal = malformed(errors[0]["message"], errors[0]["field"])
     refusal.extra["errors"] = errors[:50]
     return refusal
+
+
+_WANTED = {
+    "model_type": 'an object is wanted, with its fields in braces: {"…": …}.',
+    "list_type": "a list is wanted, in brackets: […].",
+    "string_type": 'a text is wanted, in quotes: "…".',
+    "number_type": "a number is wanted, without quotes.",
+    "bool_type": "true or false is wanted, without quotes.",
+}
+_UNFIT = {
+    "missing": "This field is missing, and it is required.",
+    "extra_forbidden": "There is no such field here. Look at its spelling, or leave it out.",
+}
+"""What is wrong, for callers who know nothing of what checks it."""
+
+
+def _words_of(error: ErrorDetails) -> str:
+    kind = error["type"]
+    wanted = _WANTED.get(kind)
+    return f"This is {_sent(error['input'])}; {wanted}" if wanted else _UNFIT.get(kind, error["msg"])
+
+
+def _sent(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    return {dict: "an object", list: "a list", str: "a text"}.get(type(value), "a number")
 
 
 def _place(loc: Sequence[int | str]) -> str:

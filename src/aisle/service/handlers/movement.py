@@ -17,12 +17,18 @@ from aisle.service.stock.movement import End, move
 from aisle.service.stock.update import order_pool
 
 Body = dict[str, Any]
+NOTHING = b'{"success":true,"data":"","message":"The list is empty: there was nothing to move."}'
 _ENDS = ("from_location", "to_location")
 _SHIPMENT = ("customer_order_shipment_number", "customer_order_shipment_line_number")
 
 
 async def create_movement(ctx: Context, call: Call) -> bytes:
-    """Move goods: every item, or none. The answer's `data` names the two log entries of each item."""
+    """Move goods: every item, or none. The answer's `data` names the two log entries of each item.
+
+    The interface knows no smallest list, so one of nothing is done; the answer says that nothing was moved by it.
+    """
+    if not call.body:
+        return NOTHING
     items = [without_none(item) for item in call.body]
     ctx.app_user = call.query.get("AppUserName", ctx.app_user)
     ledger = Ledger(Book(ctx, ctx.here))
