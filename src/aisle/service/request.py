@@ -355,7 +355,8 @@ def _words_of(error: ErrorDetails) -> str:
 def _sent(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    return {dict: "an object", list: "a list", str: "a text"}.get(type(value), "a number")
+    kinds = ((dict, "an object"), (list, "a list"), (str, "a text"))
+    return next((name for kind, name in kinds if isinstance(value, kind)), "a number")
 
 
 def _place(loc: Sequence[int | str]) -> str:
