@@ -104,3 +104,12 @@ def test_an_order_that_was_never_opened_does_not_go_on_from_anywhere(home: Home)
         assert told(say(session, "b")) == (INFO, "pick.left_unopened")
         assert told(say(session, "4102")) == (GOOD, "pick.opened")
         assert told(say(session, "b")) == (INFO, "pick.left")
+
+
+@pytest.mark.parametrize("code", ["\x04", "\x1d\x1e", "\u200b"])
+@pytest.mark.parametrize("scans", [(), ("4101",), ("3",), ("4101", f"?{BARCODES[2]}")])
+def test_a_scan_of_nothing_that_can_be_read_says_so(home: Home, scans: tuple[str, ...], code: str) -> None:
+    with at(home, user="U1") as session:
+        before = say(session, *scans).view
+        frame = say(session, code)
+        assert (frame.view, told(frame)) == (before, (WRONG, "input.nothing"))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.scan.decoder import LATE_S, LONGEST_LINE, PASTE_S, SUFFIX_S, Decoder
-from aisle.scan.escapes import SILENCE_S
+from aisle.scan.escapes import CUT_S, SILENCE_S
 from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
 
 BACK, ENTER = Key("back"), Key("enter")
@@ -234,6 +234,27 @@ def test_an_answer_that_never_ends_takes_no_scan_with_it(rubbish: bytes, scan: b
                 items += decoder.feed((scan + b"\r")[at : at + size], now + at * 0.006)
             items += decoder.feed(EAN.encode() + b"\r", now + 10)
             assert lines(items) == [*alone, EAN], (pause, size)
+
+
+PIECES = [b"\x1b[", b"\x1b[1", b"\x1b[1;", b"\x1b[?", b"\x1b[[", b"\x1b[M", b"\x1b[M ", b"\x1bO", b"\x1bO5"]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("scan", [EAN.encode(), b"A-01-1", b"BADGE-U1", b"]E0" + EAN.encode(), b"~12"])
+@pytest.mark.parametrize("pause", [CUT_S, 1.0, LATE_S, 60.0])
+def test_a_key_that_was_cut_off_takes_nothing_of_the_next_scan(piece: bytes, scan: bytes, pause: float) -> None:
+    for size in (1, 100):
+        decoder = Decoder()
+        items = decoder.feed(piece, 1.0) + decoder.tick(1.1)
+        for at in range(0, len(scan) + 1, size):
+            items += decoder.feed((scan + b"\r")[at : at + size], 1.0 + pause + at * 0.006)
+        assert said(items) == [(scan.decode(), "cr")]
+
+
+@pytest.mark.parametrize("piece", [b"\x1b[", b"\x1b[1;", b"\x1b[[", b"\x1b[M", b"\x1bO"])
+def test_right_behind_a_key_that_was_cut_off_a_scan_is_no_other_one(piece: bytes) -> None:
+    """Nobody can tell where it began: all of it is one code, which nobody knows."""
+    assert said(fed(piece + EAN.encode() + b"\r")) == [((piece[1:] + EAN.encode()).decode(), "cr")]
 
 
 @pytest.mark.parametrize("sequence", [each for each in SEQUENCES if each[1:2] in (b"]", b"P", b"_")])

@@ -190,6 +190,9 @@ GRAMMAR: dict[str, Rule] = {
     "milk": always(CODE),
     "A-01": always(CODE),
     "٣": always(Refused("input.letter", "٣")),
+    "\x1d": always(Refused("input.nothing", "\x1d")),
+    " \x04\x1d ": always(Refused("input.nothing", "\x04\x1d")),
+    "\u200b\ufeff": always(Refused("input.nothing", "\u200b\ufeff")),
     "9" * LONGEST_LINE: always(Refused("input.long", "9" * 40)),
 }
 

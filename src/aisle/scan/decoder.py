@@ -63,6 +63,8 @@ class Decoder:
 
     def feed(self, data: bytes, t: float) -> list[Decoded]:
         """What a read at `t` (monotonic seconds) says; at most one `Typed`, and that at the end."""
+        if self._sequence is not None and self._sequence.is_cut(t):
+            self._sequence = None
         if self._sequence is not None:
             self._sequence.heard(t)
         if self._is_late_ss3(data, t):

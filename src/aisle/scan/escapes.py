@@ -19,6 +19,9 @@ SILENCE_S: Final = 0.25
 """What comes after so long a pause inside an answer that never ends is not of it. No scanner waits so long inside a
 code."""
 
+CUT_S: Final = 0.5
+"""A key comes in one piece, or its rest soon after: what comes later than that is none of it, and it was cut off."""
+
 STRINGS: Final = frozenset("]P_")
 """What OSC, DCS and APC begin with behind the ESC: whole, they are answers of the terminal, and no keys."""
 
@@ -58,6 +61,10 @@ class Sequence:
     def is_string(self) -> bool:
         """It looks like an OSC, a DCS or an APC, whose text could as well be a code that was scanned."""
         return self.text[1:2] in STRINGS
+
+    def is_cut(self, t: float) -> bool:
+        """Whether what is read at `t` is no rest of it, and it never gets one."""
+        return not (self.lone or self.late or self.is_string) and t - self._seen >= CUT_S
 
     def heard(self, t: float) -> None:
         """Something was read at `t`, or nothing until then."""
@@ -101,8 +108,9 @@ class Sequence:
         return WHOLE if "@" <= char <= "~" else BROKEN
 
     def _counted(self, char: str) -> str:
-        if char < " ":
-            return BROKEN
+        first = len(self.text) == 3
+        if char < " " or (first and (char not in "ABCDE" if self.text[2] == "[" else char.isalnum())):
+            return BROKEN  # no key of that console, and no button: a code that came behind a piece of something
         self._left -= 1
         return MORE if self._left else WHOLE
 

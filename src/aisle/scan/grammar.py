@@ -57,6 +57,15 @@ _FEW: Final = re.compile(r"[\d.,]+(?:\*(?:\d{1,2}|\d*[.,]\d+))+", re.ASCII)
 """Factors of which no one thinks as a code: `3*4`, `2*0,5`."""
 _SIGNED: Final = re.compile(r"[+-][\d.,]+", re.ASCII)
 _SIGNED_TIMES: Final = re.compile(r"([+-][\d.,]+\*).*", re.DOTALL | re.ASCII)
+_UNSEEN: Final = (
+    "".join(
+        chr(code)
+        for first, last in ((0, 0x20), (0x7F, 0xA0), (0x2000, 0x200F), (0x2028, 0x202F), (0x205F, 0x206F))
+        for code in range(first, last + 1)
+    )
+    + "\xad\u3000\ufeff"
+)
+"""Controls, blanks, and what has no width: a line of these alone holds nothing that could be read."""
 _CARRIED, _WHOLE, _BARE, _CONTENT, _SPLIT, _NOISY = range(6)
 
 
@@ -64,13 +73,15 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
     """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
 
     Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.times,
-    input.by_hand, input.page.
+    input.by_hand, input.page, input.nothing.
     """
     if len(text) >= LONGEST_LINE:
         return Refused("input.long", text[:40])
     text = text.strip(" ")
-    if not text.strip():  # separators alone are no code
+    if not text:
         return Move("enter")
+    if not text.strip(_UNSEEN):
+        return Refused("input.nothing", text)
     aim = _AIM.fullmatch(text)
     command = COMMANDS.get((aim["code"] if aim and not aim["typed"] else text).upper())
     if command is not None:

@@ -323,6 +323,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.mended": ("Datei richtig", "Die Datei der Einstellungen ist wieder richtig"),
     # Inputs that no rule takes
     "input.long": ("Zu lang", "Das ist zu lang für einen Code: {text:~}"),
+    "input.nothing": ("Nichts zu lesen", "In diesem Scan steht nichts Lesbares. Nochmal scannen"),
     "input.letter": ("Kein Befehl {text:~}", "Den Befehl „{text:~}“ gibt es hier nicht"),
     "input.page": ("Keine Seite mehr", "Es gibt keine weitere Seite"),
     "input.by_hand": ("Nur tippen", "Ein Scan bestätigt nicht: die Nummer tippen"),

@@ -313,6 +313,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.mended": ("Settings fine", "The settings file is right again"),
     # Inputs that no rule takes
     "input.long": ("Too long", "That is too long for a code: {text:~}"),
+    "input.nothing": ("Nothing to read", "Nothing to read in that scan. Scan it again"),
     "input.letter": ("No command {text:~}", "There is no command “{text:~}” here"),
     "input.page": ("No further page", "There is no further page"),
     "input.by_hand": ("By hand only", "A scan does not confirm: type the number"),

@@ -320,6 +320,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.mended": ("Réglages bons", "Le fichier de réglages est de nouveau correct"),
     # Inputs that no rule takes
     "input.long": ("Trop long", "C'est trop long pour un code : {text:~}"),
+    "input.nothing": ("Rien à lire", "Rien à lire dans ce scan. Rescanner"),
     "input.letter": ("Pas d'action {text:~}", "Il n'y a pas d'action « {text:~} » ici"),
     "input.page": ("Pas d'autre page", "Il n'y a pas d'autre page"),
     "input.by_hand": ("À la main", "Un scan ne confirme pas : taper le numéro"),

@@ -316,6 +316,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.mended": ("Instelling goed", "Het bestand met instellingen klopt weer"),
     # Inputs that no rule takes
     "input.long": ("Te lang", "Dat is te lang voor een code: {text:~}"),
+    "input.nothing": ("Niets te lezen", "In die scan staat niets te lezen. Scan opnieuw"),
     "input.letter": ("Geen opdracht {text:~}", "Opdracht “{text:~}” bestaat hier niet"),
     "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
     "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het nummer"),
