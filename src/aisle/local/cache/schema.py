@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 23
+VERSION = 24
 """Counted up with every change below."""
 
 FEED = 5000
@@ -43,6 +43,10 @@ _TOO_MUCH = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'mov
 
 TOLD = """(instr(raw, '"counted_quantity"') OR instr(raw, '"reason_code"') OR instr(raw, '"undo-'))"""
 """An entry of the log that may be a count, a loss or a correction; what is none of it has no word of these."""
+
+REASONED = """(raw ->> 'reason_code' IS NOT NULL AND raw ->> 'reason_code_description' <> ''
+AND ifnull(raw ->> 'source', '') NOT IN ('short', 'rejected'))"""
+"""An entry that says in words why goods were lost or found."""
 
 _KIND = """
 CASE WHEN {row}.raw ->> 'counted_quantity' IS NOT NULL THEN 'count'
@@ -307,6 +311,7 @@ CREATE TABLE log (
 CREATE INDEX log_at ON log (at);
 CREATE INDEX log_told ON log (at, app_user_name, product_number) WHERE {TOLD};
 CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
+CREATE INDEX log_reason ON log (raw ->> 'reason_code', at) WHERE {REASONED};
 CREATE INDEX log_back ON log (at) WHERE instr(raw, '"undo-');
 CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
 

@@ -18,7 +18,7 @@ from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.count.counting import UNDO
 from aisle.local.cache.logs import utc
-from aisle.local.cache.schema import TOLD
+from aisle.local.cache.schema import REASONED, TOLD
 from aisle.local.db import fetch
 from aisle.local.outbox.doubts import CONFIRMED, REFUSED, SETTLED, WORDS
 from aisle.local.outbox.operation import Operation, as_operation
@@ -49,20 +49,33 @@ SELECT * FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at >= ? AND instr(body, '"undo-') ORDER BY n
 """
 
-_REASONS = """
-SELECT raw ->> 'reason_code', max(raw ->> 'reason_code_description'), sum(raw ->> 'quantity') > 0 FROM log
-WHERE raw ->> 'reason_code' IS NOT NULL AND raw ->> 'reason_code_description' <> ''
-  AND ifnull(raw ->> 'source', '') NOT IN ('short', 'rejected') GROUP BY 1 ORDER BY 1
-"""
+_CODES = f"""
+WITH RECURSIVE told (code) AS (
+  SELECT min(raw ->> 'reason_code') FROM log INDEXED BY log_reason WHERE {REASONED}
+  UNION ALL
+  SELECT (
+    SELECT min(raw ->> 'reason_code') FROM log INDEXED BY log_reason WHERE {REASONED} AND raw ->> 'reason_code' > code
+  ) FROM told WHERE code IS NOT NULL
+)
+SELECT code FROM told WHERE code IS NOT NULL
+"""  # noqa: S608 - conditions of our own
+_REASON = f"""
+SELECT max(words), sum(quantity) > 0 FROM (
+  SELECT raw ->> 'reason_code_description' AS words, raw ->> 'quantity' AS quantity
+  FROM log INDEXED BY log_reason WHERE {REASONED} AND raw ->> 'reason_code' = ? ORDER BY at DESC LIMIT ?
+)
+"""  # noqa: S608 - conditions of our own
+_HEARD = 50
+"""So many of the youngest entries of a reason say what it is: a busy store has ten thousand of them."""
 
 
 def reasons(cache: apsw.Connection) -> Result:
     """The reasons that the store's logs have named: code, description, and whether such entries add to the stock."""
-    rows = [
-        {"reason_code": int(code), "reason_code_description": str(words), "adds": bool(adds)}
-        for code, words, adds in fetch(cache, _REASONS)
-        if str(code).isdecimal()
-    ]
+    rows = []
+    for (code,) in fetch(cache, _CODES):
+        ((words, adds),) = fetch(cache, _REASON, code, _HEARD)
+        if str(code).isdecimal():
+            rows.append({"reason_code": int(code), "reason_code_description": str(words), "adds": bool(adds)})
     return list(rows), len(rows)
 
 
