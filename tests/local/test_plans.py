@@ -7,10 +7,13 @@ import apsw
 import pytest
 
 from aisle.local.cache.writer import Cache
+from aisle.local.db import transaction
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.reads.overlay import Overlay
 from aisle.local.reads.reads import Reads
+from aisle.local.told import NOTHING
 from tests.local.goods import order, product, store
+from tests.local.kit import ANNA, intents, movement, update
 
 
 def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:
@@ -24,11 +27,38 @@ def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:
     Outbox(outbox_db).pending_effects()
     Outbox(outbox_db).counts()
     outbox_db.trace_v2(0, None)
-    queries = [sql for sql in asked if sql.startswith("SELECT") and "operation" in sql]
+    queries = [sql for sql in asked if sql.lstrip().startswith("SELECT") and "operation" in sql]
     assert len(queries) == 3
     for sql in queries:
         plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}")]
         assert not [step for step in plan if step.startswith("SCAN") and "INDEX operation_live" not in step], sql
+
+
+def test_no_write_reads_what_was_sent_before(outbox_db: apsw.Connection) -> None:
+    """A month of it stays: neither what is merged with what waits, nor what moves along, looks through that."""
+    asked: set[str] = set()
+    outbox = Outbox(outbox_db)
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.add(told["sql"]))
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4101", {1: 1}), update("4102", {1: 1}), movement("4101", "P9")), ANNA)
+    with transaction(outbox_db):
+        (merged,) = outbox.enqueue(intents(update("4102", {1: 2})), ANNA)
+    outbox.begin_sending(merged, b"{}")
+    outbox.confirm(merged)
+    outbox.read_back(merged)
+    (first,) = outbox.sendable()
+    outbox.begin_sending(first.op_id, b"{}")
+    outbox.retry_later(first.op_id, NOTHING, 5.0)
+    outbox.next_at()
+    outbox.under_way(0.0)
+    outbox_db.trace_v2(0, None)
+    of_operations = [sql for sql in asked if re.match(r"\s*(SELECT|UPDATE|DELETE)", sql) and "operation" in sql]
+    assert any(sql.startswith("UPDATE operation SET depends_on") for sql in of_operations)
+    for sql in of_operations:
+        given = dict.fromkeys(re.findall(r":(\w+)", sql)) if "?" not in sql else [None] * sql.count("?")
+        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", given)]
+        whole = [step for step in plan if re.match(r"SCAN (o|other|operation)\b", step) and "INDEX" not in step]
+        assert not whole, sql
 
 
 @pytest.mark.parametrize("text", ["q", "qu", "quince", "quince dar", "31", "3141", "31415926535", "q-1", "quin-cey"])

@@ -15,7 +15,7 @@ from aisle.jobs.codec import to_text
 from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
 from aisle.local.host.home import Home
-from aisle.local.outbox.operation import Operation
+from aisle.local.outbox.operation import LOGS, MOVEMENT, UPDATE, Operation
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.state import CLOSE, CONFIRM, DOUBT, REJECT, RETRY, SEND, TABLE
 from aisle.local.reads import places, standing
@@ -110,7 +110,7 @@ def is_open(reads: Reads) -> Callable[[str], bool]:
 def pending(overlay: Overlay, goods: Goods) -> tuple[Any, ...]:
     """What lies over the cache, as far as it matters there."""
     by_key = ({key: told(found) for key, found in of.items()} for of in (overlay.orders(), goods.pending()))
-    return *by_key, sorted(goods.coming(PLACE)), told(overlay.operations())
+    return *by_key, sorted(goods.coming(PLACE)), *(told(overlay.operations(kind)) for kind in (LOGS, MOVEMENT, UPDATE))
 
 
 def told(operations: Iterable[Operation]) -> list[tuple[Any, ...]]:

@@ -70,6 +70,8 @@ AND NOT EXISTS (
 ORDER BY o.n DESC LIMIT 1
 """  # noqa: S608 - states of our own
 
+_FOLLOWS = "UPDATE operation SET depends_on = ? WHERE depends_on = ? AND depends_on <> ''"
+"""As its index says it, or all that was ever sent is read."""
 _READY = """
 SELECT n, op_id FROM ready WHERE not_before <= ? AND principal IN (SELECT value FROM json_each(?)) ORDER BY n LIMIT ?
 """
@@ -153,7 +155,7 @@ class Outbox(Doubtful):
         if old is not None:
             write, created = merged(as_write(old), write), old.created_at
             self._apply(old.op_id, MERGE, superseded_by=op_id)
-            self._db.execute("UPDATE operation SET depends_on = ? WHERE depends_on = ?", (op_id, old.op_id))
+            self._db.execute(_FOLLOWS, (op_id, old.op_id))
             intent = intent._replace(depends_on=intent.depends_on or old.depends_on)
         number = number_with_room(self._db, write)
         self._insert(op_id, intent._replace(write=write), author, created, number)
@@ -305,7 +307,7 @@ class Outbox(Doubtful):
             items = split(as_write(op))
             ids = [new_id(self._random) for _ in items]
             self._apply(op_id, SPLIT, superseded_by=ids[-1])
-            self._db.execute("UPDATE operation SET depends_on = ? WHERE depends_on = ?", (ids[-1], op_id))
+            self._db.execute(_FOLLOWS, (ids[-1], op_id))
             author = Author(op.store, op.app_user, op.principal, op.terminal)
             for item_id, number, write in zip(ids, numbers, items, strict=True):
                 intent = Intent(write, op.job_id, op.event_seq, op.occurred_at, op.depends_on)

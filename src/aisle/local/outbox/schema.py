@@ -202,4 +202,18 @@ AND (o.depends_on = '' OR EXISTS (
 ));
 """
 
-OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS, _SETTINGS, _PASSES)
+_TURNS = """
+CREATE TABLE turn (turn INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+CREATE TRIGGER operation_added AFTER INSERT ON operation BEGIN INSERT INTO turn (n) VALUES (new.n); END;
+CREATE TRIGGER operation_changed
+AFTER UPDATE OF n, body, state, live, parts, confirmed_at, first_sent_at, doubted_at, evidence ON operation
+BEGIN INSERT INTO turn (n) VALUES (new.n); END;
+CREATE TRIGGER operation_dropped AFTER DELETE ON operation WHEN old.live = 1
+BEGIN INSERT INTO turn (n) VALUES (old.n); END;
+CREATE TRIGGER turn_late AFTER INSERT ON turn WHEN new.turn % 1000 = 0
+BEGIN DELETE FROM turn WHERE turn <= new.turn - 10000; END;
+INSERT INTO turn (n) SELECT ifnull(max(n), 0) FROM operation;
+"""
+"""Which operations were written, in turn: who has read all of them reads again those alone that came after."""
+
+OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS, _SETTINGS, _PASSES, _TURNS)

@@ -115,8 +115,8 @@ def _under_way(cache: apsw.Connection, overlay: Overlay) -> dict[tuple[str, str,
     kept = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", CURSOR)
     began = float(kept[0]) if kept else None
     moved: dict[tuple[str, str, str, int], Decimal] = {}
-    for operation in overlay.operations():
-        if operation.operation != MOVEMENT or is_in(operation, began):
+    for operation in overlay.operations(MOVEMENT):
+        if is_in(operation, began):
             continue
         for item in operation.body:
             end = item.get("from_location") or {}

@@ -6,7 +6,7 @@ delivery itself does not say of its lines, its receipt does. interface: Delivery
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +18,7 @@ from aisle.local.cache.deliveries import RECEIVED
 from aisle.local.db import fetch
 from aisle.local.fold import natural
 from aisle.local.outbox.operation import LOGS, Operation
+from aisle.local.reads.entries import REFERENCE
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
 from aisle.local.reads.rows import Result, loaded, window
 from aisle.tuples import NamedTuple
@@ -96,7 +97,7 @@ def deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json
     containers and suppliers.
     """
     words = fold(str(args.get("search") or "")).split()
-    pending, sums = receipts_of(overlay.operations()), _sums(cache)
+    pending, sums = overlay.by(REFERENCE, receipts_of), _sums(cache)
     wanted = str(args.get("state") or "")
     found = []
     for head in map(Head._make, fetch(cache, _HEADS)):
@@ -122,7 +123,7 @@ def delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> Result:
     if not rows:
         return [], 0
     head = Head(*rows[0])
-    lines = _lines_of(cache, [head], receipts_of(overlay.operations()))[number]
+    lines = _lines_of(cache, [head], overlay.by(REFERENCE, receipts_of))[number]
     return [{**_row(head, _summed(lines, head)), "lines": lines}], 1
 
 
@@ -131,7 +132,7 @@ def expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
     product = str(args["product_number"])
     numbers = [str(name) for (name,) in fetch(cache, _WITH, product)]
     heads = [Head(*row) for row in fetch(cache, _THESE, to_text(numbers))]
-    lines = _lines_of(cache, heads, receipts_of(overlay.operations()))
+    lines = _lines_of(cache, heads, overlay.by(REFERENCE, receipts_of))
     rows: list[Row] = []
     for head in sorted(heads, key=lambda each: (each.expected or LATE, natural(each.number))):
         mine = [line for line in lines[head.number] if line["product_number"] == product]
@@ -298,14 +299,10 @@ def _name_new(cache: apsw.Connection, lines: list[Row]) -> None:
 # What is on its way
 
 
-def receipts_of(operations: Iterable[Operation]) -> dict[str, list[Operation]]:
-    """The pending receipts of each delivery, oldest first."""
-    found: dict[str, list[Operation]] = {}
-    for operation in operations:
-        if operation.operation == LOGS and operation.query.get("is_from_receipt"):
-            for number in dict.fromkeys(str(entry.get("reference") or "") for entry in entries_of(operation)):
-                found.setdefault(number, []).append(operation)
-    return found
+def receipts_of(operation: Operation) -> Iterator[str]:
+    """The deliveries of which an operation says what came in."""
+    if operation.operation == LOGS and operation.query.get("is_from_receipt"):
+        yield from (str(entry["reference"]) for entry in entries_of(operation) if entry.get("reference"))
 
 
 def entries_of(operation: Operation) -> Sequence[Mapping[str, Any]]:

@@ -15,14 +15,16 @@ from aisle.jobs.codec import from_text
 from aisle.local.outbox.operation import Operation, as_operation
 from aisle.tuples import NamedTuple
 
-ORDER, PRODUCT, PLACE = "order_number", "product_number", "location_code"
+ORDER, PRODUCT, PLACE, REFERENCE = "order_number", "product_number", "location_code", "reference"
 """What is named in bodies, by the end of the field."""
 
-_NAMED = re.compile(r'"(?:customer_)?(order_number|product_number|location_code)"\s*:\s*(?:"((?:[^"\\]|\\.)*)")?')
+_NAMED = re.compile(
+    r'"(?:customer_)?(order_number|product_number|location_code|reference)"\s*:\s*(?:"((?:[^"\\]|\\.)*)")?'
+)
 
 Keys = Callable[[Operation], Iterable[str]]
 
-_BODY = Operation._fields.index("body")
+_BODY, _KIND = Operation._fields.index("body"), Operation._fields.index("operation")
 
 
 class Said(NamedTuple):
@@ -42,13 +44,14 @@ class Said(NamedTuple):
 class Entry:
     """One pending operation."""
 
-    __slots__ = ("_made", "_names", "_row", "said")
+    __slots__ = ("_made", "_names", "_row", "kind", "said")
 
     def __init__(self, row: Sequence[Any], said: Said) -> None:
         self.said = said
         self._row = row
         self._made: Operation | None = None
         self._names = _names_in(str(row[_BODY]))
+        self.kind = str(row[_KIND])
 
     @property
     def operation(self) -> Operation:
@@ -106,12 +109,14 @@ class Index(Mapping[str, tuple[Operation, ...]]):
         self._entries: dict[str, dict[int, Entry]] = {}
         """Those that may touch it, by their numbers."""
         self._made: dict[str, tuple[Operation, ...]] = {}
+        self.touched: set[str] | None = None
+        """What was touched since somebody made this an empty set, who is the one that asks; None where nobody does."""
 
     def put(self, entry: Entry) -> None:
         """One more is pending."""
         for name in entry.names(self._field, self._keys_of):
             self._entries.setdefault(name, {})[entry.said.n] = entry
-            self._made.pop(name, None)
+            self._touch(name)
 
     def drop(self, entry: Entry) -> None:
         """One is not pending any more."""
@@ -120,12 +125,17 @@ class Index(Mapping[str, tuple[Operation, ...]]):
             del entries[entry.said.n]
             if not entries:
                 del self._entries[name]
-            self._made.pop(name, None)
+            self._touch(name)
 
     def renew(self, entry: Entry) -> None:
         """Something else is true of one; what it touches is the same."""
         for name in entry.names(self._field, self._keys_of):
-            self._made.pop(name, None)
+            self._touch(name)
+
+    def _touch(self, name: str) -> None:
+        self._made.pop(name, None)
+        if self.touched is not None:
+            self.touched.add(name)
 
     def __getitem__(self, key: str) -> tuple[Operation, ...]:
         made = self._made.get(key)

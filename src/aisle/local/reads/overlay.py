@@ -28,11 +28,20 @@ CLAIM = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 
 Row = dict[str, Json]
 
-_CHANGING = """SELECT n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
-  CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END
-FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected') ORDER BY n
-"""
+_SAID = """n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
+  CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
 """The fields of `Said`."""
+
+_PENDING = f"""
+SELECT {_SAID} FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')
+"""  # noqa: S608 - fields of our own
+
+_WRITTEN = f"""
+SELECT {_SAID} FROM operation
+WHERE n IN (SELECT n FROM turn WHERE turn > ?) AND live = 1 AND state <> 'rejected'
+"""  # noqa: S608 - fields of our own
+
+_TURNS = "SELECT (SELECT min(turn) FROM turn), (SELECT max(turn) FROM turn)"
 
 
 def decimal(value: Any) -> Decimal:
@@ -52,16 +61,17 @@ def is_full(line: Mapping[str, Json]) -> bool:
 
 
 class Overlay:
-    """The pending operations of the outbox by the order that they change; looked for again only when the outbox
-    changed, and read only where they did: others write to it all the time."""
+    """The pending operations of the outbox by what they change; looked for again only when the outbox changed, and
+    then only those that were written since: others write to it all the time, and much may be waiting."""
 
     def __init__(self, outbox: apsw.Connection) -> None:
         self._db = outbox
         self._stamp: tuple[int, int] | None = None
+        self._turn: int | None = None
+        """All that was written up to this turn is known; None: nothing is."""
         self._known: dict[int, Entry] = {}
-        """By their numbers, oldest first."""
-        self._orders = Index(ORDER, orders_of)
-        self._indices = [self._orders]
+        """By their numbers."""
+        self._indices: dict[Keys, Index] = {}
 
     def data_version(self) -> int:
         """Changes when another connection has written to the outbox."""
@@ -73,24 +83,24 @@ class Overlay:
         """Changes when anybody has written to the outbox, this connection included."""
         return self.data_version(), self._db.total_changes()
 
-    def orders(self) -> Mapping[str, Sequence[Operation]]:
+    def orders(self) -> Index:
         """The pending operations of each order, oldest first."""
-        self.refresh()
-        return self._orders
+        return self.by(ORDER, orders_of)
 
-    def operations(self) -> Iterable[Operation]:
-        """All pending operations, oldest first."""
+    def operations(self, kind: str) -> Iterator[Operation]:
+        """All pending ones of this operation of the interface, oldest first."""
         self.refresh()
-        return [entry.operation for entry in self._known.values()]
+        return (self._known[n].operation for n in sorted(self._known) if self._known[n].kind == kind)
 
-    def index(self, field: str, keys_of: Keys) -> Index:
-        """One more way to look them up, right after each `refresh`, by what fields of that name hold."""
+    def by(self, field: str, keys_of: Keys) -> Index:
+        """The pending operations by what they touch, which fields of that name hold."""
         self.refresh()
-        made = Index(field, keys_of)
-        for entry in self._known.values():
-            made.put(entry)
-        self._indices.append(made)
-        return made
+        index = self._indices.get(keys_of)
+        if index is None:
+            index = self._indices[keys_of] = Index(field, keys_of)
+            for entry in self._known.values():
+                index.put(entry)
+        return index
 
     def refresh(self) -> None:
         """Brings all of it up to date."""
@@ -100,32 +110,37 @@ class Overlay:
             self._stamp = stamp
 
     def _read(self) -> None:
-        found = {row[0]: row for row in fetch(self._db, _CHANGING)}
+        first, last = fetch(self._db, _TURNS)[0]
+        since = self._turn
+        # What is undone takes its turn back, for another write to have: nothing can be said of what comes after it.
+        self._turn = None if self._db.in_transaction else last
+        if since is None or last is None or not first - 1 <= since <= last:
+            found = {row[0]: row for row in fetch(self._db, _PENDING)}
+            self._learn(found, [n for n in self._known if n not in found])
+        elif since < last:
+            found = {row[0]: row for row in fetch(self._db, _WRITTEN, since)}
+            written = fetch(self._db, "SELECT DISTINCT n FROM turn WHERE turn > ?", since)
+            self._learn(found, [n for (n,) in written if n in self._known and n not in found])
+
+    def _learn(self, found: Mapping[int, tuple[Any, ...]], over: Iterable[int]) -> None:
+        """What these say now, and that those are pending no more."""
         known = self._known
         changed = {n: Said(*row) for n, row in found.items() if n not in known or known[n].said != row}
-        left = [entry for n, entry in known.items() if n not in found]
-        if not (changed or left):
-            return
         anew = [n for n, said in changed.items() if n not in known or _is_another(said, known[n].said)]
-        left += [known[n] for n in anew if n in known]
         bodies = self._bodies(anew) if anew else {}
-        for entry in left:
-            del known[entry.said.n]
-        for index in self._indices:
-            for entry in left:
+        for n in [*over, *(n for n in anew if n in known)]:
+            entry = known.pop(n)
+            for index in self._indices.values():
                 index.drop(entry)
-            for n in changed:
-                if n in known:
-                    index.renew(known[n])
         for n, said in changed.items():
             if n in known:
                 known[n].say(said)
+                for index in self._indices.values():
+                    index.renew(known[n])
             elif n in bodies:
                 known[n] = Entry(bodies[n], said)
-                for index in self._indices:
+                for index in self._indices.values():
                     index.put(known[n])
-        if anew:
-            self._known = {n: known[n] for n in found if n in known}
 
     def _bodies(self, numbers: Sequence[int]) -> dict[int, tuple[Any, ...]]:
         sql = "SELECT * FROM operation WHERE n IN (SELECT value FROM json_each(?))"

@@ -16,7 +16,7 @@ from aisle.local.outbox.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Opera
 from aisle.local.outbox.rebase import has_base, share
 from aisle.local.outbox.sides import looks_like
 from aisle.local.outbox.state import DONE, IN_DOUBT, NEEDS_PERSON
-from aisle.local.reads.entries import PLACE, PRODUCT, Index
+from aisle.local.reads.entries import PLACE, PRODUCT
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
 
 if TYPE_CHECKING:
@@ -35,22 +35,15 @@ class Goods:
 
     def __init__(self, overlay: Overlay) -> None:
         self._overlay = overlay
-        self._products: Index | None = None
-        self._places: Index | None = None
 
     def pending(self) -> Pending:
         """Of each product, oldest first."""
-        if self._products is None:
-            self._products = self._overlay.index(PRODUCT, products_of)
-        self._overlay.refresh()
-        return self._products
+        return self._overlay.by(PRODUCT, products_of)
 
     def coming(self, code: str) -> list[str]:
         """The products of which something is brought to this place, or counted there."""
-        if self._places is None:
-            self._places = self._overlay.index(PLACE, places_of)
-        self._overlay.refresh()
-        items = (item for operation in self._places.get(code, ()) for item in _items(operation))
+        operations = self._overlay.by(PLACE, places_of).get(code, ())
+        items = (item for operation in operations for item in _items(operation))
         return list(dict.fromkeys(str(item["product_number"]) for item in items if code in _place_of(item)))
 
 

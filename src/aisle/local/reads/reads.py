@@ -175,7 +175,7 @@ class Reads:
         """Reckoned again only when cache or outbox have changed: a list is asked for at every key of a search."""
         stamp = (*self._overlay.stamp(), self._version())
         if self._shifted is None or self._shifted[0] != stamp:
-            self._shifted = stamp, self._standings.shift(self._cache, self._overlay.orders())
+            self._shifted = stamp, self._standings.shift(self._cache, self._overlay.orders(), stamp[-1])
         return self._shifted[1]
 
     def _walk(self) -> Walk:

@@ -16,6 +16,7 @@ from aisle.local.cache.schema import OPEN
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import MOVEMENT, UPDATE, Operation
 from aisle.local.outbox.rebase import PICKED
+from aisle.local.reads.entries import Index
 from aisle.local.reads.orders import Key, Pending, Shift, header_of, lines_of
 from aisle.local.reads.overlay import Row, is_full, is_in, lay_over
 from aisle.tuples import NamedTuple
@@ -69,6 +70,10 @@ class Standings:
         self._known: dict[str, Standing] = {}
         self._waiting = 0
         """Of how many of them something was on its way when that was looked at last."""
+        self._version: int | None = None
+        """That of the cache of which these are reckoned."""
+        self._hidden: set[str] = set()
+        self._extra: dict[str, Key] = {}
 
     def of(self, cache: apsw.Connection, pending: Pending, numbers: Iterable[str]) -> dict[str, Standing]:
         """By number, of those of these orders that the cache knows and something is pending for."""
@@ -84,21 +89,23 @@ class Standings:
             self._waiting = len(self._known)
         return found
 
-    def _all(self, cache: apsw.Connection, pending: Pending) -> dict[str, Standing]:
-        self._known = self.of(cache, pending, pending)
-        return self._known
-
-    def shift(self, cache: apsw.Connection, pending: Pending) -> Shift:
-        """What the pending operations do to the list of open orders."""
-        hidden: set[str] = set()
-        extra: list[Key] = []
-        for number, standing in self._all(cache, pending).items():
+    def shift(self, cache: apsw.Connection, pending: Index, version: int) -> Shift:
+        """What the pending operations do to the list of open orders; `version` is that of the cache. Of a cache that
+        nobody has written to since, those are looked at alone that something else is on its way for."""
+        touched = pending.touched
+        if touched is None or version != self._version:
+            touched, self._hidden, self._extra = set(pending), set(), {}
+        pending.touched, self._version = set(), version
+        for number in touched:
+            self._hidden.discard(number)
+            self._extra.pop(number, None)
+        for number, standing in self.of(cache, pending, touched).items():
             state, pickup, sort, *_ = standing.base.read
             if state == OPEN and not standing.is_open:
-                hidden.add(number)
+                self._hidden.add(number)
             elif state != OPEN and standing.is_open:
-                extra.append((pickup, sort, number))
-        return frozenset(hidden), sorted(extra)
+                self._extra[number] = (pickup, sort, number)
+        return frozenset(self._hidden), sorted(self._extra.values())
 
 
 def _standing(
