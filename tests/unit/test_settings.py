@@ -9,13 +9,17 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from aisle.errors import SettingsError, UsageError
+from aisle.scan.restricted import patterns
 from aisle.settings import (
     EMBEDDED,
     Settings,
     base_url,
     data_root,
+    fitting,
     language_of,
     load,
     pool_names,
@@ -211,7 +215,17 @@ GOOD = 'base_url = "https://store.example"\n[store]\nnumber = "0042"\n[store."00
 
 
 @pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("text", ["verified = \n", GOOD.replace("verified", "verifed"), GOOD + "[", "\udce9"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "verified = \n",
+        GOOD.replace("verified", "verifed"),
+        GOOD + "[",
+        "\udce9",
+        'restricted_codes = ["28"]',
+        'base_url = "store.example"',
+    ],
+)
 def test_a_file_with_an_error_changes_nothing(tmp_path: Path, text: str, strict: bool) -> None:
     environ, file = {"AISLE_HOME": str(tmp_path)}, tmp_path / "settings.toml"
     file.write_text(GOOD)
@@ -262,6 +276,21 @@ def test_what_has_changed_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
     file.write_text("verified = ")
     keep(loaded)
     assert kept(tmp_path) is None
+
+
+@given(st.text("28IWPNXC:3\u0663\n", max_size=16) | st.from_regex(r"[1-3IWX]{10,13}C(:2)?", fullmatch=True))
+@example("28IIIIIWWWWWC")
+@example("21IIIIIPPPPPC:2")
+@example("2IIIIINC")
+@example("2IIIIIWC\n")
+def test_a_pattern_of_codes_fits_a_file_where_a_session_can_use_it(text: str) -> None:
+    try:
+        patterns((text,))
+    except ValueError:
+        with pytest.raises(SettingsError, match="it takes texts such as"):
+            fitting("restricted_codes", (text,), "settings.toml")
+    else:
+        assert fitting("restricted_codes", (text,), "settings.toml") == (text,)
 
 
 def test_pools_in_use() -> None:

@@ -41,6 +41,10 @@ _FORMS = {
     "pools": (r"\s*(10|[1-9]) +\S.*", "'1 Shop': a number from 1 to 10 and a name"),
     "reasons": (r"\s*\d+\s*[+-]\s*\S.*", "'1 - Damaged' (takes from the stock) or '5 + Found' (adds to it)"),
     "short_reasons": (r"\s*\d+\s+\S.*", "'22 Damaged' or '20 0 Place is empty' (nothing is left there)"),
+    "restricted_codes": (
+        r"(?=(?:.{8}|.{12,14})(?::\d)?\Z)(?=[^:]*I)\d+[\dIX]*(?:W[\dIXW]*|P[\dIXP]*|N[\dIXN]*)C(?::\d)?",
+        "'28IIIIIWWWWWC' (weight) or '21IIIIIPPPPPC:2' (price)",
+    ),
 }
 """The form of the texts in a list, and what they look like, where there is one."""
 
@@ -51,6 +55,8 @@ LANGUAGES = (ENGLISH, "nl", "de", "fr")
 
 THEMES = ("light", "dark", "contrast")
 """Colours of their own, beside those of the terminal."""
+
+_ADDRESS = "it has to begin with https:// or http://."
 
 _ONE_OF = {"client_reference": ("reference", "source", "off"), "language": ("", *LANGUAGES), "theme": ("", *THEMES)}
 """The words that a text may be, where not every text goes."""
@@ -248,6 +254,8 @@ def fitting(key: str, value: Any, where: str) -> Any:
 
         return fitting_keys(value, where)
     hint = _kind(key)
+    if key == "base_url" and type(value) is str and not _is_address(value):
+        raise SettingsError(f"base_url in {where} is {value!r}; {_ADDRESS}")
     if hint in (str, bool) and type(value) is hint:
         if value not in _ONE_OF.get(key, (value,)):
             raise SettingsError(f"{key} in {where} is {value!r}; it takes {', '.join(filter(None, _ONE_OF[key]))}.")
@@ -336,7 +344,10 @@ def language_of(settings: Settings, environ: Mapping[str, str] = os.environ) -> 
 
 def base_url(settings: Settings) -> str:
     """The service's address without a trailing slash; UsageError if it is none."""
-    url = settings.base_url.rstrip("/")
-    if url != EMBEDDED and not url.startswith(("http://", "https://")):
-        raise UsageError(f"base_url is {settings.base_url!r}; it has to begin with https:// or http://.")
-    return url
+    if not _is_address(settings.base_url):
+        raise UsageError(f"base_url is {settings.base_url!r}; {_ADDRESS}")
+    return settings.base_url.rstrip("/")
+
+
+def _is_address(text: str) -> bool:
+    return text.rstrip("/") == EMBEDDED or text.startswith(("http://", "https://"))
