@@ -17,6 +17,7 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Frame, ListWindow, M
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.reads.reads import Reads
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.scan.inputs import Key, Typed
@@ -25,6 +26,7 @@ from aisle.settings.keys import LETTERS, NAMES, fitting_keys
 from aisle.tui.catalogue import Voice
 from aisle.tui.catalogue_parts import messages
 from aisle.tui.samples.registry import SAMPLES
+from tests.local import goods
 from tests.local.test_session import BARCODES, ORDER, at, home, say, sent, told
 
 __all__ = ["home"]
@@ -393,3 +395,67 @@ def test_every_letter_of_a_page_is_known_to_the_settings() -> None:
     used |= {letter for job in JOBS.values() for letter in job.open(job.begin()).letters}
     assert used <= set(LETTERS)
     assert set(NAMES.values()) <= set(LETTERS)
+
+
+def test_an_order_that_is_picked_and_not_put_down_is_listed_found_and_offered_until_it_is(home: Home) -> None:
+    number = "4103"
+    picked = goods.order(number, goods.line(1, "P1", 1, preferred_location_code="A-1"), customer_name="Mr Lund")
+    Cache(open_cache(home.folder, writer=True), "0001").put_orders([picked], lines_known=True, read_began=2.0)
+
+    def listed(frame: Frame) -> list[tuple[str, str]]:
+        assert isinstance(frame.view, ListWindow)
+        return [(each.key, each.cells[1].id) for each in frame.view.rows]
+
+    with at(home, user="U1") as session:
+        say(session, number)
+        assert told(say(session, BARCODES[0])) == (GOOD, "pick.all_taken")
+        assert told(say(session, "b")) == (INFO, "pick.left_lying")
+        assert listed(session._frame())[0] == (number, "home.lying")
+        assert dict(say(session, "1").view.title.args)["order"] != number, "the next is one to be picked"
+        say(session, "b")
+        say(session, "o")
+        say(session, "o")
+    with at(home, user="U2") as session:
+        assert number not in dict(listed(session._frame()))
+        assert say(session, "lund").view.name in ("pick.done", "pick.wait"), "whoever looks for it finds it"
+        say(session, "b")
+    with at(home, user="U1") as session:
+        assert listed(session._frame())[0] == (number, "home.lying")
+        outbox = Outbox(open_outbox(home.folder))
+        for op in outbox.unfinished():
+            outbox.begin_sending(op.op_id, b"{}")
+            outbox.confirm(op.op_id)
+            outbox.read_back(op.op_id)
+        lines = [{**line, "picked_quantity": 1, "is_picked": True} for line in picked["lines"]]
+        cache = Cache(open_cache(home.folder, writer=True), "0001")
+        cache.put_orders([{**picked, "lines": lines, "is_picked": True}], lines_known=True, read_began=4e9)
+        session.poll()
+        assert listed(session._frame())[0] == (number, "home.lying"), "the service knows that it is picked"
+        found = session.take([Typed("lund")], 0.0)
+        assert listed(found) == [(number, "home.lying")]
+        session.take([Typed("")], 0.0)
+        say(session, number)
+        say(session, "A-2")
+        if told(session._frame())[1].startswith("pick.put_on"):
+            say(session, "1")
+        assert told(session._frame()) == (GOOD, "pick.put_down")
+        say(session, "b")
+        assert number not in dict(listed(session._frame()))
+
+
+@pytest.mark.parametrize(("moved", "place", "found"), [(0, "A-1", True), (1, "A-1", False), (0, "", False)])
+def test_an_order_that_was_picked_elsewhere_is_found_by_its_words_until_it_is_put_down(
+    home: Home, moved: int, place: str, found: bool
+) -> None:
+    at_place: dict[str, Any] = {
+        "preferred_location_code": place,
+        "picked_quantity": 1,
+        "moved_quantity": moved,
+        "is_picked": True,
+    }
+    order = goods.order("4103", goods.line(1, "P9", 1, **at_place), customer_name="Mr Lund", is_picked=True)
+    Cache(open_cache(home.folder, writer=True), "0001").put_orders([order], lines_known=True, read_began=2.0)
+    args = {"search": "lund", "user": "U1", "lying": True}
+    reads = Reads(home, open_outbox(home.folder))
+    assert [row["order_number"] for row in reads.query("orders", args)[0]] == ["4103"] * found
+    assert reads.query("orders", {**args, "lying": False}) == ([], 0), "no round gathers it"

@@ -55,7 +55,7 @@ def test_what_is_cut_has_blank_lines_before_what_is_only_said_in_fewer_words() -
 
 def test_where_nothing_is_listed_it_is_said_whole() -> None:
     empty = ListWindow("doubts", raw("Unsettled"), raw("Scan"), (), (), 0, 0, empty=Msg("doubts.empty"), hints=(BACK,))
-    assert " ".join(drawn(empty)).startswith("All settled: the service has everything.")
+    assert " ".join(drawn(empty)).startswith("All sent: the service has everything.")
 
 
 def test_a_letter_of_a_name_at_the_end_of_a_row_is_left_out() -> None:

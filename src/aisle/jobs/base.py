@@ -79,7 +79,7 @@ class Remark(NamedTuple):
     """Something that this host keeps for everybody who works on it; the service never hears of it."""
 
     topic: str
-    """`claim`, `review`, `recount`, `view`, `urgent`, `given`, `released`, or `language` (of a person)."""
+    """`claim`, `review`, `recount`, `view`, `urgent`, `given`, `released`, `lying`, or `language` (of a person)."""
     key: str
     text: str
     """Empty takes it away again."""

@@ -189,7 +189,7 @@ class HomeJob:
     def _pick_next(self, state: Home) -> Result:
         if not state.rows:
             return Turn(state, (Query("unread", "unread", {}, live=True),))
-        free = [listed for listed in state.rows if not listed.taken]
+        free = [listed for listed in state.rows if not (listed.taken or listed.lying)]
         return _start(state, window.at_cursor(state) or (free or state.rows)[0])
 
     def at(self, state: Home) -> str:
@@ -249,7 +249,13 @@ def _size(context: Context) -> int:
 
 
 def _query(state: Home, context: Context) -> Query:
-    args = {"search": state.typed or state.search, "first": state.first, "size": _size(context), "user": context.user}
+    args = {
+        "search": state.typed or state.search,
+        "first": state.first,
+        "size": _size(context),
+        "user": context.user,
+        "lying": True,
+    }
     return Query("orders", "orders", args, live=True)
 
 

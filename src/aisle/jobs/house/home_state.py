@@ -71,6 +71,8 @@ class Listed(NamedTuple):
     urgent: bool = False
     given: str = ""
     """Who has given it to the person at this screen."""
+    lying: Decimal = Decimal(0)
+    """It is picked, and so many pieces of it are at no place yet."""
 
 
 class Home(NamedTuple):
@@ -117,4 +119,5 @@ def listed_of(row: Mapping[str, Any], context: Context) -> Listed:
         by=claim.who if claim else "",
         urgent=bool(row.get("urgent")),
         given=str(row.get("given_by") or "") if row.get("given_to") and row.get("given_to") == context.user else "",
+        lying=number(row.get("lying")),
     )

@@ -43,6 +43,8 @@ def _row(listed: Listed) -> Row:
     when = msg("home.urgent", due=listed.due) if listed.urgent else listed.due
     if listed.given:
         when = msg("home.yours", who=listed.given)
+    if listed.lying:
+        when = msg("home.lying", count=listed.lying)
     if listed.taken:
         when = msg("home.taken_by", who=listed.by) if listed.by else msg("home.taken")
     cells = (raw(listed.number), when, raw(listed.who), progress)

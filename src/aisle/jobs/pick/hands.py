@@ -7,6 +7,9 @@ from decimal import Decimal
 from aisle.jobs.pick.picking import Picking, tote_of
 from aisle.jobs.pick.walk import Take, all_in_hand, in_pieces
 
+LYING = "lying"
+"""The remark that an order was left with goods of it at no place; whose they are is its text."""
+
 
 def to_lay(state: Picking, take: Take) -> Decimal:
     """What of a line whoever picks here has to put down: all of it, but for what somebody has who picks it too."""
@@ -27,6 +30,13 @@ def all_to_lay(state: Picking) -> Decimal:
 def held(state: Picking, order: str = "") -> Decimal:
     """How many pieces of the order, or of all, are picked and not put down, in whoever's hand."""
     return all_in_hand(take for take in state.takes if order in ("", take.order))
+
+
+def left_lying(state: Picking) -> tuple[str, ...]:
+    """The orders of which whoever leaves now has goods that are at no place; nobody lays any where no place is kept."""
+    if not any(take.place for take in state.takes):
+        return ()
+    return tuple(tote.order for tote in state.totes if tote.here and in_hand(state, tote.order))
 
 
 def all_mine(state: Picking, order: str) -> Picking:

@@ -89,6 +89,7 @@ class PickJob:
     def step(self, state: Picking, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
         turn = pick_claim.begun(_next(state, event, context), context)
+        turn = pick_put.marked(state, turn, context)
         return turn._replace(state=_closed(state, turn.state)) if _is_news(event) else turn
 
 

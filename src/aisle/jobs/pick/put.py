@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import number
-from aisle.jobs.base import Close, Context, Query, Turn
+from aisle.jobs.base import Close, Context, Query, Remark, Turn, Write
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import hands, picking
 from aisle.jobs.pick import why as pick_why
@@ -143,3 +143,14 @@ def take_back(state: Picking, step: Did, context: Context) -> Result:
     count = sum((back.quantity for back in step.back), Decimal(0))
     told = Verdict(GOOD, msg("pick.put_back_undone", count=count))
     return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, told)
+
+
+def marked(before: Picking, turn: Result, context: Context) -> Result:
+    """What is left with goods of it at no place is found by that, until they are put down."""
+    marks: list[Remark] = []
+    if any(isinstance(effect, Close) for effect in turn.effects):
+        marks = [Remark(hands.LYING, order, context.user) for order in hands.left_lying(turn.state)]
+    elif any(isinstance(effect, Write) and effect.operation == "create-movement" for effect in turn.effects):
+        gone = [tote.order for tote in turn.state.totes if hands.held(before, tote.order)]
+        marks = [Remark(hands.LYING, order, "") for order in gone if not hands.held(turn.state, order)]
+    return turn._replace(effects=(*marks, *turn.effects)) if marks else turn

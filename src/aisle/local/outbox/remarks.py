@@ -24,6 +24,9 @@ URGENT, GIVEN, RELEASED = "urgent", "given", "released"
 """An order goes before all others; an order of a walk was given to somebody, whose app user is the text; its claim was
 released."""
 
+LYING = "lying"
+"""An order was left with goods of it at no place, by whom the text says: his app user."""
+
 
 class Kept(NamedTuple):
     """One remark; `at` is seconds since 1970."""

@@ -2,9 +2,11 @@
 
 Each makes (rows, how many there are in all) of its arguments. A supervisor's pages have more: aisle.local.reads.desk.
 
-`orders` (search, product_number, user, first, size): open orders, those before all others that were given to this user
-or go first, then by pickup date and number, with progress, and whose they are (aisle.local.reads.claims, reads_walks);
-of those with words, a hundred at most. `given` (user): see aisle.local.reads.walks.
+`orders` (search, product_number, user, lying, first, size): open orders, those before all others that were given to
+this user or go first, then by pickup date and number, with progress, and whose they are (aisle.local.reads.claims,
+reads_walks); of those with words, a hundred at most. Where `lying` is asked for, before them those that are picked and
+not put down (aisle.local.reads.lying).
+`given` (user): see aisle.local.reads.walks.
 `order` (order_number): one row with `lines`; `lines_known` is False where only the header is here.
 `product` (product_number): one row with stock by pool and place. `surrounding` (product_number): one row with the
 `stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search, first, size):
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from aisle.local.reads import in_hand as reads_in_hand
     from aisle.local.reads import logbook as reads_logbook
     from aisle.local.reads import logs as reads_logs
+    from aisle.local.reads import lying as reads_lying
     from aisle.local.reads import moves as reads_moves
     from aisle.local.reads import pick as reads_pick
     from aisle.local.reads import short as reads_short
@@ -82,6 +85,7 @@ else:
     reads_in_hand = Late("aisle.local.reads.in_hand")
     reads_logbook = Late("aisle.local.reads.logbook")
     reads_logs = Late("aisle.local.reads.logs")
+    reads_lying = Late("aisle.local.reads.lying")
     reads_moves = Late("aisle.local.reads.moves")
     reads_pick = Late("aisle.local.reads.pick")
     reads_short = Late("aisle.local.reads.short")
@@ -121,8 +125,16 @@ R = TypeVar("R", Result, Found)
 
 
 def _orders(on: Ground, args: Args) -> Found:
-    wanted = {**args, "ahead": reads_walks.ahead(on.outbox, str(args.get("user") or ""))}
-    return _claimed(on, orders(on.cache, on.overlay.orders(), on.shift(), wanted))
+    user, shift = str(args.get("user") or ""), on.shift()
+    lying: Mapping[str, Json] = {}
+    left = reads_walks.left_lying(on.outbox, user, all_=bool(args.get("search"))) if args.get("lying") else []
+    if left or (args.get("lying") and args.get("search")):
+        shift, lying = reads_lying.lying(on.cache, on.overlay.orders(), shift, args, left)
+    wanted = {**args, "ahead": [*lying, *reads_walks.ahead(on.outbox, user)]}
+    found = _claimed(on, orders(on.cache, on.overlay.orders(), shift, wanted))
+    for row in found[0] if lying else ():
+        row["lying"] = lying.get(str(row["order_number"]), 0)
+    return found
 
 
 def _claimed(on: Ground, result: R) -> R:

@@ -13,7 +13,7 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch
-from aisle.local.outbox.remarks import GIVEN, RELEASED, URGENT, Kept, remarks, remarks_of
+from aisle.local.outbox.remarks import GIVEN, LYING, RELEASED, URGENT, Kept, remarks, remarks_of
 from aisle.local.reads.overlay import Row
 from aisle.local.reads.rows import Result
 from aisle.local.session.people import name_of
@@ -56,6 +56,12 @@ def ahead(outbox: apsw.Connection, user: str) -> list[str]:
     mine = sorted((kept for kept in remarks(outbox, GIVEN).values() if kept.text == user), key=lambda kept: kept.at)
     first = sorted(remarks(outbox, URGENT).values(), key=lambda kept: kept.at)
     return list(dict.fromkeys(kept.key for kept in (*mine, *first)))
+
+
+def left_lying(outbox: apsw.Connection, user: str, *, all_: bool) -> list[str]:
+    """The orders that this person, or anybody here, has left with goods of them at no place, the last one first."""
+    kept = sorted(remarks(outbox, LYING).values(), key=lambda each: each.at, reverse=True)
+    return [each.key for each in kept if all_ or each.text == user]
 
 
 def given(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> Result:

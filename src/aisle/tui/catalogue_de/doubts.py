@@ -16,7 +16,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.title": "Ungeklärt",
     "doubts.prompt": ("Welcher?", "Nummer eingeben, oder scannen, worum es geht"),
     "doubts.prompt_none": ("Zurück", "Hier ist nichts zu tun"),
-    "doubts.empty": ("Alles geklärt.", "Alles geklärt: der Dienst hat alles."),
+    "doubts.empty": ("Alles gesendet.", "Alles gesendet: der Dienst hat alles."),
     "doubts.head_state": "Stand",
     "doubts.head_what": "Was",
     "doubts.head_who": "Wer",

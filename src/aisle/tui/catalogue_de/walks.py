@@ -148,4 +148,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_others": ("{count} anderswo", "{count} davon hat jemand anders in der Hand."),
     "pick.ahead_hand": ("In der Hand", "In deiner Hand"),
     "pick.order_passed_on": ("Bei anderen", "Jemand anders pickt diesen Auftrag"),
+    "home.lying": ("{count} in Hand", "{count} in Hand, ablegen"),
 }

@@ -16,7 +16,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.title": "Unsettled",
     "doubts.prompt": ("Which one?", "Type the number of one, or scan what it is of"),
     "doubts.prompt_none": ("Go back", "Nothing to do here"),
-    "doubts.empty": ("All settled.", "All settled: the service has everything."),
+    "doubts.empty": ("All sent.", "All sent: the service has everything."),
     "doubts.head_state": "State",
     "doubts.head_what": "What",
     "doubts.head_who": "Who",

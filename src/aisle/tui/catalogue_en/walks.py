@@ -144,4 +144,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_others": ("{count} elsewhere", "{count} of it is in somebody else's hand."),
     "pick.ahead_hand": ("In hand", "In your hand"),
     "pick.order_passed_on": ("Not yours now", "Somebody else picks this order now"),
+    "home.lying": ("{count} in hand", "{count} in hand, put down"),
 }

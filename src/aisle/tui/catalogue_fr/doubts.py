@@ -16,7 +16,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.title": "À régler",
     "doubts.prompt": ("Lequel ?", "Taper un numéro, ou scanner ce dont il s'agit"),
     "doubts.prompt_none": ("Revenir", "Rien à faire ici"),
-    "doubts.empty": ("Tout est réglé.", "Tout est réglé : le serveur a tout reçu."),
+    "doubts.empty": ("Tout est envoyé.", "Tout est envoyé : le serveur a tout reçu."),
     "doubts.head_state": "État",
     "doubts.head_what": "Quoi",
     "doubts.head_who": "Qui",

@@ -152,4 +152,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_others": ("{count} ailleurs", "{count} est dans les mains d'un autre."),
     "pick.ahead_hand": ("En main", "Dans ta main"),
     "pick.order_passed_on": ("À un collègue", "Un autre prépare cette commande"),
+    "home.lying": ("{count} en main", "{count} en main, à poser"),
 }

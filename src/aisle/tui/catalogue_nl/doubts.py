@@ -16,7 +16,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.title": "Te regelen",
     "doubts.prompt": ("Welke?", "Typ het nummer, of scan waar het over gaat"),
     "doubts.prompt_none": ("Ga terug", "Hier is niets te doen"),
-    "doubts.empty": ("Alles geregeld.", "Alles geregeld: de server heeft alles."),
+    "doubts.empty": ("Alles verstuurd.", "Alles verstuurd: de server heeft alles."),
     "doubts.head_state": "Status",
     "doubts.head_what": "Wat",
     "doubts.head_who": "Wie",

@@ -140,4 +140,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_others": ("{count} elders", "{count} ervan heeft iemand anders in de hand."),
     "pick.ahead_hand": ("In de hand", "In jouw hand"),
     "pick.order_passed_on": ("Van een ander", "Iemand anders pickt deze order nu"),
+    "home.lying": ("{count} vast", "{count} vast, leg neer"),
 }
