@@ -170,6 +170,9 @@ def test_what_is_in_force_in_place_of_a_wrong_file_is_said(home: Home, capsys: p
     assert problem.startswith(f"aisle: {file} cannot be read: ")
     assert problem.endswith("Until then what it said before is in force.")
     assert "Nobody has worked in store 0042" in why
+    open_outbox(Home(home.root, EMBEDDED, "0042").folder).close()
+    assert main(("outbox",)) == 0
+    assert capsys.readouterr().err.count("is in force") == 1
 
 
 def test_settings_in_force_come_with_their_source(

@@ -45,7 +45,7 @@ def _run(arguments: Sequence[str]) -> int:
     parsed = parser.parse_args(arguments)
     parsed.kiosk = True  # nobody at a browser names a file of this host
     os.environ["TERM"] = TERM
-    return app.open_app(settings_of(parsed), _browser(parsed))
+    return app.open_app(settings_of(parsed, tell=False), _browser(parsed))
 
 
 def _browser(parsed: Namespace) -> Browser:

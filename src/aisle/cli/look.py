@@ -60,7 +60,7 @@ def outbox(arguments: argparse.Namespace) -> int:
     for each in waiting_for:
         who = clean(names[each.user])
         print(f"{each.rows} of them for the PIN of {who}, given in the app: . and then PIN.", file=sys.stderr)
-    _tell_door(home, settings_of(arguments).settings.token_file)
+    _tell_door(home, settings_of(arguments, tell=False).settings.token_file)
     seen = Probes(connection).all()
     if seen:
         told = ", ".join(f"{probe.name} {clean(probe.value)}" for probe in seen)
