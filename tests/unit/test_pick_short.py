@@ -10,7 +10,7 @@ from aisle.jobs.pick.picking import Picking
 from aisle.jobs.view import INFO
 from aisle.scan.meaning import LOCATION, Back, Choice, Command, Unknown
 from aisle.tui.catalogue import Voice
-from tests.unit.picks import Hand, line
+from tests.unit.picks import Hand, line, order
 from tests.unit.test_pick_round import three, totes
 
 
@@ -199,3 +199,45 @@ def test_a_shortage_that_was_left_changes_nothing() -> None:
     before = hand.state
     assert hand.feed(Closed("short", None)) == ""
     assert hand.state == before
+
+
+def test_undo_after_another_place_takes_that_back_and_no_pick() -> None:
+    hand = Hand(
+        line(1, "P1", 1, preferred_location_code="A-1", store_walking_order=1),
+        line(2, "P2", 3, preferred_location_code="A-2", store_walking_order=2),
+        line(3, "P3", 1, preferred_location_code="A-3", store_walking_order=3),
+    )
+    hand.scan("P1")
+    hand.scan("P2")
+    before = hand.state.takes
+    answer = {"kind": "elsewhere", "place": "A-9", "pool": 2, "label": "Product P2"}
+    assert hand.feed(Closed("short", answer)) == "pick.comes"
+    updates = hand.updates
+    assert hand.feed(Command("u")) == "pick.in_place_again"
+    assert (hand.state.takes, hand.updates) == (before, updates)
+    assert hand.state.take is not None
+    assert (hand.state.take.product, hand.state.take.place) == ("P2", "A-2")
+    assert hand.feed(Command("u")) == "pick.undone"
+    assert hand.sent == {1: 1, 2: 0}
+
+
+def test_undo_after_a_place_was_scanned_instead_leads_back_to_the_one_before() -> None:
+    hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
+    hand.scan("P1")
+    hand.scan("A-7", kind=LOCATION)
+    assert hand.feed(Choice(1)) == "pick.take_here"
+    assert hand.feed(Command("u")) == "pick.in_place_again"
+    assert hand.state.take is not None
+    assert (hand.state.take.place, hand.state.take.picked) == ("A-1", Decimal(1))
+
+
+def test_what_was_taken_at_the_other_place_is_undone_before_that() -> None:
+    hand = Hand(line(1, "P1", 3, preferred_location_code="A-1"))
+    hand.feed(Closed("short", {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.scan("P1")
+    assert hand.feed(Command("u")) == "pick.undone"
+    assert hand.feed(Command("u")) == "pick.in_place_again"
+    assert hand.feed(Command("u")) == "pick.nothing_to_undo"
+    hand.feed(Closed("short", {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}))
+    hand.feed(order(line(1, "P1", 3, picked_quantity=3, preferred_location_code="A-1")))
+    assert hand.feed(Command("u")) == "pick.nothing_to_undo", "others have taken the rest"

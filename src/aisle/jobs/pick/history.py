@@ -60,8 +60,21 @@ class Back(NamedTuple):
         return self.why.startswith("rejected") and bool(self.place)
 
 
+class Stood(NamedTuple):
+    """Where a line was to be taken before a step."""
+
+    order: str
+    line: int
+    place: str
+    pool: int
+    barred: tuple[int, ...]
+    walk: Decimal
+    shelf: Decimal
+
+
 class Did(NamedTuple):
-    """One step that can be undone: lines that changed, goods that were put down, or put back."""
+    """One step that can be undone: lines that changed, goods that were put down, or put back, a stop that is taken
+    elsewhere."""
 
     before: tuple[Before, ...] = ()
     laid: tuple[Laid, ...] = ()
@@ -69,6 +82,8 @@ class Did(NamedTuple):
     back: tuple[Back, ...] = ()
     gone: Gone | None = None
     """A count that was sent from here."""
+    stood: tuple[Stood, ...] = ()
+    """Lines that are taken at another place since."""
 
 
 def counted(answer: Mapping[str, Any]) -> Did:

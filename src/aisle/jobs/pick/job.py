@@ -50,7 +50,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 9
+    version = 10
     journalled = True
 
     def begin(self) -> Picking:

@@ -16,7 +16,7 @@ from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
 from aisle.jobs.pick.history import Did
 from aisle.jobs.pick.picking import Picking, Way
-from aisle.jobs.pick.undo import stood_before
+from aisle.jobs.pick.undo import in_place_again, moved_from, stood_before
 from aisle.jobs.pick.walk import elsewhere
 from aisle.jobs.pick.why import wrong
 from aisle.jobs.view import GOOD, INFO, Msg, Verdict, msg
@@ -160,7 +160,8 @@ def take_here(state: Picking, place: str, pool: int) -> Result:
         for index, each in enumerate(state.takes)
     ]
     at = next(index for index in sorted(stop) if takes[index].open)
-    here = state._replace(takes=tuple(takes), at=at, place=place)
+    gone = [state.takes[index] for index in sorted(stop) if state.takes[index].open]
+    here = picking.did(state._replace(takes=tuple(takes), at=at, place=place), moved_from(gone))
     return Turn(
         picking.with_takes(here, takes), (), Verdict(GOOD, msg("pick.take_here", place=place, label=take.label))
     )
@@ -232,7 +233,8 @@ def _replanned(state: Picking, place: str, pool: int) -> Result:
         elsewhere(each, place, pool, state.takes) if index in stop and each.open else each
         for index, each in enumerate(state.takes)
     ]
-    on = picking.with_takes(state._replace(held=False, ways=(), place=""), takes)
+    gone = [state.takes[index] for index in sorted(stop) if state.takes[index].open]
+    on = picking.with_takes(picking.did(state, moved_from(gone))._replace(held=False, ways=(), place=""), takes)
     here = on.take is not None and on.take.place.casefold() == place.casefold()
     return Turn(on, (), Verdict(GOOD, msg("pick.elsewhere" if here else "pick.comes", label=take.label, place=place)))
 
@@ -274,7 +276,10 @@ def undo(state: Picking, context: Context) -> Result:
             return _uncounted(state, last.gone, context)
         if last.back:
             return pick_put.take_back(state, last, context)
-        turn = _picked_up(state, last, context) if last.laid else _undone(state, last, context)
+        if last.stood:
+            turn = _in_place_again(state, last)
+        else:
+            turn = _picked_up(state, last, context) if last.laid else _undone(state, last, context)
         if turn:
             return turn
     return wrong(state, "pick.nothing_to_undo")
@@ -286,6 +291,18 @@ def _uncounted(state: Picking, gone: Gone, context: Context) -> Result:
         return Turn(state, (), Verdict(INFO, msg("count.none_to_take_back", what=gone.what)))
     told = msg("count.taken_back", what=gone.what, count=len(gone.changes))
     return Turn(state._replace(ways=()), count_send.opposites(gone, context), Verdict(GOOD, told))
+
+
+def _in_place_again(state: Picking, step: Did) -> Result | None:
+    """A stop is taken where it was before somebody said that it is taken elsewhere."""
+    takes, first = in_place_again(state, step)
+    if first is None:
+        return None
+    back = picking.with_takes(state._replace(held=False, ways=(), place="", only=""), takes)
+    line = first.order, first.line
+    at = next(index for index, take in enumerate(back.takes) if (take.order, take.line) == line)
+    told = msg("pick.in_place_again", label=first.label, place=first.place)
+    return Turn(picking.go_to(back, at), (), Verdict(GOOD, told))
 
 
 def _picked_up(state: Picking, step: Did, context: Context) -> Result | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from aisle.jobs.pick.history import Before
+from aisle.jobs.pick.history import Before, Did, Stood
 from aisle.jobs.pick.picking import Picking
 from aisle.jobs.pick.walk import Take
 
@@ -26,6 +26,25 @@ def shifted(state: Picking, fresh: Iterable[Take]) -> Picking:
         for step in state.history
     )
     return state._replace(history=history)
+
+
+def moved_from(takes: Iterable[Take]) -> Did:
+    """The step by which these lines are taken elsewhere."""
+    return Did(stood=tuple(Stood(t.order, t.line, t.place, t.pool, t.barred, t.walk, t.shelf) for t in takes))
+
+
+def in_place_again(state: Picking, step: Did) -> tuple[list[Take], Take | None]:
+    """The lines, those that a step moved taken where they were before, and the first of these; None where none of them
+    is still to be taken."""
+    stood = {(each.order, each.line): each for each in step.stood}
+    takes, first = list(state.takes), None
+    for index, take in enumerate(takes):
+        was = stood.get((take.order, take.line))
+        if was and take.open:
+            there = take._replace(place=was.place, pool=was.pool, barred=was.barred)
+            takes[index] = there._replace(walk=was.walk, shelf=was.shelf)
+            first = first or takes[index]
+    return takes, first
 
 
 def stood_before(state: Picking, before: Iterable[Before]) -> tuple[Picking, tuple[int, ...]]:

@@ -149,4 +149,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.ahead_hand": ("In der Hand", "In deiner Hand"),
     "pick.order_passed_on": ("Bei anderen", "Jemand anders pickt diesen Auftrag"),
     "home.lying": ("{count} in Hand", "{count} in Hand, ablegen"),
+    "pick.in_place_again": ("An {place}", "Zurück: wieder an {place}", "Zurück: {label:~} wieder von {place}"),
 }

@@ -145,4 +145,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.ahead_hand": ("In hand", "In your hand"),
     "pick.order_passed_on": ("Not yours now", "Somebody else picks this order now"),
     "home.lying": ("{count} in hand", "{count} in hand, put down"),
+    "pick.in_place_again": ("At {place}", "Undone: at {place} again", "Undone: {label:~} is taken at {place} again"),
 }

@@ -141,4 +141,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.ahead_hand": ("In de hand", "In jouw hand"),
     "pick.order_passed_on": ("Van een ander", "Iemand anders pickt deze order nu"),
     "home.lying": ("{count} vast", "{count} vast, leg neer"),
+    "pick.in_place_again": ("Op {place}", "Ongedaan: weer op {place}", "Ongedaan: {label:~} weer van {place}"),
 }
