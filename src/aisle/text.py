@@ -225,7 +225,8 @@ def _from(text: str, at: int, cells: int, mark: str, cut: Callable[..., str]) ->
 def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = MARK, middle: bool = False) -> list[str]:
     """Clean text on at most `rows` lines of at most `cells` cells, broken between words; a cut is marked.
 
-    The first line has `first` cells instead, if given. With `middle` the end of the text stays.
+    The first line has `first` cells instead, if given; where that is much less, a word that is too long for it begins
+    the next one. With `middle` the end of the text stays.
     """
     lines: list[str] = []
     rest = text.strip()
@@ -237,6 +238,9 @@ def wrap(text: str, cells: int, rows: int, *, first: int = 0, mark: str = MARK, 
         space = _space(rest, len(head))
         if space > 0:
             head = head[:space]
+        elif room < cells * 3 // 4 and width(rest.split(" ", 1)[0]) <= cells:
+            lines.append("")
+            continue
         head = head or rest[0]
         lines.append(head.rstrip())
         rest = rest[len(head) :].lstrip()

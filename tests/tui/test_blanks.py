@@ -6,9 +6,30 @@ from decimal import Decimal
 
 import pytest
 
-from aisle.jobs.view import BACK, PAGES, Block, Detail, Fact, Line, ListWindow, Msg, Step, Stop, View, raw
+from aisle.jobs.view import (
+    BACK,
+    GOOD,
+    PAGES,
+    WRONG,
+    Block,
+    Detail,
+    Fact,
+    Frame,
+    Line,
+    Link,
+    ListWindow,
+    Msg,
+    Step,
+    Stop,
+    Verdict,
+    View,
+    msg,
+    raw,
+)
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens import detail, list_window, step
+from aisle.tui.screens.frame import paint
+from aisle.tui.screens.painted import plain
 from aisle.tui.screens.parts import Cover
 from aisle.tui.screens.step import Box
 
@@ -92,3 +113,28 @@ def test_a_label_is_short_where_a_value_would_be_cut() -> None:
     assert "Note    Birthday present: pricetag off" in drawn(view, SMALL._replace(cells=40))
     short = view._replace(facts=facts[1:])
     assert "Product number  130010" in drawn(short, SMALL._replace(cells=40))
+
+
+def band(verdict: Verdict, language: str = "en", view: View | None = None) -> list[str]:
+    """The lines of what is said on the narrowest screen."""
+    step = Step("pick.product", raw("4101"), raw("Scan"), (Line("place", raw("A-05-2")),), hints=(BACK,))
+    frame = Frame(view or step, Link("live", 12.0), verdict, "", "0042", "Anna", 11, language)
+    lines = zip(paint(frame, 20, 16).lines, plain(paint(frame, 20, 16)), strict=True)
+    return [text.strip() for line, text in lines if any(role.startswith("verdict") for _, role in line)]
+
+
+@pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
+@pytest.mark.parametrize(
+    "told", [msg("pick.elsewhere", place="A-04-2"), msg("pick.put_undone", quantity=2, order="4101"), msg("pick.both")]
+)
+def test_good_news_whose_shortest_words_one_line_cuts_have_two(told: Msg, language: str) -> None:
+    shown = band(Verdict(GOOD, told), language)
+    assert 1 <= len(shown) <= 2
+    assert not any("…" in line for line in shown)
+    scanned = band(Verdict(GOOD, msg("pick.taken", done=1, of=4, label=NAME)), language)
+    assert len(scanned) == 1, "a scan paints no more for it"
+
+
+def test_a_code_is_not_broken_where_the_next_line_has_room_for_it() -> None:
+    shown = band(Verdict(WRONG, raw("8710000000012 is not on this order.")))
+    assert shown == ["NO             #11", "8710000000012 is", "not on this order."]

@@ -49,7 +49,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "today.of_shorts": "Fehlendes",
     "today.of_moves": "Umgeräumt",
     "today.title_hours": ("Je Stunde", "Arbeit je Stunde und Person"),
-    "today.in_all": ("{picks}G {counts}Z", "{picks:Griff|Griffe}, {counts:Zählung|Zählungen} insgesamt"),
+    "today.in_all": (
+        "{picks}G {counts}Z",
+        "{picks:Griff|Griffe}, {counts} gezählt",
+        "{picks:Griff|Griffe}, {counts:Zählung|Zählungen} insgesamt",
+    ),
     "today.person": ("{who:~}", "{who:~}: {picks} Griffe, {counts} Zählungen, {moves} umgeräumt"),
     "today.person_here": (
         "{who:~} (hier)",

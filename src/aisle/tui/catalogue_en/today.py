@@ -49,7 +49,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "today.of_shorts": "Shorts",
     "today.of_moves": "Moves",
     "today.title_hours": ("By the hour", "Work by hour and person"),
-    "today.in_all": ("{picks}p {counts}c", "{picks:pick|picks}, {counts:count|counts} in all"),
+    "today.in_all": (
+        "{picks}p {counts}c",
+        "{picks:pick|picks}, {counts:count|counts}",
+        "{picks:pick|picks}, {counts:count|counts} in all",
+    ),
     "today.person": ("{who:~}", "{who:~}: {picks} picks, {counts} counts, {moves} moves"),
     "today.person_here": (
         "{who:~} (here)",

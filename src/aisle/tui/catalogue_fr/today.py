@@ -49,7 +49,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "today.of_shorts": "Manques",
     "today.of_moves": "Déplacés",
     "today.title_hours": ("Par heure", "Travail par heure et personne"),
-    "today.in_all": ("{picks}p {counts}c", "{picks:prélevé|prélevés}, {counts:comptage|comptages} en tout"),
+    "today.in_all": (
+        "{picks}p {counts}c",
+        "{picks:pris|pris}, {counts:compté|comptés}",
+        "{picks:prélevé|prélevés}, {counts:comptage|comptages} en tout",
+    ),
     "today.person": ("{who:~}", "{who:~} : {picks} prélevés, {counts} comptages, {moves} déplacés"),
     "today.person_here": (
         "{who:~} (ici)",

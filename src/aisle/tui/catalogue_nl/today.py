@@ -53,7 +53,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "today.of_shorts": "Tekorten",
     "today.of_moves": "Verplaatst",
     "today.title_hours": ("Per uur", "Werk per uur en persoon"),
-    "today.in_all": ("{picks}p {counts}t", "{picks} gepickt, {counts} geteld in totaal"),
+    "today.in_all": (
+        "{picks}p {counts}t",
+        "{picks} gepickt, {counts} geteld",
+        "{picks} gepickt, {counts} geteld in totaal",
+    ),
     "today.person": ("{who:~}", "{who:~}: {picks} gepickt, {counts} geteld, {moves} verplaatst"),
     "today.person_here": (
         "{who:~} (hier)",

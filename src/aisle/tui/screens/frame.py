@@ -5,6 +5,7 @@ At every size the prompt, the verdict and the state of the link are there; on th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,12 @@ def _chrome(frame: Frame, box: Box, columns: int) -> Chrome:
     chrome = Chrome([[]], _prompt(frame, box.cells, box.rows, box.voice), _link(frame.link, box.cells, box.voice))
     if frame.verdict:
         most, margin = _verdict_rows(frame, chrome, box, columns), (columns - box.cells) // 2
-        chrome = chrome._replace(verdict=_verdict(frame, frame.verdict, columns, box.voice, margin, most))
+        alone, said = chrome, frame.verdict
+
+        def more_rows() -> int:
+            return _verdict_rows(frame._replace(verdict=said._replace(kind=INFO)), alone, box, columns)
+
+        chrome = chrome._replace(verdict=_verdict(frame, said, columns, box.voice, margin, most, more_rows))
     return chrome
 
 
@@ -183,8 +189,11 @@ def _progress(view: Step) -> Msg | None:
     return msg("frame.progress", done=view.done, total=view.total)
 
 
-def _verdict(frame: Frame, verdict: Verdict, columns: int, voice: Voice, margin: int, most: int) -> list[Line]:
-    """A band with a word; what is not accepted may take several lines, so that it can say why."""
+def _verdict(
+    frame: Frame, verdict: Verdict, columns: int, voice: Voice, margin: int, most: int, more_rows: Callable[[], int]
+) -> list[Line]:
+    """A band with a word; what is not accepted may take several lines, so that it can say why, and what is good as many
+    as other news where one would cut the shortest that says it."""
     kind = verdict.kind
     role = f"verdict-{kind}"
     tag = f" {voice.say(msg(_WORDS[kind]))} " + " " * margin
@@ -195,6 +204,8 @@ def _verdict(frame: Frame, verdict: Verdict, columns: int, voice: Voice, margin:
     indent = 1 if columns < 40 else width(tag)
     wide = columns - indent - 1
     text = voice.fitting(verdict.text, lambda said: lines_over(said, wide, most, room))
+    if verdict.kind == GOOD and width(text) > room and (most := more_rows()) > 1:
+        text = voice.fitting(verdict.text, lambda said: lines_over(said, wide, most, room))
     first, *more = wrap(text, wide, most, first=room, mark=voice.mark) or [""]
     lines: list[Line] = [[(tag + fit(first, room, pad=True) + serial, role)]]
     lines += [[(" " * indent + line, role)] for line in more]
@@ -205,7 +216,8 @@ _WORDS = {"good": "verdict.good", "wrong": "verdict.wrong", "info": "verdict.inf
 
 
 def _verdict_rows(frame: Frame, chrome: Chrome, box: Box, columns: int) -> int:
-    """How many lines the verdict may have: what is not accepted, or asked, before all but what can be chosen."""
+    """How many lines the verdict may have: what is not accepted, or asked, before all but what can be chosen; what is
+    good has one, as every scan says it."""
     verdict, view = frame.verdict, frame.view
     most = _most(columns, box.rows)
     if verdict is None or verdict.kind == GOOD or most == 1:
