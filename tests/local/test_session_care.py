@@ -404,6 +404,35 @@ def test_a_badge_waits_for_the_people_whatever_is_scanned_behind_it(aisle_home: 
         assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
 
 
+@pytest.mark.parametrize("said", ["joanna", "Joanna Berg", "U3", "BADGE-U3"])
+def test_a_name_waits_for_the_people_too_and_what_was_scanned_behind_it_is_said(aisle_home: Path, said: str) -> None:
+    home = Home(aisle_home, "embedded", "0001")
+    with at(home) as session:
+        say(session, said)
+        assert told(say(session, "4101")) == (ASK, "sign_in.unknown_yet")
+        with _writer(home) as cache:
+            cache.put_people([{**goods.person("U3", "Joanna Berg"), "badge": "BADGE-U3"}, goods.person("U4", "Jo Ann")])
+        frame = session.poll(rung=True)
+        assert frame is not None
+        assert (frame.view.name, frame.user) == ("home", "Joanna Berg")
+        assert told(frame) == (INFO, "sign_in.done_alone")
+        assert frame.verdict
+        assert dict(frame.verdict.text.args) == {"name": "Joanna Berg", "rest": "4101"}
+
+
+def test_of_two_people_who_came_too_early_the_later_one_signs_in(aisle_home: Path) -> None:
+    home = Home(aisle_home, "embedded", "0001")
+    with at(home) as session:
+        for said in ("BADGE-U4", "BADGE-U3", "4101"):
+            say(session, said)
+        with _writer(home) as cache:
+            people = (("U3", "Joanna Berg"), ("U4", "Jo Ann"))
+            cache.put_people([{**goods.person(user, name), "badge": f"BADGE-{user}"} for user, name in people])
+        frame = session.poll(rung=True)
+        assert frame is not None
+        assert frame.user == "Joanna Berg"
+
+
 def test_when_the_people_have_come_nobody_is_waited_for(aisle_home: Path) -> None:
     home = Home(aisle_home, "embedded", "0001")
     with at(home) as session:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from aisle.jobs.base import Changed, Context, Event, Json, Opened, Query, Quit, Rows, SignIn, Turn
-from aisle.jobs.view import ASK, GOOD, WRONG, Hint, Line, Step, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Hint, Line, Step, Verdict, msg
 from aisle.scan.meaning import PERSON, Back, Choice, Command, Open, Text, Thing, Unknown
 from aisle.tuples import NamedTuple
 
 MOST = 8
 """People offered as numbered choices at most."""
+
+_EARLIER = "earlier/"
+"""Queries for what was said before begin so; what it was stands behind."""
 
 
 class Person(NamedTuple):
@@ -28,7 +31,7 @@ class SigningIn(NamedTuple):
     unknown: bool = False
     """Nobody of that name is known: going on under it is the one choice."""
     earlier: tuple[str, ...] = ()
-    """What was said before and nobody knew either: one of it may be the badge of somebody who is not here yet."""
+    """What was said before and nobody knew either: one of it may be the badge or the name of somebody who is not here yet."""
 
 
 Result = Turn[SigningIn]
@@ -67,11 +70,11 @@ class SignInJob:
                 people = tuple(_person(row) for row in rows)
                 # A badge that was scanned before the store's people were here is taken when they come.
                 return _by_badge(rows) or self._answer(state, people)
-            case Rows("earlier", rows, _):
-                return _by_badge(rows) or Turn(state)
+            case Rows(id_, rows, _) if id_.startswith(_EARLIER):
+                return _said_earlier(state, id_.removeprefix(_EARLIER), rows)
             case Changed("person") if state.unknown:  # the store's people have only now arrived
-                earlier = (_people(said)._replace(id="earlier") for said in state.earlier)
-                return Turn(state, (*earlier, _people(state.asked)))
+                earlier = (_people(said)._replace(id=_EARLIER + said) for said in state.earlier)
+                return Turn(state, (*earlier, _people(state.asked)))  # the last is answered first
             case Choice(number) if number <= len(state.people):
                 return _enter(state.people[number - 1])
             case Back():
@@ -129,6 +132,17 @@ def _by_badge(rows: Iterable[Mapping[str, Json]]) -> Result | None:
     """Whose badge was asked for, if it was one."""
     people = [_person(row) for row in rows if row.get("is_badge")]
     return _enter(people[0]) if len(people) == 1 else None
+
+
+def _said_earlier(state: SigningIn, said: str, rows: Iterable[Mapping[str, Json]]) -> Result:
+    """Whoever was asked for before something that nobody knows still signs in; what came after it is not taken."""
+    rows = tuple(rows)
+    called = [person for person in map(_person, rows) if _is_called(person, said)]
+    found = _by_badge(rows) or (_enter(called[0]) if len(called) == 1 else None)
+    if found is None or not state.unknown:
+        return Turn(state)
+    name = dict(found.verdict.text.args)["name"] if found.verdict else ""
+    return found._replace(verdict=Verdict(INFO, msg("sign_in.done_alone", name=name, rest=state.asked)))
 
 
 def _person(row: Mapping[str, Json]) -> Person:

@@ -114,6 +114,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "what.person": ("Ausweis {what:~}", "der Ausweis von {what:~}"),
     "what.place": "Platz {what}",
     "what.delivery": "Lieferung {what}",
+    "sign_in.done_alone": (
+        "Nochmal scannen",
+        "Angemeldet. Nochmal: {rest:~}",
+        "Angemeldet: {name:~}. „{rest:~}“ galt nicht: nochmal scannen",
+    ),
     "sign_in.already": ("Schon angemeldet", "Schon angemeldet: {name:~}"),
     # Home
     "home.title": ("Aufträge", "Offene Aufträge"),

@@ -114,6 +114,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "what.person": ("badge of {what:~}", "the badge of {what:~}"),
     "what.place": "place {what}",
     "what.delivery": "delivery {what}",
+    "sign_in.done_alone": (
+        "Scan it again",
+        "Signed in. Again: {rest:~}",
+        "Signed in: {name:~}. “{rest:~}” was not taken: scan it again",
+    ),
     "sign_in.already": ("Signed in already", "Signed in already: {name:~}"),
     # Home
     "home.title": ("Orders", "Open orders"),

@@ -114,6 +114,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "what.person": ("badge {what:~}", "le badge de {what:~}"),
     "what.place": ("lieu {what}", "l'emplacement {what}"),
     "what.delivery": ("livraison {what}", "la livraison {what}"),
+    "sign_in.done_alone": (
+        "Rescanner",
+        "Connecté. Rescanner : {rest:~}",
+        "Connecté : {name:~}. « {rest:~} » non pris : rescanner",
+    ),
     "sign_in.already": ("Déjà connecté", "Déjà connecté : {name:~}"),
     # Home
     "home.title": ("À faire", "Commandes ouvertes"),

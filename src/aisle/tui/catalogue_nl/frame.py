@@ -114,6 +114,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "what.person": ("badge {what:~}", "de badge van {what:~}"),
     "what.place": "plek {what}",
     "what.delivery": "levering {what}",
+    "sign_in.done_alone": (
+        "Scan opnieuw",
+        "Aangemeld. Opnieuw: {rest:~}",
+        "Aangemeld: {name:~}. “{rest:~}” ging niet mee: scan het opnieuw",
+    ),
     "sign_in.already": ("Al aangemeld", "Al aangemeld: {name:~}"),
     # Home
     "home.title": ("Orders", "Openstaande orders"),
