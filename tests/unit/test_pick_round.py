@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from aisle.jobs.base import Changed, Close, Closed, Query, Rows, Write
 from aisle.jobs.pick.picking import MOST
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg
@@ -102,6 +104,26 @@ def test_one_scan_per_take_whatever_the_number_of_totes() -> None:
     assert totes(hand) == {"A": 3, "B": 4, "C": 0}
     assert hand.all_sent == {("O1", 1): 3, ("O2", 1): 4}
     assert [body["order_number"] for body in hand.updates] == ["O1", "O2"]
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "tight"),
+    [
+        ("en", "Take 1.5 kg: A1.5", "1.5 kg: A1.5"),
+        ("nl", "Pak 1,5 kg: A1,5", "1,5 kg: A1,5"),
+        ("de", "Nimm 1,5 kg: A1,5", "1,5 kg: A1,5"),
+        ("fr", "Prendre 1,5 kg : A1,5", "1,5 kg : A1,5"),
+    ],
+)
+def test_what_each_tote_gets_of_measured_goods_is_written_as_people_of_the_language_do(
+    language: str, told: str, tight: str
+) -> None:
+    cheese = {"preferred_location_code": "A-1", "allow_decimal": True, "unit": "kg"}
+    orders = {"O1": [line(1, "P1", Decimal("1.5"), **cheese)], "O2": [line(1, "P1", 2, **cheese)]}
+    hand = Hand(orders=orders)
+    quantity = next(each.text for each in hand.view.lines if each.role == "quantity")
+    assert Voice(language=language).say(quantity) == told
+    assert Voice(language=language).short(quantity, len(tight)) == tight
 
 
 def test_a_typed_quantity_is_that_of_the_stop_and_fills_the_first_tote_first() -> None:

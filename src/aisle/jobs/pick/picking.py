@@ -8,6 +8,7 @@ from decimal import Decimal
 from aisle.jobs.base import whole
 from aisle.jobs.pick.history import HISTORY, Back, Before, Did, Laid
 from aisle.jobs.pick.walk import Take, arranged
+from aisle.jobs.view import Msg, msg
 from aisle.tuples import NamedTuple
 
 MOST = 20
@@ -189,12 +190,15 @@ def next_letter(state: Picking) -> str:
     return LETTERS[used + 1] if len(state.totes) < MOST and used + 1 < len(LETTERS) else ""
 
 
-def parts(state: Picking, quantities: Iterable[tuple[str, Decimal]]) -> str:
-    """Which tote gets how many: `A3 B4`."""
+def parts(state: Picking, quantities: Iterable[tuple[str, Decimal]]) -> str | Msg:
+    """Which tote gets how many: `A3 B4`, in any language. Of what is measured, each stop is of one tote, and its
+    fractions are written as each language does."""
     sums: dict[str, Decimal] = {}
     for order, quantity in quantities:
         letter = letter_of(state, order)
         sums[letter] = sums.get(letter, Decimal(0)) + quantity
+    if len(sums) == 1:
+        return next(msg("pick.part", tote=letter, quantity=quantity) for letter, quantity in sums.items())
     return " ".join(f"{letter}{whole(quantity)}" for letter, quantity in sums.items())
 
 

@@ -22,7 +22,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{done} von {of} +{totes}",
         "{done} von {of}; noch {rest}: {totes}",
     ),
-    "pick.measure_totes": ("{rest}: {totes}", "Nimm {rest} {unit}: {totes}"),
+    "pick.part": "{tote}{quantity}",
+    "pick.measure_totes": ("{rest}: {totes}", "{rest} {unit}: {totes}", "Nimm {rest} {unit}: {totes}"),
     "pick.tote_line": ("{tote}: {order}", "Kiste {tote}: {order}", "Kiste {tote}: {order} · {who:~}"),
     "pick.note_pool": (
         "Hier nur Pool {pool}",

@@ -22,7 +22,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{done} of {of} +{totes}",
         "{done} of {of}; {rest} more: {totes}",
     ),
-    "pick.measure_totes": ("{rest}: {totes}", "Take {rest} {unit}: {totes}"),
+    "pick.part": "{tote}{quantity}",
+    "pick.measure_totes": ("{rest}: {totes}", "{rest} {unit}: {totes}", "Take {rest} {unit}: {totes}"),
     "pick.tote_line": ("{tote}: {order}", "Tote {tote}: {order}", "Tote {tote}: {order} · {who:~}"),
     "pick.note_pool": (
         "Only pool {pool} here",

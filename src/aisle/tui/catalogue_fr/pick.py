@@ -22,7 +22,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{done}/{of} +{totes}",
         "{done} sur {of} ; encore {rest} : {totes}",
     ),
-    "pick.measure_totes": ("{rest} : {totes}", "Prendre {rest} {unit} : {totes}"),
+    "pick.part": "{tote}{quantity}",
+    "pick.measure_totes": ("{rest} : {totes}", "{rest} {unit} : {totes}", "Prendre {rest} {unit} : {totes}"),
     "pick.tote_line": ("{tote} : {order}", "Bac {tote} : {order}", "Bac {tote} : {order} · {who:~}"),
     "pick.note_pool": (
         "Ici, pool {pool} seul",

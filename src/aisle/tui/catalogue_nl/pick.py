@@ -22,7 +22,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{done}/{of} +{totes}",
         "{done} van {of}; nog {rest}: {totes}",
     ),
-    "pick.measure_totes": ("{rest}: {totes}", "Pak {rest} {unit}: {totes}"),
+    "pick.part": "{tote}{quantity}",
+    "pick.measure_totes": ("{rest}: {totes}", "{rest} {unit}: {totes}", "Pak {rest} {unit}: {totes}"),
     "pick.tote_line": ("{tote}: {order}", "Bak {tote}: {order}", "Bak {tote}: {order} · {who:~}"),
     "pick.note_pool": (
         "Hier alleen pool {pool}",
