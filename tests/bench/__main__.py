@@ -17,6 +17,7 @@ from tests.bench import (  # noqa: F401 - they register their rows
     rows_growth,
     rows_handhelds,
     rows_link,
+    rows_outbox,
     rows_pages,
     rows_path,
     rows_radio,
