@@ -1,4 +1,4 @@
-"""Rows about the outbox: neither a month of what was sent, nor what waits while the link is down, is in a scan's way."""
+"""Rows about the outbox: neither a month of what was sent nor what waits for the link is in the way of a scan."""
 
 from __future__ import annotations
 

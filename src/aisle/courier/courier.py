@@ -135,9 +135,8 @@ class Courier:
         self._wire_looking(client)
         self._wire_sending(client)
         self.delivery.recover()
-        for op in self.outbox.pending_effects():
-            if op.state == DONE:  # confirmed, and not read back by the courier before this one
-                self.refresher.confirmed(op)
+        for op in self.outbox.pending_effects(DONE):  # confirmed, and not read back by the courier before this one
+            self.refresher.confirmed(op)
 
     def _wire_reading(self, client: Client) -> None:
         """What brings the store here and keeps it fresh."""

@@ -200,12 +200,11 @@ class Outbox(Doubtful):
         sql = "SELECT 1 FROM op_lane l JOIN json_each(?) e ON l.lane = e.value WHERE l.n > ? LIMIT 1"
         return fetch_one(self._db, sql, lanes, old.n) is not None
 
-    def pending_effects(self) -> list[Operation]:
-        """What lies over the cache: unfinished operations, and done ones that were not read back; oldest first."""
-        return self._all(
-            "SELECT * FROM operation"
-            " WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected') ORDER BY n"
-        )
+    def pending_effects(self, state: str = "") -> list[Operation]:
+        """What lies over the cache, or of that what is of this state: unfinished operations, and done ones that were
+        not read back; oldest first."""
+        sql = "SELECT n FROM operation WHERE live = 1 AND state <> 'rejected' AND ? IN ('', state)"
+        return self._all(f"SELECT * FROM operation WHERE n IN ({sql}) ORDER BY n", state)  # noqa: S608
 
     def under_way(self, since: float) -> frozenset[str]:
         """Products whose stock may have changed at the service since then, by what was sent and not known before then
