@@ -30,7 +30,7 @@ def test_what_waits_is_found_by_its_index(outbox_db: apsw.Connection) -> None:
     queries = [sql for sql in asked if sql.lstrip().startswith("SELECT") and "operation" in sql]
     assert len(queries) == 3
     for sql in queries:
-        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}")]
+        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
         assert not [step for step in plan if step.startswith("SCAN") and "INDEX operation_live" not in step], sql
 
 

@@ -31,7 +31,7 @@ class SigningIn(NamedTuple):
     unknown: bool = False
     """Nobody of that name is known: going on under it is the one choice."""
     earlier: tuple[str, ...] = ()
-    """What was said before and nobody knew either: one of it may be the badge or the name of somebody who is not here yet."""
+    """What was said before and nobody knew either: the badge or name, it may be, of somebody who is not here yet."""
 
 
 Result = Turn[SigningIn]
