@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from aisle.courier.pull import progress
 from aisle.errors import StorageError
 from aisle.jobs.base import Start
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Step
 from aisle.local.cache.writer import Sync
 from aisle.local.db import fetch_one
 from aisle.local.host.home import Home
@@ -21,6 +22,7 @@ from aisle.local.host.signals import CourierSocket
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.wishes import take_wishes
+from aisle.local.reads.reads import Reads
 from aisle.local.session.lookout import HEARTBEAT, STALE, TELL_AGAIN
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
@@ -474,3 +476,28 @@ def test_live_is_said_only_of_a_link_that_somebody_keeps_up(home: Home) -> None:
         cache.set_link(Sync(state="offline"))
     assert state() == "offline"
     session.close()
+
+
+@pytest.mark.parametrize("scans", [(f"999*{BARCODES[2]}",), (BARCODES[2],)], ids=["other choices", "a quantity"])
+def test_a_number_that_was_on_the_screen_means_what_it_meant_there_or_nothing(home: Home, scans: tuple[str]) -> None:
+    with at(home, user="U1") as session:
+        question = say(session, "4101", f"99*{BARCODES[1]}")
+        assert [choice.id for choice in step(question).choices] == ["pick.way_take_rest"]
+        frame = say(session, *scans, "1")
+        assert frame.verdict is not None
+        assert "input.moved" in repr(frame.verdict.text), "it came before its picker has seen what the scan led to"
+        assert {line["line_number"]: line["picked_quantity"] for line in lines(home)}[2] == 0
+        picked = {line["line_number"]: line["picked_quantity"] for line in lines(home)}[3]
+        assert picked == (0 if "*" in scans[0] else 1)
+        assert told(say(session, "1"))[0] in (GOOD, INFO), "now it was on the screen"
+
+
+def step(frame: Frame) -> Step:
+    assert isinstance(frame.view, Step)
+    return frame.view
+
+
+def lines(home: Home) -> list[dict[str, Any]]:
+    """The lines of the order as a session sees them."""
+    (found,) = Reads(home, open_outbox(home.folder)).query("order", {"order_number": "4101"})[0]
+    return list(found["lines"])

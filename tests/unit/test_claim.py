@@ -214,7 +214,7 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     assert hand.feed(order(line(1, "P1", 5, picked_quantity=1), **BEN, claimed_on=LATER)) == ""
     assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
     assert hand.scan("P1", "9") == "pick.over"
-    assert hand.choices() == ["pick.way_take_rest", "pick.way_both", "pick.way_hand_over"]
+    assert hand.choices() == ["pick.way_both", "pick.way_hand_over", "pick.way_take_rest"]
     assert hand.scan("P1") == "pick.taken"
     assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
     assert hand.feed(Choice(2)) == "pick.out_hand"

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from aisle.tuples import NamedTuple
 
@@ -69,6 +70,9 @@ class Open(NamedTuple):
     labels: str = ""
     """Capital letters, and 0, that stand on what the step asks for: scanned, one is that thing, whatever it says when
     typed; typed, `1*B` is the thing B."""
+    stand_for: tuple[Any, ...] = ()
+    """What each of the choices is, where an input can put others in their place: a number that was on the screen
+    means what it was there, or nothing."""
     finds: bool = False
     """The list on the screen follows what is typed: with Enter one letter is a search too, and two digits; one
     digit where no row has a number."""

@@ -13,7 +13,7 @@ from typing import Any
 from aisle.jobs.amounts import far, number
 from aisle.jobs.base import Close, Context, Effect, Query, Settle, Turn, Write
 from aisle.jobs.claim import Claim, claim_of, is_later
-from aisle.jobs.pick import hands, picking
+from aisle.jobs.pick import hands, offers, picking
 from aisle.jobs.pick.history import Back
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.walk import all_own
@@ -56,7 +56,9 @@ def _free_now(state: Picking, tote: Tote) -> Result | None:
     if state.ways[at].kind == "open_free":
         return Turn(state)
     ways = (*state.ways[:at], Way("open_free", tote.order), *state.ways[at + 1 :])
-    return Turn(state._replace(ways=ways), (), Verdict(ASK, msg("pick.free_now", order=tote.order, choice=at + 1)))
+    asked = state._replace(ways=ways)
+    choice = offers.choices(asked).index(ways[at]) + 1
+    return Turn(asked, (), Verdict(ASK, msg("pick.free_now", order=tote.order, choice=choice)))
 
 
 def _question(order: str, found: Claim, row: Mapping[str, Any]) -> Msg:
@@ -83,7 +85,8 @@ def _taken_over(state: Picking, tote: Tote, found: Claim) -> Result | None:
     count = all_own(take for take in state.takes if take.order == tote.order)
     told = msg("pick.taken_over", order=tote.order, who=found.who, count=count)
     ways = (Way("both", tote.order, found.who), Way("hand_over", tote.order, found.who, quantity=count))
-    return Turn(known._replace(over=ways), (), Verdict(ASK, told))
+    given = tuple(way for way in state.over if way.kind in offers.GIVEN)
+    return Turn(known._replace(over=(*given, *ways)), (), Verdict(ASK, told))
 
 
 def _taken_along(state: Picking, tote: Tote, found: Claim) -> Result:

@@ -48,7 +48,7 @@ def told_given(state: Picking, rows: Iterable[Mapping[str, Any]]) -> Result:
     if not state.totes or not picking.next_letter(state):
         return Turn(state, (), told)
     ways = tuple(Way("take_in", str(row["order_number"])) for row in fresh)
-    over = (*(way for way in state.over if way.kind != "later"), *ways, Way("later"))
+    over = (*state.over, *ways) if Way("later") in state.over else (*state.over, *ways, Way("later"))
     return Turn(state._replace(over=over), (), told)
 
 

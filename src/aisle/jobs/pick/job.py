@@ -50,7 +50,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 10
+    version = 11
     journalled = True
 
     def begin(self) -> Picking:
@@ -65,7 +65,8 @@ class PickJob:
         )
         decimals = bool(take and take.decimal)
         labels = picking.labels(state)
-        return Open(offers.how_many(state), decimals, len(choices), letters=letters, labels=labels)
+        many = offers.how_many(state)
+        return Open(many, decimals, len(choices), letters=letters, labels=labels, stand_for=choices)
 
     def prefers(self, state: Picking) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
@@ -90,6 +91,7 @@ class PickJob:
         """The next state; see the functions below for each kind of event."""
         turn = pick_claim.begun(_next(state, event, context), context)
         turn = pick_put.marked(state, turn, context)
+        turn = turn._replace(state=offers.in_order(state, turn.state))
         return turn._replace(state=_closed(state, turn.state)) if _is_news(event) else turn
 
 
@@ -328,7 +330,7 @@ def _other_order(state: Picking, meaning: Meaning) -> Result:
 
 def _way(state: Picking, way: Way, context: Context) -> Result:
     """A numbered way on."""
-    state = state._replace(over=()) if way in state.over else state._replace(ways=())
+    state = offers.answered(state, way) if way in state.over else state._replace(ways=())
     match way.kind:
         case "look_up":
             return Turn(state, (Start("lookup", {"product_number": way.key}),))

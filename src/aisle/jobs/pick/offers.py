@@ -8,6 +8,9 @@ from aisle.jobs.pick.picking import NUMBER_OF, Picking, Way
 OF_QUANTITY = frozenset({"take_rest", "set", "both", "hand_over", "take_in", "later", *NUMBER_OF})
 """Kinds of ways on beside which the quantity stays open: it is what they ask about, or work goes on meanwhile."""
 
+GIVEN = ("take_in", "later")
+"""Kinds of ways on from the news that somebody has given an order."""
+
 
 def how_many(state: Picking) -> bool:
     """Whether a number says how many of the stop are in its totes, as far as it is none of the choices."""
@@ -27,10 +30,25 @@ def choices(state: Picking) -> tuple[Way, ...]:
     if state.back:
         return (*back_ways(state), *state.ways)
     if state.ways or state.over:
-        return (*state.ways, *state.over)
+        return (*state.ways, *state.over) if state.behind else (*state.over, *state.ways)
     if state.phase == "wait":
         return (Way("go_on"),) if any(tote.here for tote in state.totes) else ()
     if state.phase != "done" or not state.many or state.only:
         return ()
     lying = [tote.order for tote in state.totes if in_hand(state, tote.order)]
     return tuple(Way("tote", order) for order in lying) if len(lying) > 1 else ()
+
+
+def in_order(before: Picking, state: Picking) -> Picking:
+    """What is asked first keeps its numbers, whatever is asked beside it later."""
+    came = bool(state.over and not before.over)
+    behind = bool(state.over and state.ways and (before.ways if came else before.behind))
+    return state if behind == state.behind else state._replace(behind=behind)
+
+
+def answered(state: Picking, way: Way) -> Picking:
+    """One of the questions that stay asked has its answer; the others are still asked."""
+    of_given = way.kind in GIVEN
+    over = tuple(each for each in state.over if (each.kind in GIVEN) != of_given)
+    more = tuple(each for each in state.over if way.kind == "take_in" and each.kind == "take_in" and each != way)
+    return state._replace(over=(*over, *more, *((Way("later"),) if more else ())))

@@ -8,13 +8,27 @@ from typing import Any
 
 from aisle.jobs.view import INFO, Verdict, msg
 from aisle.local.session.stack import Level
+from aisle.scan.meaning import Choice, Open, Quantity, Said
 
 
 def meant_for(levels: Sequence[Level]) -> tuple[Any, ...]:
     """The page on the screen, as far as it decides what typed text means."""
     job, state, ref, _ = levels[-1]
     open_ = job.open(state)
-    return len(levels), job.name, ref, job.at(state), open_.choices, open_.quantity
+    return len(levels), job.name, ref, job.at(state), open_.choices, open_.quantity, open_.stand_for
+
+
+def means_else(said: Said, open_: Open, levels: Sequence[Level], seen: tuple[Any, ...]) -> bool:
+    """Whether that is a number which was on the screen (`seen`, as `meant_for` had it then), and was something else
+    there: what came before it in one queue has put other choices in their place."""
+    if not isinstance(said, Choice | Quantity):
+        return False
+    number = said.number if isinstance(said, Choice) else int(said.value) if not said.value % 1 else 0
+    before = seen[-1] if seen and seen[:3] == meant_for(levels)[:3] else ()
+    if not 1 <= number <= len(before):
+        return False
+    now = open_.stand_for[number - 1 : number] if isinstance(said, Choice) else ()
+    return bool(now != before[number - 1 : number])
 
 
 def not_taken(text: str, verdict: Verdict | None) -> Verdict:

@@ -15,7 +15,7 @@ from aisle.local.session.asking import NOTHING, Asking, answered, fairly, page_o
 from aisle.local.session.ear import detour
 from aisle.local.session.hearing import heard
 from aisle.local.session.house import PAGES, hidden, is_house, leads_back, meant, opening, page_called, pressed
-from aisle.local.session.open_line import meant_for
+from aisle.local.session.open_line import means_else, meant_for
 from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.screen import frame
 from aisle.local.session.stack import Outcome
@@ -208,6 +208,8 @@ def _understand(desk: Desk, text: str) -> Said:
         said = desk._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
     if open_.by_hand and isinstance(said, Choice) and meant_for(desk._stack.levels) != desk._queue.seen:
         return Refused("input.by_hand", text)  # it came with what opened the question: a scan in two pieces
+    if not asking.pending and means_else(said, open_, desk._stack.levels, desk._queue.seen):
+        return Refused("input.moved", text)
     return said
 
 

@@ -332,6 +332,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.letter": ("Kein Befehl {text:~}", "Den Befehl „{text:~}“ gibt es hier nicht"),
     "input.page": ("Keine Seite mehr", "Es gibt keine weitere Seite"),
     "input.by_hand": ("Nur tippen", "Ein Scan bestätigt nicht: die Nummer tippen"),
+    "input.moved": ("Neu wählen", "Die Nummern sind neu: noch einmal wählen"),
     "input.choice": (
         "Kein {text:~}; b: zurück",
         "Keine Auswahl {text:~}; b: zurück",

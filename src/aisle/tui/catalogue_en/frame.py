@@ -322,6 +322,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.letter": ("No command {text:~}", "There is no command “{text:~}” here"),
     "input.page": ("No further page", "There is no further page"),
     "input.by_hand": ("By hand only", "A scan does not confirm: type the number"),
+    "input.moved": ("Look again", "The numbers are new: choose again"),
     "input.choice": (
         "No {text:~}; b is back",
         "No choice {text:~}; b goes back",

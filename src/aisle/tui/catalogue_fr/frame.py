@@ -329,6 +329,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.letter": ("Pas d'action {text:~}", "Il n'y a pas d'action « {text:~} » ici"),
     "input.page": ("Pas d'autre page", "Il n'y a pas d'autre page"),
     "input.by_hand": ("À la main", "Un scan ne confirme pas : taper le numéro"),
+    "input.moved": ("Revoir", "Les numéros ont changé : choisir encore"),
     "input.choice": (
         "{text:~} ? b : retour",
         "Pas de choix {text:~} ; b : retour",

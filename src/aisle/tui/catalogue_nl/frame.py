@@ -325,6 +325,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.letter": ("Geen opdracht {text:~}", "Opdracht “{text:~}” bestaat hier niet"),
     "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
     "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het nummer"),
+    "input.moved": ("Kijk opnieuw", "De nummers zijn nieuw: kies opnieuw"),
     "input.choice": (
         "Geen {text:~}; b is terug",
         "Geen keuze {text:~}; b gaat terug",
