@@ -19,6 +19,7 @@ from aisle.jobs.view import (
     Link,
     ListWindow,
     Msg,
+    Row,
     Step,
     Stop,
     Verdict,
@@ -72,6 +73,12 @@ def test_what_is_cut_has_blank_lines_before_what_is_only_said_in_fewer_words() -
     lines = Line("product", raw("4085")), Line("quantity", far), Line("note", raw(why))
     shown = drawn(page(lines=lines), SMALL._replace(rows=9))
     assert shown[shown.index("Hillmoor Müsli No") :][:2] == ["Hillmoor Müsli No", "added sugar 500 g"]
+
+
+def test_figures_stay_on_the_line_on_which_they_are_whole() -> None:
+    stock = msg("lookup.stock_price", stock=msg("lookup.stock", stock=51), price=msg("raw", text="3.49 for one of it"))
+    lines = Line("product", raw("Berry")), Line("quantity", stock)
+    assert drawn(page(lines=lines), SMALL._replace(rows=10))[1:3] == ["≈ 51", ""]
 
 
 def test_where_nothing_is_listed_it_is_said_whole() -> None:
@@ -138,3 +145,13 @@ def test_good_news_whose_shortest_words_one_line_cuts_have_two(told: Msg, langua
 def test_a_code_is_not_broken_where_the_next_line_has_room_for_it() -> None:
     shown = band(Verdict(WRONG, raw("8710000000012 is not on this order.")))
     assert shown == ["NO             #11", "8710000000012 is", "not on this order."]
+
+
+@pytest.mark.parametrize("language", ["en", "nl", "de", "fr"])
+@pytest.mark.parametrize("title", [msg("logs.unfiltered", period=msg("logs.month")), msg("browse.title")])
+def test_the_title_of_a_long_list_leaves_room_for_which_rows_are_in_sight(title: Msg, language: str) -> None:
+    rows = tuple(Row(str(at), (raw(f"A-01-{at}"),)) for at in range(5))
+    view = ListWindow("logs", title, raw("Scan"), (raw("Place"),), rows, 0, 120)
+    shown = plain(paint(Frame(view, Link("live", 12.0), None, "", "0042", "Anna", 11, language), 20, 16))[0]
+    assert shown.endswith("1–5/120")
+    assert "…" not in shown

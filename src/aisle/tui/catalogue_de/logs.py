@@ -22,7 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.older": ("Ältere kommen noch", "Noch keine; ältere Einträge kommen noch."),
     "logs.none": ("Kein „{text:~}“", "Kein Eintrag passt zu „{text:~}“."),
     "logs.no_losses": ("Keine.", "Kein Verlust in diesen Wochen."),
-    "logs.unfiltered": ("Log: {period}", "Das Logbuch, {period}"),
+    "logs.unfiltered": ("Log", "Log: {period}", "Das Logbuch, {period}"),
     "logs.filtered": ("Log: {period}, {count}x", "Das Logbuch, {period}, {count} Filter"),
     "logs.narrowed": ("Log: {what:~}", "Log: {what:~}, {period}", "Das Logbuch: {what:~}, {period}"),
     "logs.narrowed_filtered": (

@@ -22,7 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.older": ("Older ones to come", "None yet; older entries are still to come."),
     "logs.none": ("No “{text:~}”", "No entry fits “{text:~}”."),
     "logs.no_losses": ("No losses.", "Nothing was lost in these weeks."),
-    "logs.unfiltered": ("Log: {period}", "The log, {period}"),
+    "logs.unfiltered": ("Log", "Log: {period}", "The log, {period}"),
     "logs.filtered": ("Log: {period}, {count}x", "The log, {period}, {count:filter|filters}"),
     "logs.narrowed": ("Log: {what:~}", "Log: {what:~}, {period}", "The log: {what:~}, {period}"),
     "logs.narrowed_filtered": (

@@ -191,7 +191,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Tout ce qui peut se faire d'ici. Taper un mot, puis le numéro. Un scan va au travail comme si cette page "
         "n'existait pas."
     ),
-    "commands.title": "Commandes d'aisle",
+    "commands.title": ("Actions", "Commandes d'aisle"),
     "commands.prompt": ("Numéro ou mots", "Taper le numéro, ou des mots pour trouver"),
     "commands.head": "Action",
     "commands.head_key": ("Touche", "Touche ici"),

@@ -22,7 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.older": ("Suite à venir", "Aucune encore ; les plus anciennes vont venir."),
     "logs.none": ("Rien : {text:~}", "Aucune entrée pour « {text:~} »."),
     "logs.no_losses": ("Sans perte.", "Rien n'a été perdu ces semaines-là."),
-    "logs.unfiltered": ("Suivi {period}", "Le journal, {period}"),
+    "logs.unfiltered": ("Suivi", "Suivi {period}", "Le journal, {period}"),
     "logs.filtered": ("Suivi {period}, {count}x", "Le journal, {period}, {count:filtre|filtres}"),
     "logs.narrowed": ("Suivi {what:~}", "Suivi {what:~}, {period}", "Le journal : {what:~}, {period}"),
     "logs.narrowed_filtered": (

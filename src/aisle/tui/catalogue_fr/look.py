@@ -69,7 +69,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.head_products": ("Art.", "Articles"),
     "browse.head_tags": "Étiq.",
     "browse.rest": ("Reste", "Reste de cet emplacement"),
-    "browse.title": "Emplacements",
+    "browse.title": ("Lieux", "Emplacements"),
     "browse.title_place": ("{place}", "Emplacement {place}"),
     "browse.prompt": ("Scan ou texte", "Scanner emplacement ou article, ou taper pour trouver"),
     "browse.prompt_list": ("Numéro, scan, mot", "Taper le numéro d'une ligne, scanner, ou taper pour trouver"),

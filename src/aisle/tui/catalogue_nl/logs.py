@@ -22,7 +22,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.older": ("Oudere komen nog", "Nog geen; oudere boekingen komen nog."),
     "logs.none": ("Geen “{text:~}”", "Geen boeking past bij “{text:~}”."),
     "logs.no_losses": ("Geen derving.", "In deze weken is er geen derving."),
-    "logs.unfiltered": ("Log: {period}", "Het logboek, {period}"),
+    "logs.unfiltered": ("Log", "Log {period}", "Log: {period}", "Het logboek, {period}"),
     "logs.filtered": ("Log: {period}, {count}x", "Het logboek, {period}, {count:filter|filters}"),
     "logs.narrowed": ("Log: {what:~}", "Log: {what:~}, {period}", "Het logboek: {what:~}, {period}"),
     "logs.narrowed_filtered": (

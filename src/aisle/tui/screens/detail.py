@@ -110,12 +110,13 @@ def _rooms(room: int, heads: Sequence[list[Line]], covered: int, kept: int) -> l
 
 def _unfolded(head: list[Line], spare: int, view: Detail, box: Box) -> list[Line]:
     """What it is, on as many more lines as are left blank: what one line cuts has two, then what it says in fewer
-    words."""
+    words, but for figures."""
     lines = list(head)
     said = [(told, [("".join(_parts(told, box, 1)), told.role)]) for told in view.lines]
     said.sort(key=lambda each: box.voice.mark not in each[1][0][0])
     for told, line in said:
-        whole = _parts(told, box, 2) if spare and line in lines else []
+        cut = box.voice.mark in line[0][0]
+        whole = _parts(told, box, 2) if spare and line in lines and (cut or told.role != "quantity") else []
         if len(whole) > 1:
             at = lines.index(line)
             lines[at : at + 1] = [[(part, told.role)] for part in whole]
