@@ -73,6 +73,7 @@ def test_so_many_of_a_code_that_nobody_knows_are_no_quantity(
         ("move", ("A-1",), "BADGE-U2", "move.not_this", "the badge of Anna Berg"),
         ("move", ("A-1",), "7001", "move.not_this", "delivery 7001"),
         ("stores", (), "A-1", "stores.not_this", "place A-1"),
+        ("walk", (), "7001", "walk.not_this", "delivery 7001"),
     ],
 )
 def test_what_was_scanned_is_said_where_a_page_has_no_use_for_it(
@@ -113,3 +114,11 @@ def test_a_scan_of_nothing_that_can_be_read_says_so(home: Home, scans: tuple[str
         before = say(session, *scans).view
         frame = say(session, code)
         assert (frame.view, told(frame)) == (before, (WRONG, "input.nothing"))
+
+
+def test_a_delivery_that_is_scanned_in_a_pick_is_not_unknown(home: Home) -> None:
+    announced(home)
+    with at(home, user="U1") as session:
+        before = say(session, "4101").view
+        frame = say(session, "7001")
+        assert (frame.view, told(frame)) == (before, (WRONG, "count_log.not_this"))

@@ -16,6 +16,7 @@ from aisle.jobs.pick.orders import QUERY, look
 from aisle.jobs.pick.picking import LETTERS, MOST
 from aisle.jobs.pick.walk import takes
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Verdict, msg
+from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed
 from aisle.scan.meaning import (
     LOCATION,
@@ -230,6 +231,8 @@ def _thing(state: Gathering, meanings: tuple[Meaning, ...]) -> Result:
     if first.kind == PRODUCT:
         asked = state._replace(ways=(Way("look_up", first.key),), taking_out=False)
         return _say(asked, WRONG, "walk.product", label=label)
+    if first.kind not in (PERSON, LOCATION):
+        return Turn(state, (), Verdict(WRONG, msg("walk.not_this", what=what_is(first))))
     return _say(state, WRONG, "walk.person" if first.kind == PERSON else "walk.place", what=label)
 
 

@@ -25,6 +25,7 @@ from aisle.jobs.pick.history import counted
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.why import wrong
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
+from aisle.jobs.what import what_is
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -284,7 +285,7 @@ def _thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> R
         return _other_order(state, first)
     if first.kind == PERSON:
         return wrong(state, "pick.person", name=first.label or first.key)
-    return wrong(state, "pick.unknown", code=first.code or first.key)
+    return Turn(state._replace(ways=()), (), Verdict(WRONG, msg("count_log.not_this", what=what_is(first))))
 
 
 def _usable(state: Picking, meanings: tuple[Meaning, ...]) -> list[Meaning]:

@@ -46,6 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.tote_twice": ("Kiste belegt", "{code:~} ist die Kiste eines anderen Auftrags dieser Runde"),
     "walk.unknown": ("Unbekannt: {code:~}", "Nichts heißt hier {code:~}. Auftrag scannen."),
     "walk.product": ("Ein Artikel", "{label:~} ist ein Artikel; Auftrag scannen"),
+    "walk.not_this": ("{what:~}?", "Das ist {what:~}; Auftrag scannen"),
     "walk.place": ("Ein Platz", "{what:~} ist ein Platz; Auftrag scannen"),
     "walk.person": ("Ein Ausweis", "Das ist der Ausweis von {what:~}; Auftrag scannen"),
     "walk.no_order": ("{order}: unbekannt", "In dieser Filiale ist kein Auftrag {order} offen"),

@@ -46,6 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.tote_twice": ("Tote is taken", "{code:~} is the tote of another order of this round"),
     "walk.unknown": ("Unknown: {code:~}", "Nothing here is called {code:~}. Scan an order."),
     "walk.product": ("A product", "{label:~} is a product; scan an order"),
+    "walk.not_this": ("{what:~}?", "That is {what:~}; scan an order"),
     "walk.place": ("A place", "{what:~} is a place; scan an order"),
     "walk.person": ("A badge", "That is the badge of {what:~}; scan an order"),
     "walk.no_order": ("No order {order}", "There is no open order {order} in this store"),

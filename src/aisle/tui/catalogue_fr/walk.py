@@ -46,6 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.tote_twice": ("Bac déjà pris", "{code:~} est le bac d'une autre commande de cette tournée"),
     "walk.unknown": ("Inconnu : {code:~}", "Rien ici ne s'appelle {code:~}. Scanner une commande."),
     "walk.product": ("Un article", "{label:~} est un article ; scanner une commande"),
+    "walk.not_this": ("{what:~} ?", "C'est {what:~} ; scanner une commande"),
     "walk.place": ("Un lieu", "{what:~} est un emplacement ; scanner une commande"),
     "walk.person": ("Un badge", "C'est le badge de {what:~} ; scanner une commande"),
     "walk.no_order": ("Aucune cde {order}", "Il n'y a pas de commande ouverte {order} dans ce magasin"),

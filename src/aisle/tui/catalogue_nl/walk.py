@@ -46,6 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.tote_twice": ("Bak is bezet", "{code:~} is de bak van een andere order in deze ronde"),
     "walk.unknown": ("Onbekend: {code:~}", "Niets heet hier {code:~}. Scan een order."),
     "walk.product": ("Een artikel", "{label:~} is een artikel; scan een order"),
+    "walk.not_this": ("{what:~}?", "Dat is {what:~}; scan een order"),
     "walk.place": ("Een plek", "{what:~} is een plek; scan een order"),
     "walk.person": ("Een badge", "Dat is de badge van {what:~}; scan een order"),
     "walk.no_order": ("Geen order {order}", "Er is geen open order {order} in deze winkel"),
