@@ -236,6 +236,20 @@ def test_an_answer_that_never_ends_takes_no_scan_with_it(rubbish: bytes, scan: b
             assert lines(items) == [*alone, EAN], (pause, size)
 
 
+@pytest.mark.parametrize("scan", [b"\x02\r", b"\x02\x03", b"\x01\x02\n", b"\x02\x03\r"])
+def test_a_scan_of_controls_alone_is_no_enter(scan: bytes) -> None:
+    (item,) = fed(scan)
+    assert isinstance(item, Line)
+    assert item.text == item.dropped == scan.decode().strip("\x03\r\n")
+
+
+def test_what_a_line_says_by_itself_leaves_the_enter_key_alone() -> None:
+    assert fed(b"\x00\x11\r") == [ENTER]
+    decoder = Decoder()
+    assert decoder.feed(b"\x02", 1.0) + decoder.feed(b"\r", 1.1 + SUFFIX_S) == [ENTER]
+    assert said(fed(b"\x028712\x03\r\x0299\x03\r")) == [("8712", "etx"), ("99", "etx")]
+
+
 PIECES = [b"\x1b[", b"\x1b[1", b"\x1b[1;", b"\x1b[?", b"\x1b[[", b"\x1b[M", b"\x1b[M ", b"\x1bO", b"\x1bO5"]
 
 

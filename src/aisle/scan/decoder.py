@@ -32,6 +32,8 @@ _ENDS: Final = {0x0D: "cr", 0x0A: "lf", 0x09: "tab", 0x03: "etx"}
 _ESC: Final = 0x1B
 _BRACKET: Final = 0x5B
 _IGNORED: Final = frozenset(range(0x20)) - {0x04, 0x1D, 0x1E, _ESC, 0x08, *_ENDS}
+_NOISE: Final = "\x00\x07\x11\x13"
+"""What a line or a terminal says by itself: padding, a bell, and stop and go. Other controls are a scan's."""
 _PASTE_START, _PASTE_END = "\x1b[200~", "\x1b[201~"
 _LATE_CSI = re.compile(r"\x1b\[(?:[\d;]*[A-HPQRSu~]|[IOZ]|\[[A-E])")
 _LATE_SS3 = re.compile(rb"O(?:[A-DFHMP-SXj-y])")
@@ -43,6 +45,7 @@ class Decoder:
     def __init__(self) -> None:
         self._text = ""
         self._dropped = ""
+        self._dropped_at = 0.0
         self._shown = ""
         self._high = b""
         self._first = self._seen = self._gap = 0.0
@@ -160,7 +163,7 @@ class Decoder:
 
     def _control(self, byte: int, t: float) -> None:
         if byte in _IGNORED:
-            self._dropped = (self._dropped + chr(byte))[:MOST_DROPPED]
+            self._dropped, self._dropped_at = (self._dropped + chr(byte))[:MOST_DROPPED], t
             return
         if self._high:
             self._settle_high()
@@ -188,6 +191,9 @@ class Decoder:
         if self._paste and t - self._seen <= PASTE_S:
             return
         self._paste = False
+        if dropped.strip(_NOISE) and t - self._dropped_at <= SUFFIX_S:
+            self._out.append(Line(dropped, end, self._dropped_at, t, 0.0, dropped))
+            return
         if end in ("cr", "lf"):
             self._out.append(Key("enter"))
 

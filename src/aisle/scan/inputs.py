@@ -14,7 +14,8 @@ class Line(NamedTuple):
     """One ended input: a scan, or what a person typed and ended with Enter."""
 
     text: str
-    """The characters between two terminators; GS, RS and EOT are kept, an AIM prefix too."""
+    """The characters between two terminators; GS, RS and EOT are kept, an AIM prefix too. A scan of other control
+    characters alone is these, so that it is no Enter."""
     end: str
     """What ended it: `cr`, `lf`, `tab`, `etx` or `paste`."""
     first: float
