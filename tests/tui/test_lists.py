@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from aisle.jobs.view import ListWindow, Msg, Row, raw
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens.list_window import body
@@ -52,6 +54,16 @@ def test_a_column_in_which_no_row_says_anything_is_not_there() -> None:
     assert head.split() == ["Product", "Number"]
     head, *_ = drawn(80, "Product|Number|What", "Cola|4001|", "Milk|4002|ended")
     assert head.split() == ["Product", "Number", "What"]
+
+
+def test_what_names_a_row_is_said_in_longer_words_where_the_other_columns_are_short() -> None:
+    kinds = ("exceptions.doubts", "exceptions.impossible", "exceptions.stuck")
+    about = Msg("exceptions.about_differences", (("value", 412),))
+    rows = tuple(Row(kind, (Msg(kind), raw("14"), about)) for kind in kinds)
+    view = ListWindow("exceptions", raw("Exceptions"), raw("Which?"), _cells("What|No.|About"), rows, 0, len(rows))
+    shown = ["".join(text for text, _ in line) for line in body(view, Box(40, 12, Voice())).lines if line][1:]
+    names = ("Doubts and refusals", "Stock that cannot be", "Stuck orders")
+    assert [re.split("  +", line.strip()) for line in shown] == [[name, "14", "412"] for name in names]
 
 
 def test_a_name_of_which_its_columns_leave_too_little_has_a_line_of_its_own_where_rows_stay_blank() -> None:

@@ -45,7 +45,7 @@ WORDS, DATED = "word.", ("moment", "logs.at_time")
 """How the messages for what became of work begin, and those for moments: half of one says nothing."""
 
 HOURS = 50
-"""Cells of a table below which a moment has no hour where words are cut."""
+"""Cells of a table below which moments have no hour where words are cut."""
 
 LEGIBLE = 14
 """Cells of every column, or all of its text, that its hour leaves to the others."""
@@ -223,10 +223,13 @@ class Sized(NamedTuple):
 
 
 def _sized(view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Voice, *, with_heads: bool) -> Sized:
-    """The longest words that fit uncut, else the shortest; moments keep their hour where the names can be read."""
+    """The longest words that fit uncut, else the shortest of all but what names a row, else the shortest; moments keep
+    their hour where the names can be read."""
 
-    def sized(level: int, dates: int) -> Sized:
+    def sized(level: int, dates: int, names: int = 0) -> Sized:
         cells = [[voice.say(cell, dates if cell.id.startswith(DATED) else level) for cell in row.cells] for row in rows]
+        if names > level:
+            cells = [[voice.say(row.cells[0], names), *texts[1:]] for row, texts in zip(rows, cells, strict=True)]
         heads = [voice.say(head, level) for head in view.heads] if with_heads else []
         cells, heads = _telling(cells, heads, room, gap)
         lines = [*cells, heads] if heads else cells
@@ -235,13 +238,13 @@ def _sized(view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Vo
         heads = [head if width(head) <= column else shorter[head] for head, column in zip(heads, columns, strict=False)]
         return Sized(cells, heads, columns)
 
-    for level in (9, 1):
-        if (found := sized(level, level)).whole:
+    dates = 9 if room >= HOURS else 0
+    for level, names in ((9, 9), (1, 1), (0, 9), (0, 1))[: 2 if rows[0].cells[0].id == NOTHING.id else 4]:
+        if (found := sized(level, level or dates, names)).whole:
             return found
     short = sized(0, 0)
-    long = sized(0, 9) if room >= HOURS else short
-    fits = len(long.columns) == len(short.columns) and long.legible
-    return long if fits else short
+    long = sized(0, dates) if dates else short
+    return long if len(long.columns) == len(short.columns) and long.legible else short
 
 
 def _two_lined(view: ListWindow, rows: Sequence[Row], first: int, box: Box) -> list[Line]:
