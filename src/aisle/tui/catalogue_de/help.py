@@ -53,7 +53,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "nächsten Auftrag scannen."
     ),
     "help.pick_back": (
-        "Diese Ware gehört zu keinem Auftrag mehr. Zurücklegen und den Platz scannen, oder was genannt wird."
+        "Diese Ware ist in deiner Hand und wird hier nicht mehr gepickt. Zurücklegen, wo sie war, oder dem "
+        "geben, der den Auftrag jetzt pickt; die getippte Nummer sagt, welches von beiden."
     ),
     "help.walk": (
         "Mehrere Aufträge in eine Runde nehmen: scannen, oder nach Nummer wählen. Jeder bekommt eine Kiste mit "

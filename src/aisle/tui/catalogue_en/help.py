@@ -48,8 +48,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "or scan the next order."
     ),
     "help.pick_back": (
-        "These goods are in your hands and belong to no order any more. Put them back and scan the place, or what "
-        "is named."
+        "These goods are in your hands, and you pick them for no order now. Put them back where they were, "
+        "or hand them to whoever picks the order; the number you type says which."
     ),
     "help.walk": (
         "Put several orders into one round: scan them, or choose them by number. Each gets a tote with a letter. "

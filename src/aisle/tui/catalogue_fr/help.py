@@ -50,7 +50,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "commande suivante."
     ),
     "help.pick_back": (
-        "Ces articles n'appartiennent plus à une commande. Les remettre et scanner l'emplacement, ou ce qui est nommé."
+        "Ces articles sont en main et ne se préparent plus ici. Les remettre à leur place, ou les donner à "
+        "qui prépare la commande ; le numéro tapé dit lequel des deux."
     ),
     "help.walk": (
         "Mettre plusieurs commandes dans une tournée : les scanner ou les choisir par numéro. Chacune a un bac "

@@ -46,7 +46,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "order."
     ),
     "help.pick_back": (
-        "Deze goederen horen niet meer bij een order. Leg ze terug en scan de plek, of wat genoemd wordt."
+        "Deze goederen heb je in de hand en pick je voor geen order meer. Leg ze terug waar ze lagen, of "
+        "geef ze aan wie de order nu pickt; het nummer dat je typt zegt welke van de twee."
     ),
     "help.walk": (
         "Doe meerdere orders in één ronde: scan ze, of kies ze met hun nummer. Elk krijgt een bak met een letter. "
