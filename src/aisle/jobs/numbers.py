@@ -2,6 +2,7 @@
 
 Codes of up to seven digits are typed and scanned like quantities. A place or an order of just that code is meant as
 likely as so many pieces, and a product too, unless its number is as short as most quantities are.
+What that is, or anything else of which a page makes nothing, is said in words.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Query
-from aisle.jobs.view import Msg, msg
-from aisle.scan.meaning import ORDER, PRODUCT, Meaning
+from aisle.jobs.view import Msg, msg, raw
+from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Meaning
 
 SHORTEST = 3
 """Digits of the number of a product or an order that is asked about."""
@@ -62,3 +63,15 @@ def prompt(choices: int, *, scans: bool = True) -> Msg:
     """What is asked where numbers choose and any other number says how many; `scans`: a scan goes on from there."""
     id_ = "prompt.choose_or_many" if scans else "prompt.choose_or_type"
     return msg(id_, numbers=f"1-{choices}" if choices > 1 else "1")
+
+
+def what_is(meaning: Meaning) -> Msg:
+    """`order 4101`, `the badge of Petra Oakes`, in words; a product by its name alone."""
+    if meaning.kind in (ORDER, REFERENCE):
+        return msg("what.order", what=meaning.key)
+    if meaning.kind == LOCATION:
+        return msg("what.place", what=meaning.key)
+    if meaning.kind == DELIVERY:
+        return msg("what.delivery", what=meaning.key)
+    label = meaning.label or meaning.key
+    return msg("what.person", what=label) if meaning.kind == PERSON else raw(label)

@@ -27,8 +27,8 @@ from aisle.jobs.base import (
 from aisle.jobs.chain import catalogue_view
 from aisle.jobs.chain.catalogue_sheet import Facet, Hit, facet_of, hit_of, page_of
 from aisle.jobs.chain.catalogue_state import Catalogue
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
-from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Meaning, Move, Open, Text, Thing, Unknown
 

@@ -44,8 +44,8 @@ from aisle.jobs.chain.store_product_fields import (
 )
 from aisle.jobs.chain.store_product_sheet import StoreProduct, doubts, objection, store_product, why_not
 from aisle.jobs.chain.store_product_state import CHART, PAGE, SURE, VALUE, Page
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
-from aisle.jobs.what import what_is
 from aisle.jobs.window import LETTERS, leafed
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Quantity, Text, Thing, Unknown
 

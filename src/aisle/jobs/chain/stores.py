@@ -27,8 +27,8 @@ from aisle.jobs.base import (
 from aisle.jobs.chain import stores_view
 from aisle.jobs.chain.store_sheet import Listed, listed_of, sheet_of
 from aisle.jobs.chain.stores_state import Stores
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
-from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import Back, Choice, Command, Move, Open, Text, Thing, Unknown
 

@@ -29,8 +29,8 @@ from aisle.jobs.base import (
 from aisle.jobs.count import counting, log_view
 from aisle.jobs.count.log_state import Entry, Log
 from aisle.jobs.count.losing import reasons
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
-from aisle.jobs.what import what_is
 from aisle.jobs.window import room
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Open, Text, Thing, Unknown
 

@@ -15,8 +15,8 @@ from aisle.jobs.base import Close, Closed, Context, Effect, Event, Opened, Query
 from aisle.jobs.count import counting, loss_view
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import HISTORY, NUMBERED, Losing, Reason, Said, reasons
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
-from aisle.jobs.what import what_is
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,

@@ -10,8 +10,8 @@ from aisle.jobs.base import Context, Query, Turn
 from aisle.jobs.count import asking
 from aisle.jobs.count.counting import Counting, Next
 from aisle.jobs.feet import LAST, natural
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import GOOD, INFO, WRONG
-from aisle.jobs.what import what_is
 from aisle.scan.meaning import LOCATION, PRODUCT, Meaning, Thing
 
 Result = Turn[Counting]

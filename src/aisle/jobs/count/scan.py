@@ -10,8 +10,8 @@ from aisle.jobs import numbers
 from aisle.jobs.base import Context, Query, Turn
 from aisle.jobs.count import asking, counting
 from aisle.jobs.count.counting import Counting, Item, Next
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
-from aisle.jobs.what import what_is
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Command, Meaning, Thing
 
 Result = Turn[Counting]

@@ -30,8 +30,8 @@ from aisle.jobs.count.losing import Reason, reasons
 from aisle.jobs.desk import logs_view
 from aisle.jobs.desk.logs_filter import FIELDS, KEPT, TYPED, Filter, arguments, bounds, since, values_of
 from aisle.jobs.desk.logs_state import Entry, Logs, Loss
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import GOOD, INFO, WRONG, Verdict, View, msg
-from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (
     LOCATION,

@@ -20,8 +20,8 @@ from aisle.jobs.move import task as move_task
 from aisle.jobs.move import view as move_view
 from aisle.jobs.move.moving import HELD_BY, ZERO, Moving, Part, Pool, Way
 from aisle.jobs.move.told import told
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
-from aisle.jobs.what import what_is
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,

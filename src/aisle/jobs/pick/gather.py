@@ -9,6 +9,7 @@ from typing import Any
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.claim import claim_of
+from aisle.jobs.numbers import what_is
 from aisle.jobs.pick import gather_view
 from aisle.jobs.pick.gather_state import Chosen, Gathering, Way
 from aisle.jobs.pick.given import given_to
@@ -16,7 +17,6 @@ from aisle.jobs.pick.orders import QUERY, look
 from aisle.jobs.pick.picking import LETTERS, MOST
 from aisle.jobs.pick.walk import takes
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Verdict, msg
-from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed
 from aisle.scan.meaning import (
     LOCATION,

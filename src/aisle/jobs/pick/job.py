@@ -13,6 +13,7 @@ from typing import Any
 from aisle.jobs import numbers
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
 from aisle.jobs.house.note import reading
+from aisle.jobs.numbers import what_is
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
 from aisle.jobs.pick import hands, offers, picking
@@ -25,7 +26,6 @@ from aisle.jobs.pick.history import counted
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.why import wrong
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
-from aisle.jobs.what import what_is
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,

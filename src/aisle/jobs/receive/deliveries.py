@@ -11,11 +11,11 @@ from typing import Any
 from aisle.jobs import window
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
+from aisle.jobs.numbers import what_is
 from aisle.jobs.receive import deliveries_view
 from aisle.jobs.receive.deliveries_state import ALL, OPEN, RECEIPTS, RECEIVED, Deliveries, Sheet
 from aisle.jobs.receive.receiving import Listed, line_of, listed_of
 from aisle.jobs.view import INFO, WRONG, Verdict, View, msg
-from aisle.jobs.what import what_is
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (
     DELIVERY,

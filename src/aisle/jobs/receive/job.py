@@ -27,6 +27,7 @@ from aisle.jobs.base import (
     Turn,
     Wish,
 )
+from aisle.jobs.numbers import what_is
 from aisle.jobs.receive import take as receive_take
 from aisle.jobs.receive import view as receive_view
 from aisle.jobs.receive import which as receive_which
@@ -34,7 +35,6 @@ from aisle.jobs.receive.receiving import HISTORY, ZERO, Receiving, Result, Way, 
 from aisle.jobs.receive.take import OPERATION
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View
-from aisle.jobs.what import what_is
 from aisle.scan.meaning import (
     DELIVERY,
     LOCATION,
