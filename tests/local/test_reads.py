@@ -103,16 +103,17 @@ def test_what_is_measured_counts_as_one_piece_beside_pieces(
 ) -> None:
     cache.put_products([product("P1", "Cheese", allow_decimal=True), product("P2", "Tea")])
     lines = line(1, "P1", 1.5), line(2, "P2", 3, picked=2), line(3, "P1", 2, picked=1)
-    cache.put_orders([order("1", *lines), order("2", line(1, "P2", 4))], lines_known=True, read_began=1)
+    short = line(4, "P1", 2, picked=1, is_picked=True), line(5, "UNKNOWN", 2)
+    cache.put_orders([order("1", *lines, *short), order("2", line(1, "P2", 4))], lines_known=True, read_began=1)
 
     def far() -> tuple[Any, ...]:
         rows, _ = reads.query(read, {"order_number": "1", "orders": ["1"]})
         row = next(row for row in rows if row["order_number"] == "1")
         return row["picked_pieces"], row["pieces"], row["picked_quantity"]
 
-    assert far() == (2, 5, 3)
+    assert far() == (3, 8, 4)
     write(outbox, update("1", {1: Decimal("1.5")}))
-    assert far() == (3, 5, Decimal("4.5")), "what is on its way counts"
+    assert far() == (4, 8, Decimal("5.5")), "what is on its way counts"
     (other,), _ = reads.query("order", {"order_number": "2"})
     assert "pieces" not in other
 

@@ -210,6 +210,15 @@ JOIN orders o ON o.order_number = e.value JOIN line l ON l.order_number = o.orde
 JOIN product p ON p.product_number = l.product_number WHERE p.allow_decimal
 """
 
+_PIECES = """
+SELECT l.order_number, sum(CASE WHEN p.allow_decimal THEN 1 ELSE l.raw ->> 'quantity' END),
+  sum(CASE WHEN NOT ifnull(p.allow_decimal, 0) THEN l.raw ->> 'picked_quantity' ELSE l.raw ->> 'picked_quantity' > 0
+    AND (ifnull(l.raw ->> 'is_picked', 0) IN (1, 'true') OR l.raw ->> 'picked_quantity' >= l.raw ->> 'quantity') END)
+FROM json_each(?) e JOIN line l ON l.order_number = e.value
+LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
+"""
+"""As `_pieces` counts the lines of orders of which nothing is on its way."""
+
 
 def with_pieces(cache: apsw.Connection, pending: Pending, rows: list[Row]) -> list[Row]:
     """Orders with measured goods, whose quantities have no sum, with how many `pieces` they are of and how many of
@@ -220,10 +229,13 @@ def with_pieces(cache: apsw.Connection, pending: Pending, rows: list[Row]) -> li
     for number, began, product in fetch(cache, _MEASURED, to_text(list(by_number))):
         measured.setdefault(number, set()).add(product)
         read[number] = began
-    for number, products in measured.items():
+    settled = [number for number in measured if number not in pending]
+    for number, of, picked in fetch(cache, _PIECES, to_text(settled)) if settled else ():
+        by_number[number].update(picked_pieces=decimal(picked), pieces=decimal(of))
+    for number in measured.keys() & pending.keys():
         lines = lines_of(cache, number)
-        lay_over({"order_number": number}, lines, pending.get(number, ()), read[number])
-        counted = (_pieces(line, measured=line.get("product_number") in products) for line in lines)
+        lay_over({"order_number": number}, lines, pending[number], read[number])
+        counted = (_pieces(line, measured=line.get("product_number") in measured[number]) for line in lines)
         by_number[number].update(_in_pieces(counted))
     return rows
 
