@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -18,16 +19,20 @@ from tests.bench import shop
 from tests.bench.rows_sync import catalogue_entry, stock_entry
 
 BATCH = 5000
+LAST = datetime(2026, 3, 2, 18, tzinfo=UTC)
+"""When the youngest entry of a log was made."""
+WEEK_S = 7 * 86400
 URL = "http://127.0.0.1:1"
 
 
-def grow(root: Path, products: int, orders: int = 0) -> Home:
-    """Fills the cache of a home with so many products, their stock and places, and orders of three lines.
+def grow(root: Path, products: int, orders: int = 0, logs: int = 0) -> Home:
+    """Fills the cache of a home with so many products, their stock and places, orders of three lines, and entries of
+    the log of one week.
 
     A home that was filled before by this version is left as it is. The same numbers give the same store.
     """
     home = Home(root, URL, shop.STORE)
-    filled = root / f"filled-{VERSION}-2"
+    filled = root / f"filled-{VERSION}-3"
     if filled.exists():
         return home
     rmtree(root, ignore_errors=True)
@@ -46,6 +51,8 @@ def grow(root: Path, products: int, orders: int = 0) -> Home:
         cache.put_orders([endless(goods)], lines_known=True, read_began=1.0)
         for numbers in chunks(range(orders)):
             cache.put_orders((order(number, goods) for number in numbers), lines_known=True, read_began=1.0)
+        for numbers in chunks(range(logs)):
+            cache.put_logs([entry(number, WEEK_S * number / logs, goods) for number in numbers], "2026-01-01")
     filled.touch()
     return home
 
@@ -84,6 +91,26 @@ def order(number: int, goods: Sequence[shop.Product]) -> dict[str, Any]:
         "total_lines": 3,
         "total_quantity": sum(line["quantity"] for line in lines),
         "lines": lines,
+    }
+
+
+def entry(number: int, ago: float, goods: Sequence[shop.Product]) -> dict[str, Any]:
+    """An entry of the log, so many seconds before the others end: a movement, or now and then a count or a loss."""
+    each = goods[number % len(goods)]
+    said: dict[str, Any] = {"source": "movement"}
+    if number % 10 == 0:
+        said = {"source": "aisle", "reason_code": number % 70 // 10, "reason_code_description": "Damaged"}
+    elif number % 25 == 1:
+        said = {"source": "aisle", "counted_quantity": 4, "expected_quantity": 4}
+    return {
+        "id": number + 1,
+        "store_number": shop.STORE,
+        "product_number": each.number,
+        "location_code": each.place,
+        "quantity": -1,
+        "app_user_name": shop.USER,
+        "moved_on": (LAST - timedelta(seconds=ago)).isoformat(),
+        **said,
     }
 
 

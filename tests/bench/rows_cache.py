@@ -23,6 +23,7 @@ LISTS: dict[str, tuple[str, dict[str, Any]]] = {
     "open orders": ("orders", {"size": WINDOW}),
     "order board": ("board", {"size": WINDOW}),
     "places": ("places", {"size": WINDOW}),
+    "the log": ("logs", {"size": WINDOW}),
 }
 """Lists that a store has many rows of: the read that opens each, by what it is called."""
 
@@ -102,7 +103,7 @@ def lists(bench: Bench) -> Sequence[Pair]:
     """The read that a page begins with, in a session that has opened it before, the two sizes in turns."""
     many = bench.times(100_000, 1_000)
     sizes = ((1_000, 100), (max(many, 1_000), many))  # ten products lie at a place
-    homes = [grow(bench.folder / f"grown-{products}-{orders}", products, orders) for products, orders in sizes]
+    homes = [grow(bench.folder / f"grown-{products}-{count}", products, count, count) for products, count in sizes]
     with reading(homes[0]) as few, reading(homes[1]) as full:
         return [_opened(few, full, read, bench.times(200, 5)) for read in LISTS.values()]
 

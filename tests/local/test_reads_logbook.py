@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import errno
 import stat
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from aisle.jobs.base import Export, Query
 from aisle.jobs.desk.logs import COLUMNS
 from aisle.jobs.desk.logs_filter import Filter, arguments, bounds
 from aisle.local.cache import logs as cache_logs
+from aisle.local.cache.logs import utc
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import open_outbox
@@ -89,6 +93,29 @@ def test_every_filter_of_the_list(reads: Reads) -> None:
     rows, total = reads.query("logs", {"first": 1, "size": 2})
     assert ([row["key"] for row in rows], total) == (["2", "3"], 9)
     assert (rows[0]["description"], rows[0]["difference"], rows[0]["review_status"]) == ("Rye bread", 12, "1")
+
+
+MOMENTS = [f"2026-11-{day}T{hour:02}:{minute}:00Z" for day in (18, 19) for hour in range(3) for minute in (10, 40)]
+LIMITS = st.sampled_from(["", *MOMENTS])
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.sampled_from(MOMENTS), max_size=12), st.sampled_from(["", *MOMENTS]), st.sampled_from(["", *MOMENTS])
+)
+def test_a_log_is_counted_as_it_is_listed(
+    reads: Reads, aisle_home: Path, there: list[str], since: str, until: str
+) -> None:
+    """By hours where nothing but days limits it, of what is forgotten none."""
+    since, until = limits
+    with closing(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True)) as connection:
+        cache = Cache(connection, STORE)
+        cache.put_logs([entry(100 + n, "P1", 1, at) for n, at in enumerate(there)], "2026-01-01T00:00:00Z")
+        listed = reads.query("logs", {"since": since, "until": until, "size": 100})
+        plain = [row for row in reads.query("logs", {"size": 100})[0] if since <= row["at"].replace(".000", "")]
+        assert len(listed[0]) == listed[1] == len([row for row in plain if not until or row["at"] < utc(until)])
+        connection.execute("DELETE FROM log WHERE CAST(key AS INTEGER) >= 100")
+        assert reads.query("logs", {})[1] == len(ENTRIES)
 
 
 def test_words_are_found_without_accents_case_and_punctuation(reads: Reads, aisle_home: Path) -> None:

@@ -324,6 +324,14 @@ CREATE TABLE log_hour (
   quantity NUMERIC NOT NULL,
   PRIMARY KEY (hour, kind, app_user)
 ) WITHOUT ROWID;
+CREATE TABLE log_many (hour TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER log_more AFTER INSERT ON log BEGIN
+  INSERT INTO log_many VALUES (substr(new.at, 1, 13), 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER log_less AFTER DELETE ON log BEGIN
+  UPDATE log_many SET n = n - 1 WHERE hour = substr(old.at, 1, 13);
+  DELETE FROM log_many WHERE hour = substr(old.at, 1, 13) AND n = 0;
+END;
 CREATE TABLE log_place (
   hour TEXT NOT NULL,
   kind TEXT NOT NULL,

@@ -33,25 +33,32 @@ WORDS = 4
 WEEKS = 8
 """Weeks of losses, the present one included."""
 
-_WHERE = """
-FROM log l LEFT JOIN product p ON p.product_number = l.product_number
-WHERE l.at >= :since AND l.at <= :until AND (l.at < :until OR l.key < :past)
-AND (:product = '' OR l.product_number = :product)
-AND (:user = '' OR l.app_user_name = :user)
-AND (:reason = '' OR CAST(l.raw ->> 'reason_code' AS TEXT) = :reason)
-AND (:review = '' OR CAST(l.raw ->> 'review_status' AS TEXT) = :review)
-AND (:reference = '' OR instr(lower(l.raw ->> 'reference'), :reference) > 0)
-AND (:source = '' OR l.raw ->> 'source' = :source)
-AND (:low < 0 OR CAST(l.key AS INTEGER) >= :low) AND (:high < 0 OR CAST(l.key AS INTEGER) <= :high)
-AND (:places = '' OR lower(l.raw ->> 'location_code') IN (SELECT lower(value) FROM json_each(:places)))
-AND (:w0 = '' OR instr(l.text, :w0) > 0 OR instr(p.text, :w0) > 0)
-AND (:w1 = '' OR instr(l.text, :w1) > 0 OR instr(p.text, :w1) > 0)
-AND (:w2 = '' OR instr(l.text, :w2) > 0 OR instr(p.text, :w2) > 0)
-AND (:w3 = '' OR instr(l.text, :w3) > 0 OR instr(p.text, :w3) > 0)
-"""
+_LIMITS = {
+    "since": "l.at >= :since",
+    "until": "l.at < :until",
+    "past": "(l.at, l.key) < (:past_at, :past)",
+    "product": "l.product_number = :product",
+    "user": "l.app_user_name = :user",
+    "reason": "CAST(l.raw ->> 'reason_code' AS TEXT) = :reason",
+    "review": "CAST(l.raw ->> 'review_status' AS TEXT) = :review",
+    "reference": "instr(lower(l.raw ->> 'reference'), :reference) > 0",
+    "source": "l.raw ->> 'source' = :source",
+    "low": "CAST(l.key AS INTEGER) >= :low",
+    "high": "CAST(l.key AS INTEGER) <= :high",
+    "places": "lower(l.raw ->> 'location_code') IN (SELECT lower(value) FROM json_each(:places))",
+    **{f"w{at}": f"(instr(l.text, :w{at}) > 0 OR instr(p.text, :w{at}) > 0)" for at in range(WORDS)},
+}
+"""Only what is asked for is said: entries without a limit, or within days, are then counted along an index."""
 
-_ROWS = f"SELECT l.key, l.at, l.raw, p.name {_WHERE} ORDER BY l.at DESC, l.key DESC LIMIT :size OFFSET :first"
-_COUNT = f"SELECT count(*) {_WHERE}"
+_PRODUCT = "LEFT JOIN product p ON p.product_number = l.product_number"
+_ROWS = """
+SELECT l.key, l.at, l.raw, p.name FROM log l {product} WHERE {limits} ORDER BY l.at DESC, l.key DESC
+LIMIT :size OFFSET :first
+"""
+_COUNT = "SELECT count(*) FROM log l {product} WHERE {limits}"
+_HOUR = len("2026-01-01T08")
+_HOURS = "SELECT ifnull(sum(n), 0) FROM log_many WHERE (hour > ?1 OR NOT ?2) AND (hour < ?3 OR ?3 = '')"
+_BETWEEN = "SELECT count(*) FROM log WHERE at >= ? AND at < ?"
 _ONE = """
 SELECT l.key, l.at, l.raw, p.name FROM log l LEFT JOIN product p ON p.product_number = l.product_number WHERE l.key = ?
 """
@@ -59,8 +66,6 @@ _REASONED = "SELECT key, at, raw FROM log WHERE at >= ? AND raw ->> 'reason_code
 _SPAN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
 _PLACES = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
 _BACK = "SELECT key, at, raw FROM log WHERE at >= ? AND instr(raw, ?) > 0"
-
-FOREVER = "9999"
 
 LEAST, LAST = "\0", "\U0010ffff"
 """What comes before and behind everything that a code may go on with."""
@@ -85,9 +90,9 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result | Found:
     places = meant or (_places(cache, code) or [code] if code else [])
     first, size = window(args, SIZE)
     past: Mapping[str, Any] | None = args.get("past")
-    said: dict[str, Any] = {
+    asked: dict[str, Any] = {
         "since": utc(str(args.get("since") or "")),
-        "until": past["at"] if past else utc(str(args.get("until") or "")) or FOREVER,
+        "until": "" if past else utc(str(args.get("until") or "")),
         "past": past["key"] if past else "",
         "product": str(args.get("product_number") or ""),
         "user": str(args.get("app_user_name") or ""),
@@ -98,13 +103,31 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result | Found:
         "source": str(args.get("source") or ""),
         "low": _bound(args.get("from_id")),
         "high": _bound(args.get("to_id")),
-        **{f"w{at}": words[at] if at < len(words) else "" for at in range(WORDS)},
+        **{f"w{at}": word for at, word in enumerate(words)},
     }
-    found = [_entry(*row) for row in cache.execute(_ROWS, {**said, "first": first, "size": size}).fetchall()]
+    said = {name: value for name, value in asked.items() if value not in ("", None)}
+    limits = " AND ".join(_LIMITS[name] for name in said) or "1"
+    window_of = {"first": first, "size": size, "past_at": past["at"] if past else ""}
+    rows_ = cache.execute(_ROWS.format(product=_PRODUCT, limits=limits), {**said, **window_of}).fetchall()
+    found = [_entry(*row) for row in rows_]
     if past:
         return found, len(found)
-    ((total,),) = cache.execute(_COUNT, said).fetchall()
-    return Found(_named(cache, found), int(str(total)), _reaches_behind(cache, str(args.get("since") or "")))
+    if said.keys() <= {"since", "until"}:
+        total = _many(cache, asked["since"], asked["until"])
+    else:
+        sql = _COUNT.format(product=_PRODUCT if words else "", limits=limits)
+        total = int(str(cache.execute(sql, said).fetchall()[0][0]))
+    return Found(_named(cache, found), total, _reaches_behind(cache, str(args.get("since") or "")))
+
+
+def _many(cache: apsw.Connection, since: str, until: str) -> int:
+    """How many entries there are between two moments (empty: no limit): whole hours are counted already."""
+    first, last = since[:_HOUR], until[:_HOUR]
+    ((total,),) = fetch(cache, _HOURS, first, since != "", last)
+    for hour in {first, last} - {""}:
+        ((more,),) = fetch(cache, _BETWEEN, max(since, hour), min(until or LAST, hour + LAST))
+        total += more
+    return int(total)
 
 
 def _reaches_behind(cache: apsw.Connection, since: str) -> bool:
@@ -144,9 +167,9 @@ def _named(cache: apsw.Connection, rows: list[Row]) -> list[Row]:
     return rows
 
 
-def _bound(value: Json) -> int:
+def _bound(value: Json) -> int | None:
     text = str(value or "")
-    return int(text) if text.isdecimal() else -1
+    return int(text) if text.isdecimal() else None
 
 
 def _entry(key: Any, at: Any, raw: Any, name: Any) -> Row:
