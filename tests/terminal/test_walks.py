@@ -58,7 +58,7 @@ def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop,
     ben.shows("gives you order", "WALK-2; it is")
     ben.take("1", "pick.product", "pick.opened")
     ben.shows("WALK-2")
-    anna.take("1", "pick.product", "pick.put_back_done")
+    anna.take("1", "pick.product", "pick.handed_over")
     ben.enter(second)
     ben.terminal.wait_for(lambda _: sum(shop.picked("WALK-2").values()) == 2, START_S)
     settled(ben, demo_home)

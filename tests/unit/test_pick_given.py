@@ -72,6 +72,7 @@ def test_an_order_that_was_given_away_leaves_the_walk_and_its_tote_is_handed_ove
     assert (hand.view.name, hand.choices()) == ("pick.back", ["pick.way_handed_over", "pick.way_is_back"])
     assert "pick.note_back_given" in [each.text.id for each in hand.view.lines]
     assert hand.state.back[0].letter == "B"
+    assert hand.job.holds(hand.state) == ("4101",), "its order is in nobody's round but the other's"
     hand.feed(Choice(1))
     assert (hand.view.name, product(hand)) == ("pick.product", "P1")
     assert hand.all_sent == {("4102", 1): 1}

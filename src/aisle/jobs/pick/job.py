@@ -80,8 +80,8 @@ class PickJob:
         return state.step
 
     def holds(self, state: Picking) -> tuple[str, ...]:
-        """The orders of the round whose lines are here, and those of which something is in hand for somebody else."""
-        left = (back.order for back in state.back if back.passed_on)
+        """The orders of the round whose lines are here, and those with goods in hand that somebody took over."""
+        left = (back.order for back in state.back if back.why == "claimed")
         return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.here), *left)))
 
     def view(self, state: Picking) -> Step:
