@@ -100,11 +100,9 @@ LIMITS = st.sampled_from(["", *MOMENTS])
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    st.lists(st.sampled_from(MOMENTS), max_size=12), st.sampled_from(["", *MOMENTS]), st.sampled_from(["", *MOMENTS])
-)
+@given(st.lists(st.sampled_from(MOMENTS), max_size=12), st.tuples(LIMITS, LIMITS))
 def test_a_log_is_counted_as_it_is_listed(
-    reads: Reads, aisle_home: Path, there: list[str], since: str, until: str
+    reads: Reads, aisle_home: Path, there: list[str], limits: tuple[str, str]
 ) -> None:
     """By hours where nothing but days limits it, of what is forgotten none."""
     since, until = limits
