@@ -28,17 +28,17 @@ CLAIM = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 
 Row = dict[str, Json]
 
-_SAID = """n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
-  CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
+_SAID = """
+SELECT n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
+  CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END FROM operation"""
 """The fields of `Said`."""
 
 _PENDING = f"""
-SELECT {_SAID} FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')
+{_SAID} WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')
 """  # noqa: S608 - fields of our own
 
 _WRITTEN = f"""
-SELECT {_SAID} FROM operation
-WHERE n IN (SELECT n FROM turn WHERE turn > ?) AND live = 1 AND state <> 'rejected'
+{_SAID} WHERE n IN (SELECT n FROM turn WHERE turn > ?) AND live = 1 AND state <> 'rejected'
 """  # noqa: S608 - fields of our own
 
 _TURNS = "SELECT (SELECT min(turn) FROM turn), (SELECT max(turn) FROM turn)"
