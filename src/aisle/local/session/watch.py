@@ -135,7 +135,7 @@ class Watch:
     def _file(self, why: str) -> str:
         """Which file is wrong, by its name, and in which line; what is wrong in it, `aisle doctor` says."""
         named = next((path.name for path in self._loaded.files if str(path) in why), "settings.toml")
-        line = re.search(r"\(at line (\d+)", why)
+        line = re.search(r"\(at\sline\s(\d+)", why)
         return f"{named}:{line[1]}" if line else named
 
 
