@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import apsw
 import pytest
 
-from aisle.local.db import transaction
+from aisle.local.db import fetch, transaction
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.reads import overlay as overlays
@@ -70,6 +71,7 @@ def test_what_is_undone_gives_its_turn_to_another(outbox_db: apsw.Connection) ->
         outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
         assert set(overlay.orders()) == {"4101", "4102"}
         raise ZeroDivisionError
+    assert set(overlay.orders()) == {"4101"}
     pick(outbox, "4103")
     assert set(overlay.orders()) == {"4101", "4103"}
 
@@ -83,3 +85,27 @@ def test_turns_do_not_pile_up(outbox_db: apsw.Connection, home: Home) -> None:
     (kept,) = other.execute("SELECT count(*) FROM turn").fetchone() or (0,)
     other.close()
     assert 10_000 <= kept < 11_001
+
+
+def test_what_moves_on_in_the_middle_of_a_look_is_there_still(
+    outbox_db: apsw.Connection, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = open_outbox(home.folder)
+    outbox, overlay = Outbox(other), Overlay(outbox_db)
+    (op_id,) = pick(outbox, "4101")
+    assert set(overlay.orders()) == {"4101"}
+    pick(outbox, "4102")
+    asked: list[str] = []
+
+    def fetched(connection: apsw.Connection, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        asked.append(sql)
+        rows = fetch(connection, sql, *values)
+        if len(asked) == 2:
+            outbox.begin_sending(op_id, b"{}")
+        return rows
+
+    monkeypatch.setattr(overlays, "fetch", fetched)
+    assert set(overlay.orders()) == {"4101", "4102"}
+    assert len(asked) > 2
+    assert overlay.orders()["4101"][0].state == "sending"
+    other.close()

@@ -282,6 +282,8 @@ def test_what_has_changed_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
 @example("28IIIIIWWWWWC")
 @example("21IIIIIPPPPPC:2")
 @example("2IIIIINC")
+@example("28IIIIWWWC:2")
+@example("28IIIIWWWWC:3")
 @example("2IIIIIWC\n")
 def test_a_pattern_of_codes_fits_a_file_where_a_session_can_use_it(text: str) -> None:
     try:

@@ -42,7 +42,7 @@ _FORMS = {
     "reasons": (r"\s*\d+\s*[+-]\s*\S.*", "'1 - Damaged' (takes from the stock) or '5 + Found' (adds to it)"),
     "short_reasons": (r"\s*\d+\s+\S.*", "'22 Damaged' or '20 0 Place is empty' (nothing is left there)"),
     "restricted_codes": (
-        r"(?=(?:.{8}|.{12,14})(?::\d)?\Z)(?=[^:]*I)\d+[\dIX]*(?:W[\dIXW]*|P[\dIXP]*|N[\dIXN]*)C(?::\d)?",
+        r"(?=(?:[^:]{8}|[^:]{12,14})(?::\d)?\Z)(?=[^:]*I)\d+[\dIX]*(?:W[\dIXW]*|P[\dIXP]*|N[\dIXN]*)C(?::\d)?",
         "'28IIIIIWWWWWC' (weight) or '21IIIIIPPPPPC:2' (price)",
     ),
 }

@@ -28,18 +28,19 @@ CLAIM = ("claimed_by", "claimed_name", "claimed_on", "claimed_terminal")
 
 Row = dict[str, Json]
 
-_SAID = """
-SELECT n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
-  CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END FROM operation"""
+_SAID = """n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
+  CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
 """The fields of `Said`."""
 
 _PENDING = f"""
-{_SAID} WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')
+SELECT {_SAID} FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')
 """  # noqa: S608 - fields of our own
 
 _WRITTEN = f"""
-{_SAID} WHERE n IN (SELECT n FROM turn WHERE turn > ?) AND live = 1 AND state <> 'rejected'
+SELECT written, live = 1 AND state <> 'rejected', {_SAID}
+FROM (SELECT DISTINCT n AS written FROM turn WHERE turn > ?) LEFT JOIN operation ON n = written
 """  # noqa: S608 - fields of our own
+"""In one look: others write between two, and what is written in the second alone would be none of the first."""
 
 _TURNS = "SELECT (SELECT min(turn) FROM turn), (SELECT max(turn) FROM turn)"
 
@@ -107,7 +108,7 @@ class Overlay:
         stamp = self.stamp()
         if stamp != self._stamp:
             self._read()
-            self._stamp = stamp
+            self._stamp = None if self._db.in_transaction else stamp
 
     def _read(self) -> None:
         first, last = fetch(self._db, _TURNS)[0]
@@ -118,9 +119,13 @@ class Overlay:
             found = {row[0]: row for row in fetch(self._db, _PENDING)}
             self._learn(found, [n for n in self._known if n not in found])
         elif since < last:
-            found = {row[0]: row for row in fetch(self._db, _WRITTEN, since)}
-            written = fetch(self._db, "SELECT DISTINCT n FROM turn WHERE turn > ?", since)
-            self._learn(found, [n for (n,) in written if n in self._known and n not in found])
+            found, over = {}, []
+            for n, is_pending, *said in fetch(self._db, _WRITTEN, since):
+                if is_pending:
+                    found[n] = tuple(said)
+                elif n in self._known:
+                    over.append(n)
+            self._learn(found, over)
 
     def _learn(self, found: Mapping[int, tuple[Any, ...]], over: Iterable[int]) -> None:
         """What these say now, and that those are pending no more."""

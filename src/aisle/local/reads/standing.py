@@ -95,7 +95,7 @@ class Standings:
         touched = pending.touched
         if touched is None or version != self._version:
             touched, self._hidden, self._extra = set(pending), set(), {}
-        pending.touched, self._version = set(), version
+        pending.touched, self._version = set(), None  # what breaks off below is reckoned anew
         for number in touched:
             self._hidden.discard(number)
             self._extra.pop(number, None)
@@ -105,6 +105,7 @@ class Standings:
                 self._hidden.add(number)
             elif state != OPEN and standing.is_open:
                 self._extra[number] = (pickup, sort, number)
+        self._version = version
         return frozenset(self._hidden), sorted(self._extra.values())
 
 

@@ -292,7 +292,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.stuck": (
         "Nichts gesendet",
         "Nichts gesendet: der Kurier steht still. Alles ist notiert",
-        "Nichts gesendet: der Kurier antwortet nicht. Alles ist notiert. In 2 min kommt einer; sonst: aisle doctor",
+        "Nichts gesendet: der Kurier antwortet nicht. Alles ist notiert. Bald kommt ein anderer; sonst: aisle doctor",
     ),
     "session.renewed": (
         "Neu starten",

@@ -145,7 +145,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_handed_over": ("Übergeben", "Es ist übergeben"),
     "pick.way_is_back": ("Liegt wieder", "Es liegt wieder, wo es war"),
     "pick.handed_over": ("Übergeben", "{count} übergeben", "Übergeben: {count}, das bleibt gepickt"),
-    "pick.note_others": ("{count} anderswo", "{count} davon hat jemand anders in der Hand."),
+    "pick.note_others": ("{count} anderswo", "In der Hand von jemand anderem: {count}."),
     "pick.ahead_hand": ("In der Hand", "In deiner Hand"),
     "pick.order_passed_on": ("Bei anderen", "Jemand anders pickt diesen Auftrag"),
     "home.lying": ("{count} in Hand", "{count} in Hand, ablegen"),

@@ -282,7 +282,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.stuck": (
         "Nothing is sent",
         "Nothing is sent: the courier stands still. All is kept",
-        "Nothing is sent: the courier does not answer. All is kept. Another comes in 2 minutes; if not: aisle doctor",
+        "Nothing is sent: the courier does not answer. All is kept. Another comes soon; if not: aisle doctor",
     ),
     "session.renewed": (
         "Quit, start anew",

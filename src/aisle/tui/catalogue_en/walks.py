@@ -141,7 +141,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_handed_over": ("Handed over", "It is handed over"),
     "pick.way_is_back": ("It is back", "It is back where it was"),
     "pick.handed_over": ("Handed over", "{count} handed over", "Handed over: {count}, which stay picked"),
-    "pick.note_others": ("{count} elsewhere", "{count} of it is in somebody else's hand."),
+    "pick.note_others": ("{count} elsewhere", "In somebody else's hand: {count}."),
     "pick.ahead_hand": ("In hand", "In your hand"),
     "pick.order_passed_on": ("Not yours now", "Somebody else picks this order now"),
     "home.lying": ("{count} in hand", "{count} in hand, put down"),

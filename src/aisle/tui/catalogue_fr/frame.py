@@ -289,7 +289,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.stuck": (
         "Rien n'est envoyé",
         "Rien n'est envoyé : le coursier ne bouge plus. Tout est gardé",
-        "Rien n'est envoyé : le coursier ne répond pas. Tout est gardé. Un autre vient en 2 min ; sinon : aisle doctor",
+        "Rien n'est envoyé : le coursier ne répond pas. Tout est gardé. Un autre vient bientôt ; sinon : aisle doctor",
     ),
     "session.renewed": (
         "Quitter, relancer",

@@ -149,7 +149,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_handed_over": ("Remis", "C'est remis au collègue"),
     "pick.way_is_back": ("Replacé", "C'est replacé à sa place"),
     "pick.handed_over": ("Remis", "{count} remis au collègue", "Remis au collègue : {count}, qui restent prélevés"),
-    "pick.note_others": ("{count} ailleurs", "{count} est dans les mains d'un autre."),
+    "pick.note_others": ("{count} ailleurs", "Dans les mains d'un autre : {count}."),
     "pick.ahead_hand": ("En main", "Dans ta main"),
     "pick.order_passed_on": ("À un collègue", "Un autre prépare cette commande"),
     "home.lying": ("{count} en main", "{count} en main, à poser"),

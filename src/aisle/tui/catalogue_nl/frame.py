@@ -285,7 +285,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.stuck": (
         "Niets verzonden",
         "Niets verzonden: de koerier staat stil. Alles is bewaard",
-        "Niets verzonden: de koerier antwoordt niet. Alles is bewaard. In 2 min komt een andere; zo niet: aisle doctor",
+        "Niets verzonden: de koerier antwoordt niet. Alles is bewaard. Straks komt een andere; zo niet: aisle doctor",
     ),
     "session.renewed": (
         "Stop en herstart",

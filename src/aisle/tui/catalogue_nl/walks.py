@@ -137,7 +137,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_handed_over": ("Overgedragen", "Het is overgedragen"),
     "pick.way_is_back": ("Ligt terug", "Het ligt weer op zijn plek"),
     "pick.handed_over": ("Overgedragen", "{count} overgedragen", "Overgedragen: {count}, dat blijft gepickt"),
-    "pick.note_others": ("{count} elders", "{count} ervan heeft iemand anders in de hand."),
+    "pick.note_others": ("{count} elders", "In de hand van een ander: {count}."),
     "pick.ahead_hand": ("In de hand", "In jouw hand"),
     "pick.order_passed_on": ("Van een ander", "Iemand anders pickt deze order nu"),
     "home.lying": ("{count} vast", "{count} vast, leg neer"),
