@@ -315,6 +315,9 @@ async def test_in_all_orders_nothing_is_lost_or_doubled(own: Two, document: Two,
 async def test_what_found_no_room_is_said_in_words_and_stays_until_somebody_settles_it(own: Two) -> None:
     await own.play("O1", ((0, 2), (1, 2), (0, 0), (1, 0)))
     (row,) = own.hosts[1].reads.query("refusals", REFUSALS)[0]
+    later = {**REFUSALS, "since": "9999"}
+    assert own.hosts[1].reads.query("refusals", later)[0] == []
+    assert own.hosts[1].reads.query("refusals", {**later, "ops": [row["op_id"]]})[0] == [row]
     assert in_words(row["why"]) == "Line 1 is at 3 of 3 (U1); 1 too many in your hand: put back"
     desk = own.hosts[1].desk
     with transaction(desk.db):

@@ -266,11 +266,11 @@ def test_undo_takes_back_one_s_own_picks_alone() -> None:
     assert (said["base_picked_quantity"], said["picked_quantity"]) == (3, 1)
 
 
-def refused(op_id: str, left: int, number: int = 1) -> Rows:
+def refused(op_id: str, left: int, number: int = 1, user: str = CONTEXT.user) -> Rows:
     """What the service could not take of a line."""
     said = {"line_number": number, "left": Decimal(left), "picked_quantity": 3, "quantity": 3, "picked_username": "ben"}
     body = {"orders": {"order_number": "1042", "order_lines": []}}
-    return Rows(LEFT_OVER, ({"op_id": op_id, "body": body, "left": said, "why": "", "label": "P1"},), 1)
+    return Rows(LEFT_OVER, ({"op_id": op_id, "user": user, "body": body, "left": said, "why": "", "label": "P1"},), 1)
 
 
 def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
@@ -287,3 +287,44 @@ def test_what_found_no_room_is_to_be_put_back_and_then_settled() -> None:
     assert hand.feed(refused("OP", 2)) == ""
     assert hand.feed(refused("OTHER", 2, number=9)) == ""
     assert hand.feed(refused("LESS", -2)) == ""
+
+
+def test_who_came_first_is_not_told_to_put_back_what_found_no_room_of_a_colleague() -> None:
+    hand = Hand(line(1, "P1", 3))
+    hand.scan("P1", "3")
+    assert hand.feed(refused("OP", 3, user="ben")) == ""
+    assert hand.state.back == ()
+    assert sum(take.own for take in hand.state.takes) == 3
+
+
+def test_nobody_is_told_that_he_was_faster_himself() -> None:
+    hand = Hand(line(1, "P1", 3))
+    hand.context = hand.context._replace(user="ben")
+    hand.scan("P1", "2")
+    assert hand.feed(refused("OP", 2, user="ben")) == "pick.left_over"
+
+
+def test_what_was_settled_elsewhere_is_asked_for_no_more() -> None:
+    hand = Hand(line(1, "P1", 3))
+    hand.scan("P1", "2")
+    hand.feed(refused("OP", 2))
+    hand.feed(Changed("outbox", ""))
+    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == LEFT_OVER]
+    assert asked[-1].args["ops"] == ["OP"]
+    assert hand.feed(refused("OP", 2)) == ""
+    assert hand.view.name == "pick.back"
+    assert hand.feed(Rows(LEFT_OVER, (), 0)) == "pick.back_settled"
+    assert hand.view.name == "pick.product"
+    assert not [effect for effect in hand.effects if isinstance(effect, Settle)]
+
+
+def test_what_was_settled_elsewhere_closes_the_page_that_is_left_of_a_round() -> None:
+    hand = Hand(line(1, "P1", 3))
+    hand.scan("P1", "2")
+    hand.feed(refused("OP", 2))
+    hand.feed(order(line(1, "P1", 3, picked_quantity=3), is_active=False))
+    hand.feed(Changed("outbox", ""))
+    asked = [each for each in hand.effects if isinstance(each, Query) and each.id == LEFT_OVER]
+    assert asked[-1].args["since"] == "9999"
+    hand.feed(Rows(LEFT_OVER, (), 0))
+    assert isinstance(hand.effects[-1], Close)

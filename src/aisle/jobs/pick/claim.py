@@ -6,7 +6,7 @@ people's picks are added up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -28,6 +28,9 @@ ASKED = ("take_over", "open_free")
 
 OTHERS = ("both", "hand_over")
 """Ways on from the news that somebody else has taken an order over."""
+
+_NEVER = "9999"
+"""A moment that nothing is younger than."""
 
 LEFT_OVER, REFUSED = "left_over", "refused"
 """The queries for what the service could not take of this round's picks, and of what was put down."""
@@ -194,8 +197,8 @@ def _begun(state: Picking, order: str) -> bool:
 
 
 def left_over(state: Picking) -> tuple[Query, ...]:
-    """Asks what of this round the service could not take."""
-    return _refusals(state, LEFT_OVER, "update-customer-order")
+    """Asks what of this round the service could not take, and whether that is still to be put back."""
+    return _refusals(state, LEFT_OVER, "update-customer-order", *(back.op_id for back in state.back if back.op_id))
 
 
 def refused(state: Picking) -> tuple[Query, ...]:
@@ -203,10 +206,13 @@ def refused(state: Picking) -> tuple[Query, ...]:
     return _refusals(state, REFUSED, "create-movement") if any(step.laid for step in state.history) else ()
 
 
-def _refusals(state: Picking, id_: str, operation: str) -> tuple[Query, ...]:
+def _refusals(state: Picking, id_: str, operation: str, *known: str) -> tuple[Query, ...]:
     ours = (tote.opened or tote.since for tote in state.totes)
     since = min((moment for moment in ours if moment), default="")
-    return (Query(id_, "refusals", {"operation": operation, "since": since}),) if since else ()
+    if not since and not known:
+        return ()
+    args = {"operation": operation, "since": since or _NEVER}
+    return (Query(id_, "refusals", {**args, "ops": list(known)} if known else args),)
 
 
 def told_refused(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Result:
@@ -230,14 +236,17 @@ def _end_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((item.get("to_location") or {} for item in row["body"]), {})
 
 
-def told_left_over(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Result:
-    """Somebody else has picked a line full meanwhile: what is too many in the hand is to be put back."""
-    found = [back for row in rows if row["op_id"] not in state.told for back in _too_many(state, row)]
+def told_left_over(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """Somebody else has picked a line full meanwhile: what is too many in the hand of whoever came second is to be put
+    back by him alone."""
+    mine = [row for row in rows if row["user"] == context.user and row["op_id"] not in state.told]
+    found = [back for row in mine for back in _too_many(state, row)]
     if not found:
-        return Turn(state)
+        return _settled_elsewhere(state, {row["op_id"] for row in rows})
     last, row = found[-1]
     told = tuple(dict.fromkeys((*state.told, *(back.op_id for back, _ in found))))
-    who = str(row.get("picked_name") or row.get("picked_username") or "")
+    by = str(row.get("picked_username") or "")
+    who = "" if by == context.user else str(row.get("picked_name") or by)
     done, of = number(row.get("picked_quantity")), number(row.get("quantity"))
     text = msg("pick.left_over", label=last.label, done=done, of=of, count=last.quantity)
     if who:
@@ -246,6 +255,17 @@ def told_left_over(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Resul
         state = _out_of_hand(state, back)
     state = state._replace(back=(*state.back, *(back for back, _ in found)), told=told, ways=())
     return Turn(state, (), Verdict(WRONG, text))
+
+
+def _settled_elsewhere(state: Picking, open_: Collection[str]) -> Result:
+    """What was answered for at another terminal, or in the list of what is in doubt, is asked for no more."""
+    back = tuple(back for back in state.back if not back.op_id or back.op_id in open_)
+    if back == state.back:
+        return Turn(state)
+    told = Verdict(INFO, msg("pick.back_settled"))
+    if not back and not state.totes:
+        return Turn(state, (Close(told),))
+    return Turn(state._replace(back=back, ways=()), (), told)
 
 
 def _out_of_hand(state: Picking, back: Back) -> Picking:

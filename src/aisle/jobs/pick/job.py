@@ -51,7 +51,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 11
+    version = 12
     journalled = True
 
     def begin(self) -> Picking:
@@ -161,7 +161,7 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
         case Rows(pick_given.GIVEN, rows, _):
             return pick_given.told_given(state, rows)
         case Rows(pick_claim.LEFT_OVER, rows, _):
-            return pick_claim.told_left_over(state, rows)
+            return pick_claim.told_left_over(state, rows, context)
         case Changed("order", ""):
             return Turn(state, pick_orders.look_again(state, wish=False))
         case Changed("order", key) if picking.tote_of(state, key) or any(back.order == key for back in state.back):

@@ -29,7 +29,8 @@ GROUP BY 1, 2 ORDER BY 3 DESC, 2
 """
 
 _REFUSED = """
-SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND operation = ? AND occurred_at >= ? ORDER BY n
+SELECT * FROM operation WHERE live = 1 AND state = 'rejected' AND operation = ?
+AND (occurred_at >= ? OR op_id IN (SELECT value FROM json_each(?))) ORDER BY n
 """
 
 
@@ -64,7 +65,8 @@ def _preferred(cache: apsw.Connection, numbers: str, known: set[tuple[str, str]]
 def refusals(outbox: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """Operations of one kind that the service refused and nobody has settled: op_id, user, why, label, body, and of
     what found no room on an order line also what was `left` of it (see `remainder`); oldest first."""
-    found = [as_operation(row) for row in fetch(outbox, _REFUSED, str(args["operation"]), str(args["since"]))]
+    asked = str(args["operation"]), str(args["since"]), to_text(args.get("ops") or [])
+    found = [as_operation(row) for row in fetch(outbox, _REFUSED, *asked)]
     rows: list[Row] = [
         {
             "op_id": each.op_id,

@@ -18,7 +18,8 @@ searched for.
 `store` (store_number; without it this one). `count_log` (now, user, product_number, search, first, size): the day's
 counts, losses and corrections, youngest first. `reasons`: those that the store's logs have named.
 `homes` (product_numbers): the places of each, those that have some first, in the order of feet. `refusals` (operation,
-since): what the service refused and why, oldest first. `doubts` (op_id, first, size): what is not settled, those that
+since, ops): what the service refused since then, or of these operations, and why, oldest first.
+`doubts` (op_id, first, size): what is not settled, those that
 need a person first; `trouble`: how many these are; `open` (user, now): how many wait to be
 sent, with rows of what this user has in hand (aisle.local.reads.in_hand). `named` (code): what it is the
 number of. Of picking: `stranger`, `lying`, `pickups`, see aisle.local.reads.pick; `spot`, see aisle.local.reads.spot.

@@ -150,4 +150,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.order_passed_on": ("Bei anderen", "Jemand anders pickt diesen Auftrag"),
     "home.lying": ("{count} in Hand", "{count} in Hand, ablegen"),
     "pick.in_place_again": ("An {place}", "Zurück: wieder an {place}", "Zurück: {label:~} wieder von {place}"),
+    "pick.back_settled": ("Erledigt", "Woanders erledigt", "Was zu viel war, ist woanders erledigt"),
 }

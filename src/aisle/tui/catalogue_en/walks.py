@@ -146,4 +146,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.order_passed_on": ("Not yours now", "Somebody else picks this order now"),
     "home.lying": ("{count} in hand", "{count} in hand, put down"),
     "pick.in_place_again": ("At {place}", "Undone: at {place} again", "Undone: {label:~} is taken at {place} again"),
+    "pick.back_settled": ("Settled", "Settled elsewhere", "What was too many is settled elsewhere"),
 }

@@ -154,4 +154,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.order_passed_on": ("À un collègue", "Un autre prépare cette commande"),
     "home.lying": ("{count} en main", "{count} en main, à poser"),
     "pick.in_place_again": ("À {place}", "Annulé : de nouveau à {place}", "Annulé : {label:~} de nouveau à {place}"),
+    "pick.back_settled": ("Réglé", "Réglé ailleurs", "Ce qui était de trop est réglé ailleurs"),
 }

@@ -142,4 +142,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.order_passed_on": ("Van een ander", "Iemand anders pickt deze order nu"),
     "home.lying": ("{count} vast", "{count} vast, leg neer"),
     "pick.in_place_again": ("Op {place}", "Ongedaan: weer op {place}", "Ongedaan: {label:~} weer van {place}"),
+    "pick.back_settled": ("Afgehandeld", "Elders afgehandeld", "Wat te veel was, is elders afgehandeld"),
 }
