@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{op.name:42} {op.method:6} {op.path}")
         return 0
     op = operation(arguments.operation)
-    loaded = settings_of(arguments)
+    loaded = settings_of(arguments, writes=True)
     call = _call(op, arguments, loaded)
     if arguments.all:
         return asyncio.run(_all(op, call, loaded))

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     directory = Path(arguments.directory)
     if not directory.is_dir():
         raise UsageError(f"{directory} is no folder. Name the one that holds products.csv, orders.csv and so on.")
-    report = asyncio.run(_load(directory, settings_of(arguments), arguments.strict))
+    report = asyncio.run(_load(directory, settings_of(arguments, writes=True), arguments.strict))
     lines = report.lines()
     for line in lines:
         print(line)

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from aisle import __version__
+from aisle.errors import SettingsError
 from aisle.settings import LANGUAGES, THEMES, Loaded, load
 from aisle.text import clean
 
@@ -89,12 +90,20 @@ def add_app(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", action="version", version=f"aisle {__version__}")
 
 
-def settings_of(arguments: argparse.Namespace, *, strict: bool = True, tell: bool = True) -> Loaded:
+def settings_of(
+    arguments: argparse.Namespace, *, strict: bool = True, tell: bool = True, writes: bool = False
+) -> Loaded:
     """The settings in force for this command line; not strict, what is wrong in a file is left out. `tell` says on
-    stderr what is wrong, where what a file said before is in force."""
+    stderr what is wrong, where what a file said before is in force.
+
+    Raises SettingsError where a file has an error and the command `writes`: which service a mistake was to name, nobody
+    knows.
+    """
     from aisle.settings import Settings
 
     loaded = load({key: value for key, value in vars(arguments).items() if key in Settings._fields}, strict=strict)
+    if writes and loaded.wrong:
+        raise SettingsError(loaded.wrong[0])
     for problem in loaded.wrong if tell else ():
         print(f"aisle: {clean(problem)} Until then what it said before is in force.", file=sys.stderr)
     return loaded

@@ -21,7 +21,7 @@ Person = dict[str, Any]
 
 def run(arguments: argparse.Namespace) -> int:
     """Lists people, sets one or lets one go; 0 when it is done, 1 where the service keeps no people."""
-    loaded = settings_of(arguments)
+    loaded = settings_of(arguments, writes=arguments.action != "list")
     return asyncio.run({"list": _list, "set": _set, "remove": _remove}[arguments.action](loaded, arguments))
 
 
