@@ -150,6 +150,24 @@ def test_each_part_of_the_filter_is_chosen_typed_or_scanned() -> None:
     assert hand.state.filter == Filter()
 
 
+@pytest.mark.parametrize("kind", [ORDER, PRODUCT, LOCATION, PERSON])
+def test_whatever_is_said_where_a_reference_is_asked_is_one(kind: str) -> None:
+    hand = Hand()
+    hand.feed(Command("f"))
+    hand.feed(Choice(1 + FIELDS.index("reference")))
+    assert hand.feed(Thing((Meaning(kind, "4113", code="W58444"),))) == "logs.filtered"
+    assert (hand.state.filter, hand.asked[-1]["reference"]) == (Filter(reference="W58444"), "W58444")
+
+
+def test_the_number_of_an_order_is_one_of_an_entry_where_that_is_asked() -> None:
+    hand = Hand()
+    hand.feed(Command("f"))
+    hand.feed(Choice(1 + FIELDS.index("ids")))
+    assert hand.feed(Thing((Meaning(ORDER, "4113", code="W58444"),))) == "logs.not_this"
+    assert hand.feed(Thing((Meaning(ORDER, "4113", code="4113"),))) == "logs.filtered"
+    assert hand.state.filter == Filter(ids="4113")
+
+
 def test_each_source_that_our_service_writes_of_a_line_can_be_chosen() -> None:
     assert {reason.SOURCE, reason.REJECTED} <= set(values_of("source", ()))
 

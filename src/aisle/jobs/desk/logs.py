@@ -84,7 +84,7 @@ class LogsJob:
         *("logs", "logs.entry", "logs.filter", "logs.value"),
         *("logs.export", "logs.sure", "logs.losses"),
     )
-    version = 4
+    version = 5
     journalled = True
 
     def begin(self) -> Logs:
@@ -239,8 +239,12 @@ def _open(state: Logs, entry: Entry, context: Context) -> Result:
 
 
 def _thing(state: Logs, meanings: tuple[Meaning, ...], context: Context) -> Result:
-    """A product, a person or a place filters, on every page."""
+    """A product, a person or a place filters, on every page; a reference is whatever it looks like, and where numbers
+    of entries are asked, an order's number is one."""
     first = next((each for each in meanings if each.kind in FIELD_OF), None)
+    code = meanings[0].code or meanings[0].key
+    if state.field == "reference" or (state.field == "ids" and first is None and bounds(code)):
+        return _filtered(state, state.field, code, context)
     if first is None:
         return Turn(state, (), Verdict(WRONG, msg("logs.not_this", what=what_is(meanings[0]))))
     return _filtered(state, FIELD_OF[first.kind], first.key, context)
