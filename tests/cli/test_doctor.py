@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +37,7 @@ from aisle.local.outbox.operation import principal_of
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.schema import OUTBOX
 from aisle.local.session.opening import open_session
-from aisle.local.told import outside
+from aisle.local.told import left_over, outside
 from aisle.scan.inputs import Line
 from aisle.settings import EMBEDDED, Loaded, Settings, load
 from aisle.settings.kept import keep
@@ -120,6 +121,21 @@ def test_a_store_at_work_is_well(home: Home, capsys: pytest.CaptureFixture[str])
     assert found.of("cache")[0][1].endswith("complete")
     assert found.of("sessions")[0][1].startswith("dock: U1, began ")
     assert found.of("outbox")[0][1].startswith("nothing waits")
+
+
+def test_why_something_was_refused_is_said_in_words(home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = left_over(1, Decimal(3), Decimal(5), Decimal(-2), Decimal(3), "Ben")
+    with closing(open_outbox(home.folder)) as db:
+        outbox = Outbox(db)
+        with transaction(db):
+            ids = outbox.enqueue(intents(update("O1", {1: 1}), update("O2", {1: 1})), ANNA)
+        for op_id, why in zip(ids, (refused, outside("No such line")), strict=True):
+            outbox.begin_sending(op_id, b"{}")
+            outbox.reject(op_id, why)
+    text = " ".join(" ".join(row) for row in doctor(capsys).of("outbox"))
+    assert "No such line" in text
+    assert "Ben" in text
+    assert '"@"' not in text
 
 
 def test_a_read_only_file_system_is_named_as_what_it_is(

@@ -219,9 +219,8 @@ def outbox(loaded: Loaded) -> Iterable[Finding]:
             "outbox", what, why, "Settle it by hand; or, when nobody works here, put it in place.", file=str(copy)
         )
     for row in stuck[:SHOWN]:
-        yield note(
-            "outbox", f"{row.state.replace('_', ' ')}: {row.operation} {row.op_id}", row.last_error, op_id=row.op_id
-        )
+        what = f"{row.state.replace('_', ' ')}: {row.operation} {row.op_id}"
+        yield note("outbox", what, in_words(row.last_error), op_id=row.op_id)
     if len(stuck) > SHOWN:
         yield note("outbox", f"and {len(stuck) - SHOWN} more of that kind")
     for user, count in pins:
