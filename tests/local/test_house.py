@@ -189,6 +189,23 @@ def test_what_is_taken_over_or_rejected_is_in_nobodys_hand_who_signs_out(home: H
         assert told(say(session, "o")) == (ASK, "home.unsent")
 
 
+def test_who_picks_on_beside_a_colleague_is_asked_about_his_own_before_he_signs_out(home: Home) -> None:
+    with at(home, user="U1") as session, ExitStack() as stack:
+        picking(session)
+        other = open_session(home, Settings(terminal="t2", user="U2"))
+        stack.callback(other.close)
+        other.start()
+        say(other, "4101", "1", BARCODES[1])
+        session.poll(rung=True)
+        assert told(say(session, "1")) == (GOOD, "pick.both")
+        say(session, "b")
+        frame = say(session, "o")
+        assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args)["count"] == 2
+        assert "pick.beside_left_hand" in str(other.poll(rung=True))
+
+
 @pytest.mark.parametrize("own", [0, 2])
 def test_what_a_colleague_has_in_hand_of_an_order_that_is_nobodys_is_not_asked_about(home: Home, own: int) -> None:
     with at(home, user="U1") as session:

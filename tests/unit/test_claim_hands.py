@@ -125,7 +125,9 @@ def test_a_rejected_order_leaves_to_each_what_is_in_his_hand() -> None:
 def test_what_is_still_picked_when_the_other_has_left_is_in_the_hand_that_goes_on() -> None:
     hand = opened()
     hand.scan("P1")
-    hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), at_work=[]))
+    told = hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), at_work=[]))
+    assert told == "pick.beside_left_hand"
+    assert "with 2 of it in hand" in hand.told
     hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), is_rejected=True, at_work=[]))
     assert sum(back.quantity for back in hand.state.back) == 3
 

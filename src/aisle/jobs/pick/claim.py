@@ -114,7 +114,9 @@ def accompanied(before: Picking, turn: Result, order: str, row: Mapping[str, Any
         return _told_beside(turn._replace(state=state), _others(state, order, found, row))
     came = [name for name in names if name not in was.beside]
     gone = [name for name in was.beside if name not in names]
+    theirs = Decimal(0)
     if gone and not names:
+        theirs = hands.of_others(state, order)
         state = hands.all_mine(state, order)  # whoever left it has handed over what is still picked of it
     answered = () if found else tuple(way for way in state.over if way.key == order and way.kind in OTHERS)
     if answered:
@@ -124,6 +126,8 @@ def accompanied(before: Picking, turn: Result, order: str, row: Mapping[str, Any
     told = msg("pick.beside", order=order, who=", ".join(came)) if came else None
     if gone:
         told = msg("pick.beside_left", order=order, who=", ".join(gone))
+    if gone and theirs:
+        told = msg("pick.beside_left_hand", order=order, who=", ".join(gone), count=theirs)
     return _told_beside(turn._replace(state=state), told)
 
 

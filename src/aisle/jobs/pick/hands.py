@@ -32,6 +32,11 @@ def held(state: Picking, order: str = "") -> Decimal:
     return all_in_hand(take for take in state.takes if order in ("", take.order))
 
 
+def of_others(state: Picking, order: str) -> Decimal:
+    """How many pieces of the order are picked and not put down, in the hands of others."""
+    return in_pieces((take, take.in_hand - take.own) for take in state.takes if take.order == order)
+
+
 def left_lying(state: Picking) -> tuple[str, ...]:
     """The orders of which whoever leaves now has goods that are at no place; nobody lays any where no place is kept."""
     if not any(take.place for take in state.takes):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import apsw
 
 from aisle.jobs.base import Json
+from aisle.jobs.claim import is_later
 from aisle.jobs.codec import from_text
 from aisle.jobs.pick.walk import all_in_hand, all_own, takes
 from aisle.local.db import fetch
 from aisle.local.outbox.rebase import has_base, share
+from aisle.local.outbox.remarks import LYING, remark_of
 from aisle.local.reads.claims import with_claims
 from aisle.local.reads.orders import Pending, order
 from aisle.local.reads.overlay import Row
@@ -55,19 +57,29 @@ def in_hand(cache: apsw.Connection, outbox: apsw.Connection, pending: Pending, a
 
 
 def _count(row: Mapping[str, Any], user: str, outbox: apsw.Connection) -> Decimal:
-    """Of an order that is open and nobody else's: all of it where it is his, and nobody works on it beside him; else
-    what he has picked himself."""
+    """Of an open order: all of it where it is his, and nobody works on it beside him; else what he has picked himself.
+    Nothing of what he has left to somebody else."""
     owner = row.get("claimed_by") if row["is_claimed"] else None
-    if row["is_rejected"] or not row["is_active"] or owner not in (None, user):
+    if row["is_rejected"] or not row["is_active"]:
+        return Decimal(0)
+    if owner not in (None, user) and not _shares(row, user, outbox):
         return Decimal(0)
     lines = takes(row["lines"])
     if not any(line.place for line in lines):
         return Decimal(0)
-    if owner is None or any(each["user"] != user for each in row["at_work"]):
+    if owner != user or any(each["user"] != user for each in row["at_work"]):
         own = _picked(outbox, str(row["order_number"]), user)
         lines = tuple(line._replace(mine=own.get(line.line, Decimal(0))) for line in lines)
         return all_own(lines)
     return all_in_hand(lines)
+
+
+def _shares(row: Mapping[str, Any], user: str, outbox: apsw.Connection) -> bool:
+    """Whether he has picked on in somebody else's order: he left it with goods in his hand after it was taken over."""
+    left = remark_of(outbox, LYING, str(row["order_number"]))
+    if left is None or left.text != user:
+        return False
+    return is_later(datetime.fromtimestamp(left.at, UTC).isoformat(), str(row.get("claimed_on") or ""))
 
 
 def _picked(outbox: apsw.Connection, order: str, user: str) -> dict[int, Decimal]:

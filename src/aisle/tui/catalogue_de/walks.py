@@ -139,6 +139,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{who:~} hat {order} verlassen",
         "{who:~} hat Auftrag {order} verlassen; es geht allein weiter",
     ),
+    "pick.beside_left_hand": (
+        "{who:~} weg: {count}",
+        "{who:~} ist raus mit {count} in der Hand",
+        "{who:~} hat Auftrag {order} mit {count} davon in der Hand verlassen; es geht allein weiter",
+    ),
     "pick.note_beside": ("Mit {who:~}", "{who} pickt ihn auch"),
     "pick.note_beside_tote": ("{tote}: mit {who:~}", "Kiste {tote}: {who} pickt ihn auch"),
     # Goods of orders that somebody else picks now

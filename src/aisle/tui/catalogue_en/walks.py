@@ -135,6 +135,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{who:~} has left {order}",
         "{who:~} has left order {order}; you go on alone",
     ),
+    "pick.beside_left_hand": (
+        "{who:~} left {count}",
+        "{who:~} left with {count} in hand",
+        "{who:~} has left order {order} with {count} of it in hand; you go on alone",
+    ),
     "pick.note_beside": ("With {who:~}", "{who} picks it too"),
     "pick.note_beside_tote": ("{tote}: with {who:~}", "Tote {tote}: {who} picks it too"),
     # Goods of orders that somebody else picks now

@@ -143,6 +143,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{who:~} a quitté {order}",
         "{who:~} a quitté la commande {order} ; la suite se fait seul",
     ),
+    "pick.beside_left_hand": (
+        "{who:~} parti : {count}",
+        "{who:~} parti avec {count} en main",
+        "{who:~} a quitté la commande {order} avec {count} en main ; la suite se fait seul",
+    ),
     "pick.note_beside": ("Avec {who:~}", "{who} la prépare aussi"),
     "pick.note_beside_tote": ("{tote} : avec {who:~}", "Bac {tote} : {who} la prépare aussi"),
     # Goods of orders that somebody else picks now

@@ -131,6 +131,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{who:~} heeft {order} verlaten",
         "{who:~} heeft order {order} verlaten; het gaat alleen verder",
     ),
+    "pick.beside_left_hand": (
+        "{who:~} weg: {count}",
+        "{who:~} weg, met {count} in de hand",
+        "{who:~} heeft order {order} verlaten met {count} ervan in de hand; het gaat alleen verder",
+    ),
     "pick.note_beside": ("Met {who:~}", "{who} pickt hem ook"),
     "pick.note_beside_tote": ("{tote}: met {who:~}", "Bak {tote}: {who} pickt hem ook"),
     # Goods of orders that somebody else picks now
