@@ -202,6 +202,23 @@ def test_a_file_with_an_error_changes_nothing_and_is_told_once(home: Home, wrong
         assert told(session.poll()) == (INFO, "The settings file is right again")
 
 
+def test_what_is_wrong_or_asked_stays_until_somebody_does_something(home: Home) -> None:
+    write(home, "verified = true\n")
+    with at(home) as session:
+        asked = told(say(session, "4101", EAN, "rubbish"))
+        assert asked[0] == WRONG
+        write(home, "verified = ")
+        assert told(session.poll()) == asked
+        assert told(session.poll()) == asked
+        assert told(say(session, "A-1"))[0] == GOOD
+        assert told(session.poll())[1].startswith("Settings stay: ")
+        write(home, "verified = true\n")
+        asked = told(say(session, "rubbish"))
+        assert told(session.poll()) == asked
+        say(session, EAN)
+        assert told(session.poll()) == (INFO, "The settings file is right again")
+
+
 def test_a_file_that_goes_leaves_the_defaults(home: Home) -> None:
     write(home, "blind = true")
     with at(home) as session:
@@ -249,8 +266,9 @@ def test_in_store_codes_are_read_by_the_new_table(home: Home) -> None:
     with at(home) as session:
         assert told(say(session, "?" + CHEESE))[0] == WRONG
         write(home, 'restricted_codes = ["28IIIIIWWWWWC"]')
-        assert told(session.poll())[1] == "Settings changed: new restricted_codes"
+        assert told(session.poll())[0] == WRONG, "what was wrong stays on the screen"
         assert say(session, "?" + CHEESE).view.name.startswith("lookup")
+        assert told(session.poll())[1] == "Settings changed: new restricted_codes"
 
 
 def test_the_bell_of_good_scans_is_turned_on(home: Home) -> None:

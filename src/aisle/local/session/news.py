@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError
 from aisle.jobs.base import Changed
-from aisle.jobs.view import INFO, WRONG, Frame, Verdict, msg
+from aisle.jobs.view import ASK, INFO, WRONG, Frame, Verdict, msg
 from aisle.local.session.ear import Ear
 from aisle.local.session.house import hidden
 from aisle.local.session.open_line import meant_for, not_taken
 from aisle.local.session.rights import remind
 from aisle.local.session.screen import frame
-from aisle.local.session.watch import Retuned
 from aisle.scan.meaning import Echo
 
 if TYPE_CHECKING:
     from aisle.local.session.desk import Desk
+    from aisle.local.session.watch import Retuned, Watch
 
 
 def look(desk: Desk, rung: Iterable[str] | None) -> Frame | None:
@@ -61,9 +61,8 @@ def _at_all(desk: Desk) -> Frame:
     except StorageError as error:
         return _unread(desk, error)
     _tell(desk, news)
-    retuned = desk._watch.look() if desk._watch else None
-    if retuned:
-        _retune(desk, retuned)
+    if desk._watch:
+        _look_at_settings(desk, desk._watch)
     _tell_door(desk, desk._lookout.turned())
     remind(desk)
     after = frame(desk)
@@ -86,9 +85,18 @@ def _tell(desk: Desk, news: Sequence[Changed]) -> None:
         desk._verdict, desk.bells = before
 
 
+def _look_at_settings(desk: Desk, watch: Watch) -> None:
+    """What is wrong or asked stays on the screen until somebody has done something; word of the settings comes then."""
+    retuned = watch.look()
+    if retuned:
+        watch.untold = retuned.verdict
+        _retune(desk, retuned)
+    if watch.untold and (desk._verdict is None or desk._verdict.kind not in (WRONG, ASK)):
+        desk._verdict, watch.untold = watch.untold, None
+
+
 def _retune(desk: Desk, retuned: Retuned) -> None:
     """The settings have changed. Open jobs go on as they were begun; what is scanned from now on is read anew."""
-    desk._verdict = retuned.verdict
     if retuned.terms:
         desk._own = {}
         desk._terms = desk._terms.tuned(retuned.terms)

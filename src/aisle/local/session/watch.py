@@ -101,6 +101,8 @@ class Watch:
         self._stamp = loaded.stamp
         self._wrong = False
         """Whether the file, as it is, has an error that was told."""
+        self.untold: Verdict | None = None
+        """What came of the last look, until there is room for it on the screen."""
 
     def look(self) -> Retuned | None:
         """What has changed since the last look, if anything has that a person should know; at the first, too, whether
