@@ -53,6 +53,15 @@ def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     assert totes(hand) == {"A": 3, "B": 4, "C": 1}
 
 
+def test_back_from_the_offer_to_count_does_not_deny_what_was_booked() -> None:
+    hand = Hand(orders=three())
+    hand.scan("P1", "4")
+    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": True}))
+    booked = len(hand.updates)
+    assert hand.feed(Back()) == "pick.not_counted"
+    assert (hand.told, len(hand.updates)) == ("It stays short; nothing was counted", booked)
+
+
 def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> None:
     hand = Hand(orders=three())
     hand.scan("P1", "4")

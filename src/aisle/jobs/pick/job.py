@@ -248,7 +248,8 @@ def _back(state: Picking, context: Context) -> Result:
     if state.ways:
         if state.phase == "wait" and not state.many:
             return Turn(state, (Close(pick_view.left(state)),))
-        return Turn(state._replace(ways=()), (), Verdict(INFO, msg("pick.dropped")))
+        id_ = "pick.not_counted" if state.ways[0].kind == "count" else "pick.dropped"
+        return Turn(state._replace(ways=()), (), Verdict(INFO, msg(id_)))
     if state.over or state.only:
         return Turn(state._replace(over=(), only=""), (), Verdict(INFO, msg("pick.dropped")))
     if state.back:

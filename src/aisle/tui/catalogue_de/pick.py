@@ -113,6 +113,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.already": ("Alles gepickt", "Auftrag {order} ist schon gepickt"),
     "pick.changed": ("Geändert", "Auftrag {order} wurde anderswo geändert"),
     "pick.dropped": ("Egal", "Nichts geändert"),
+    "pick.not_counted": ("Fehlt, nicht gezählt", "Die Fehlmenge bleibt; nichts gezählt"),
     "pick.left": (
         "{order}: später",
         "{order} bleibt für später",

@@ -106,6 +106,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.already": ("All is picked", "Order {order} is already picked"),
     "pick.changed": ("Order changed", "Order {order} was changed elsewhere"),
     "pick.dropped": ("Never mind", "Nothing was changed"),
+    "pick.not_counted": ("Short, not counted", "It stays short; nothing was counted"),
     "pick.left": ("{order} left", "{order} left for later", "Order {order} left; it goes on from here when you return"),
     "pick.left_unopened": (
         "{order}: not yet",

@@ -110,6 +110,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.already": ("Déjà préparée", "La commande {order} est déjà préparée"),
     "pick.changed": ("Cde changée", "La commande {order} a été changée ailleurs"),
     "pick.dropped": ("Rien changé", "Rien n'a été changé"),
+    "pick.not_counted": ("Manque, non compté", "Le manque reste noté ; rien n'a été compté"),
     "pick.left": (
         "{order} laissée",
         "{order} laissée pour plus tard",

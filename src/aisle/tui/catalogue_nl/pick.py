@@ -113,6 +113,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.already": ("Al gepickt", "Order {order} is al gepickt"),
     "pick.changed": ("Order gewijzigd", "Order {order} is elders gewijzigd"),
     "pick.dropped": ("Laat maar", "Er is niets gewijzigd"),
+    "pick.not_counted": ("Tekort, niet geteld", "Het tekort blijft; er is niets geteld"),
     "pick.left": (
         "{order} later",
         "{order} blijft voor later",
