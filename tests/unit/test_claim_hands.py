@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Close
-from aisle.scan.meaning import LOCATION, Back, Choice, Command
+from aisle.jobs.base import Close, Rows
+from aisle.scan.meaning import LOCATION, Back, Choice, Command, Unknown
 from tests.unit.picks import CONTEXT, Hand, line, order
 from tests.unit.test_claim import refused
 
@@ -161,7 +161,25 @@ def test_each_puts_down_what_is_in_his_own_hand_and_the_rest_where_nothing_is() 
     notes = [each.text for each in hand.view.lines]
     assert (notes[1].id, dict(notes[1].args)) == ("pick.note_others", {"count": Decimal(2)})
     assert hand.view.prompt.id == "pick.prompt_done_moved"
-    assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
+    for _ in range(2):
+        assert hand.scan("PU-01", kind=LOCATION) == "pick.put_others"
+        assert "2 in somebody else's hand" in hand.told
+    assert hand.moves()[1:] == []
+    assert hand.choices() == ["pick.way_put_others"]
+    assert hand.feed(Choice(1)) == "pick.put_down"
+    assert hand.moves()[1:] == [("P1", Decimal(2), "", "PU-01")]
+
+
+def test_what_others_have_in_hand_is_put_down_by_nobody_else_at_a_place_out_of_a_list_either() -> None:
+    hand = opened()
+    hand.scan("P1", "3")
+    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    hand.scan("PU-01", kind=LOCATION)
+    hand.feed(Unknown("PU-99"))
+    hand.feed(Rows("pickups", ({"places": ["PU-01"]},), 1))
+    assert hand.feed(Choice(1)) == "pick.put_others"
+    assert hand.moves() == [("P1", Decimal(3), "", "PU-01")]
+    assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves()[1:] == [("P1", Decimal(2), "", "PU-01")]
 
 

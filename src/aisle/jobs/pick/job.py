@@ -51,7 +51,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 12
+    version = 13
     journalled = True
 
     def begin(self) -> Picking:
@@ -345,8 +345,8 @@ def _way(state: Picking, way: Way, context: Context) -> Result:
             return Turn(state, (Start("count", args),))
         case "set":
             return pick_take.set_(state, way.quantity, context)
-        case "put_here":
-            return pick_put.put_down(state, way.key, context)
+        case "put_here" | "put_others":
+            return pick_put.put_down(state, way.key, context, others=way.kind == "put_others")
         case "take_rest":
             return pick_take.take_rest(state, way.key, context)
         case "take_here":

@@ -24,9 +24,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Way(NamedTuple):
     """One numbered way on and what it is about.
 
-    `take_here`, `put_here`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`, `set`,
-    `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`, `leave_out`, `both`,
-    `hand_over`, `is_order` (order); `leave`, `handed_over`, `put_back`, `go_on`, `later`.
+    `take_here`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`,
+    `set`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`, `leave_out`,
+    `both`, `hand_over`, `is_order` (order); `leave`, `handed_over`, `put_back`, `go_on`, `later`.
     """
 
     kind: str

@@ -86,9 +86,12 @@ def told_spot(state: Picking, row: Mapping[str, Any], context: Context) -> Resul
     return wrong(state, "pick.put_on_goods", Way("put_here", place), place=place, count=int(number(row["goods"])))
 
 
-def put_down(state: Picking, place: str, context: Context) -> Result:
-    """All that is in hand of the totes that are meant."""
-    down, writes = pick_write.put_down(state, place, context.store, context.user)
+def put_down(state: Picking, place: str, context: Context, *, others: bool = False) -> Result:
+    """All that is in hand of the totes that are meant; what `others` have in hand only where somebody says so."""
+    theirs = hands.held(state, state.only)
+    if theirs and not others and not hands.in_hand(state, state.only):
+        return wrong(state, "pick.put_others", Way("put_others", place), place=place, count=theirs)
+    down, writes = pick_write.put_down(state, place, context.store, context.user, others=others)
     if not writes:
         return _nothing(state)
     over = (way for way in down.over if not picking.is_full(down, way.key) or hands.in_hand(down, way.key))

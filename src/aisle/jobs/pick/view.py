@@ -19,6 +19,7 @@ COMING = 12
 WAYS = {
     "take_here": "pick.way_take_here",
     "put_here": "pick.way_put_here",
+    "put_others": "pick.way_put_others",
     "count": "pick.way_count",
     "reopen": "pick.way_reopen",
     "this_one": "pick.way_this_one",

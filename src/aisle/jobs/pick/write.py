@@ -81,15 +81,16 @@ def shortage(
     return closed, writes
 
 
-def put_down(state: Picking, place: str, store: str, user: str) -> tuple[Picking, tuple[Write, ...]]:
+def put_down(
+    state: Picking, place: str, store: str, user: str, *, others: bool = False
+) -> tuple[Picking, tuple[Write, ...]]:
     """What is in hand laid at a pick-up place, held by its order lines: of all totes, or of the one that was named.
 
-    What somebody else has in hand who picks it too is his to put down, while there is anything in this hand. One
-    operation an order, none when nothing is in hand.
+    What somebody else has in hand who picks it too is his to put down, unless `others` says that it lies here as well.
+    One operation an order, none when nothing is in hand.
     """
     meant = [take for take in state.takes if state.only in ("", take.order)]
-    of_mine = any(hands.to_lay(state, take) for take in meant)
-    each = ((take, hands.to_lay(state, take) if of_mine else take.in_hand) for take in meant)
+    each = ((take, take.in_hand if others else hands.to_lay(state, take)) for take in meant)
     laid = tuple(Laid(take.order, take.line, quantity) for take, quantity in each if quantity)
     if not laid:
         return state, ()

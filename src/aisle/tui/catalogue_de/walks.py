@@ -156,4 +156,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.lying": ("{count} in Hand", "{count} in Hand, ablegen"),
     "pick.in_place_again": ("An {place}", "Zurück: wieder an {place}", "Zurück: {label:~} wieder von {place}"),
     "pick.back_settled": ("Erledigt", "Woanders erledigt", "Was zu viel war, ist woanders erledigt"),
+    "pick.put_others": (
+        "Nicht bei dir",
+        "Nicht in deiner Hand: {count}",
+        "Nichts in deiner Hand, {count} bei jemand anders. Liegt es an {place}?",
+    ),
+    "pick.way_put_others": ("An {key}: ja", "Ja, alles liegt an {key}"),
 }

@@ -152,4 +152,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.lying": ("{count} in hand", "{count} in hand, put down"),
     "pick.in_place_again": ("At {place}", "Undone: at {place} again", "Undone: {label:~} is taken at {place} again"),
     "pick.back_settled": ("Settled", "Settled elsewhere", "What was too many is settled elsewhere"),
+    "pick.put_others": (
+        "Not in your hand",
+        "Not in your hand: {count}",
+        "Nothing in your hand, {count} in somebody else's hand. Does it lie at {place}?",
+    ),
+    "pick.way_put_others": ("At {key}: yes", "Yes, all of it is at {key}"),
 }

@@ -160,4 +160,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.lying": ("{count} en main", "{count} en main, à poser"),
     "pick.in_place_again": ("À {place}", "Annulé : de nouveau à {place}", "Annulé : {label:~} de nouveau à {place}"),
     "pick.back_settled": ("Réglé", "Réglé ailleurs", "Ce qui était de trop est réglé ailleurs"),
+    "pick.put_others": (
+        "Pas dans ta main",
+        "Pas dans ta main : {count}",
+        "Rien dans ta main, {count} chez un autre. Est-ce à {place} ?",
+    ),
+    "pick.way_put_others": ("À {key} : oui", "Oui, tout est à {key}"),
 }

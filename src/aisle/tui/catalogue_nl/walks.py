@@ -148,4 +148,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.lying": ("{count} vast", "{count} vast, leg neer"),
     "pick.in_place_again": ("Op {place}", "Ongedaan: weer op {place}", "Ongedaan: {label:~} weer van {place}"),
     "pick.back_settled": ("Afgehandeld", "Elders afgehandeld", "Wat te veel was, is elders afgehandeld"),
+    "pick.put_others": (
+        "Niet bij jou",
+        "Niet in jouw hand: {count}",
+        "Niets in jouw hand, {count} bij iemand anders. Ligt het op {place}?",
+    ),
+    "pick.way_put_others": ("Op {key}: ja", "Ja, alles ligt op {key}"),
 }
