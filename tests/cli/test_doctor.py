@@ -194,9 +194,9 @@ def test_what_is_in_force_in_place_of_a_wrong_file_is_said(home: Home, capsys: p
     assert capsys.readouterr().err.count("is in force") == 1
     for command in (["api", "list-stores"], ["load", str(home.root)], ["people", "remove", "BADGE-U1"]):
         assert main(command) == 2
-        said = capsys.readouterr().err
-        assert "Mend the file" in said
-        assert "is in force" not in said
+        problem = capsys.readouterr().err
+        assert "Mend the file" in problem
+        assert "is in force" not in problem
 
 
 def test_settings_in_force_come_with_their_source(

@@ -94,6 +94,20 @@ def test_a_badge_signs_in_and_the_terminal_remembers_it(home: Home) -> None:
         assert session._frame().view.name == "sign_in"
 
 
+def test_what_the_store_knows_as_something_else_is_nobodys_name(home: Home) -> None:
+    with at(home) as session:
+        shown = say(session, "berg").view.choices
+        assert len(shown) == 1
+        for said in ("4101", BARCODES[1], "A-1"):
+            frame = say(session, said)
+            assert told(frame) == (WRONG, "sign_in.not_this")
+            assert frame.view.choices == shown
+        frame = say(session, "zzz", "1")
+        assert (frame.user, frame.view.name) == ("", "sign_in"), "1 was another on the screen"
+        say(session, "berg")
+        assert say(session, "4101", "1").user == "Anna Berg"
+
+
 def test_a_name_that_fits_several_people_is_asked(home: Home) -> None:
     with at(home) as session:
         frame = say(session, "anna")

@@ -1,16 +1,21 @@
-"""Sign-in: scan a badge or type a name. Whoever the store does not know may still go on under the name typed."""
+"""Sign-in: scan a badge or type a name. Whoever the store does not know may still go on under the name typed,
+unless that is something else in the store."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 from aisle.jobs.base import Changed, Context, Event, Json, Opened, Query, Quit, Rows, SignIn, Turn
+from aisle.jobs.numbers import what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Hint, Line, Step, Verdict, msg
-from aisle.scan.meaning import PERSON, Back, Choice, Command, Open, Text, Thing, Unknown
+from aisle.scan.meaning import PERSON, Back, Choice, Command, Meaning, Open, Text, Thing, Unknown
 from aisle.tuples import NamedTuple
 
 MOST = 8
 """People offered as numbered choices at most."""
+
+_THING = "thing"
+"""The query for people of a name that is something else in the store."""
 
 _EARLIER = "earlier/"
 """Queries for what was said before begin so; what it was stands behind."""
@@ -32,6 +37,8 @@ class SigningIn(NamedTuple):
     """Nobody of that name is known: going on under it is the one choice."""
     earlier: tuple[str, ...] = ()
     """What was said before and nobody knew either: the badge or name, it may be, of somebody who is not here yet."""
+    thing: Meaning | None = None
+    """What was said last is known as this, and is asked about as a name."""
 
 
 Result = Turn[SigningIn]
@@ -51,7 +58,8 @@ class SignInJob:
 
     def open(self, state: SigningIn) -> Open:
         """Names and choices."""
-        return Open(text=True, choices=len(state.people), letters="q")
+        choices = tuple((state.unknown, person.user) for person in state.people)
+        return Open(text=True, choices=len(choices), letters="q", stand_for=choices)
 
     def prefers(self, state: SigningIn) -> tuple[str, ...]:
         """A badge is all that counts here."""
@@ -63,13 +71,16 @@ class SignInJob:
             case Thing(meanings) if meanings[0].kind == PERSON:
                 return _enter(Person(meanings[0].key, meanings[0].label or meanings[0].key))
             case Thing(meanings):
-                return self._ask(state, meanings[0].code)
+                thing = meanings[0]
+                return Turn(state._replace(thing=thing), (_people(_code(thing))._replace(id=_THING),))
             case Text(text) | Unknown(text):
                 return self._ask(state, text)
             case Rows("people", rows, _):
                 people = tuple(_person(row) for row in rows)
                 # A badge that was scanned before the store's people were here is taken when they come.
                 return _by_badge(rows) or self._answer(state, people)
+            case Rows(id_, rows, _) if id_ == _THING and state.thing:
+                return self._is_thing(state._replace(thing=None), state.thing, tuple(map(_person, rows)))
             case Rows(id_, rows, _) if id_.startswith(_EARLIER):
                 return _said_earlier(state, id_.removeprefix(_EARLIER), rows)
             case Changed("person") if state.unknown:  # the store's people have only now arrived
@@ -86,8 +97,14 @@ class SignInJob:
         return Turn(state)
 
     def _ask(self, state: SigningIn, text: str) -> Result:
-        earlier = tuple(dict.fromkeys((*state.earlier, state.asked)))[-MOST:] if state.unknown else ()
-        return Turn(SigningIn(text, earlier=earlier), (_people(text),))
+        return Turn(_asking(state, text), (_people(text),))
+
+    def _is_thing(self, state: SigningIn, thing: Meaning, people: tuple[Person, ...]) -> Result:
+        """What the store knows as something else is nobody's name, unless somebody has it; the choices stay."""
+        called = tuple(person for person in people if _is_called(person, _code(thing)))
+        if called:
+            return self._answer(_asking(state, _code(thing)), called)
+        return Turn(state, (), Verdict(WRONG, msg("sign_in.not_this", what=what_is(thing))))
 
     def _answer(self, state: SigningIn, people: tuple[Person, ...]) -> Result:
         asked = state.asked
@@ -126,6 +143,15 @@ class SignInJob:
             choices=choices,
             hints=(Hint("q", msg("hint.quit")),),
         )
+
+
+def _asking(state: SigningIn, text: str) -> SigningIn:
+    earlier = tuple(dict.fromkeys((*state.earlier, state.asked)))[-MOST:] if state.unknown else ()
+    return SigningIn(text, earlier=earlier)
+
+
+def _code(thing: Meaning) -> str:
+    return thing.code or thing.key
 
 
 def _by_badge(rows: Iterable[Mapping[str, Json]]) -> Result | None:
