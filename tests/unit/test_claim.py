@@ -123,6 +123,17 @@ def test_who_has_an_order_in_hand_that_is_picked_is_told_who_took_it_over() -> N
     assert [way.id for way in hand.view.choices] == ["pick.way_both", "pick.way_hand_over"]
 
 
+@pytest.mark.parametrize("known", [{}, {"claim_open": False}], ids=["elsewhere", "left here"])
+def test_an_order_that_is_picked_and_put_down_is_not_offered_to_be_picked(known: dict[str, Any]) -> None:
+    hand = Hand()
+    hand.state, hand.effects = hand.job.begin(), []
+    hand.feed(Opened({"order_number": "1042"}))
+    full = line(1, "P1", 2, picked_quantity=2, moved_quantity=2)
+    short = line(2, "P2", 2, picked_quantity=1, moved_quantity=1, is_picked=True)
+    assert hand.feed(order(full, short, **{**BEN, "claimed_on": BEFORE}, **known)) == "pick.already"
+    assert (hand.choices(), hand.claims) == ([], [])
+
+
 def test_what_is_begun_stays_claimed_and_what_is_picked_is_not_claimed() -> None:
     hand = Hand(line(1, "P1", 2))
     hand.scan("P1")

@@ -59,6 +59,9 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
         return left(state, tote, "rejected" if row.get("is_rejected") else "finished")
     if pick_given.is_given_away(tote, row, context):
         return left(state, tote, "given", str(row.get("given_name") or row["given_to"]))
+    fresh = takes(row.get("lines") or (), order)
+    if not tote.here and _is_over(state, fresh):
+        row = {**row, "is_claimed": False}  # whoever picked it has nothing left to do: there is nothing to take over
     claim = pick_claim.asked(state, tote, row, context)
     if claim:
         followed = pick_given.followed(tote, claim, row) if tote.here else claim
@@ -66,7 +69,6 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
     tote = tote._replace(who=str(row.get("customer_name") or ""), comment=str(row.get("comment") or ""))
     if not row.get("lines_known", True):
         return Turn(picking.with_tote(state, tote))
-    fresh = takes(row.get("lines") or (), order)
     if not fresh:
         return left(state, tote, "empty")
     if tote.here:
@@ -75,6 +77,13 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
         came = _came(state, tote._replace(here=True, urgent=bool(row.get("urgent"))), fresh)
         turn = pick_given.opened(pick_claim.opened(came, order, row, context), order, row)
     return pick_claim.accompanied(state, turn, order, row, context)
+
+
+def _is_over(state: Picking, fresh: tuple[Take, ...]) -> bool:
+    """Whether all of an order is picked and put down, and nobody was asked about it before it was."""
+    if not fresh or any(way.key == fresh[0].order for way in state.ways):
+        return False
+    return not any(take.open or take.in_hand for take in fresh)
 
 
 def _came(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
