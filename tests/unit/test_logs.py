@@ -37,7 +37,7 @@ from aisle.tui.catalogue import Voice
 from tests.unit.test_move_any import complete
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
-WALKS, STEPS, REACHED = 460, 30, 100
+WALKS, STEPS, REACHED = 520, 30, 100
 
 Row = dict[str, Any]
 
