@@ -193,15 +193,21 @@ def test_what_is_taken_over_or_rejected_is_in_nobodys_hand_who_signs_out(home: H
         assert told(say(session, "o")) == (ASK, "home.unsent")
 
 
+def beside(session: Session, home: Home, stack: ExitStack) -> Session:
+    """A colleague who takes something for the same order, and may."""
+    picking(session)
+    other = open_session(home, Settings(terminal="t2", user="U2"))
+    stack.callback(other.close)
+    other.start()
+    say(other, "4101", "1", BARCODES[1])
+    session.poll(rung=True)
+    assert told(say(session, "1")) == (GOOD, "pick.both")
+    return other
+
+
 def test_who_picks_on_beside_a_colleague_is_asked_about_his_own_before_he_signs_out(home: Home) -> None:
     with at(home, user="U1") as session, ExitStack() as stack:
-        picking(session)
-        other = open_session(home, Settings(terminal="t2", user="U2"))
-        stack.callback(other.close)
-        other.start()
-        say(other, "4101", "1", BARCODES[1])
-        session.poll(rung=True)
-        assert told(say(session, "1")) == (GOOD, "pick.both")
+        other = beside(session, home, stack)
         say(session, "b")
         frame = say(session, "o")
         assert (told(frame), frame.view.name) == ((ASK, "home.in_hand_unsent"), "home")
@@ -212,13 +218,8 @@ def test_who_picks_on_beside_a_colleague_is_asked_about_his_own_before_he_signs_
 
 def test_what_somebody_has_laid_down_is_in_his_hand_no_more_whatever_a_colleague_holds(home: Home) -> None:
     with at(home, user="U1") as session, ExitStack() as stack:
-        picking(session)
-        other = open_session(home, Settings(terminal="t2", user="U2"))
-        stack.callback(other.close)
-        other.start()
-        say(other, "4101", "1", BARCODES[1])
-        session.poll(rung=True)
-        say(session, "1", "b")
+        beside(session, home, stack)
+        say(session, "b")
         outbox = Outbox(open_outbox(home.folder))
         (mine,) = [op for op in outbox.unfinished() if op.app_user == "U1" and op.operation == UPDATE]
         lines = mine.body["orders"]["order_lines"]

@@ -81,15 +81,32 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result | Found:
     older than what was read is looked for too.
     """
     if args.get("key"):
-        rows = fetch(cache, _ONE, str(args["key"]))
-        return _named(cache, [_entry(*row) for row in rows]), len(rows)
+        one = fetch(cache, _ONE, str(args["key"]))
+        return _named(cache, [_entry(*row) for row in one]), len(one)
+    first, size = window(args, SIZE)
+    past: Mapping[str, Any] | None = args.get("past")
+    said = _said(cache, args, past)
+    limits = " AND ".join(_LIMITS[name] for name in said) or "1"
+    window_of = {"first": first, "size": size, "past_at": past["at"] if past else ""}
+    rows = cache.execute(_ROWS.format(product=_PRODUCT, limits=limits), {**said, **window_of}).fetchall()
+    found = [_entry(*row) for row in rows]
+    if past:
+        return found, len(found)
+    if said.keys() <= {"since", "until"}:
+        total = _many(cache, said.get("since", ""), said.get("until", ""))
+    else:
+        sql = _COUNT.format(product=_PRODUCT if "w0" in said else "", limits=limits)
+        total = int(str(cache.execute(sql, said).fetchall()[0][0]))
+    return Found(_named(cache, found), total, _reaches_behind(cache, str(args.get("since") or "")))
+
+
+def _said(cache: apsw.Connection, args: Mapping[str, Json], past: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What limits the window, by the names of `_LIMITS`: nothing that is not asked for."""
     search = str(args.get("search") or "")
     code = str(args.get("location_code") or "")
     meant = [] if code else _meant(cache, search)
     words = [] if meant else fold(search).split()[:WORDS]
     places = meant or (_places(cache, code) or [code] if code else [])
-    first, size = window(args, SIZE)
-    past: Mapping[str, Any] | None = args.get("past")
     asked: dict[str, Any] = {
         "since": utc(str(args.get("since") or "")),
         "until": "" if past else utc(str(args.get("until") or "")),
@@ -105,19 +122,7 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result | Found:
         "high": _bound(args.get("to_id")),
         **{f"w{at}": word for at, word in enumerate(words)},
     }
-    said = {name: value for name, value in asked.items() if value not in ("", None)}
-    limits = " AND ".join(_LIMITS[name] for name in said) or "1"
-    window_of = {"first": first, "size": size, "past_at": past["at"] if past else ""}
-    rows_ = cache.execute(_ROWS.format(product=_PRODUCT, limits=limits), {**said, **window_of}).fetchall()
-    found = [_entry(*row) for row in rows_]
-    if past:
-        return found, len(found)
-    if said.keys() <= {"since", "until"}:
-        total = _many(cache, asked["since"], asked["until"])
-    else:
-        sql = _COUNT.format(product=_PRODUCT if words else "", limits=limits)
-        total = int(str(cache.execute(sql, said).fetchall()[0][0]))
-    return Found(_named(cache, found), total, _reaches_behind(cache, str(args.get("since") or "")))
+    return {name: value for name, value in asked.items() if value not in ("", None)}
 
 
 def _many(cache: apsw.Connection, since: str, until: str) -> int:
