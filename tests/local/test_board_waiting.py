@@ -9,7 +9,7 @@ from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
 from aisle.local.outbox.operation import Intent
 from aisle.local.outbox.outbox import Outbox
-from aisle.local.reads.orders import Pending, order_row
+from aisle.local.reads.laid import Known, Pending, order_row
 from aisle.local.reads.overlay import Row
 from aisle.local.reads.reads import Reads
 from tests.local import goods
@@ -26,9 +26,9 @@ def test_of_what_waits_only_what_changed_is_made_anew(
     outbox = Outbox(outbox_db)
     made: list[str] = []
 
-    def noted(cache_: apsw.Connection, pending: Pending, number: str) -> Row | None:
+    def noted(cache_: apsw.Connection, pending: Pending, number: str, laid: Known) -> Row | None:
         made.append(number)
-        return order_row(cache_, pending, number)
+        return order_row(cache_, pending, number, laid)
 
     def pick(number: str, lines: dict[int, int]) -> None:
         with transaction(outbox_db):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from aisle.jobs.base import Json, Write
@@ -136,15 +137,10 @@ def fingerprint(content: bytes) -> str:
 
 def as_operation(row: Sequence[Any]) -> Operation:
     """The operation in a row of the table; the columns are the fields, in their order."""
-    raw = Operation(*row[: len(Operation._fields)])  # a newer program adds columns of its own behind them
-    return raw._replace(
-        lanes=tuple(_read(raw.lanes)),
-        path=_read(raw.path),
-        query=_read(raw.query),
-        body=_read(raw.body),
-        parts=parts_of(raw.parts),
-        evidence=_read(raw.evidence) if raw.evidence else {},
-    )
+    values = list(row[: len(Operation._fields)])  # a newer program adds columns of its own behind them
+    for at, read in _READ:
+        values[at] = read(values[at])
+    return Operation._make(values)
 
 
 def _read(text: Any) -> Any:
@@ -154,9 +150,29 @@ def _read(text: Any) -> Any:
     return [] if text == "[]" else from_text(Any, str(text))
 
 
+@lru_cache(maxsize=512)
+def _said_often(text: Any) -> Any:
+    """The same: what many operations of a store say alike is read once. Nobody changes it."""
+    return _read(text)
+
+
 def parts_of(text: Any) -> tuple[int, ...]:
     """What the table says of the entries that a body still holds."""
     return tuple(from_text(Any, str(text))) if text else ()
+
+
+_READ: tuple[tuple[int, Callable[[Any], Any]], ...] = tuple(
+    (Operation._fields.index(name), read)
+    for name, read in (
+        ("lanes", lambda text: tuple(_said_often(text))),
+        ("path", _said_often),
+        ("query", _read),
+        ("body", _read),
+        ("parts", parts_of),
+        ("evidence", lambda text: _read(text) if text else {}),
+    )
+)
+"""Columns that are more than their text."""
 
 
 def as_write(operation: Operation) -> Write:

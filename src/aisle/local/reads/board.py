@@ -20,8 +20,9 @@ from aisle.local.cache.logs import utc
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.claims import with_claims
-from aisle.local.reads.orders import Pending, lines_of, order_row, with_pieces
-from aisle.local.reads.overlay import Overlay, Row, decimal, is_full, lay_over
+from aisle.local.reads.laid import Known, Pending, laid_lines, order_row
+from aisle.local.reads.orders import with_pieces
+from aisle.local.reads.overlay import Overlay, Row, decimal, is_full
 from aisle.local.reads.rows import Result, moment, window
 from aisle.local.reads.silence import last_heard
 from aisle.local.reads.walks import with_walkers, with_wishes
@@ -112,6 +113,7 @@ class Board:
         self._overlay = overlay
         self._stamp: tuple[Any, ...] = ()
         self._touched: dict[str, Touched] = {}
+        self._laid: Known = {}
         self._sought: dict[Filter, list[Key]] = {}
         """The whole list of each filter that is more than states."""
 
@@ -153,7 +155,7 @@ class Board:
         with_claims(cache, self._outbox, rows)
         with_wishes(cache, self._outbox, rows)
         with_walkers(cache, self._outbox, rows)
-        with_pieces(cache, self._overlay.orders(), rows)
+        with_pieces(cache, self._overlay.orders(), rows, self._laid)
         at_work = [row for row in rows if _at_work(row)]
         heard = last_heard(cache, self._outbox, [row["order_number"] for row in at_work])
         for row in rows:
@@ -193,24 +195,20 @@ class Board:
         return Sought(cache, asked, self._sought[asked], {})
 
     def _row(self, cache: apsw.Connection, pending: Pending, number: str) -> Row | None:
-        row = order_row(cache, pending, number)
+        row = order_row(cache, pending, number, self._laid)
         if row is None:
             return None
         began = fetch_one(cache, "SELECT first_began FROM orders WHERE order_number = ?", number)
         row["status"] = status_of(row)
         row["seen_at"] = moment(began[0]) if began and began[0] else ""
-        row["short"] = _short(cache, pending, number)
+        row["short"] = self._short(cache, pending, number)
         return row
 
-
-def _short(cache: apsw.Connection, pending: Pending, number: str) -> int:
-    """How many lines are closed with less than was ordered."""
-    if number not in pending:
-        return int(fetch(cache, _SHORTS, number)[0][0])
-    lines = lines_of(cache, number)
-    began = fetch_one(cache, "SELECT lines_began FROM orders WHERE order_number = ?", number)
-    lay_over({"order_number": number}, lines, pending[number], began[0] if began else None)
-    return sum(map(is_short, lines))
+    def _short(self, cache: apsw.Connection, pending: Pending, number: str) -> int:
+        """How many lines are closed with less than was ordered."""
+        if number not in pending:
+            return int(fetch(cache, _SHORTS, number)[0][0])
+        return sum(map(is_short, laid_lines(cache, pending, number, self._laid)))
 
 
 def status_of(row: Mapping[str, Any]) -> str:

@@ -18,9 +18,10 @@ from aisle.tuples import NamedTuple
 ORDER, PRODUCT, PLACE, REFERENCE = "order_number", "product_number", "location_code", "reference"
 """What is named in bodies, by the end of the field."""
 
-_NAMED = re.compile(
-    r'"(?:customer_)?(order_number|product_number|location_code|reference)"\s*:\s*(?:"((?:[^"\\]|\\.)*)")?'
-)
+_NAMED = {
+    field: re.compile(rf'{field}"\s*:\s*(?:"((?:[^"\\]|\\.)*)")?') for field in (ORDER, PRODUCT, PLACE, REFERENCE)
+}
+"""A field that ends so, and its text. Each begins with letters alone: a search for them is quick."""
 
 Keys = Callable[[Operation], Iterable[str]]
 
@@ -50,7 +51,8 @@ class Entry:
         self.said = said
         self._row = row
         self._made: Operation | None = None
-        self._names = _names_in(str(row[_BODY]))
+        self._names: dict[str, Iterable[str]] = {}
+        """By the field: looked for when somebody asks, since hardly anybody asks for all."""
         self.kind = str(row[_KIND])
 
     @property
@@ -67,8 +69,12 @@ class Entry:
             self._made = _as_said(self._made, said)
 
     def names(self, field: str, keys_of: Keys) -> Iterable[str]:
-        """What may be among its keys, which are in fields of that name."""
-        return _touched(self.operation, keys_of) if self._names is None else self._names.get(field, ())
+        """What may be among its keys, which are in fields of that name; the same each time."""
+        names = self._names.get(field)
+        if names is None:
+            names = None if self._made else _names_in(str(self._row[_BODY]), field)
+            names = self._names[field] = _touched(self.operation, keys_of) if names is None else names
+        return names
 
 
 def _touched(operation: Operation, keys_of: Keys) -> set[str]:
@@ -86,15 +92,12 @@ def _as_said(operation: Operation, said: Said) -> Operation:
     )
 
 
-def _names_in(text: str) -> Mapping[str, set[str]] | None:
-    """What a body names, by the field; None where one of these is no text, and only the body itself can say it."""
-    found: dict[str, set[str]] = {}
-    for each in _NAMED.finditer(text):
-        field, name = each.groups()
-        if name is None:
-            return None
-        found.setdefault(field, set()).add(json.loads(f'"{name}"') if "\\" in name else name)
-    return found
+def _names_in(text: str, field: str) -> Iterable[str] | None:
+    """What a body names in fields that end so; None where only the body itself can say it: one of these is no text."""
+    if field not in text:
+        return ()
+    names = _NAMED[field].findall(text)
+    return None if "" in names else {json.loads(f'"{name}"') if "\\" in name else name for name in names}
 
 
 class Index(Mapping[str, tuple[Operation, ...]]):

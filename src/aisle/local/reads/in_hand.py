@@ -17,7 +17,8 @@ from aisle.local.db import fetch
 from aisle.local.outbox.rebase import has_base, share
 from aisle.local.outbox.remarks import LYING, remark_of
 from aisle.local.reads.claims import with_claims
-from aisle.local.reads.orders import Pending, order
+from aisle.local.reads.laid import Pending
+from aisle.local.reads.orders import order
 from aisle.local.reads.overlay import Row, decimal
 
 SHIFT_S = 16 * 3600.0

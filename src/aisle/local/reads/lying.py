@@ -14,7 +14,8 @@ from aisle.jobs.codec import to_text
 from aisle.jobs.pick.walk import all_in_hand, takes
 from aisle.local.cache.schema import SHORTEST
 from aisle.local.db import fetch
-from aisle.local.reads.orders import Pending, Shift, order
+from aisle.local.reads.laid import Pending
+from aisle.local.reads.orders import Shift, order
 from aisle.words import fold
 
 MOST = 5

@@ -50,6 +50,7 @@ from aisle.local.outbox.doubts import doubts, trouble
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remarks import LANGUAGE, remarks_of
 from aisle.local.reads.claims import with_claims, with_pickers
+from aisle.local.reads.laid import Known as Laid
 from aisle.local.reads.orders import Shift, holders, order, orders
 from aisle.local.reads.overlay import Overlay, Row
 from aisle.local.reads.overlay_goods import Goods
@@ -113,6 +114,8 @@ class Ground(NamedTuple):
     """Stock pools in use, by the settings; empty for those that the store names."""
     lying: Known
     """What lies at places that were read before; kept up to date by whoever reads one."""
+    laid: Laid
+    """Orders with something on its way that were read before; kept up to date by whoever reads one."""
     find: Callable[[Iterable[str]], list[Candidate]]
     walk: Callable[[], Walk]
     """The order of feet."""
@@ -132,7 +135,7 @@ def _orders(on: Ground, args: Args) -> Found:
     if left or (args.get("lying") and args.get("search")):
         shift, lying = reads_lying.lying(on.cache, on.overlay.orders(), shift, args, left)
     wanted = {**args, "ahead": [*lying, *reads_walks.ahead(on.outbox, user)]}
-    found = _claimed(on, orders(on.cache, on.overlay.orders(), shift, wanted))
+    found = _claimed(on, orders(on.cache, on.overlay.orders(), on.laid, shift, wanted))
     for row in found[0] if lying else ():
         row["lying"] = lying.get(str(row["order_number"]), 0)
     return found
@@ -154,7 +157,7 @@ def _product(on: Ground, args: Args) -> Result:
 
 
 def _holders(on: Ground, args: Args) -> Result:
-    return holders(on.cache, on.overlay.orders(), args)
+    return holders(on.cache, on.overlay.orders(), on.laid, args)
 
 
 def _place(on: Ground, args: Args) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,7 @@ from aisle.jobs.codec import to_text
 from aisle.jobs.window import COUNTED
 from aisle.local.cache.schema import OPEN, SHORTEST
 from aisle.local.db import fetch, fetch_one
-from aisle.local.outbox.operation import Operation
+from aisle.local.reads.laid import Known, Pending, header_of, laid_lines, lines_of, order_row, progress
 from aisle.local.reads.overlay import Row, decimal, is_full, lay_over
 from aisle.local.reads.rows import (
     Found,
@@ -28,8 +28,6 @@ from aisle.local.reads.rows import (
     window,
 )
 from aisle.words import fold
-
-Pending = Mapping[str, Sequence[Operation]]
 
 Key = tuple[str, str, str]
 """(pickup, sort, order_number): what the list is sorted by."""
@@ -50,8 +48,9 @@ RARE = 500
 """More orders than this, by their index, are not looked through: the list has them sooner."""
 
 
-def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping[str, Json]) -> Found:
-    """A window on the open orders: those named `ahead`, then by pickup date and number."""
+def orders(cache: apsw.Connection, pending: Pending, laid: Known, shift: Shift, args: Mapping[str, Json]) -> Found:
+    """A window on the open orders: those named `ahead`, then by pickup date and number. `laid`: orders that were laid
+    over before."""
     first, size = window(args, SIZE)
     search, product = fold(str(args.get("search") or "")), str(args.get("product_number") or "")
     ahead = {number: rank for rank, number in enumerate(args.get("ahead") or ())}
@@ -60,13 +59,13 @@ def orders(cache: apsw.Connection, pending: Pending, shift: Shift, args: Mapping
         keys.sort(key=lambda key: ahead.get(key[2], len(ahead)))
         partly = not product and len(keys) > MOST
         keys = keys[:MOST] if partly else keys
-        return Found(_rows(cache, pending, keys[first : first + size]), len(keys), partly)
+        return Found(_rows(cache, pending, laid, keys[first : first + size]), len(keys), partly)
     total = fetch(cache, "SELECT n FROM tally WHERE state = ?", OPEN)[0][0] - len(shift[0]) + len(shift[1])
     before = _ahead(cache, shift, list(ahead)) if ahead else []
     keys = before[first : first + size]
     shift = (shift[0].union(ahead), [key for key in shift[1] if key[2] not in ahead]) if ahead else shift
     rest = _window(cache, shift, max(0, first - len(before)), size - len(keys))
-    return Found(_rows(cache, pending, [*keys, *rest]), total)
+    return Found(_rows(cache, pending, laid, [*keys, *rest]), total)
 
 
 def _ahead(cache: apsw.Connection, shift: Shift, numbers: list[str]) -> list[Key]:
@@ -164,7 +163,7 @@ def _wants(cache: apsw.Connection, pending: Pending, number: str, product: str) 
     return any(not is_full(line) for line in lines)
 
 
-def holders(cache: apsw.Connection, pending: Pending, args: Mapping[str, Json]) -> Result:
+def holders(cache: apsw.Connection, pending: Pending, laid: Known, args: Mapping[str, Json]) -> Result:
     """Orders with this product that are not closed, those that still need some of it first; by pickup date.
 
     Each with what it still needs of it and what it holds: `needed`, `held`.
@@ -172,22 +171,24 @@ def holders(cache: apsw.Connection, pending: Pending, args: Mapping[str, Json]) 
     product = str(args["product_number"])
     known = fetch(
         cache,
-        "SELECT DISTINCT o.pickup, o.sort, o.order_number, o.lines_began FROM line l"
+        "SELECT DISTINCT o.pickup, o.sort, o.order_number FROM line l"
         " JOIN orders o ON o.order_number = l.order_number WHERE l.product_number = ? AND o.state < 2",
         product,
     )
-    rows = [row for *_, number, began in sorted(known) if (row := _holder(cache, pending, number, began, product))]
+    rows = [row for *_, number in sorted(known) if (row := _holder(cache, pending, laid, number, product))]
     rows.sort(key=lambda row: row["needed"] <= 0)
     first, size = window(args, SIZE)
     return rows[first : first + size], len(rows)
 
 
-def _holder(cache: apsw.Connection, pending: Pending, number: str, began: float, product: str) -> Row | None:
-    row = order_row(cache, pending, number)
+def _holder(cache: apsw.Connection, pending: Pending, laid: Known, number: str, product: str) -> Row | None:
+    row = order_row(cache, pending, number, laid)
     if row is None or not row["is_active"] or row["is_rejected"]:
         return None
     lines = lines_of(cache, number, product)
-    lay_over({"order_number": number}, lines, pending.get(number, ()), began)
+    if number in pending:
+        mine = {line["line_number"] for line in lines}
+        lines = [line for line in laid_lines(cache, pending, number, laid) if line["line_number"] in mine]
     wanted = (decimal(line.get("quantity")) - decimal(line.get("picked_quantity")) for line in lines)
     needed = (rest for line, rest in zip(lines, wanted, strict=True) if not is_full(line))
     return {
@@ -199,14 +200,13 @@ def _holder(cache: apsw.Connection, pending: Pending, number: str, began: float,
     }
 
 
-def _rows(cache: apsw.Connection, pending: Pending, keys: Iterable[Key]) -> list[Row]:
-    rows = (order_row(cache, pending, number) for _, _, number in keys)
-    return with_pieces(cache, pending, [row for row in rows if row is not None])
+def _rows(cache: apsw.Connection, pending: Pending, laid: Known, keys: Iterable[Key]) -> list[Row]:
+    rows = (order_row(cache, pending, number, laid) for _, _, number in keys)
+    return with_pieces(cache, pending, [row for row in rows if row is not None], laid)
 
 
 _MEASURED = """
-SELECT l.order_number, o.lines_began, l.product_number FROM json_each(?) e
-JOIN orders o ON o.order_number = e.value JOIN line l ON l.order_number = o.order_number
+SELECT l.order_number, l.product_number FROM json_each(?) e JOIN line l ON l.order_number = e.value
 JOIN product p ON p.product_number = l.product_number WHERE p.allow_decimal
 """
 
@@ -220,21 +220,18 @@ LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_numb
 """As `_pieces` counts the lines of orders of which nothing is on its way."""
 
 
-def with_pieces(cache: apsw.Connection, pending: Pending, rows: list[Row]) -> list[Row]:
+def with_pieces(cache: apsw.Connection, pending: Pending, rows: list[Row], laid: Known) -> list[Row]:
     """Orders with measured goods, whose quantities have no sum, with how many `pieces` they are of and how many of
     these are picked (`picked_pieces`): a measured line is one, as where it is picked."""
     by_number = {str(row["order_number"]): row for row in rows}
     measured: dict[str, set[str]] = {}
-    read: dict[str, float | None] = {}
-    for number, began, product in fetch(cache, _MEASURED, to_text(list(by_number))):
+    for number, product in fetch(cache, _MEASURED, to_text(list(by_number))):
         measured.setdefault(number, set()).add(product)
-        read[number] = began
     settled = [number for number in measured if number not in pending]
     for number, of, picked in fetch(cache, _PIECES, to_text(settled)) if settled else ():
         by_number[number].update(picked_pieces=decimal(picked), pieces=decimal(of))
     for number in measured.keys() & pending.keys():
-        lines = lines_of(cache, number)
-        lay_over({"order_number": number}, lines, pending[number], read[number])
+        lines = laid_lines(cache, pending, number, laid)
         counted = (_pieces(line, measured=line.get("product_number") in measured[number]) for line in lines)
         by_number[number].update(_in_pieces(counted))
     return rows
@@ -252,53 +249,6 @@ def _pieces(line: Row, *, measured: bool) -> tuple[Decimal, Decimal]:
     return (Decimal(picked > 0 and is_full(line)), Decimal(1)) if measured else (picked, decimal(line.get("quantity")))
 
 
-def order_row(cache: apsw.Connection, pending: Pending, number: str) -> Row | None:
-    """The header of an order with its progress; lines are read only where something is pending."""
-    found = fetch_one(
-        cache, "SELECT raw, picked_quantity, lines_began, pickup FROM orders WHERE order_number = ?", number
-    )
-    if found is None:
-        return None
-    raw, picked, began, pickup = found
-    row = header_of(raw, number, pickup)
-    row["lines_known"] = began is not None
-    operations = pending.get(number, ())
-    if operations:
-        lines = lines_of(cache, number) if began is not None else []
-        lay_over(row, lines, operations, began)
-        picked = sum((decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else picked
-    row["picked_quantity"] = _progress(row, picked)
-    return row
-
-
-def header_of(raw: str, number: str, pickup: str) -> Row:
-    """The header of an order, with the fields that every order has."""
-    row = loaded(raw)
-    row["order_number"] = number
-    row.setdefault("pickup_date", "" if pickup == "~" else pickup)
-    row["is_active"] = row.get("is_active") is not False
-    for name in ("is_claimed", "is_picked", "is_rejected"):
-        row[name] = bool(row.get(name))
-    return row
-
-
-def _progress(row: Row, picked: Any) -> Decimal:
-    if picked is None:
-        return decimal(row.get("total_quantity" if row["is_picked"] else "total_delivery_quantity"))
-    return decimal(picked)
-
-
-def lines_of(cache: apsw.Connection, number: str, product: str = "") -> list[Row]:
-    """The plain lines of an order, or those of one product."""
-    rows = fetch(
-        cache,
-        "SELECT line_number, raw FROM line WHERE order_number = ? AND ? IN ('', product_number) ORDER BY line_number",
-        number,
-        product,
-    )
-    return [{**loaded(raw), "line_number": line} for line, raw in rows]
-
-
 def order(cache: apsw.Connection, pending: Pending, number: str) -> Result:
     """One order with its lines, each with its product's unit, the places where it lies, where it is kept, and
     whether stock is kept of it at all: by the store, else by the catalogue."""
@@ -310,7 +260,7 @@ def order(cache: apsw.Connection, pending: Pending, number: str) -> Result:
     lines = _whole_lines(cache, number) if began is not None else []
     lay_over(row, lines, pending.get(number, ()), began)
     picked = sum((decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else None
-    row.update(lines=lines, lines_known=began is not None, picked_quantity=_progress(row, picked))
+    row.update(lines=lines, lines_known=began is not None, picked_quantity=progress(row, picked))
     if any(line.get("allow_decimal") for line in lines):
         row.update(_in_pieces(_pieces(line, measured=bool(line.get("allow_decimal"))) for line in lines))
     return [row], 1

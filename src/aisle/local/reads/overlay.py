@@ -31,10 +31,11 @@ Row = dict[str, Json]
 _SAID = """n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
   CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
 """The fields of `Said`."""
+_OF_SAID = len(Said._fields)
 
-_PENDING = f"""
-SELECT {_SAID} FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')
-"""  # noqa: S608 - fields of our own
+_IS_PENDING = "n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')"
+_PENDING = f"SELECT {_SAID} FROM operation WHERE {_IS_PENDING}"  # noqa: S608 - fields of our own
+_WHOLE = f"SELECT *, {_SAID} FROM operation WHERE {_IS_PENDING}"  # noqa: S608 - the same
 
 _WRITTEN = f"""
 SELECT written, live = 1 AND state <> 'rejected', {_SAID}
@@ -116,8 +117,10 @@ class Overlay:
         # What is undone takes its turn back, for another write to have: nothing can be said of what comes after it.
         self._turn = None if self._db.in_transaction else last
         if since is None or last is None or not first - 1 <= since <= last:
-            found = {row[0]: row for row in fetch(self._db, _PENDING)}
-            self._learn(found, [n for n in self._known if n not in found])
+            whole = {} if self._known else {row[0]: row for row in fetch(self._db, _WHOLE)}
+            said = fetch(self._db, _PENDING) if self._known else [row[-_OF_SAID:] for row in whole.values()]
+            found = {row[0]: row for row in said}
+            self._learn(found, [n for n in self._known if n not in found], whole)
         elif since < last:
             found, over = {}, []
             for n, is_pending, *said in fetch(self._db, _WRITTEN, since):
@@ -125,14 +128,16 @@ class Overlay:
                     found[n] = tuple(said)
                 elif n in self._known:
                     over.append(n)
-            self._learn(found, over)
+            self._learn(found, over, {})
 
-    def _learn(self, found: Mapping[int, tuple[Any, ...]], over: Iterable[int]) -> None:
-        """What these say now, and that those are pending no more."""
+    def _learn(
+        self, found: Mapping[int, tuple[Any, ...]], over: Iterable[int], whole: Mapping[int, tuple[Any, ...]]
+    ) -> None:
+        """What these say now, and that those are pending no more; `whole`: their rows, where these are read already."""
         known = self._known
         changed = {n: Said(*row) for n, row in found.items() if n not in known or known[n].said != row}
         anew = [n for n, said in changed.items() if n not in known or _is_another(said, known[n].said)]
-        bodies = self._bodies(anew) if anew else {}
+        bodies = whole or (self._bodies(anew) if anew else {})
         for n in [*over, *(n for n in anew if n in known)]:
             entry = known.pop(n)
             for index in self._indices.values():
@@ -187,13 +192,13 @@ def lay_over(header: Row, lines: list[Row], operations: Iterable[Operation], beg
     `began` is when the read began that brought its lines (None when they are not known): what was confirmed before then
     is in them already.
     """
-    touched = False
+    touched, by_number = False, {line["line_number"]: line for line in lines}
     for operation in operations:
         if is_in(operation, began):
             continue
         touched = True
         if operation.operation == "update-customer-order":
-            _update(header, lines, operation)
+            _update(header, by_number, operation)
         elif operation.operation == REJECT_LINES:
             _reject_lines(lines, operation.body["lines"])
         else:
@@ -203,22 +208,21 @@ def lay_over(header: Row, lines: list[Row], operations: Iterable[Operation], beg
         header["is_picked"] = bool(header.get("is_picked")) or all(is_full(line) for line in lines)
 
 
-def _update(header: Row, lines: list[Row], operation: Operation) -> None:
+def _update(header: Row, lines: Mapping[Json, Row], operation: Operation) -> None:
     order = operation.body["orders"]
     header.update({name: value for name, value in order.items() if name not in ("order_lines", "is_claimed")})
     if "is_claimed" in order:
         _claim(header, operation, bool(order["is_claimed"]))
-    by_number = {line["line_number"]: line for line in lines}
     added = False
     for change in order.get("order_lines") or ():
-        line = by_number.get(change["line_number"])
+        line = lines.get(change["line_number"])
         if line is not None and has_base(change):
             _add(line, change, may_be_there=operation.first_sent_at is not None)
             added = True
         elif line is not None:
             line.update(change)
     if added:  # who sent it did not know what others do to its lines
-        header["is_picked"] = all(is_full(line) for line in lines)
+        header["is_picked"] = all(is_full(line) for line in lines.values())
 
 
 def _reject_lines(lines: list[Row], said: Iterable[Mapping[str, Json]]) -> None:

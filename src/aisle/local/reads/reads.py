@@ -23,6 +23,7 @@ from aisle.local.cache.schema import MANY, TOPICS, VERSION
 from aisle.local.db import fetch, fetch_one, version
 from aisle.local.host.disk import FileId, file_id
 from aisle.local.host.home import Home
+from aisle.local.reads.laid import Known as Laid
 from aisle.local.reads.named import NAMED, Ground
 from aisle.local.reads.orders import Shift
 from aisle.local.reads.overlay import Overlay
@@ -70,6 +71,7 @@ class Reads:
         self._shifted: tuple[tuple[int, ...], Shift] | None = None
         self._standings = Standings()
         self._lying: Known = {}
+        self._laid: Laid = {}
         self._walks = Walks()
         self._linked: tuple[int, Link, float | None] | None = None
         """The link and the moment of the last answer, as of this version of the cache."""
@@ -156,6 +158,7 @@ class Reads:
             goods=self._goods,
             pools=self.pools,
             lying=self._lying,
+            laid=self._laid,
             find=self._found,
             walk=self._walk,
             shift=self._shift,

@@ -17,7 +17,8 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import MOVEMENT, UPDATE, Operation
 from aisle.local.outbox.rebase import PICKED
 from aisle.local.reads.entries import Index
-from aisle.local.reads.orders import Key, Pending, Shift, header_of, lines_of
+from aisle.local.reads.laid import Pending, header_of, lines_of
+from aisle.local.reads.orders import Key, Shift
 from aisle.local.reads.overlay import Row, is_full, is_in, lay_over
 from aisle.tuples import NamedTuple
 
