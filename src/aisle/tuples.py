@@ -39,7 +39,7 @@ else:
             return made
 
         def _replace(self, /, **others):
-            made = self._make(map(others.pop, self._fields, self))
+            made = tuple.__new__(self.__class__, map(others.pop, self._fields, self))
             if others:
                 raise _UNKNOWN(f"Got unexpected field names: {list(others)!r}")
             return made

@@ -9,6 +9,8 @@ from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 _PLAIN = (str, int, float, bool, type(None))
+_MOST = frozenset(_PLAIN)
+"""Kinds that most values are of: asked first."""
 
 
 def dump(value: Any) -> Any:
@@ -17,6 +19,8 @@ def dump(value: Any) -> Any:
     A mapping that holds the key `@` itself, as rows from outside may, becomes `{"@": "m", "v": mapping}`.
     Fields that stand at their default are left out; a job whose defaults change gets a new version.
     """
+    if type(value) in _MOST:
+        return value
     if isinstance(value, Decimal):
         return {"@": "n", "v": str(value)}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
