@@ -35,24 +35,27 @@ class Cost(NamedTuple):
     Row("full sync, rows a second end to end", "rows/s"),
 )
 def sync(bench: Bench) -> Sequence[Pair]:
-    """The same pages to both: the floor reads them from memory, the courier from a service in another process."""
+    """The same pages to both, in turns: the floor reads them from memory, the courier from a service in another
+    process."""
     goods = shop.products(bench.products)
     if bench.aisle is None:
         made = list(pages(goods))
-        return [Pair(None, _floor(bench, made)), Pair(None, None)]
+        return [Pair(None, median(_floors(bench, made, 0))), Pair(None, None)]
+    costs, floors = [], []
     with served(bench) as service:
         fetched = [*_fetched(service, PRODUCTS, "records"), *_fetched(service, STOCK, "list")]
-        cost = _synced(bench, service)
+        for attempt in range(bench.times(3, 1)):
+            costs.append(_synced(bench, service, attempt))
+            floors += _floors(bench, fetched, attempt)
+    cost = sorted(costs)[len(costs) // 2]
     rows = sum(len(entries(page)) for page in fetched)
     note = f"{rows:,} rows; a sync that finds nothing new taken off"
-    return [Pair(rows / cost.used_s, _floor(bench, fetched), note), Pair(rows / cost.took_s, None)]
+    return [Pair(rows / cost.used_s, median(floors), note), Pair(rows / cost.took_s, None)]
 
 
-def _floor(bench: Bench, pages_: Sequence[bytes]) -> float | None:
-    found = []
-    for attempt in range(bench.times(5, 1)):
-        found.append(floor_rate(pages_, bench.scratch / f"floor-{attempt}.db"))
-    return median(found)
+def _floors(bench: Bench, pages_: Sequence[bytes], attempt: int) -> list[float]:
+    """Rows a second of the floor, twice."""
+    return [floor_rate(pages_, bench.scratch / f"floor-{attempt}-{turn}.db") for turn in range(bench.times(2, 1))]
 
 
 def entries(page: bytes) -> list[Any]:
@@ -120,17 +123,13 @@ def _fetched(service: Service, path: str, envelope: str) -> Iterator[bytes]:
         yield page
 
 
-def _synced(bench: Bench, service: Service) -> Cost:
+def _synced(bench: Bench, service: Service, attempt: int) -> Cost:
     """A full sync into an empty home, without what a start and a round that finds nothing new take."""
-    assert bench.aisle is not None
-    found = []
-    for attempt in range(bench.times(3, 1)):
-        env = elsewhere(bench, service, f"synced-{attempt}")
-        full, empty = _cost(env, "--full"), _cost(env)
-        if f" {bench.products} products" not in full.said:
-            raise AssertionError(f"aisle sync was to bring {bench.products} products; it says: {full.said}")
-        found.append(Cost(full.used_s - empty.used_s, full.took_s - empty.took_s, full.said))
-    return sorted(found)[len(found) // 2]
+    env = elsewhere(bench, service, f"synced-{attempt}")
+    full, empty = _cost(env, "--full"), _cost(env)
+    if f" {bench.products} products" not in full.said:
+        raise AssertionError(f"aisle sync was to bring {bench.products} products; it says: {full.said}")
+    return Cost(full.used_s - empty.used_s, full.took_s - empty.took_s, full.said)
 
 
 def _cost(env: Mapping[str, str | None], *options: str) -> Cost:
