@@ -13,7 +13,7 @@ import pytest
 
 from aisle.errors import StorageError
 from aisle.service.sql.schema import MIGRATIONS
-from aisle.service.storage import Busy, Duplicate, Lost, Tx, Unfit
+from aisle.service.storage import Busy, Duplicate, Lost, Tx, Unfit, postgres_schema
 from aisle.service.storage.postgres import PostgresStorage, locks_of, public_name
 from aisle.service.storage.postgres_tx import PostgresTx
 from tests.service.citus import foreign_keys, split
@@ -21,6 +21,7 @@ from tests.service.postgres import Server, execute
 from tests.service.test_catalogue import statements
 
 ADD = "INSERT INTO counter (store_number, name, value) VALUES ($1, $2, 1)"
+_WAITS = "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE pid = $1 AND locktype = 'advisory' AND NOT granted)"
 UP = "UPDATE counter SET value = value + 1 WHERE store_number = $1 AND name = $2 RETURNING value"
 
 
@@ -286,6 +287,27 @@ def test_workers_that_start_at_once_make_the_tables_once(server: Server) -> None
     execute(fresh, f"INSERT INTO schema_version VALUES ({len(MIGRATIONS) + 1})")
     with pytest.raises(StorageError, match="newer"):
         PostgresStorage(fresh)
+
+
+async def test_who_waited_for_another_to_make_the_tables_makes_none_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_schema, "MIGRATIONS", (("CREATE TABLE made_once (name TEXT)",),))
+    fresh = server.fresh()
+    first, second = await asyncpg.connect(fresh), await asyncpg.connect(fresh)
+    try:
+        async with first.transaction():
+            await postgres_schema.migrate(first)  # its lock is held until all of this is stored
+            # Whoever begins now asks whether the tables are there, hears that they are not, and waits.
+            waiting = asyncio.create_task(postgres_schema.migrate(second))
+            while not await first.fetchval(_WAITS, second.get_server_pid()):
+                assert not waiting.done()
+                await asyncio.sleep(0)
+        await waiting
+        assert await second.fetchval("SELECT count(*) FROM schema_version") == 1
+    finally:
+        await first.close()
+        await second.close()
 
 
 def test_a_database_that_is_not_there_is_named_without_its_password(server: Server) -> None:

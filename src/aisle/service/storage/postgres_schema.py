@@ -37,9 +37,9 @@ async def _apply(connection: asyncpg.Connection, number: int, statements: tuple[
     async with connection.transaction():
         # Another worker may be at it, however long that takes.
         await connection.execute(f"SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({_LOCK:d})")
-        if await _version(connection) >= number:
-            return
         await connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)")
+        if await _applied(connection) >= number:
+            return
         for statement in statements:
             if statement in REFOLDED:
                 await _refold(connection, *statement.split()[1:4:2])
@@ -108,6 +108,11 @@ async def _check(connection: asyncpg.Connection) -> None:
 async def _version(connection: asyncpg.Connection) -> int:
     if await connection.fetchval("SELECT to_regclass('schema_version')") is None:
         return 0
+    return await _applied(connection)
+
+
+async def _applied(connection: asyncpg.Connection) -> int:
+    """The table itself is read: whether it exists, a connection may still answer as it knew it before it waited."""
     return int(await connection.fetchval("SELECT coalesce(max(version), 0) FROM schema_version"))
 
 
