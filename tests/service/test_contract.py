@@ -16,7 +16,7 @@ async def test_every_operation_is_served(world: World) -> None:
     assert set(HANDLERS) == set(OPERATIONS)
     routes = {
         (route.name, method, route.path)
-        for route in world.service.app.routes
+        for route in world.service.app.framework.routes
         if isinstance(route, APIRoute) and route.include_in_schema
         for method in route.methods or ()
     }

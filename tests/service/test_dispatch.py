@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from time import time
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import pytest
 from fastapi import FastAPI
@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Message, Receive, Scope, Send
 
-from aisle.service.app import create_app
+from aisle.service.app import App
 from aisle.service.asked import Operation
 from aisle.service.dispatch import Dispatch, Way
 from aisle.service.gate import Gate
@@ -23,10 +23,10 @@ from tests.service.world import API, World
 
 
 def test_every_operation_is_found_where_the_routes_find_it(world: World) -> None:
-    app: Any = create_app(world.service.storage)
+    app = App(world.service.storage)
     dispatch = app.door.app
     assert isinstance(dispatch, Dispatch)
-    routes = [each for each in app.routes if isinstance(each, APIRoute) and each.name in HANDLERS]
+    routes = [each for each in app.framework.routes if isinstance(each, APIRoute) and each.name in HANDLERS]
     assert len(routes) == len(HANDLERS)
     for route in routes:
         path, [method] = re.sub(r"\{\w+\}", "A%2F12", route.path), list(route.methods or ())
@@ -34,7 +34,7 @@ def test_every_operation_is_found_where_the_routes_find_it(world: World) -> None
         found = dispatch.find(method, path)
         assert found is not None, path
         operation, values = found
-        assert operation.name == next(each.name for each in app.routes if _fits(each, scope))
+        assert operation.name == next(each.name for each in app.framework.routes if _fits(each, scope))
         assert values == dict.fromkeys(re.findall(r"\{(\w+)\}", route.path), "A%2F12")
 
 

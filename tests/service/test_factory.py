@@ -52,6 +52,43 @@ def test_opening_costs_no_web_framework(tmp_path: Path) -> None:
     assert done.stdout.strip() == "[]"
 
 
+ASKED = """
+import asyncio, sys
+from pathlib import Path
+import httpx
+from aisle.service.factory import open_service
+from aisle.service.serve import _Server
+
+service = open_service(Path(sys.argv[1]), demo=True)
+token = service.admin_token(Path(sys.argv[1]).with_name("token"))
+
+async def asked(path):
+    transport = httpx.ASGITransport(service.app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+        answer = await client.get(path, headers={"Authorization": f"Bearer {token}"})
+    print(answer.status_code, "fastapi" in sys.modules)
+
+asyncio.run(asked("/api/v2/public/stores"))
+asyncio.run(asked("/aisle/v1/stores/0001/people"))
+if sys.argv[2] == "served":
+    import uvicorn
+    _Server(uvicorn.Config(service.app), service.app, print)
+    print("fastapi" in sys.modules)
+asyncio.run(asked("/nowhere"))
+service.close()
+"""
+
+
+@pytest.mark.parametrize(("way", "before"), [("embedded", []), ("served", ["True"])])
+def test_operations_cost_no_web_framework_and_a_server_has_it_before_anybody_asks(
+    tmp_path: Path, way: str, before: list[str]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED, str(tmp_path / "s.db"), way], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["200 False", "200 False", *before, "404 True"]
+
+
 async def test_the_demo_store_is_made_once_and_whole(tmp_path: Path) -> None:
     path = tmp_path / "service.db"
     service = open_service(path, demo=True, clock=lambda: START)

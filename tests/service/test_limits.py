@@ -21,7 +21,7 @@ from aisle.errors import UsageError
 from aisle.service import request as wire
 from aisle.service.access import AccessLog
 from aisle.service.answers import Refusal
-from aisle.service.app import create_app
+from aisle.service.app import App
 from aisle.service.handlers import HANDLERS
 from aisle.service.limits import LONGEST_CODE, LONGEST_HEADERS, LONGEST_QUERY, MOST_HEADERS, Buckets, Rates
 from aisle.service.serve import serve
@@ -33,7 +33,7 @@ STORE = {"store_name": "Long", "is_active": True, "is_active_data_exchange": Tru
 
 def client_of(world: World, **options: Any) -> httpx.AsyncClient:
     """A client of the same database behind other limits."""
-    app = create_app(world.service.storage, clock=lambda: world.now, **options)
+    app = App(world.service.storage, clock=lambda: world.now, **options)
     headers = {"Authorization": f"Bearer {world.secret}"}
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service", headers=headers)
 

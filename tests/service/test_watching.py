@@ -21,7 +21,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from aisle.service.app import create_app
+from aisle.service.app import App
 from aisle.service.limits import Rates
 from aisle.service.logs import JsonLines, json_logs
 from aisle.service.metrics import Metrics
@@ -33,7 +33,7 @@ LONG = 60.0
 
 def client_of(world: World, *, host: str = "127.0.0.1", secret: str | None = None) -> httpx.AsyncClient:
     """A client on a host, of the same database with figures."""
-    app = create_app(world.service.storage, clock=lambda: world.now, rates=Rates(0, 0), metrics=Metrics())
+    app = App(world.service.storage, clock=lambda: world.now, rates=Rates(0, 0), metrics=Metrics())
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     transport = httpx.ASGITransport(app, client=(host, 5000))
     return httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers)
@@ -101,13 +101,13 @@ async def test_without_figures_there_is_no_route_for_them(world: World) -> None:
 async def test_ready_until_it_is_about_to_end(world: World) -> None:
     async with world.open_client(None) as client:
         assert (await client.get("/aisle/v1/ready")).status_code == 200
-        world.service.app.state.leaving = True
+        world.service.app.leaving = True
         try:
             answer = await client.get("/aisle/v1/ready")
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
             assert (await client.get("/aisle/v1/health")).status_code == 200, "it lives"
         finally:
-            world.service.app.state.leaving = False
+            world.service.app.leaving = False
 
 
 def test_logs_are_lines_of_json_without_what_an_exception_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,8 @@
 """The straight way from the door to an operation.
 
-FastAPI's own routes know the operations too: they say what is used with another method, and make the OpenAPI page. But
-its layers have nothing to do for an operation, whose gate reads the request and answers whatever happens, and they
-would take longer than all that the gate does.
+FastAPI's own routes (`framework.py`) know the operations too: they say what is used with another method. But its layers
+have nothing to do for an operation, whose gate reads the request and answers whatever happens, and they would take
+longer than all that the gate does.
 """
 
 from __future__ import annotations

@@ -22,8 +22,7 @@ from aisle.service.times import Clock, moment
 from aisle.service.tokens import authenticate, create_token
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
+    from aisle.service.app import App
     from aisle.service.metrics import Metrics
 
 
@@ -48,11 +47,11 @@ class Service:
         self.metrics = metrics
 
     @cached_property
-    def app(self) -> FastAPI:
+    def app(self) -> App:
         """The app; what it needs is imported when it is asked for."""
-        from aisle.service.app import create_app
+        from aisle.service.app import App
 
-        return create_app(self.storage, clock=self.clock, rates=self.rates, access=self.access, metrics=self.metrics)
+        return App(self.storage, clock=self.clock, rates=self.rates, access=self.access, metrics=self.metrics)
 
     def admin_token(self, file: Path) -> str:
         """A token with every right, kept in `file` (0600) for the programs of this account.

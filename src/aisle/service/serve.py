@@ -33,8 +33,7 @@ from aisle.service.workers import SHARED_FIGURES, Wake, listening, run_workers
 from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
+    from aisle.service.app import App
     from aisle.service.metrics import Metrics
 
 log = logging.getLogger("aisle.service")
@@ -209,8 +208,9 @@ class _Loop(asyncio.SelectorEventLoop):
 class _Server(uvicorn.Server):
     """uvicorn, but it says when it is ready, and a signal ends it without killing what comes after."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[str], None]) -> None:
+    def __init__(self, config: uvicorn.Config, app: App, ready: Callable[[str], None]) -> None:
         super().__init__(config)
+        app.load()  # before anybody can call: a request that is not one of ours holds up no other
         self._app = app
         self._ready = ready
 
@@ -220,7 +220,7 @@ class _Server(uvicorn.Server):
 
     def leave(self) -> None:
         """Stop taking requests and finish those that run."""
-        self._app.state.leaving = True
+        self._app.leaving = True
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

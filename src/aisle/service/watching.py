@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
@@ -13,7 +14,7 @@ from aisle.service.gate import Gate, response
 from aisle.service.handlers import Handler
 from aisle.service.openapi import HEALTH, READY
 from aisle.service.sql import core
-from aisle.service.storage import Storage, Tx
+from aisle.service.storage import Tx
 
 if TYPE_CHECKING:
     from aisle.service.metrics import Metrics
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 METRICS = "/metrics"
 
 
-def add_watching(app: FastAPI, gate: Gate, storage: Storage, metrics: Metrics | None) -> None:
-    """Add the routes; figures only where they are kept. `app.state.leaving` says that this process is about to end."""
-    app.state.leaving = False
+def add_watching(app: FastAPI, gate: Gate, metrics: Metrics | None, leaving: Callable[[], bool]) -> None:
+    """Add the routes; figures only where they are kept. `leaving` tells whether this process is about to end."""
+    storage = gate.storage
 
     async def health() -> Response:
         """Whether the service can read its database. Needs no token and tells nothing else."""
@@ -32,7 +33,7 @@ def add_watching(app: FastAPI, gate: Gate, storage: Storage, metrics: Metrics | 
 
     async def ready() -> Response:
         """Whether requests should come here. Needs no token."""
-        if app.state.leaving:
+        if leaving():
             return response(Answer(503, Refusal(503, "This process is about to end.").body()))
         await storage.read(_touch)
         return _good()
