@@ -64,9 +64,9 @@ async def service_client(
 ) -> AsyncIterator[Client]:
     """A client of the service in the settings, closed at the end.
 
-    The embedded service is opened in this process; when it is new, `demo` gives it the demo store. FastAPI is loaded
-    for it alone. Names come in `language`, where the service has them so. Raises SettingsError for a token or an
-    address that cannot be used.
+    The embedded service is opened in this process; when it is new, `demo` gives it the demo store. What it is made
+    of is loaded for it alone. Names come in `language`, where the service has them so. Raises SettingsError for a token
+    or an address that cannot be used.
     """
     settings, url = loaded.settings, base_url(loaded.settings)
     if url != EMBEDDED:

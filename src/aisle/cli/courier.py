@@ -8,15 +8,19 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractAsyncContextManager, closing
 
 import apsw
 
 from aisle.cli.compose import care_of, connector, home_of
 from aisle.cli.options import settings_of
+from aisle.cli.patience import Patience, Silence, attended
 from aisle.cli.words import in_words
+from aisle.client import Answer, Client
+from aisle.client.errors import Ambiguous
 from aisle.courier.courier import Courier
 from aisle.courier.heir import keep_what_is_loaded
+from aisle.courier.link import OFFLINE
 from aisle.courier.pull.progress import Progress, load
 from aisle.errors import AisleError, StorageError
 from aisle.jobs.view import Link
@@ -84,9 +88,22 @@ def sync(arguments: argparse.Namespace) -> int:
 
 
 async def _one_turn(home: Home, loaded: Loaded, *, full: bool) -> None:
-    async with Courier(home, connector(loaded), care=care_of(loaded)) as courier:
+    silence, connect = Silence(time.monotonic), connector(loaded)
+
+    def both(observe: Callable[[Answer], None]) -> AbstractAsyncContextManager[Client]:
+        def heard(answer: Answer) -> None:
+            silence.heard(answer)
+            observe(answer)
+
+        return connect(heard)
+
+    async with Courier(home, both, care=care_of(loaded)) as courier:
         keep_what_is_loaded()
-        await courier.catch_up(full=full, progress=_told())
+        turn = courier.catch_up(full=full, progress=_told(silence))
+        try:
+            await attended(turn, silence, Patience(home.base_url, _say))
+        except Ambiguous as error:
+            raise AisleError(f"{error} See that it runs and can be reached from here, then sync again.") from error
         courier.upkeep.checkpoint(alone=True)
     _clear_line()
 
@@ -138,18 +155,23 @@ def _made_cache(home: Home) -> apsw.Connection:
         time.sleep(WAIT_S)
 
 
-def _wait(home: Home, desk: _Desk) -> None:
-    """Returns when the courier is done. Raises AisleError when it gets nowhere."""
+def _wait(
+    home: Home, desk: _Desk, clock: Callable[[], float] = time.time, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Returns when the courier is done. Raises AisleError when it gets nowhere, or the service says nothing."""
     moved, seen = desk.began, (-1, "", -1)
+    patience = Patience(home.base_url, _say)
     pulse = Pulse(home, time.time)
     while True:
-        now = time.time()
+        now = clock()
         pulse.look()  # one that stands still is ended after a while, and another goes on
         link = desk.reads.link(now)
         if link.state == "refused":
             raise AisleError("The service refuses the courier's token. Set token_file, then try again.")
         if desk.is_done(link, now):
             return
+        silent = now - desk.began if link.age < 0 else min(now - desk.began, link.age)
+        patience.look(silent, is_down=link.state == OFFLINE)
         waiting, _ = desk.outbox.counts()
         if (link.done, link.state, waiting) != seen:
             moved, seen = now, (link.done, link.state, waiting)
@@ -157,15 +179,22 @@ def _wait(home: Home, desk: _Desk) -> None:
             raise AisleError(f"The courier in office makes no progress (it is {link.state}). See {home.courier_log}.")
         still = f"the courier has not answered for {pulse.silent:.0f} s; another comes after {END_S:.0f} s"
         _line(still if pulse.is_late else f"{link.state}: {link.done} of {link.total or '?'}")
-        time.sleep(WAIT_S)
+        sleep(WAIT_S)
 
 
-def _told() -> Callable[[Progress], None]:
+def _told(silence: Silence) -> Callable[[Progress], None]:
     def tell(progress: Progress) -> None:
+        silence.moved()
         stage = progress.at.stage if progress.at else "done"
         _line(f"{stage}: {progress.done} of {progress.total or '?'}")
 
     return tell
+
+
+def _say(text: str) -> None:
+    """A line that stays, on a terminal and in a pipe."""
+    _clear_line()
+    print(clean(text), file=sys.stderr, flush=True)
 
 
 def _line(text: str) -> None:
