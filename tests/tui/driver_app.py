@@ -1,7 +1,8 @@
 """A tiny app on aisle's driver, for the tests: writes what it is given, a JSON line each, into the file DRIVER_LOG.
 
 What it does besides is said by DRIVER_WAYS: `late` (ready only when a file appears), `flood` (paints a lot at once),
-`fail` (cannot take a line that says so), `web` (at the end of two pipes).
+`fail` (cannot take a line that says so), `web` (at the end of two pipes), `words` (still has something to say when
+the terminal was given back).
 """
 
 import json
@@ -78,8 +79,18 @@ class DriverApp(App[None]):
         self.exit()
 
 
+class LateWords(AisleDriver):
+    """Whose app says something between giving the terminal back and its end."""
+
+    def close(self) -> None:
+        """Says it."""
+        self.write("\x1b]22;default\x07")
+        super().close()
+
+
 if __name__ == "__main__":
-    app = DriverApp(driver_class=WebDriver if "web" in WAYS else AisleDriver)
+    drivers = {"web": WebDriver, "words": LateWords}
+    app = DriverApp(driver_class=next((driver for way, driver in drivers.items() if way in WAYS), AisleDriver))
     app.run()
     note("left")
     sys.exit(app.return_code)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aisle.scan.decoder import LATE_S, LONGEST_LINE, PASTE_S, SUFFIX_S, Decoder
-from aisle.scan.escapes import CUT_S, SILENCE_S
+from aisle.scan.escapes import CUT_S, KEYPAD, SILENCE_S
 from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
 
 BACK, ENTER = Key("back"), Key("enter")
@@ -271,6 +271,74 @@ def test_right_behind_a_key_that_was_cut_off_a_scan_is_no_other_one(piece: bytes
     assert said(fed(piece + EAN.encode() + b"\r")) == [((piece[1:] + EAN.encode()).decode(), "cr")]
 
 
+def scans(seed: int) -> list[str]:
+    chosen = random.Random(seed)
+    letters = "ABCDEFGHJKLMNPQRSTUVWXYZ0123456789-./"
+    return [
+        chosen.choice((f"{chosen.randrange(10**13):013d}", "".join(chosen.choices(letters, k=chosen.randint(2, 30)))))
+        for _ in range(100)
+    ]
+
+
+CODES = ["A-01-1", "BADGE-U1", "M-01-1", "ORD-12", "]E04006381333931", "12A-01", "Z9", "t-7", "4006381333931"]
+CSI = [b"\x1b[", b"\x1b[1", b"\x1b[1;", b"\x1b[?", b"\x1b[[", b"\x1b[M", b"\x1bO"]
+
+
+@pytest.mark.parametrize(
+    ("piece", "code"),  # behind ESC O some letters are keys of the keypad, with no other way to tell them
+    [(piece, code) for piece in CSI for code in CODES if piece != b"\x1bO" or code[0] not in KEYPAD],
+)
+def test_a_key_that_was_cut_off_right_before_a_scan_hides_no_character_of_it(piece: bytes, code: str) -> None:
+    """What looks like the end of the key is kept beside the line; whoever knows the codes knows whether it was one."""
+    data = piece + code.encode() + b"\r" + EAN.encode() + b"\r"
+    for size in (1, 2, 3, 100):
+        items = [item for item in fed(*cut(data, range(0, len(data), size))) if isinstance(item, Line)]
+        assert [item.text for item in items[1:]] == [EAN]
+        assert code in items[0].ways or items[0].text.endswith(code), items[0]
+        assert items[1].lead == ""
+
+
+@pytest.mark.parametrize("sequence", [b"\x1b[20~", b"\x1b]11;rgb:0/0/0\x07", b"\x1bP1$r0m\x1b\\"])
+def test_a_key_that_no_code_could_have_ended_leaves_a_line_alone(sequence: bytes) -> None:
+    (item,) = [item for item in fed(sequence + b"8712\r") if isinstance(item, Line)]
+    assert (item.text, item.lead) == ("8712", "")
+
+
+def test_what_is_read_long_after_a_key_is_none_of_it() -> None:
+    decoder = Decoder()
+    items = decoder.feed(b"\x1b[A", 1.0) + decoder.feed(b"8712\r", 1.0 + CUT_S) + decoder.feed(b"\x1b[A\r9\r", 2.0)
+    assert [(item.text, item.lead) for item in items if isinstance(item, Line)] == [("8712", ""), ("9", "")]
+
+
+@given(
+    st.sampled_from([*SEQUENCES, *RUBBISH]),
+    st.integers(1, 40),
+    st.sampled_from([*CODES, *scans(3)[:9]]),
+    st.sampled_from(["", "\x02"]),
+    st.sampled_from(["\r", "\n", "\r\n", "\t", "\x03"]),
+    st.lists(st.integers(0, 1000), max_size=12),
+)
+def test_a_sequence_that_was_cut_off_anywhere_hides_no_character_of_the_scan_behind_it(
+    sequence: bytes, end: int, code: str, start: str, ends: str, places: list[int]
+) -> None:
+    """At once, in whatever reads: the code is whole, or part of a longer line that nobody knows; the next is itself."""
+    data = sequence[:end] + f"{start}{code}{ends}".encode() + EAN.encode() + b"\r"
+    items = [item for item in fed(*cut(data, places)) if isinstance(item, Line)]
+    assert [item.text for item in items[1:]] == [EAN]
+    rubbish = sequence[1:end].decode("latin-1").rstrip("\x1b")
+    if rubbish[:1] and rubbish[:1] in "]P_" and items[0].text.startswith(rubbish):
+        return  # it says itself that it is no code
+    if rubbish != "O" or code[0] not in KEYPAD:
+        assert code in items[0].ways or items[0].text.endswith(code)
+
+
+@pytest.mark.parametrize("rubbish", [each for each in RUBBISH if not each.endswith(b"\x1b") and each[2:]])
+def test_a_scan_that_says_where_it_begins_is_itself_behind_an_answer_that_never_ends(rubbish: bytes) -> None:
+    data = rubbish + b"\x02" + EAN.encode() + b"\x03"
+    for size in (1, 3, 100):
+        assert lines(fed(*cut(data, range(0, len(data), size)))) == [EAN]
+
+
 @pytest.mark.parametrize("sequence", [each for each in SEQUENCES if each[1:2] in (b"]", b"P", b"_")])
 @pytest.mark.parametrize("pause", [SILENCE_S, LATE_S / 2 - 0.1])
 def test_an_answer_that_comes_in_pieces_is_one(sequence: bytes, pause: float) -> None:
@@ -338,15 +406,6 @@ def test_a_line_without_an_end_is_cut() -> None:
     for _ in range(40):
         decoder.feed(b"7" * 1000, 1.0)
     assert lines(decoder.feed(b"7\r8712\r", 1.0)) == ["7" * LONGEST_LINE, "8712"]
-
-
-def scans(seed: int) -> list[str]:
-    chosen = random.Random(seed)
-    letters = "ABCDEFGHJKLMNPQRSTUVWXYZ0123456789-./"
-    return [
-        chosen.choice((f"{chosen.randrange(10**13):013d}", "".join(chosen.choices(letters, k=chosen.randint(2, 30)))))
-        for _ in range(100)
-    ]
 
 
 DECORATIONS = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from aisle.scan.escapes import KEYPAD, MORE, WHOLE, Sequence
+from aisle.scan.escapes import CUT_S, KEYPAD, MORE, WHOLE, Sequence, own_of
 from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
 
 LONGEST_LINE: Final = 4096
@@ -31,6 +31,7 @@ _HIGH = re.compile(rb"[\x80-\xff]+")
 _ENDS: Final = {0x0D: "cr", 0x0A: "lf", 0x09: "tab", 0x03: "etx"}
 _ESC: Final = 0x1B
 _BRACKET: Final = 0x5B
+_STX: Final = 0x02
 _IGNORED: Final = frozenset(range(0x20)) - {0x04, 0x1D, 0x1E, _ESC, 0x08, *_ENDS}
 _NOISE: Final = "\x00\x07\x11\x13"
 """What a line or a terminal says by itself: padding, a bell, and stop and go. Other controls are a scan's."""
@@ -48,6 +49,9 @@ class Decoder:
         self._dropped_at = 0.0
         self._shown = ""
         self._high = b""
+        self._lead = self._leads = ""
+        """What may be the first characters of the line that is open; of the one that opens right now."""
+        self._led_at = 0.0
         self._first = self._seen = self._gap = 0.0
         self._pauses: list[float] = []
         self._pressed = 0
@@ -122,13 +126,14 @@ class Decoder:
         if not self._text and not self._high:
             self._first, self._gap = t, 0.0
             self._pauses, self._pressed = [], 0
+            self._lead = self._leads if t - self._led_at < CUT_S else ""
         else:
             self._gap = max(self._gap, t - self._seen)
             if t > self._seen and len(self._pauses) < MOST_PAUSES:
                 self._pauses.append(t - self._seen)
         self._pressed += characters
         self._seen = t
-        self._end = ""
+        self._end = self._leads = ""
 
     def _pace(self) -> float:
         """The lower one of the middle pauses, those of no length included."""
@@ -176,11 +181,12 @@ class Decoder:
 
     def _terminate(self, end: str, t: float) -> None:
         last, self._end = self._end, end
+        self._leads = ""
         ended, self._ended = self._ended, t
         dropped, self._dropped = self._dropped, ""
         if self._text:
             gap = max(self._gap, t - self._seen)
-            self._out.append(Line(self._text, end, self._first, t, gap, dropped, self._pace()))
+            self._out.append(Line(self._text, end, self._first, t, gap, dropped, self._pace(), self._lead))
             self._text = self._shown = ""
             self._seen = t
             return
@@ -215,6 +221,10 @@ class Decoder:
         sequence = self._sequence
         assert sequence is not None
         byte = data[pos]
+        if byte == _STX and sequence.is_string:  # a scanner says that a code begins: what came before is none of it
+            self._sequence = None
+            rubbish = b"" if sequence.is_answer else self._replayed(sequence)
+            return rubbish + data[pos:], 0
         if byte in _IGNORED and not (byte == 0x07 and sequence.is_string):
             return data, pos + 1
         progress = sequence.add(chr(byte))
@@ -243,6 +253,7 @@ class Decoder:
             return KEYPAD[text[2]].encode()
         else:
             self._out.append(Escape(text))
+            self._leads, self._led_at = own_of(text), t
         return b""
 
     def _end_paste(self, t: float) -> None:

@@ -38,6 +38,14 @@ KEYPAD: Final = {
 """What the keys of a numeric keypad in application mode stand for, by the last letter of their `ESC O x`."""
 
 
+def own_of(text: str) -> str:
+    """What of a whole sequence may be the first characters of a code: all but its ESC, from the last of its numbers on,
+    where a key with such an end was cut off right before it. Nothing of what no code begins with."""
+    if text[1:2] in STRINGS or text.endswith("~"):
+        return ""
+    return re.split("[;<>?=]", text[1:])[-1]
+
+
 class Sequence:
     """One escape sequence as it comes in; `text` holds all of it so far, ESC included."""
 
@@ -61,6 +69,11 @@ class Sequence:
     def is_string(self) -> bool:
         """It looks like an OSC, a DCS or an APC, whose text could as well be a code that was scanned."""
         return self.text[1:2] in STRINGS
+
+    @property
+    def is_answer(self) -> bool:
+        """So far it begins as an answer of the terminal does, and no code."""
+        return _ANSWER.match(self.text) is not None
 
     def is_cut(self, t: float) -> bool:
         """Whether what is read at `t` is no rest of it, and it never gets one."""
@@ -105,6 +118,8 @@ class Sequence:
     def _csi(self, char: str) -> str:
         if " " <= char <= "?":
             return MORE
+        if "A" <= char <= "Z" and self.text[2:].isdecimal():
+            return BROKEN  # no terminal sends ESC [ 1 2 A: a code that came behind a piece of something
         return WHOLE if "@" <= char <= "~" else BROKEN
 
     def _counted(self, char: str) -> str:

@@ -29,6 +29,14 @@ class Line(NamedTuple):
     pace: float = 0.0
     """The pause, in seconds, that half of the pauses between its characters are at least as long as: what comes in few
     reads has none, whatever lay between those. The one before its terminator does not count."""
+    lead: str = ""
+    """What ended a key right before it, and may be its own: where the key was cut off, the first characters of a code
+    are read as its end."""
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """What it may be besides `text`, the longest first: that, and some of what stood before it."""
+        return tuple(self.lead[at:] + self.text for at in range(len(self.lead)))
 
 
 class Typed(NamedTuple):

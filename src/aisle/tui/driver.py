@@ -134,8 +134,9 @@ class AisleDriver(LinuxDriver):
     # Out
 
     def write(self, data: str) -> None:
-        """Text for the terminal; never waits for it, never fails."""
-        if self._outlet is not None:
+        """Text for the terminal; never waits for it, never fails. Nothing follows what gives the terminal back: Textual
+        may still have something to say of its pointer, and a shell would show it."""
+        if self._outlet is not None and self._active:
             self._outlet.write(data)
 
     def close(self) -> None:
@@ -173,9 +174,9 @@ class AisleDriver(LinuxDriver):
         """Gives the terminal back as it was."""
         if not self._active:
             return
-        self._active, self._suspended = False, True
         self.disable_input()
         self.write(_closing(os.environ.get("TERM", "")))
+        self._active, self._suspended = False, True
         if self._before is not None:
             with suppress(termios.error):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self._before)
