@@ -85,8 +85,12 @@ def _found(text: str) -> list[re.Match[str]]:
 
 @cache
 def _measure() -> re.Pattern[str]:
-    """Made when it is needed first: a start needs none."""
-    return re.compile(rf"([0-9]{{1,6}}(?:[.,][0-9]{{1,3}})?) ?({'|'.join(_UNITS)})(?![^\W_])")
+    """Made when it is needed first: a start needs none.
+
+    A number is tried once, from its first digit and at its full length: tried from each digit and at each length, the
+    barcodes in a text took longer than all else of it.
+    """
+    return re.compile(rf"([0-9](?<![0-9][0-9])[0-9]{{0,5}}+(?:[.,][0-9]{{1,3}}+)?+) ?({'|'.join(_UNITS)})(?![^\W_])")
 
 
 def _is_rest(before: str) -> bool:

@@ -5,6 +5,7 @@ import json
 import httpx
 import pytest
 
+from aisle.local.session.terms import iso
 from tests.courier.kit import STORE
 from tests.courier.test_frugal import Heard
 from tests.courier.test_frugal import shop as heard_shop  # noqa: F401 - a fixture
@@ -113,3 +114,27 @@ async def test_where_that_goes_wrong_each_is_read_by_itself(shop: Shop, how: str
         await shop.time.until(lambda: courier.refresher.wanted.rests)
     assert shop.line.several() == [orders]
     assert shop.line.single() == orders
+
+
+@pytest.mark.parametrize("several", [True, False])
+async def test_that_the_service_has_no_such_order_is_kept_for_whoever_asked(shop: Shop, *, several: bool) -> None:
+    async with shop.courier() as courier:
+        await courier.catch_up()
+        began = courier.pull.now()
+        await (courier.pull.orders(["999999", numbers(shop, 1)[0]]) if several else courier.pull.order("999999"))
+
+    def said(since: float) -> int:
+        return shop.reads.query("absent", {"order_number": "999999", "since": iso(since)})[1]
+
+    assert (said(began), said(began + 1)) == (1, 0)
+
+
+async def test_that_an_order_is_gone_is_told_once(shop: Shop) -> None:
+    """Who picks it asks for it again when he hears that."""
+    told: list[str] = []
+    async with shop.courier() as courier:
+        await courier.catch_up()
+        courier.pull._tell = told.extend
+        for _ in range(3):
+            await courier.pull.order("999999")
+        assert told == ["order/999999"]

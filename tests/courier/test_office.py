@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -229,6 +230,12 @@ async def test_inside_a_session_it_ends_with_the_session(host: Host) -> None:
     assert Election(host.home.lock).try_win(Holder(1, "1", 0.0)), "the lock is given back"
 
 
+def _dump(connection: apsw.Connection) -> dict[str, list[Any]]:
+    """All rows of a file, by their tables."""
+    tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'")
+    return {str(name): connection.execute(f"SELECT * FROM {name}").fetchall() for (name,) in tables.fetchall()}
+
+
 @pytest.mark.parametrize("name", ["outbox.db", "cache.db"])
 async def test_a_newer_schema_is_refused_by_name(host: Host, name: str) -> None:
     async with host.courier() as courier:
@@ -236,12 +243,15 @@ async def test_a_newer_schema_is_refused_by_name(host: Host, name: str) -> None:
     path = host.home.folder / name
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute("PRAGMA user_version=99").fetchall()
+        before = _dump(connection)
+        assert before
     term = Incumbent(host)
     await host.time.until(lambda: term.over)
     with pytest.raises(StorageError, match=f"{name}.*99"):
         term.task.result()
     with closing(apsw.Connection(str(path))) as connection:
         assert connection.execute("PRAGMA user_version").fetchall() == [(99,)]
+        assert _dump(connection) == before, "nothing in it is lost"
     assert name in host.home.courier_log.read_text()
     assert Election(host.home.lock).try_win(Holder(1, "1", 0.0)), "the lock is given back"
 

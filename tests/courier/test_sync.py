@@ -339,7 +339,7 @@ async def test_an_order_that_got_lost_here_comes_back_with_the_list(host: Host, 
     host.fake.features = features
     await once(host)
     async with host.courier() as courier:
-        courier.cache.forget_orders(["O2"])
+        courier.cache.forget_orders(["O2"], read_began=9)
     assert host.numbers() == ["O1", "O3", "O4", "O5"]
     await once(host)
     assert host.numbers() == ["O1", "O2", "O3", "O4", "O5"]
@@ -349,7 +349,7 @@ async def test_an_order_that_got_lost_here_comes_back_with_the_list(host: Host, 
 async def test_lines_that_could_not_be_read_with_their_order_are_asked_for_again(host: Host) -> None:
     await once(host)
     async with host.courier() as courier:
-        courier.cache.forget_orders(["O2"])
+        courier.cache.forget_orders(["O2"], read_began=9)
         courier.pull.into.put_orders([{**host.fake.orders["O2"], "lines": None}], host.time.now, with_lines=False)
     assert not host.line("O2")
     await once(host)

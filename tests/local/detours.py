@@ -90,7 +90,7 @@ def choose(id_: str) -> Happening:
         view = session._frame().view
         assert isinstance(view, Detail)
         rows = [row for block in view.blocks for row in block.rows[: block.numbered]]
-        offered = [row[0].id for row in rows] or [choice.id for choice in view.choices]
+        offered = [*(row[0].id for row in rows), *(choice.id for choice in view.choices)]
         assert id_ in offered, offered
         say(session, str(offered.index(id_) + 1))
 

@@ -6,7 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Write
+from aisle.jobs.view import Frame
 from aisle.local.outbox.operation import Author, Intent
+from aisle.local.session.by_itself import STANDS
+from aisle.local.session.session import Session
 
 STORE = "0001"
 ANNA = Author(STORE, "U1")
@@ -61,3 +64,12 @@ def intents(*writes: Write) -> list[Intent]:
 def picked(body: Any) -> dict[int, Decimal]:
     """What the lines of an update stand at."""
     return {line["line_number"]: line["picked_quantity"] for line in body["orders"]["order_lines"]}
+
+
+def rested(session: Session) -> Frame:
+    """What a look shows once what was answered last has stood for a while: word that comes by itself is told then."""
+    later = session._clock() + STANDS
+    session._clock = lambda: later
+    frame = session.poll()
+    assert frame is not None
+    return frame

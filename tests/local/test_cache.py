@@ -1,5 +1,6 @@
 """The writer's side of the cache: bulk rows, codes, sweeps, cursors, the change feed, files of other versions."""
 
+import re
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -223,7 +224,7 @@ def test_orders_that_a_pass_has_not_met_are_asked_for_first(cache: Cache, reads:
     assert cache.unseen_orders(7) == ("1",)
     cache.put_orders([order("1", is_active=False)], lines_known=True, read_began=3)
     assert cache.unseen_orders(7) == ()
-    cache.forget_orders(["2", "none"])
+    cache.forget_orders(["2", "none"], read_began=9)
     assert reads.find(["2"]) == []
     assert cache.sweep("order", 7) == 0
 
@@ -355,11 +356,11 @@ def test_the_link_is_told(cache: Cache, reads: Reads) -> None:
 # The file
 
 
-def test_a_cache_of_another_version_is_made_anew(home: Home) -> None:
+def test_a_cache_of_an_older_version_is_made_anew(home: Home) -> None:
     old = open_cache(home.folder, writer=True)
     Cache(old, "0001").put_products([product("1")])
-    old.execute("PRAGMA user_version=999").fetchall()
-    with pytest.raises(StorageError, match=r"cache\.db is of version 999"):
+    old.execute(f"PRAGMA user_version={VERSION - 1}").fetchall()
+    with pytest.raises(StorageError, match=r"cache\.db is of another version"):
         open_cache(home.folder, writer=False)
     fresh = open_cache(home.folder, writer=True)
     assert version(fresh) == VERSION
@@ -401,6 +402,25 @@ def test_a_session_finds_the_cache_when_it_comes_and_follows_it_when_it_is_made_
     assert [hit.label for hit in reads.find(["1"])] == ["again"]
     assert reads.changes(since)[1] == reads.changes(0)[1]
     reads.close()
+
+
+def test_a_cache_of_a_newer_program_is_never_emptied(home: Home, cache: Cache, reads: Reads) -> None:
+    """Whoever opens it to write is an older program then, and may have won the lock."""
+    cache.put_products([product("1")])
+    cache._db.execute(f"PRAGMA user_version={VERSION + 1}").fetchall()
+    for writer in (True, False):
+        with pytest.raises(
+            StorageError, match=f"cache.db is of version {VERSION + 1}; this aisle knows {VERSION}"
+        ) as no:
+            open_cache(home.folder, writer=writer)
+        assert no.value.trouble == "newer"
+    assert version(cache._db) == VERSION + 1
+    cache._db.execute(f"PRAGMA user_version={VERSION}").fetchall()
+    assert [hit.label for hit in reads.find(["1"])] == ["Product 1"]
+    cache._db.execute(f"PRAGMA user_version={VERSION - 1}").fetchall()
+    with closing(open_cache(home.folder, writer=True)) as anew:
+        assert version(anew) == VERSION
+        assert anew.execute("SELECT count(*) FROM product").fetchall() == [(0,)], "an older one's is made anew"
 
 
 def test_a_cache_of_a_newer_program_is_not_read(home: Home, cache: Cache, reads: Reads) -> None:
@@ -458,6 +478,16 @@ def test_a_measure_is_one_word(text: str, expected: list[str]) -> None:
 def test_a_search_with_a_measure_is_meant_with_and_without_the_marks_of_its_other_words() -> None:
     assert sought("M&M's 200g") == ("m ms 200g", "m ms =200=g", "mms =200=g")
     assert sought("7-Up 1.5l, c&a") == ("7 up 1 5l c a", "7 up c a =1.5=l", "7up ca =1.5=l")
+
+
+@given(st.lists(st.sampled_from(["1", "42", "123456", "1234567", ".", ",", " ", "x", "g", "kg", "l", "/", "_", "é"])))
+@example(["1234567", " ", "g"])
+@example(["1", ".", "1234567", "g"])
+def test_a_measure_is_found_as_if_it_were_tried_from_each_digit(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    tried = re.finditer(r"([0-9]{1,6}(?:[.,][0-9]{1,3})?) ?(g|kg|l)(?![^\W_])", text)
+    own = [each for each in tried if not re.search(r"([^\W_x]|[^0-9]x|^x|[0-9][.,/])$", text[: each.start()])]
+    assert measures(text) == list(dict.fromkeys(f"={each[1].replace(',', '.')}={each[2]}" for each in own))
 
 
 @given(st.text(max_size=30))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import pytest
@@ -15,6 +16,7 @@ from aisle.local.db import fetch, transaction
 from aisle.local.outbox.operation import LOGS, MOVEMENT, REJECT_LINES, UPDATE, Operation, as_operation
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.reads import entries
+from aisle.local.reads import overlay as overlays
 from aisle.local.reads.entries import ORDER, PLACE, PRODUCT, Entry, Index, Said
 from aisle.local.reads.overlay import Overlay, orders_of
 from aisle.local.reads.overlay_goods import Goods, places_of, products_of
@@ -53,13 +55,26 @@ def row_of(operation: str, body: Any) -> tuple[Any, ...]:
     return tuple(texts.get(name, "") for name in Operation._fields)
 
 
+class Box(NamedTuple):
+    """An outbox with one operation."""
+
+    row: tuple[Any, ...]
+
+    def bodies(self, entries: Sequence[Entry]) -> Iterable[tuple[int, str]]:
+        return [(entry.said.n, self.row[Operation._fields.index("body")]) for entry in entries]
+
+    def read(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            entry.read(self.row)
+
+
 @given(bodies())
 def test_whatever_it_touches_it_is_found_by(said: tuple[str, Any]) -> None:
     row = row_of(*said)
     whole = as_operation(row)
     for field, keys_of in INDICES:
-        index = Index(field, keys_of)
-        index.put(entry := Entry(row, Said(1, "", "", "queued", None, None, None, None)))
+        index = Index(field, keys_of, Box(row))
+        index.put([entry := Entry(said[0], Said(1, "", "", "queued", None, None, None, None))])
         keys = set(keys_of(whole))
         assert set(index) == keys
         assert len(index) == len(keys)
@@ -114,3 +129,103 @@ def test_what_makes_no_sense_hides_nothing_of_what_others_do(
         outbox_db.execute("UPDATE operation SET live = 0 WHERE op_id = ?", (strange,))
     assert [each.op_id for each in overlay.orders()["4101"]] == [plain]
     assert list(goods.pending()) == ["P1"]
+
+
+def test_what_moves_on_before_it_is_read_is_there_as_it_was_seen(outbox_db: apsw.Connection) -> None:
+    outbox, overlay = Outbox(outbox_db), Overlay(outbox_db)
+    with transaction(outbox_db):
+        (sent, gone) = outbox.enqueue(intents(update("4101", {1: 1}), update("4102", {1: 1})), ANNA)
+    pending = overlay.orders()
+    outbox.begin_sending(sent, b"{}")
+    with transaction(outbox_db):
+        outbox_db.execute("DELETE FROM op_lane")
+        outbox_db.execute("DELETE FROM operation WHERE op_id = ?", (gone,))
+    assert [(each.op_id, each.state) for each in pending["4101"]] == [(sent, "queued")]
+    assert "4102" not in pending
+    assert overlay.orders()["4101"][0].state == "sending"
+    assert list(overlay.orders()) == ["4101"]
+
+
+def test_of_much_that_waits_the_names_are_kept_alone(outbox_db: apsw.Connection) -> None:
+    with transaction(outbox_db):
+        Outbox(outbox_db).enqueue(intents(*(update(str(4000 + n), {1: 1}) for n in range(20))), ANNA)
+    overlay = Overlay(outbox_db)
+    overlay.orders()
+    Goods(overlay).pending()
+    assert overlay.orders()["4007"]
+    assert [n for n, entry in enumerate(overlay._known.values()) if entry.operation] == [7]
+
+
+def test_however_much_is_looked_at_little_of_it_is_kept(
+    outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what is looked at again is as it was, whatever happened to it meanwhile."""
+    for room, name in ((overlays, "READ"), (overlays, "PART"), (entries, "MADE")):
+        monkeypatch.setattr(room, name, 3)
+    outbox = Outbox(outbox_db)
+    with transaction(outbox_db):
+        ids = outbox.enqueue(intents(*(update(str(4000 + n), {1: 1}) for n in range(20))), ANNA)
+    overlay = Overlay(outbox_db)
+    for _ in range(2):
+        assert len(overlay.orders()) == 20
+        assert len(list(overlay.operations(UPDATE))) == 20
+        assert sum(entry.operation is not None for entry in overlay._known.values()) <= 3
+    outbox.begin_sending(ids[4], b"{}")
+    assert [overlay.orders()[str(4000 + n)][0].state for n in (3, 4)] == ["queued", "sending"]
+    assert {order: operations[0].op_id for order, operations in overlay.orders().items()} == {
+        str(4000 + n): op_id for n, op_id in enumerate(ids)
+    }
+
+
+def test_what_is_asked_for_is_whole_whatever_was_read_before(
+    outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One part of it was read long ago, and leaves first when the other is read."""
+    for name in ("READ", "PART"):
+        monkeypatch.setattr(overlays, name, 4)
+    monkeypatch.setattr(entries, "MADE", 4)
+    outbox, overlay = Outbox(outbox_db), Overlay(outbox_db)
+
+    def pick(number: int, picked: int = 1) -> str:
+        with transaction(outbox_db):
+            (op_id,) = outbox.enqueue(intents(update(str(4000 + number), {1: picked}, merge=False)), ANNA)
+        return str(op_id)
+
+    first = [pick(number) for number in range(12)]
+    for number in range(12):
+        assert [each.op_id for each in overlay.orders()[str(4000 + number)]] == [first[number]]
+        assert [each.op_id for each in overlay.operations(UPDATE)] == first
+    for number in (11, 0, 8, 3):
+        assert len(overlay.orders()[str(4000 + number)]) == 1
+    second = pick(11, 2)
+    assert [each.op_id for each in overlay.orders()["4011"]] == [first[11], second]
+    assert [each.op_id for each in overlay.operations(UPDATE)] == [*first, second]
+    for op_id in (*first, second):
+        outbox.begin_sending(op_id, b"{}")
+        outbox.confirm(op_id)
+        outbox.read_back(op_id)
+    assert not overlay.orders()
+    assert overlay.orders()._ticks == {}
+
+
+def test_a_read_that_breaks_off_hides_nothing_of_what_waits(
+    outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outbox, overlay = Outbox(outbox_db), Overlay(outbox_db)
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4101", {1: 1})), ANNA)
+    assert list(overlay.orders()) == ["4101"]
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4102", {1: 1})), ANNA)
+
+    def broken(*_args: object) -> None:
+        raise apsw.IOError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Index, "put", broken)
+        with pytest.raises(apsw.IOError):
+            overlay.orders()
+    assert list(overlay.orders()) == ["4101", "4102"]
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4103", {1: 1})), ANNA)
+    assert list(overlay.orders()) == ["4101", "4102", "4103"]

@@ -8,11 +8,12 @@ import apsw
 import pytest
 
 from aisle.errors import StorageError
-from aisle.jobs.view import GOOD, WRONG
+from aisle.jobs.view import GOOD, WRONG, msg
 from aisle.local.cache.schema import VERSION
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.schema import OUTBOX
+from tests.local.kit import rested
 from tests.local.test_session_walk import CODES, at, home, say, sent, told
 
 __all__ = ["home"]
@@ -45,10 +46,12 @@ def test_a_session_over_a_newer_cache_says_that_it_has_to_start_anew_and_keeps_w
         say(session, "4102", CODES["P1"])
         with closing(apsw.Connection(str(home.cache))) as newer:
             newer.execute(f"PRAGMA user_version={VERSION + 1}").fetchall()
-        session.poll()
-        frame = session._frame()
+        assert told(session.poll() or session._frame()) == (GOOD, "pick.taken")
+        frame = rested(session)
         assert frame.link.state == "renewed"
-        assert told(frame) == (WRONG, "session.renewed")
+        assert told(frame) == (WRONG, "session.word")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args)["more"] == msg("session.renewed")
         assert frame.view.name == "pick.product"
         assert sent(home)["4102", 1] == 1
         with closing(apsw.Connection(str(home.cache))) as newer:

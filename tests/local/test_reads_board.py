@@ -191,6 +191,48 @@ def test_rows_say_who_works_on_it_and_since_when_nothing_was_heard(
     assert words == ["noted", "confirmed"], "nothing that was said before"
 
 
+def test_what_order_and_log_both_tell_is_told_once_and_the_log_of_aisle_in_words(
+    reads: Reads, cache: Cache, outbox_db: apsw.Connection
+) -> None:
+    """The order's own history says what became of it, and where."""
+    cache.put_orders([goods.order("1", goods.line(1), goods.line(2))], lines_known=True, read_began=1.0)
+    cache.put_products([goods.product("P1", "Cola")])
+    why = {"rejection_reason_code": "2", "rejection_reason_code_description": "Place is empty"}
+    closing = update("1", {1: 1})
+    closing.body["orders"]["order_lines"][0] |= {
+        "base_picked_quantity": 1,
+        "is_picked": True,
+        "preferred_location_code": "B-02-3",
+        **why,
+    }
+    with transaction(outbox_db):
+        Outbox(outbox_db).enqueue([Intent(closing, occurred_at="2026-03-05T09:45:00Z")], ANNA)
+    said = {"product_number": "P1", "store_number": "0001", "customer_order_number": "1", "location_code": "B-02-3"}
+    reason = {"reason_code": 2, "reason_code_description": "Place is empty", "quantity": 0}
+    logged = [
+        {**said, "id": 7, "source": "short", "created_on": "2026-03-05T09:45:00Z", "app_user_name": "U1", **reason},
+        {**said, "id": 6, "source": "short", "created_on": "2026-03-05T08:00:00Z", "app_user_name": "U2", **reason},
+        {
+            **said,
+            "id": 5,
+            "source": "aisle",
+            "created_on": "2026-03-05T07:00:00Z",
+            "app_user_name": "U2",
+            "quantity": 1,
+        },
+    ]
+    cache.put_logs(logged, "2026-01-01")
+    past, total = reads.query("history", {"order_number": "1"})
+    told = [(each["what"], each["label"], each["place"], each["why"], each["word"]) for each in past]
+    assert total == len(told)
+    assert [(what, label, place, word) for what, label, place, _, word in told] == [
+        ("short", "Cola", "B-02-3", "noted"),
+        ("short", "Cola", "B-02-3", ""),
+        ("movement", "Cola", "B-02-3", ""),
+    ]
+    assert told[0][3] == told[1][3] == outside("Place is empty")
+
+
 def test_a_claim_for_somebody_has_his_name_here_and_is_sent_in_it(
     reads: Reads, cache: Cache, outbox_db: apsw.Connection
 ) -> None:
@@ -266,22 +308,26 @@ def test_a_count_that_was_taken_back_waits_for_nobody(reads: Reads, cache: Cache
 
 
 def test_counts_are_found_without_a_look_at_the_whole_log(
-    cache_db: apsw.Connection, outbox_db: apsw.Connection
+    cache_db: apsw.Connection, cache: Cache, outbox_db: apsw.Connection
 ) -> None:
     asked: list[str] = []
+    count = {"id": 1, "store_number": "0001", "product_number": "P1", "app_user_name": "U2", "counted_quantity": 4}
+    cache.put_logs([{**count, "expected_quantity": 3, "created_on": "2026-03-05T08:00:00Z"}], "2026-01-01")
     with transaction(outbox_db):
         keep_remark(outbox_db, Remark("recount", "P1/A-1", "P1"), "U1", 1772704800.0)
     cache_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
-    differences(cache_db, outbox_db)
+    differences(cache_db, outbox_db, {})
     recounts(cache_db, outbox_db)
     cache_db.trace_v2(0, None)
-    looks = [sql for sql in asked if "FROM log" in sql]
-    assert len(looks) == 2
-    for sql in looks:
-        plan = [str(row[3]) for row in cache_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
-        steps = [step for step in plan if step.startswith(("SCAN l", "SEARCH l"))]
-        assert steps, plan
-        assert all("INDEX log_counted" in step for step in steps), plan
+    looks = [sql for sql in asked if "FROM log" in sql or "FROM difference WHERE" in sql]
+    assert len(looks) == 3, asked
+    plans = [
+        str(row[3])
+        for sql in looks
+        for row in cache_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))
+        if "json_each" not in str(row[3])
+    ]
+    assert all("log_counted" in step or "INDEX difference_" in step for step in plans), plans
 
 
 def test_recounts_of_the_service_are_listed_with_what_was_said_here_over_them(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from aisle.jobs.base import Context
 from aisle.jobs.receive.receiving import Entry, Receiving, write
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
+from aisle.local.fold import natural
 from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Intent
 from aisle.local.outbox.outbox import Outbox, open_outbox
@@ -264,3 +268,104 @@ def test_pieces_and_kilograms_are_told_as_lines(desk: Desk) -> None:
     desk.receive("D-1", Entry("P1", 1, Decimal(6)))
     ((row, *_), _) = desk.reads.query("deliveries", {"search": "D-1"})
     assert (row["is_mixed"], row["complete_lines"]) == (True, 1)
+
+
+def random_delivery(chance: random.Random, number: int) -> Row:
+    """Announced or not, with lines that say what came, or leave it to a receipt, or without any."""
+    silent = chance.random() < 0.3
+    lines = [
+        line(at, f"P{chance.randrange(4)}", quantity, None if silent else chance.choice((0, 1, quantity)))
+        for at, quantity in enumerate((chance.randrange(1, 4) for _ in range(chance.randrange(4))), 1)
+    ]
+    day = chance.choice(("", "2026-11-19", "2026-11-20T08:00:00Z", "2026-12-01"))
+    status = {"status": chance.choice(("received", "open"))} if not lines else {}
+    return delivery(f"D-{number}", *lines, datetime_expected=day, **status)
+
+
+def whole(desk: Desk, state: str) -> list[str]:
+    """The list as it is made of all deliveries."""
+    numbers = [row["order_number"] for row in desk.reads.query("deliveries", {"size": 1000})[0]]
+    rows = [desk.reads.query("delivery", {"order_number": number})[0][0] for number in numbers]
+    came = {row["order_number"]: row["state"] == "received" for row in rows}
+    day = {row["order_number"]: row["datetime_expected"] for row in rows}
+    wanted = [number for number in numbers if state == "" or came[number] == (state == "received")]
+    if state == "received":
+        return sorted(wanted, key=lambda number: (day[number], natural(number)), reverse=True)
+    return sorted(wanted, key=lambda number: (came[number], day[number] or "~", natural(number)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_windows_are_those_of_the_whole_list_whatever_came_and_is_on_its_way(desk: Desk, seed: int) -> None:
+    chance = random.Random(seed)
+    made = [random_delivery(chance, number) for number in range(30)]
+    desk.cache.put_deliveries(made, NOON - 50)
+    for each in chance.sample(made, 20):
+        came = [
+            {"line_number": of["line_number"], "received_quantity": chance.choice((0, of["quantity"]))}
+            for of in each["order_lines"]
+        ]
+        desk.cache.put_receipts([{"order_number": each["order_number"], "store_number": STORE, "receipt_lines": came}])
+    for step in range(4):
+        for state in ("", "open", "received"):
+            listed = whole(desk, state)
+            assert len(listed) == desk.reads.query("deliveries", {"state": state, "size": 0})[1], (step, state)
+            for first in range(0, len(listed) + 5, 5):
+                rows = desk.listed(state=state, first=first, size=5)
+                assert [number for number, _ in rows] == listed[first : first + 5], (step, state, first)
+        words = [number for number, _ in desk.listed(search="d-1", size=100)]
+        assert words == [number for number in whole(desk, "") if "1" in number]
+        with_lines = [each for each in made if each["order_lines"]]
+        for each in chance.sample(with_lines, 3):
+            entries = [Entry(of["product_number"], 0, Decimal(of["quantity"])) for of in each["order_lines"]]
+            desk.receive(each["order_number"], *entries, sign=chance.choice((1, 1, -1)))
+        desk.cache.put_deliveries([random_delivery(chance, number) for number in chance.sample(range(30), 4)], NOON + 9)
+        desk.cache.forget_deliveries([f"D-{chance.randrange(30)}"])
+
+
+def test_no_list_of_deliveries_or_receipts_is_sorted_or_read_whole(desk: Desk) -> None:
+    desk.cache.put_receipts([{"order_number": "D-2", "store_number": STORE, "order_type_id": 1}])
+    desk.receive("D-1", Entry("P1", 1, Decimal(5)))
+    asked: list[str] = []
+    cache = desk.reads._cache
+    cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    for state in ("", "open", "received"):
+        desk.listed(state=state)
+    for kind in ("", "1"):
+        desk.reads.query("receipts", {"kind": kind})
+    desk.reads.query("receipt_kinds", {})
+    desk.reads.query("expecting", {"product_number": "P1"})
+    cache.trace_v2(0, None)
+    for sql in (sql for sql in asked if sql.lstrip().startswith("SELECT")):
+        given = len(set(re.findall(r"\?\d", sql))) or sql.count("?")
+        plan = [str(step[3]) for step in cache.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * given)]
+        if ("LIMIT" in sql and "FROM delivery" in sql) or "FROM receipt" in sql:
+            assert not any("TEMP B-TREE" in step for step in plan), (sql, plan)
+        whole_tables = [
+            step for step in plan if step.startswith(("SCAN d", "SCAN l", "SCAN r")) and "INDEX" not in step
+        ]
+        assert not [step for step in whole_tables if "tally" not in step], (sql, plan)
+
+
+def test_receipts_are_listed_by_number_whatever_type_they_are_of(desk: Desk) -> None:
+    chance = random.Random(1)
+    rows = [
+        {"order_number": f"R-{at}", "store_number": STORE, "import_id": number, "order_type_id": at % 3}
+        for at, number in enumerate(chance.choices(["9", 10, None, "x", 11.5, 2], k=40))
+    ]
+    desk.cache.put_receipts(rows)
+    desk.cache.put_receipts([{**rows[4], "order_type_id": 7}])
+    rows[4]["order_type_id"] = 7
+
+    def number(row: Row) -> float:
+        said = str(row["import_id"])
+        return float(said) if said.replace(".", "").isdecimal() else 0.0
+
+    for kind in ("", "0", "1", "7"):
+        mine = [row for row in rows if kind in ("", str(row["order_type_id"]))]
+        listed = [row["order_number"] for row in sorted(mine, key=lambda row: (-number(row), row["order_number"]))]
+        for first in range(0, 45, 7):
+            found, total = desk.reads.query("receipts", {"kind": kind, "first": first, "size": 7})
+            assert [row["order_number"] for row in found] == listed[first : first + 7]
+            assert total == len(listed)
+    kinds = {row["kind"]: row["count"] for row in desk.reads.query("receipt_kinds", {})[0]}
+    assert kinds == {kind: sum(str(row["order_type_id"]) == kind for row in rows) for kind in "0127"}

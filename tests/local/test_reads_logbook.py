@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import errno
+import random
 import stat
+import time
 from contextlib import closing
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -15,15 +18,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs.base import Export, Query
+from aisle.jobs.count.counting import UNDO
 from aisle.jobs.desk.logs import COLUMNS
 from aisle.jobs.desk.logs_filter import Filter, arguments, bounds
 from aisle.local.cache import logs as cache_logs
-from aisle.local.cache.logs import utc
+from aisle.local.cache.rows import utc
 from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.db import fetch
 from aisle.local.host.home import Home
+from aisle.local.host.ids import new_id
 from aisle.local.outbox.outbox import open_outbox
-from aisle.local.reads.logbook import WEEKS
+from aisle.local.reads.logbook import WEEKS, weeks
+from aisle.local.reads.logs import as_logged, is_gone, taken_back
 from aisle.local.reads.reads import Reads
+from aisle.local.reads.rows import loaded
 from aisle.local.session import export
 from aisle.local.session.export import MOST, WHY, exported, named
 from aisle.tui.catalogue_parts import messages
@@ -93,6 +101,34 @@ def test_every_filter_of_the_list(reads: Reads) -> None:
     rows, total = reads.query("logs", {"first": 1, "size": 2})
     assert ([row["key"] for row in rows], total) == (["2", "3"], 9)
     assert (rows[0]["description"], rows[0]["difference"], rows[0]["review_status"]) == ("Rye bread", 12, "1")
+
+
+def test_what_aisle_booked_is_told_and_found_as_the_work_that_it_was(reads: Reads, aisle_home: Path) -> None:
+    """Its source is aisle, whatever it was, with the number of the entry where a service keeps no keys."""
+    own = new_id()
+    at = "2026-11-20T10:00:00Z"
+    rows = [
+        entry(20, "P1", 4, at, source="aisle", reference="D900"),
+        entry(21, "P1", -2, at, source="aisle", reference=own),
+        entry(22, "P1", 2, at, source="aisle/2", reference=own),
+        entry(23, "P1", 2, at, source=f"aisle/{own}/1"),
+        entry(24, "P1", 1, at, source="aisle/1", counted_quantity=3, reference=own),
+        entry(25, "P1", -1, at, source="aisle", reason_code=1, reference=own),
+        entry(26, "P1", 1, at, source="aisle", reference="undo-25"),
+        entry(27, "P1", 1, at, source="aisleway", reference="D900"),
+        entry(28, "P1", 1, at),
+    ]
+    with closing(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True)) as connection:
+        Cache(connection, STORE).put_logs(rows, "2026-01-01")
+    of_aisle = {"from_id": "20"}
+    assert keys(reads, source="receipt", **of_aisle) == ["20"]
+    assert keys(reads, source="movement", **of_aisle) == ["23", "22", "21"]
+    assert keys(reads, source="count", **of_aisle) == ["24"]
+    assert keys(reads, source="aisle", **of_aisle) == ["26", "25"]
+    found, _ = reads.query("logs", of_aisle)
+    words = ["", "aisleway", "aisle", "aisle", "count", "movement", "movement", "movement", "receipt"]
+    assert [row["work"] for row in found] == words
+    assert reads.query("logs", {"key": "20"})[0][0]["work"] == "receipt"
 
 
 MOMENTS = [f"2026-11-{day}T{hour:02}:{minute}:00Z" for day in (18, 19) for hour in range(3) for minute in (10, 40)]
@@ -228,7 +264,8 @@ def test_losses_by_reason_and_week_without_what_was_taken_back_found_or_short(re
 def test_losses_stay_when_the_rest_of_the_log_is_forgotten(reads: Reads, aisle_home: Path) -> None:
     cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
     cache.put_logs([], "2026-11-19", "2026-10-01")
-    assert keys(reads) == ["1", "2", "9", "4", "7", "5"]
+    assert keys(reads) == ["1", "2", "9", "4", "7", "6", "5"], "6 takes 5 back, and stays as long"
+    assert [row["total"] for row in reads.query("losses", {"now": NOW})[0]] == [Decimal(5)]
     cache.put_logs([], "2026-11-19")
     assert keys(reads) == ["1", "2"]
 
@@ -345,3 +382,39 @@ def test_what_is_old_is_forgotten_in_parts(aisle_home: Path, monkeypatch: pytest
     ((sums,),) = connection.execute("SELECT sum(n) FROM log_hour").fetchall()
     assert sums == 4
     connection.close()
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", "America/St_Johns"])
+def test_losses_are_those_of_all_entries_in_the_weeks_of_this_host(
+    reads: Reads, aisle_home: Path, zone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    chance = random.Random(zone)
+    cache = Cache(open_cache(Home(aisle_home, "embedded", STORE).folder, writer=True), STORE)
+    begins = weeks(NOW)
+
+    def made(id_: int) -> dict[str, Any]:
+        at = chance.choice(begins) + timedelta(minutes=chance.randrange(-90, 90))
+        usual = {"id": id_, "store_number": STORE, "product_number": "P1", "moved_on": at.isoformat()}
+        if chance.random() < 0.2:
+            return {**usual, "quantity": 1, "reference": f"{UNDO}{chance.randrange(100)}"}
+        said = {"quantity": chance.choice((-2, -0.1, 3)), "source": chance.choice(("aisle", "short", ""))}
+        return {**usual, **said, "reason_code": chance.choice((1, "2", 3)), "reason_code_description": "Gone"}
+
+    oldest = begins[0] - timedelta(days=2)
+    for _ in range(4):
+        cache.put_logs([made(chance.randrange(1000, 1100)) for _ in range(60)], oldest.isoformat())
+        cache.put_logs([{**made(each), "id": each} for each in chance.sample(range(100), 20)], oldest.isoformat())
+        gone = taken_back(cache._db, reads._outbox, "2020-01-01T00:00:00.000Z")
+        found: dict[str, list[Decimal]] = {}
+        for key, at, raw in fetch(cache._db, "SELECT key, at, raw FROM log WHERE raw ->> 'reason_code' IS NOT NULL"):
+            row = as_logged(str(key), str(at), loaded(str(raw)))
+            week = sum(datetime.fromisoformat(str(at)) >= begin for begin in begins) - 1
+            if row["difference"] < 0 and row["source"] != "short" and not is_gone(row, gone) and week >= 0:
+                found.setdefault(str(row["reason_code"]), [Decimal(0)] * 8)[week] -= row["difference"]
+        rows, _ = reads.query("losses", {"now": NOW})
+        assert {row["reason_code"]: row["weeks"] for row in rows} == found
+        assert [row["total"] for row in rows] == sorted((sum(each) for each in found.values()), reverse=True)
+    monkeypatch.undo()
+    time.tzset()

@@ -92,6 +92,7 @@ def test_work_is_counted_by_kind_person_hour_and_place(store: Store) -> None:
         entry(5, "aisle/2", 9, "B-01", quantity=2),
         entry(6, "aisle", 10, reason_code=1, quantity=-1),
         entry(7, "demo", 10),
+        entry(10, "aisle", 10, reference="D900", quantity=5),
         entry(8, "pick", 8, created_on="2026-11-19T08:00:00Z", moved_on="2026-11-19T08:00:00Z"),
         entry(9, "pick", 11, "Z-99"),
     ]

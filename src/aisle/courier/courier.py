@@ -17,7 +17,7 @@ from aisle.courier.alarm import Sleep
 from aisle.courier.backoff import Roll
 from aisle.courier.care import Care
 from aisle.courier.features import Features, parse_features
-from aisle.courier.grounds import Ground, refuse_newer_cache
+from aisle.courier.grounds import Ground
 from aisle.courier.link import SYNCING, Link, Status
 from aisle.courier.notices import Notice, Notices
 from aisle.courier.pull.freshness import Freshness
@@ -117,7 +117,6 @@ class Courier:
 
     async def _open(self, stack: AsyncExitStack) -> None:
         world = self._world
-        refuse_newer_cache(self.home.cache)
         self._cache_db = stack.enter_context(closing(open_cache(self.home.folder, writer=True)))
         self._outbox_db = stack.enter_context(closing(open_outbox(self.home.folder)))
         self.grounds = Ground(self._cache_db, self.home.cache), Ground(self._outbox_db, self.home.outbox)

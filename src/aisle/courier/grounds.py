@@ -4,14 +4,13 @@ program may change."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
 
 from aisle.errors import StorageError
-from aisle.local.cache.schema import VERSION
-from aisle.local.db import connect, is_gone, refuse_newer, version
+from aisle.local.db import is_gone, version
 from aisle.local.host.disk import file_id
 
 FILES_GONE = "its files are gone"
@@ -43,18 +42,3 @@ class Ground:
 def lost(grounds: Sequence[Ground]) -> str:
     """Why the work cannot go on as it is; empty while it can."""
     return next((why for ground in grounds if (why := ground.lost)), "")
-
-
-def refuse_newer_cache(path: Path) -> None:
-    """An older program leaves a newer one's cache alone; a damaged one is made anew by whoever opens it.
-
-    Raises StorageError for a newer one.
-    """
-    if not path.exists():
-        return
-    try:
-        connection = connect(path, read_only=True)
-    except StorageError:
-        return
-    with closing(connection):
-        refuse_newer(connection, VERSION)

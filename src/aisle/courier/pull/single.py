@@ -140,13 +140,13 @@ class Pull:
             with self.into.understood(ORDER, number):
                 self.into.put_orders(rows, began)
         else:
-            self._forget_orders([number])
+            self._forget_orders([number], began)
         return rows
 
-    def _forget_orders(self, numbers: Sequence[str]) -> None:
-        """The service does not have these any more."""
-        self.cache.forget_orders(numbers)
-        self._tell(topics_of(ORDER, numbers))
+    def _forget_orders(self, numbers: Sequence[str], began: float) -> None:
+        """The service does not have these, or not any more."""
+        if news := self.cache.forget_orders(numbers, read_began=began):
+            self._tell(topics_of(ORDER, news))
 
     async def orders(self, numbers: Sequence[str]) -> dict[str, Row]:
         """Several orders in one request, each as `order` reads it; by number, those that are there.
@@ -168,7 +168,7 @@ class Pull:
         with self.into.understood(ORDER, ", ".join(numbers)):
             self.into.put_orders(list(found.values()), began)
         if gone := [number for number in numbers if number not in read]:
-            self._forget_orders(gone)
+            self._forget_orders(gone, began)
         return found
 
     async def _orders(self, number: str, further: Query) -> list[Row]:

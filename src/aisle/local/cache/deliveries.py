@@ -9,15 +9,17 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
+from aisle.local.cache.came import settle
 from aisle.local.cache.products import names
-from aisle.local.cache.rows import Malformed, dumped, key, mapping, number, search_text, word
+from aisle.local.cache.rows import Malformed, Raw, dumped, key, mapping, number, search_text, word
 from aisle.local.db import fetch
+from aisle.local.fold import natural
 from aisle.scan.codes import index_keys
 from aisle.scan.meaning import DELIVERY, PRODUCT
 from aisle.tuples import NamedTuple
 
-RECEIVED = "received"
-"""The `status` that our own service gives a delivery of which all has come; of one without lines nothing else tells."""
+LATE = "~"
+"""Sorts after every day."""
 
 
 class LineRow(NamedTuple):
@@ -50,6 +52,7 @@ class ReceiptRow(NamedTuple):
 
     order_number: str
     kind: str
+    import_id: int | float
     raw: str
     text: str
 
@@ -121,7 +124,15 @@ def receipt_row(given: object, store: str) -> ReceiptRow:
     for line in raw.get("receipt_lines") or ():
         number(mapping(line), "received_quantity")
     text = search_text(name, word(raw, "supplier_name"), word(raw, "supplier_code"))
-    return ReceiptRow(name, word(raw, "order_type_id"), dumped(raw), text)
+    return ReceiptRow(name, word(raw, "order_type_id"), _import_id(raw), dumped(raw), text)
+
+
+def _import_id(raw: Raw) -> int | float:
+    """What receipts are sorted by; 0 for what is no number."""
+    try:
+        return number(raw, "import_id") or 0
+    except Malformed:
+        return 0
 
 
 def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], began: float) -> tuple[str, ...]:
@@ -158,7 +169,15 @@ def write_deliveries(connection: apsw.Connection, rows: Sequence[DeliveryRow], b
             continue
         _write(connection, row, lines, began, "" if old is None else str(old[2]))
         changed.append(row.order_number)
+    settle(connection, changed)
     return tuple(changed)
+
+
+_UPSERT = """
+INSERT INTO delivery (order_number, expected, due, sort, text, codes, began, raw) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (order_number) DO UPDATE SET expected = excluded.expected, due = excluded.due, text = excluded.text,
+  codes = excluded.codes, began = excluded.began, raw = excluded.raw
+"""
 
 
 def _write(connection: apsw.Connection, row: DeliveryRow, lines: Sequence[LineRow], began: float, codes: str) -> None:
@@ -174,8 +193,7 @@ def _write(connection: apsw.Connection, row: DeliveryRow, lines: Sequence[LineRo
         sorted({(code, PRODUCT, product, factor) for code, product, factor in row.products}),
     )
     connection.execute(
-        "INSERT OR REPLACE INTO delivery (order_number, expected, text, codes, began, raw) VALUES (?, ?, ?, ?, ?, ?)",
-        (name, row.expected, row.text, row.codes, began, row.raw),
+        _UPSERT, (name, row.expected, row.expected or LATE, natural(name), row.text, row.codes, began, row.raw)
     )
     connection.execute("DELETE FROM delivery_line WHERE order_number = ?", (name,))
     many(
@@ -195,8 +213,15 @@ def write_receipts(connection: apsw.Connection, rows: Sequence[ReceiptRow]) -> t
         )
     )
     fresh = [row for row in rows if known.get(row.order_number) != row.raw]
-    connection.executemany("INSERT OR REPLACE INTO receipt (order_number, kind, raw, text) VALUES (?, ?, ?, ?)", fresh)
-    return tuple(row.order_number for row in fresh)
+    connection.executemany(
+        "INSERT INTO receipt (order_number, kind, import_id, raw, text) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (order_number) DO UPDATE SET kind = excluded.kind, import_id = excluded.import_id,"
+        " raw = excluded.raw, text = excluded.text",
+        fresh,
+    )
+    changed = tuple(row.order_number for row in fresh)
+    settle(connection, changed)
+    return changed
 
 
 def drop_deliveries(connection: apsw.Connection, numbers: Iterable[str]) -> tuple[str, ...]:

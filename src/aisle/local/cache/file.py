@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -18,8 +19,9 @@ LOG_PAGES = 4096
 def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
     """The cache of a home folder.
 
-    The writer makes it, and empties one that is damaged or of another version; the change feed of the new one goes on
-    above that of the old one. A reader gets it as it is. Raises StorageError, also when there is none that can be read.
+    The writer makes it, and empties one that is damaged or of an older version; the change feed of the new one goes on
+    above that of the old one. One of a newer program is left alone, whoever opens it. A reader gets it as it is. Raises
+    StorageError, also when there is none that can be read.
     """
     path = folder / "cache.db"
     if not writer:
@@ -34,6 +36,9 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
         if not isinstance(error.__cause__, apsw.CorruptError | apsw.NotADBError):
             raise
         found = -1
+    if found > VERSION:
+        with closing(connection):
+            refuse_newer(connection, VERSION)
     if found not in (0, VERSION):
         reset(path)
         connection = connect(path)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import apsw
 
 from aisle.jobs.codec import to_text
-from aisle.local.cache.rows import Raw, dumped, key, mapping, word
+from aisle.local.cache.differences import Logged, keep_told
+from aisle.local.cache.rows import Raw, dumped, key, mapping, utc, word
 from aisle.local.db import fetch
 from aisle.local.host.home import short_hash
 from aisle.tuples import NamedTuple
@@ -24,7 +24,8 @@ rest."""
 
 _FORGET = """
 DELETE FROM log WHERE key IN (
-  SELECT key FROM log WHERE at < ? AND (at < ? OR raw ->> 'reason_code' IS NULL) ORDER BY at LIMIT ?
+  SELECT key FROM log WHERE at < ? AND (at < ? OR (raw ->> 'reason_code' IS NULL AND NOT instr(raw, '"undo-')))
+  ORDER BY at LIMIT ?
 )
 """
 
@@ -56,16 +57,6 @@ def searched(raw: Raw) -> str:
     return kept(" ".join(word(raw, name) for name in names if name != "store_number"))
 
 
-def utc(text: str) -> str:
-    """A moment in UTC, so that moments can be compared as texts; what is no moment is empty."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return ""
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, losses: str) -> tuple[str, ...]:
     """Puts entries in and forgets, in parts, what happened before `since`, of what has a reason what happened before
     `losses`; the keys of those that are new or changed."""
@@ -83,5 +74,6 @@ def write_logs(connection: apsw.Connection, rows: Sequence[LogRow], since: str, 
         "INSERT INTO log (key, at, product_number, app_user_name, text, raw) VALUES (?, ?, ?, ?, ?, ?)",
         fresh,
     )
+    keep_told(connection, (Logged(row.key, row.at, row.product_number, row.app_user_name, row.raw) for row in fresh))
     connection.execute(_FORGET, (since, min(since, losses), AT_ONCE))
     return tuple(row.key for row in fresh)

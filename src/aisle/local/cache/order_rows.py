@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from aisle.jobs.amounts import number as amount
 from aisle.local.cache.rows import Malformed, Raw, dumped, flag, key, mapping, number, search_text, word
 from aisle.local.cache.schema import CLOSED, OPEN, PICKED
 from aisle.local.fold import natural
@@ -34,7 +35,7 @@ class OrderRow(NamedTuple):
 
 
 class LineRow(NamedTuple):
-    """A line of an order; the first five are kept, and where its goods lie."""
+    """A line of an order; the first six are kept, and where its goods lie."""
 
     order_number: str
     line_number: int
@@ -42,6 +43,8 @@ class LineRow(NamedTuple):
     raw: str
     in_hand: str
     """How much was picked and lies at no place; text of a number."""
+    wrong: int
+    """Whether more of it is picked than was ordered, or laid down than its places hold."""
     held: Spots
     """Where its goods lie for the order."""
     picked_quantity: int | float
@@ -92,7 +95,25 @@ def _line(order_number: str, raw: Raw) -> LineRow:
     picked = number(raw, "picked_quantity") or 0
     product, pickup, barcode = (word(raw, name) for name in ("product_number", "pickup_date", "barcode"))
     in_hand, held = _laid(order_number, line_number, raw, picked)
-    return LineRow(order_number, line_number, product, dumped(raw), in_hand, held, picked, pickup, barcode)
+    wrong = int(bool(wrong_of(raw)))
+    return LineRow(order_number, line_number, product, dumped(raw), in_hand, wrong, held, picked, pickup, barcode)
+
+
+def wrong_of(raw: Raw) -> tuple[str, Decimal, Decimal] | None:
+    """What of a line cannot be: (`more`, how much more is picked than was ordered, that), or (`missing`, how much more
+    lies somewhere than its places hold, that). interface: Line location."""
+    if not (raw.get("picked_quantity") or raw.get("moved_quantity")):
+        return None
+    picked, moved = amount(raw.get("picked_quantity")), amount(raw.get("moved_quantity"))
+    ordered, entries = amount(raw.get("quantity")), raw.get("store_locations")
+    if picked > ordered:
+        return "more", picked - ordered, ordered
+    if moved > 0 and isinstance(entries, list) and entries:
+        spots = (each for each in entries if isinstance(each, dict) and each.get("location_code"))
+        kept = sum((amount(each.get("quantity")) for each in spots if each.get("customer_order_number")), Decimal(0))
+        if moved > kept:
+            return "missing", moved - kept, kept
+    return None
 
 
 def _laid(

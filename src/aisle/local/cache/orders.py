@@ -143,7 +143,7 @@ class _Orders:
             return False
         self._gone_lines += [(number, line_number) for line_number in gone]
         self._carried += [(number, line.line_number) for line in fresh if _HELD in before.get(line.line_number, "")]
-        self._lines += [line[:5] for line in fresh]
+        self._lines += [line[:6] for line in fresh]
         self._held += [(number, line.line_number, line.product_number, *spot) for line in fresh for spot in line.held]
         self._found.update((line.product_number, line.product_number) for line in lines if line.product_number)
         self._found.update((line.barcode, line.product_number) for line in lines if line.barcode)
@@ -179,8 +179,8 @@ class _Orders:
         many("DELETE FROM line WHERE order_number = ? AND line_number = ?", self._gone_lines)
         many("DELETE FROM held WHERE order_number = ? AND line_number = ?", self._carried)
         many(
-            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw, in_hand)"
-            " VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO line (order_number, line_number, product_number, raw, in_hand, wrong)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
             self._lines,
         )
         many(

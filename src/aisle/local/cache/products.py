@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import apsw
 
+from aisle.local.cache.below import SIGN, below_of
 from aisle.local.cache.rows import (
     Malformed,
     ProductRow,
@@ -188,6 +189,12 @@ def write_stock(connection: apsw.Connection, rows: Sequence[StockRow], began: fl
     return tuple(changed)
 
 
+_BELOW = """
+INSERT INTO below (id, n, name, product_number, location_code, quantity)
+SELECT id, ?, name, product_number, ?, ? FROM product WHERE id = ?
+"""
+
+
 class _Stock:
     """Stock entries gathered for a bulk write."""
 
@@ -201,6 +208,9 @@ class _Stock:
         self._touched: list[tuple[float, int]] = []
         self._gone: list[tuple[int]] = []
         self._places: list[tuple[int, int, str]] = []
+        self._unfounded: list[tuple[int]] = []
+        """Products of which there was less than none somewhere."""
+        self._below: list[tuple[int, str, str, int]] = []
 
     def add(self, row: StockRow, old: _Known | None) -> bool:
         """True when it says something new."""
@@ -213,6 +223,8 @@ class _Stock:
                     self._touched.append((began, old.id))
                 return False
             self._gone.append((old.id,))
+            if SIGN in old.stock:
+                self._unfounded.append((old.id,))
         if old is None or not old.raw:
             old = self._name(row, old)
         elif row.barcode != old.stock_barcode:
@@ -220,6 +232,9 @@ class _Stock:
             before = effective_codes(codes, row.product_number, old.stock_barcode)
             self._texts.codes(row.product_number, before, effective_codes(codes, row.product_number, row.barcode))
         self._stock.append((old.id, began, row.quantity, row.barcode, row.raw))
+        if SIGN in row.raw:
+            spots = enumerate(below_of(json.loads(row.raw)))
+            self._below += [(n, place, str(quantity), old.id) for n, (place, quantity) in spots]
         if row.places:
             self._places += [(old.id, n, code) for n, code in enumerate(row.places)]
         return True
@@ -248,6 +263,8 @@ class _Stock:
         many("UPDATE stock SET began = ? WHERE id = ?", self._touched)
         many("DELETE FROM place WHERE id = ?", self._gone)
         many("INSERT INTO place (id, n, location_code) VALUES (?, ?, ?)", self._places)
+        many("DELETE FROM below WHERE id = ?", self._unfounded)
+        many(_BELOW, self._below)
         self._texts.write()
 
 
@@ -303,6 +320,7 @@ def drop_stock(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
     texts.write()
     ids = [(row[0],) for row in gone]
     connection.executemany("DELETE FROM place WHERE id = ?", ids)
+    connection.executemany("DELETE FROM below WHERE id = ?", ids)
     connection.executemany("DELETE FROM stock WHERE id = ?", ids)
     _drop_unknown(connection, [row[0] for row in gone])
     return tuple(str(number) for _, number, _, _ in gone)

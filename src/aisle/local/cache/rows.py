@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -129,6 +130,16 @@ def number(raw: Raw, name: str) -> int | float | None:
     except (ValueError, OverflowError):
         raise Malformed(f"{name} is no number: {value!r}") from None
     return int(found) if found.is_integer() and abs(found) <= _EXACT else found
+
+
+def utc(text: str) -> str:
+    """A moment in UTC, so that moments can be compared as texts; what is no moment is empty."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return ""
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def flag(raw: Raw, name: str, default: bool = False) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-VERSION = 24
+from aisle.local.cache.schema_log import LOG
+
+VERSION = 25
 """Counted up with every change below."""
 
+ABSENT = "orders_absent"
+"""The row of `sync` with the orders that the service did not have: number and when it was asked, the last one last."""
 FEED = 5000
 """Entries of the change feed that are kept."""
 
@@ -41,44 +45,14 @@ _SHORT = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') <
 _TOO_MUCH = "(raw ->> 'picked_quantity') > (raw ->> 'quantity') OR (raw ->> 'moved_quantity') > 0"
 """A line of which more is picked than was ordered, or whose goods lie somewhere, where they can be compared."""
 
-TOLD = """(instr(raw, '"counted_quantity"') OR instr(raw, '"reason_code"') OR instr(raw, '"undo-'))"""
-"""An entry of the log that may be a count, a loss or a correction; what is none of it has no word of these."""
-
-REASONED = """(raw ->> 'reason_code' IS NOT NULL AND raw ->> 'reason_code_description' <> ''
-AND ifnull(raw ->> 'source', '') NOT IN ('short', 'rejected'))"""
-"""An entry that says in words why goods were lost or found."""
-
-_KIND = """
-CASE WHEN {row}.raw ->> 'counted_quantity' IS NOT NULL THEN 'count'
-  WHEN {row}.raw ->> 'source' IN ('pick', 'short') THEN {row}.raw ->> 'source'
-  WHEN {row}.raw ->> 'source' = 'movement' THEN 'move'
-  WHEN {row}.raw ->> 'source' GLOB 'aisle*' AND {row}.raw ->> 'reason_code' IS NULL
-    AND instr({row}.raw, '"undo-') = 0 THEN 'move' ELSE '' END
-"""
-"""What an entry of the log is; of a movement, which is two of them, only the arrival counts as work."""
+MISSING = "received IS NULL OR received < quantity"
+"""A line of a delivery of which something may have to come yet."""
 
 
-def _summed(name: str, event: str, row: str, sign: int) -> str:
-    """A trigger that keeps the sums of the log by hour and person, and by hour and place."""
-    kind = _KIND.format(row=row)
-    quantity = f"ifnull({row}.raw ->> 'quantity', 0)"
-    place = f"ifnull({row}.raw ->> 'location_code', '')"
-    swept = f"""
-  DELETE FROM log_hour WHERE hour = substr({row}.at, 1, 13) AND n = 0;
-  DELETE FROM log_place WHERE kind = {kind} AND hour = substr({row}.at, 1, 13) AND place = {place} AND n = 0;
-"""  # noqa: S608 - names of our own
-    swept = "" if sign > 0 else swept
-    return f"""
-CREATE TRIGGER log_{name} AFTER {event} ON log WHEN {row}.at <> '' BEGIN
-  INSERT INTO log_hour SELECT substr({row}.at, 1, 13), k.kind, {row}.app_user_name, {sign}, {sign} * {quantity}
-    FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND (k.kind <> 'move' OR {quantity} > 0)
-    ON CONFLICT DO UPDATE SET n = n + excluded.n, quantity = quantity + excluded.quantity;
-  INSERT INTO log_place SELECT substr({row}.at, 1, 13), k.kind, {place}, {sign}
-    FROM (SELECT {kind} AS kind) k WHERE k.kind <> '' AND {place} <> ''
-    ON CONFLICT DO UPDATE SET n = n + excluded.n;
-{swept}
-END;
-"""  # noqa: S608 - names of our own
+def _due(row: str, more: int) -> str:
+    """Counts an order that is to be picked, or counts it no more, on the day when it is due."""
+    return f"""INSERT INTO due_tally SELECT {row}.status, substr({row}.pickup, 1, 10), {more}
+  WHERE {row}.status IN ('open', 'partial') ON CONFLICT DO UPDATE SET n = n + excluded.n;"""
 
 
 def _faceted(column: str) -> str:
@@ -153,7 +127,23 @@ CREATE TABLE stock (
   raw TEXT NOT NULL
 );
 CREATE INDEX product_beginning ON product (substr(text, 1, 24));
-CREATE INDEX stock_below ON stock (id) WHERE instr(raw, ':-');
+CREATE TABLE below (
+  id INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  product_number TEXT NOT NULL,
+  location_code TEXT NOT NULL,
+  quantity TEXT NOT NULL,
+  PRIMARY KEY (id, n)
+) WITHOUT ROWID;
+CREATE INDEX below_list ON below (name, product_number, n, location_code, quantity);
+CREATE TABLE below_tally (n INTEGER NOT NULL);
+INSERT INTO below_tally VALUES (0);
+CREATE TRIGGER below_in AFTER INSERT ON below BEGIN UPDATE below_tally SET n = n + 1; END;
+CREATE TRIGGER below_out AFTER DELETE ON below BEGIN UPDATE below_tally SET n = n - 1; END;
+CREATE TRIGGER product_named AFTER UPDATE OF name ON product WHEN new.name <> old.name BEGIN
+  UPDATE below SET name = new.name WHERE id = new.id;
+END;
 CREATE TABLE place (
   id INTEGER NOT NULL,
   n INTEGER NOT NULL,
@@ -224,11 +214,13 @@ CREATE TABLE line (
   product_number TEXT NOT NULL,
   raw TEXT NOT NULL,
   in_hand NUMERIC NOT NULL,
+  wrong INTEGER NOT NULL,
   PRIMARY KEY (order_number, line_number)
 ) WITHOUT ROWID;
 CREATE INDEX line_product ON line (product_number);
 CREATE INDEX line_in_hand ON line (product_number) WHERE in_hand > 0;
 CREATE INDEX line_short ON line (order_number) WHERE {_SHORT};
+CREATE INDEX line_wrong ON line (order_number, line_number) WHERE wrong;
 CREATE INDEX line_too_much ON line (order_number) WHERE {_TOO_MUCH};
 CREATE TABLE held (
   order_number TEXT NOT NULL,
@@ -242,6 +234,12 @@ CREATE INDEX held_place ON held (location_code, product_number, order_number, li
 CREATE TRIGGER line_out AFTER DELETE ON line BEGIN
   DELETE FROM held WHERE order_number = old.order_number AND line_number = old.line_number;
 END;
+CREATE TABLE due_tally (
+  status TEXT NOT NULL,
+  day TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (status, day)
+) WITHOUT ROWID;
 CREATE TABLE tally (state INTEGER PRIMARY KEY, n INTEGER NOT NULL);
 INSERT INTO tally VALUES (0, 0), (1, 0), (2, 0);
 CREATE TRIGGER orders_in AFTER INSERT ON orders BEGIN
@@ -256,13 +254,31 @@ CREATE TRIGGER orders_on AFTER UPDATE OF state ON orders WHEN new.state <> old.s
 END;
 
 CREATE TABLE delivery (
-  order_number TEXT PRIMARY KEY,
+  id INTEGER PRIMARY KEY,
+  order_number TEXT NOT NULL UNIQUE,
   expected TEXT NOT NULL,
+  due TEXT NOT NULL,
+  sort TEXT NOT NULL,
   text TEXT NOT NULL,
   codes TEXT NOT NULL,
   began REAL NOT NULL,
-  raw TEXT NOT NULL
-) WITHOUT ROWID;
+  raw TEXT NOT NULL,
+  came INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX delivery_list ON delivery (came, due, sort, order_number, text);
+CREATE INDEX delivery_came ON delivery (expected, sort, order_number, text) WHERE came = 1;
+CREATE TABLE delivery_tally (came INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+INSERT INTO delivery_tally VALUES (0, 0), (1, 0);
+CREATE TRIGGER delivery_in AFTER INSERT ON delivery BEGIN
+  UPDATE delivery_tally SET n = n + 1 WHERE came = new.came;
+END;
+CREATE TRIGGER delivery_out AFTER DELETE ON delivery BEGIN
+  UPDATE delivery_tally SET n = n - 1 WHERE came = old.came;
+END;
+CREATE TRIGGER delivery_on AFTER UPDATE OF came ON delivery WHEN new.came <> old.came BEGIN
+  UPDATE delivery_tally SET n = n - 1 WHERE came = old.came;
+  UPDATE delivery_tally SET n = n + 1 WHERE came = new.came;
+END;
 CREATE TABLE delivery_line (
   order_number TEXT NOT NULL,
   line_number INTEGER NOT NULL,
@@ -273,12 +289,28 @@ CREATE TABLE delivery_line (
   PRIMARY KEY (order_number, line_number)
 ) WITHOUT ROWID;
 CREATE INDEX delivery_line_product ON delivery_line (product_number);
+CREATE INDEX delivery_line_missing ON delivery_line (product_number) WHERE {MISSING};
 CREATE TABLE receipt (
-  order_number TEXT PRIMARY KEY,
+  id INTEGER PRIMARY KEY,
+  order_number TEXT NOT NULL UNIQUE,
   kind TEXT NOT NULL,
+  import_id NUMERIC NOT NULL,
   raw TEXT NOT NULL,
   text TEXT NOT NULL
-) WITHOUT ROWID;
+);
+CREATE INDEX receipt_list ON receipt (import_id DESC, order_number, text);
+CREATE INDEX receipt_kind ON receipt (kind, import_id DESC, order_number, text);
+CREATE TABLE receipt_tally (kind TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER receipt_in AFTER INSERT ON receipt BEGIN
+  INSERT INTO receipt_tally VALUES (new.kind, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER receipt_out AFTER DELETE ON receipt BEGIN
+  UPDATE receipt_tally SET n = n - 1 WHERE kind = old.kind;
+END;
+CREATE TRIGGER receipt_on AFTER UPDATE OF kind ON receipt WHEN new.kind <> old.kind BEGIN
+  UPDATE receipt_tally SET n = n - 1 WHERE kind = old.kind;
+  INSERT INTO receipt_tally VALUES (new.kind, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
 CREATE TABLE status_tally (status TEXT PRIMARY KEY, n INTEGER NOT NULL);
 INSERT INTO status_tally VALUES ('open', 0), ('partial', 0), ('picked', 0), ('rejected', 0), ('finished', 0);
 CREATE TRIGGER status_in AFTER INSERT ON orders BEGIN
@@ -291,6 +323,17 @@ CREATE TRIGGER status_on AFTER UPDATE OF status ON orders WHEN new.status <> old
   UPDATE status_tally SET n = n - 1 WHERE status = old.status;
   UPDATE status_tally SET n = n + 1 WHERE status = new.status;
 END;
+CREATE TRIGGER due_in AFTER INSERT ON orders WHEN new.status IN ('open', 'partial') BEGIN
+  {_due("new", 1)}
+END;
+CREATE TRIGGER due_out AFTER DELETE ON orders WHEN old.status IN ('open', 'partial') BEGIN
+  {_due("old", -1)}
+END;
+CREATE TRIGGER due_on AFTER UPDATE OF status, pickup ON orders
+WHEN new.status <> old.status OR new.pickup <> old.pickup BEGIN
+  {_due("old", -1)}
+  {_due("new", 1)}
+END;
 
 CREATE TABLE person (
   user TEXT PRIMARY KEY,
@@ -300,48 +343,7 @@ CREATE TABLE person (
   raw TEXT NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE log (
-  key TEXT PRIMARY KEY,
-  at TEXT NOT NULL,
-  product_number TEXT NOT NULL,
-  app_user_name TEXT NOT NULL,
-  text TEXT NOT NULL,
-  raw TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX log_at ON log (at);
-CREATE INDEX log_told ON log (at, app_user_name, product_number) WHERE {TOLD};
-CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
-CREATE INDEX log_reason ON log (raw ->> 'reason_code', at) WHERE {REASONED};
-CREATE INDEX log_back ON log (at) WHERE instr(raw, '"undo-');
-CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
-
-CREATE INDEX log_short ON log (at) WHERE raw ->> 'source' = 'short';
-CREATE TABLE log_hour (
-  hour TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  app_user TEXT NOT NULL,
-  n INTEGER NOT NULL,
-  quantity NUMERIC NOT NULL,
-  PRIMARY KEY (hour, kind, app_user)
-) WITHOUT ROWID;
-CREATE TABLE log_many (hour TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TRIGGER log_more AFTER INSERT ON log BEGIN
-  INSERT INTO log_many VALUES (substr(new.at, 1, 13), 1) ON CONFLICT DO UPDATE SET n = n + 1;
-END;
-CREATE TRIGGER log_less AFTER DELETE ON log BEGIN
-  UPDATE log_many SET n = n - 1 WHERE hour = substr(old.at, 1, 13);
-  DELETE FROM log_many WHERE hour = substr(old.at, 1, 13) AND n = 0;
-END;
-CREATE TABLE log_place (
-  hour TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  place TEXT NOT NULL,
-  n INTEGER NOT NULL,
-  PRIMARY KEY (kind, hour, place)
-) WITHOUT ROWID;
-{_summed("in", "INSERT", "new", 1)}
-{_summed("out", "DELETE", "old", -1)}
-
+{LOG}
 CREATE TABLE recount (
   id TEXT PRIMARY KEY,
   product_number TEXT NOT NULL,

@@ -26,6 +26,7 @@ from aisle.local.cache.deliveries import (
     write_deliveries,
     write_receipts,
 )
+from aisle.local.cache.differences import revalued
 from aisle.local.cache.file import open_cache
 from aisle.local.cache.logs import LogRow, log_row, write_logs
 from aisle.local.cache.order_rows import order_lines, order_row
@@ -42,7 +43,7 @@ from aisle.local.cache.products import (
     write_surrounding,
 )
 from aisle.local.cache.recounts import recount_row, write_recounts
-from aisle.local.cache.schema import FEED, MANY
+from aisle.local.cache.schema import ABSENT, FEED, MANY
 from aisle.local.cache.stores import drop_stores, knows_store, other_stores, write_store_said
 from aisle.local.cache.tags import keep_tags
 from aisle.local.db import fetch, fetch_one, transaction
@@ -51,6 +52,9 @@ from aisle.scan.meaning import LOCATION, PERSON
 from aisle.tuples import NamedTuple
 
 __all__ = ["Cache", "Skipped", "Sync", "Written", "open_cache"]
+
+ABSENT_KEPT = 100
+"""Orders that the service does not have of which it is known that it said so."""
 
 PRODUCT_TOPIC, STOCK_TOPIC, ORDER_TOPIC, LOCATION_TOPIC = "product", "stock", "order", "location"
 DELIVERY_TOPIC = "delivery"
@@ -92,7 +96,11 @@ class Cache:
 
         `generation` (also below) numbers a complete pass that is to end with `sweep`; 0 for anything else.
         """
-        return self._put(PRODUCT_TOPIC, rows, parse.product, lambda row: row.product_number, write_products, generation)
+
+        def write(connection: apsw.Connection, fresh: Sequence[parse.ProductRow]) -> tuple[str, ...]:
+            return revalued(connection, write_products(connection, fresh))
+
+        return self._put(PRODUCT_TOPIC, rows, parse.product, lambda row: row.product_number, write, generation)
 
     def put_stock(self, rows: Iterable[Any], generation: int = 0, read_began: float = 0.0) -> Written:
         """Stock entries of this store; with `store_locations` where they were asked for.
@@ -103,7 +111,7 @@ class Cache:
         """
 
         def write(connection: apsw.Connection, fresh: Sequence[parse.StockRow]) -> tuple[str, ...]:
-            return write_stock(connection, fresh, read_began)
+            return revalued(connection, write_stock(connection, fresh, read_began))
 
         return self._put(
             STOCK_TOPIC,
@@ -231,10 +239,21 @@ class Cache:
         """All counts that are ordered and open at the service; others are forgotten."""
         return self._put("recount", rows, recount_row, lambda row: row.id, write_recounts, 0)
 
-    def forget_orders(self, numbers: Sequence[str]) -> None:
-        """Takes orders out that the service does not have any more."""
+    def forget_orders(self, numbers: Sequence[str], *, read_began: float) -> tuple[str, ...]:
+        """Takes orders out that the service did not have when it was asked; of the last of them is kept when that was,
+        for whoever has asked for one. Those of which that is news: who works on one asks again when he hears of it, and
+        would never come to an end."""
         with self.batch():
-            self._log(ORDER_TOPIC, drop_orders(self._db, numbers))
+            known: dict[str, float] = dict(self.cursor(ABSENT) or ())
+            gone = {*drop_orders(self._db, numbers), *(number for number in numbers if number not in known)}
+            news = tuple(number for number in numbers if number in gone)
+            said = {
+                **{each: known[each] for each in known if each not in numbers},
+                **dict.fromkeys(numbers, read_began),
+            }
+            self.set_cursor(ABSENT, [[*each] for each in said.items()][-ABSENT_KEPT:])
+            self._log(ORDER_TOPIC, news)
+        return news
 
     def unseen_orders(self, generation: int) -> tuple[str, ...]:
         """Active orders that a complete pass has not met: to be asked for one by one before they are forgotten."""
@@ -264,9 +283,9 @@ class Cache:
         how many."""
         with self.batch():
             if topic == PRODUCT_TOPIC:
-                gone = drop_products(self._db, generation)
+                gone = revalued(self._db, drop_products(self._db, generation))
             elif topic == STOCK_TOPIC:
-                gone = drop_stock(self._db, generation)
+                gone = revalued(self._db, drop_stock(self._db, generation))
             elif topic == ORDER_TOPIC:
                 gone = drop_orders(self._db, unseen_orders(self._db, generation))
             elif topic == DELIVERY_TOPIC:

@@ -221,9 +221,9 @@ class Journal:
         )
         return any(session_of(row).running for row in rows)
 
-    def stay(self, terminal: str) -> Stay | None:
-        """Who is signed in on a terminal; None for nobody."""
-        row = fetch_one(self._db, "SELECT user, name FROM stay WHERE terminal = ?", terminal)
+    def stay(self, terminal: str, since: float = 0.0) -> Stay | None:
+        """Who is signed in on a terminal that has this name since then; None for nobody."""
+        row = fetch_one(self._db, "SELECT user, name FROM stay WHERE terminal = ? AND since >= ?", terminal, since)
         return None if row is None else Stay(*row)
 
     # Work

@@ -7,8 +7,9 @@ first of 100 does. What is sought by anything else is looked for once, in one in
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -16,15 +17,17 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.local.cache.logs import utc
+from aisle.local.cache.rows import utc
+from aisle.local.cache.schema import ABSENT
 from aisle.local.db import fetch, fetch_one
-from aisle.local.outbox.operation import Operation
 from aisle.local.reads.claims import with_claims
+from aisle.local.reads.entries import Index
 from aisle.local.reads.laid import Known, Pending, laid_lines, order_row
 from aisle.local.reads.orders import with_pieces
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_full
 from aisle.local.reads.rows import Result, moment, window
 from aisle.local.reads.silence import last_heard
+from aisle.local.reads.standing import PART
 from aisle.local.reads.walks import with_walkers, with_wishes
 from aisle.tuples import NamedTuple
 from aisle.words import fold
@@ -54,6 +57,17 @@ _COLUMNS = (
 _IS_SHORT = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
 _SHORTS = f"SELECT count(*) FROM line INDEXED BY line_short WHERE order_number = ? AND {_IS_SHORT}"  # noqa: S608
 _HAS_SHORT = f"o.order_number IN (SELECT order_number FROM line INDEXED BY line_short WHERE {_IS_SHORT})"  # noqa: S608
+
+
+TO_PICK = ("open", "partial")
+
+_LATE = """
+SELECT ifnull(sum(n), 0) FROM due_tally WHERE status IN (SELECT value FROM json_each(?)) AND day < ?
+"""
+_LATE_TODAY = """
+SELECT count(*) FROM orders INDEXED BY orders_pickup
+WHERE pickup > ? AND pickup < ? AND status IN (SELECT value FROM json_each(?))
+"""
 
 
 class Filter(NamedTuple):
@@ -102,7 +116,16 @@ class Touched(NamedTuple):
     row: Row
     said: Mapping[str, Any]
     """What the cache says of it."""
-    operations: Sequence[Operation]
+    tick: int
+    """Of what was pending for it (`Index.tick`)."""
+
+
+def absent(cache: apsw.Connection, number: str, since: str) -> Result:
+    """One row where the service, asked since then, has said that it has no such order; none else."""
+    kept = fetch_one(cache, "SELECT cursor FROM sync WHERE topic = ?", ABSENT)
+    asked = dict(json.loads(kept[0])).get(number) if kept else None
+    found = asked is not None and asked >= datetime.fromisoformat(since).timestamp()
+    return ([{"order_number": number}], 1) if found else ([], 0)
 
 
 class Board:
@@ -143,6 +166,19 @@ class Board:
         found = [{**row, "position": first + at} for at, row in enumerate(rows) if row is not None]
         return self._with_people(cache, found), total
 
+    def late(self, cache: apsw.Connection, now: str) -> int:
+        """How many orders that are to be picked should have been by now; those of whole days are counted already."""
+        self._renew(cache, self._overlay.orders())
+        asked = filter_of({"status": TO_PICK, "late": True, "now": now})
+        day, waiting = asked.before[:10], to_text(list(TO_PICK))
+        ((before,),) = fetch(cache, _LATE, waiting, day)
+        ((today,),) = fetch(cache, _LATE_TODAY, day, asked.before, waiting)
+        moved = sum(
+            _fits(row, said, asked) - _fits({"status": said["status"]}, said, asked)
+            for row, said, _ in self._touched.values()
+        )
+        return int(before) + int(today) + moved
+
     def orders(self, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
         """The rows of these `orders`, in their order; those that this host does not know are left out."""
         pending = self._overlay.orders()
@@ -164,22 +200,28 @@ class Board:
             row["silent_since"] = max(utc(str(row.get("claimed_on") or "")), heard.get(row["order_number"], ""))
         return rows
 
-    def _renew(self, cache: apsw.Connection, pending: Pending) -> None:
+    def _renew(self, cache: apsw.Connection, pending: Index) -> None:
         stamp = (*self._overlay.stamp(), fetch(cache, "PRAGMA data_version")[0][0], id(cache))
         if stamp == self._stamp:
             return
-        self._stamp, self._sought = stamp, {}
+        self._stamp, self._sought = (), {}  # what breaks off below is found out anew
         sql = f"SELECT {_COLUMNS} FROM json_each(?) e JOIN orders o ON o.order_number = e.value"  # noqa: S608
         names = [name.strip().removeprefix("o.") for name in _COLUMNS.split(",")]
+        found = fetch(cache, sql, to_text(sorted(pending.named())))
+        saids = {str(columns[0]): dict(zip(names, columns, strict=True)) for columns in found}
         before, self._touched = self._touched, {}
-        for columns in fetch(cache, sql, to_text(list(pending))):
-            number, said = str(columns[0]), dict(zip(names, columns, strict=True))
-            known = before.get(number)
-            if known is None or known.said != said or known.operations is not pending[number]:
-                row = self._row(cache, pending, number)
-                known = None if row is None else Touched(row, said, pending[number])
-            if known is not None:
+        for number in saids.keys() & before.keys():
+            known = before[number]
+            if (known.said, known.tick) == (saids[number], pending.tick(number)):
                 self._touched[number] = known
+        anew = [number for number in saids if number not in self._touched]
+        for at, number in enumerate(anew):
+            if at % PART == 0:
+                pending.read_ahead(anew[at : at + PART])
+            row = self._row(cache, pending, number)
+            if row is not None:
+                self._touched[number] = Touched(row, saids[number], pending.tick(number))
+        self._stamp = stamp
 
     def _extra(self, asked: Filter) -> list[Key]:
         """Keys of the touched orders that belong into the list."""

@@ -27,6 +27,11 @@ SELECT s.* FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? AND j.user = ? AND s.terminal = ?
 """
 
+_LEFT = """
+SELECT j.closed FROM hold h JOIN job j ON j.job_id = h.job_id JOIN session s ON s.session_id = j.session_id
+WHERE h.order_number = ? AND j.user = ? AND s.terminal = ? ORDER BY j.closed IS NULL DESC, j.closed DESC LIMIT 1
+"""
+
 _AT_WORK = """
 SELECT j.user, s.* FROM hold h JOIN job j ON j.job_id = h.job_id AND j.closed IS NULL
 JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY h.since
@@ -35,9 +40,9 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY 
 
 def with_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
     """Adds what is known here, in place: to each order that is claimed `claimed_by`, `claimed_name`, `claimed_on`,
-    `claimed_terminal` and `claim_open` (True or False; missing where this host cannot know); to one with lines who has
-    it open on this host, whoever claims it (`at_work`: user, name, terminal); to lines the `picked_name` of who picked
-    last."""
+    `claimed_terminal` and `claim_open` (True or False; missing where this host cannot know), and where that work was
+    closed, when (`claim_left`); to one with lines who has it open on this host, whoever claims it (`at_work`: user,
+    name, terminal); to lines the `picked_name` of who picked last."""
     for row in rows:
         for line in row.get("lines") or ():
             if line.get("picked_username"):
@@ -83,3 +88,6 @@ def _add(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> None:
     if fetch_one(outbox, "SELECT 1 FROM session WHERE terminal = ? LIMIT 1", terminal) is not None:
         sessions = fetch(outbox, _OPEN, row["order_number"], user, terminal)
         row["claim_open"] = any(session_of(session).running for session in sessions)
+        left = None if row["claim_open"] else fetch_one(outbox, _LEFT, row["order_number"], user, terminal)
+        if left and left[0]:
+            row["claim_left"] = _moment(left[0])

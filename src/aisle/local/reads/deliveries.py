@@ -14,11 +14,14 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.local.cache.deliveries import RECEIVED
+from aisle.local.cache.came import RECEIVED
+from aisle.local.cache.deliveries import LATE
+from aisle.local.cache.schema import MISSING
 from aisle.local.db import fetch
 from aisle.local.fold import natural
 from aisle.local.outbox.operation import LOGS, Operation
 from aisle.local.reads.entries import REFERENCE
+from aisle.local.reads.ordered import Key, merged
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
 from aisle.local.reads.rows import Result, loaded, window
 from aisle.tuples import NamedTuple
@@ -27,13 +30,9 @@ from aisle.words import fold
 SIZE = 20
 """Rows of a window when nobody says how many."""
 
-LATE = "~"
-"""Sorts after every day."""
-
-_HEADS = "SELECT order_number, expected, text, began, raw FROM delivery"
 _THESE = """
-SELECT d.order_number, d.expected, d.text, d.began, d.raw FROM json_each(?) e
-JOIN delivery d ON d.order_number = e.value
+SELECT d.order_number, d.expected, d.began, d.raw FROM json_each(?) e
+JOIN delivery d ON d.order_number = e.value ORDER BY e.key
 """
 
 _LINES = """
@@ -46,10 +45,17 @@ ORDER BY l.order_number, l.line_number
 _SUMS = """
 SELECT l.order_number, count(*), sum(l.quantity), sum(min(l.received, l.quantity)), sum(l.received >= l.quantity),
 sum(l.received IS NULL), max(coalesce(p.allow_decimal, 0)), max(l.received) > 0
-FROM delivery_line l LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
+FROM json_each(?) e JOIN delivery_line l ON l.order_number = e.value
+LEFT JOIN product p ON p.product_number = l.product_number GROUP BY l.order_number
 """
 
-_WITH = "SELECT DISTINCT order_number FROM delivery_line WHERE product_number = ?"
+_WITH = f"""
+SELECT DISTINCT l.order_number FROM delivery_line l INDEXED BY delivery_line_missing
+JOIN delivery d ON d.order_number = l.order_number WHERE l.product_number = ?1 AND ({MISSING}) AND d.came = 0
+UNION SELECT l.order_number FROM json_each(?2) e JOIN delivery_line l ON l.order_number = e.value
+WHERE l.product_number = ?1
+"""  # noqa: S608 - conditions of our own
+"""Deliveries that may expect a product: by what was read, and those of which something is on its way."""
 
 _NAMES = """
 SELECT p.product_number, p.name, p.unit, p.allow_decimal FROM json_each(?) e
@@ -57,12 +63,32 @@ JOIN product p ON p.product_number = e.value
 """
 
 
+class Listed(NamedTuple):
+    """A list of deliveries, as an index has it."""
+
+    along: str
+    """The index."""
+    where: str
+    columns: tuple[str, ...]
+    """What it is sorted by; the last names the delivery."""
+    came: int | None = None
+    """Whether all has come of what is in it; None for either."""
+    is_backward: bool = False
+    """It is read from the end of the index."""
+
+
+_LISTS = {
+    "": Listed("delivery_list", "came BETWEEN 0 AND 1", ("came", "due", "sort", "order_number")),
+    "open": Listed("delivery_list", "came = 0", ("due", "sort", "order_number"), 0),
+    RECEIVED: Listed("delivery_came", "came = 1", ("expected", "sort", "order_number"), 1, is_backward=True),
+}
+
+
 class Head(NamedTuple):
     """A delivery in a list."""
 
     number: str
     expected: str
-    text: str
     began: float
     raw: str
 
@@ -96,25 +122,46 @@ def deliveries(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json
     Those that are expected first come first; what was received, youngest first. `search` looks through numbers,
     containers and suppliers.
     """
+    pending, wanted = overlay.by(REFERENCE, receipts_of), str(args.get("state") or "")
+    listed = _LISTS.get(wanted, _LISTS["open" if wanted else ""])
     words = fold(str(args.get("search") or "")).split()
-    pending, sums = overlay.by(REFERENCE, receipts_of), _sums(cache)
-    wanted = str(args.get("state") or "")
-    found = []
-    for head in map(Head._make, fetch(cache, _HEADS)):
-        if not all(word in head.text for word in words):
-            continue
-        of = sums.get(head.number)
-        if of is None or head.number in pending:
-            of = _summed(_lines_of(cache, [head], pending)[head.number], head)
-        if wanted and (of.state == RECEIVED) != (wanted == RECEIVED):
-            continue
-        found.append((head, of))
-    if wanted == RECEIVED:
-        found.sort(key=lambda each: (each[0].expected, natural(each[0].number)), reverse=True)
+    touched = {head.number: of for head, of in _summed_of(cache, list(pending), pending)}
+    extra = sorted(_extra(cache, listed, words, touched))
+    source = f"FROM delivery INDEXED BY {listed.along}"
+    where = " AND ".join([listed.where, *(["order_number NOT IN (SELECT value FROM json_each(?))"] if touched else [])])
+    where += " AND instr(text, ?)" * len(words)
+    said = [*([to_text(list(touched))] if touched else []), *words]
+
+    def read(from_end: bool, count: int, skip: int) -> list[Key]:
+        way = "DESC" if from_end else "ASC"
+        by = ", ".join(f"{column} {way}" for column in listed.columns)
+        sql = f"SELECT {', '.join(listed.columns)} {source} WHERE {where} ORDER BY {by} LIMIT ? OFFSET ?"
+        return fetch(cache, sql, *said, count, skip)
+
+    if words or touched:
+        settled = int(fetch(cache, f"SELECT count(*) {source} WHERE {where}", *said)[0][0])
     else:
-        found.sort(key=lambda each: (each[1].state == RECEIVED, each[0].expected or LATE, natural(each[0].number)))
+        settled = int(fetch(cache, f"SELECT ifnull(sum(n), 0) FROM delivery_tally WHERE {listed.where}")[0][0])  # noqa: S608
+    total = settled + len(extra)
     first, size = window(args, SIZE)
-    return [_row(head, of) for head, of in found[first : first + size]], len(found)
+    if listed.is_backward:  # the same window of the list from its other end
+        size = min(size, max(0, total - first))
+        keys = merged(read, settled, extra, total - first - size, size)[::-1]
+    else:
+        keys = merged(read, settled, extra, first, size)
+    shown = _summed_of(cache, [str(key[-1]) for key in keys], pending)
+    return [_row(head, touched.get(head.number, of)) for head, of in shown], total
+
+
+def _extra(cache: apsw.Connection, listed: Listed, words: Sequence[str], touched: Mapping[str, Sums]) -> Iterator[Key]:
+    """Where those stand in the list of which something is on its way, as far as they belong there."""
+    sql = "SELECT d.expected, d.due, d.sort, d.order_number, d.text FROM json_each(?) e"
+    sql += " JOIN delivery d ON d.order_number = e.value"
+    for expected, due, sort, number, text in fetch(cache, sql, to_text(list(touched))) if touched else ():
+        came = int(touched[number].state == RECEIVED)
+        known = {"came": came, "expected": expected, "due": due, "sort": sort, "order_number": number}
+        if listed.came in (None, came) and all(word in text for word in words):
+            yield tuple(known[column] for column in listed.columns)
 
 
 def delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> Result:
@@ -130,9 +177,10 @@ def delivery(cache: apsw.Connection, overlay: Overlay, number: str) -> Result:
 def expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]) -> Result:
     """The deliveries that still expect a product, each with how much of it (`missing`), the earliest first."""
     product = str(args["product_number"])
-    numbers = [str(name) for (name,) in fetch(cache, _WITH, product)]
+    pending = overlay.by(REFERENCE, receipts_of)
+    numbers = [str(name) for (name,) in fetch(cache, _WITH, product, to_text(list(pending)))]
     heads = [Head(*row) for row in fetch(cache, _THESE, to_text(numbers))]
-    lines = _lines_of(cache, heads, overlay.by(REFERENCE, receipts_of))
+    lines = _lines_of(cache, heads, pending)
     rows: list[Row] = []
     for head in sorted(heads, key=lambda each: (each.expected or LATE, natural(each.number))):
         mine = [line for line in lines[head.number] if line["product_number"] == product]
@@ -141,43 +189,6 @@ def expecting(cache: apsw.Connection, overlay: Overlay, args: Mapping[str, Json]
             rows.append({**_row(head, _summed(lines[head.number], head)), "missing": missing})
     first, size = window(args, SIZE)
     return rows[first : first + size], len(rows)
-
-
-def receipts(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
-    """A window on what the service says was received: of one `kind`, or all; the youngest first."""
-    words, kind = fold(str(args.get("search") or "")).split(), str(args.get("kind") or "")
-    rows = [
-        (str(number), str(of), loaded(str(raw)))
-        for number, of, raw, text in fetch(cache, "SELECT order_number, kind, raw, text FROM receipt")
-        if kind in ("", str(of)) and all(word in text for word in words)
-    ]
-    rows.sort(key=lambda row: decimal(row[2].get("import_id")), reverse=True)
-    first, size = window(args, SIZE)
-    return [_receipt(*row) for row in rows[first : first + size]], len(rows)
-
-
-def receipt_kinds(cache: apsw.Connection) -> Result:
-    """The types of receipts that are known, and how many there are of each."""
-    rows: list[Row] = [
-        {"kind": str(kind), "count": int(count)}
-        for kind, count in fetch(cache, "SELECT kind, count(*) FROM receipt GROUP BY kind ORDER BY kind")
-    ]
-    return rows, len(rows)
-
-
-def _receipt(number: str, kind: str, raw: Row) -> Row:
-    lines = raw.get("receipt_lines") or ()
-    moments = [str(line.get("updated_on") or "") for line in lines]
-    return {
-        "order_number": number,
-        "kind": kind,
-        "status": str(raw.get("status") or ""),
-        "supplier_name": str(raw.get("supplier_name") or raw.get("supplier_code") or ""),
-        "at": max(moments, default="") or str(raw.get("datetime_created") or ""),
-        "lines": len(lines),
-        "received_quantity": sum((decimal(line.get("received_quantity")) for line in lines), Decimal(0)),
-        "shipped_quantity": sum((decimal(line.get("shipped_quantity")) for line in lines), Decimal(0)),
-    }
 
 
 def _row(head: Head, of: Sums) -> Row:
@@ -200,8 +211,21 @@ def _row(head: Head, of: Sums) -> Row:
     }
 
 
-def _sums(cache: apsw.Connection) -> dict[str, Sums]:
-    """Of the deliveries whose lines say by themselves what was received."""
+def _summed_of(
+    cache: apsw.Connection, numbers: Sequence[str], pending: Mapping[str, Sequence[Operation]]
+) -> list[tuple[Head, Sums]]:
+    """These deliveries, in their order, with what their lines come to; those that are not here are left out."""
+    asked = to_text(list(numbers))
+    heads = [Head(*row) for row in (fetch(cache, _THESE, asked) if numbers else ())]
+    sums = _sums(cache, asked) if heads else {}
+    rest = [head for head in heads if head.number in pending or head.number not in sums]
+    lines = _lines_of(cache, rest, pending) if rest else {}
+    sums |= {head.number: _summed(lines[head.number], head) for head in rest}
+    return [(head, sums[head.number]) for head in heads]
+
+
+def _sums(cache: apsw.Connection, numbers: str) -> dict[str, Sums]:
+    """Of those of these deliveries whose lines say by themselves what was received."""
     return {
         str(number): Sums(
             int(lines),
@@ -212,7 +236,7 @@ def _sums(cache: apsw.Connection) -> dict[str, Sums]:
             lines > 1 and bool(measured),
             bool(begun),
         )
-        for number, lines, quantity, received, full, silent, measured, begun in fetch(cache, _SUMS)
+        for number, lines, quantity, received, full, silent, measured, begun in fetch(cache, _SUMS, numbers)
         if not silent
     }
 

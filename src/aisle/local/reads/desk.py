@@ -1,9 +1,10 @@
 """The reads of a supervisor's pages, by name; loaded when the first of them is asked for.
 
-`board` and `orders_by_number`: see aisle.local.reads.board. `history` (order_number, size) and `outcomes` (orders,
-since): see aisle.local.reads.history. `exceptions` (now, minutes): one row with how many there are of each kind.
-`differences`, `impossible`, `stuck` (now, minutes): windows (first, size), see aisle.local.reads.exceptions; `recounts`
-as well, see aisle.local.reads.recounts. `views` (user): the filters that a person has kept.
+`board`, `orders_by_number` and `absent` (order_number, since): see aisle.local.reads.board. `history` (order_number,
+size) and `outcomes` (orders, since): see aisle.local.reads.history. `exceptions` (now, minutes): one row with how many
+there are of each kind. `differences`, `impossible`, `stuck` (now, minutes): windows (first, size), see
+aisle.local.reads.exceptions; `recounts` as well, see aisle.local.reads.recounts. `views` (user): the filters that a
+person has kept.
 Of clearances `clearing`, `tags`, `tagged`, `assignments` and `ask`: see aisle.local.reads.clearing.
 Of today `today`, `today_hours`, `today_places`, `today_terminals`: see aisle.local.reads.today.
 """
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 
 import apsw
 
@@ -24,7 +24,7 @@ from aisle.local.outbox.remarks import VIEW, remarks
 from aisle.local.reads import clearing as reads_clearing
 from aisle.local.reads import exceptions
 from aisle.local.reads import today as reads_today
-from aisle.local.reads.board import Board
+from aisle.local.reads.board import Board, absent
 from aisle.local.reads.history import history, outcomes
 from aisle.local.reads.overlay import Overlay, Row
 from aisle.local.reads.recounts import recounts
@@ -43,10 +43,11 @@ class Desk:
         self._named: Mapping[str, Callable[[apsw.Connection, Mapping[str, Json]], Result]] = {
             "board": self._board.read,
             "orders_by_number": self._board.orders,
+            "absent": lambda cache, args: absent(cache, str(args["order_number"]), str(args["since"])),
             "history": lambda cache, args: history(cache, outbox, args),
             "outcomes": lambda _, args: outcomes(outbox, args),
-            "differences": lambda cache, args: _windowed(exceptions.differences(cache, outbox), args),
-            "impossible": lambda cache, args: _windowed(exceptions.impossible(cache), args),
+            "differences": lambda cache, args: exceptions.differences(cache, outbox, args),
+            "impossible": exceptions.impossible,
             "stuck": self._stuck,
             "recounts": lambda cache, args: _windowed(recounts(cache, outbox), args),
             "exceptions": self._exceptions,
@@ -75,12 +76,12 @@ class Desk:
         return rows, len(numbers)
 
     def _exceptions(self, cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
-        found = exceptions.differences(cache, self._outbox)
+        differences, value = exceptions.to_look_at(cache, self._outbox)
         row: Row = {
             "doubts": trouble(self._outbox)[1],
-            "differences": len(found),
-            "value": sum((abs(each["value"]) for each in found), Decimal(0)),
-            "impossible": len(exceptions.impossible(cache)),
+            "differences": differences,
+            "value": value,
+            "impossible": exceptions.cannot_be(cache),
             "stuck": len(exceptions.stuck(cache, self._outbox, args)),
             "late": self._late(cache, str(args["now"])),
             "recounts": len(recounts(cache, self._outbox)),
@@ -88,8 +89,7 @@ class Desk:
         return [row], 1
 
     def _late(self, cache: apsw.Connection, now: str) -> int:
-        late = {"status": ["open", "partial"], "late": True, "now": now, "size": 0}
-        return self._board.read(cache, late)[1]
+        return self._board.late(cache, now)
 
     def _views(self, _: apsw.Connection, args: Mapping[str, Json]) -> Result:
         prefix = view_key(str(args["user"]))

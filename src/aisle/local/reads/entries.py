@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from itertools import count
+from sys import intern
+from typing import Any, Protocol
 
 from aisle.jobs.codec import from_text
 from aisle.local.outbox.operation import Operation, as_operation
+from aisle.local.reads.recent import Recent
 from aisle.tuples import NamedTuple
 
 ORDER, PRODUCT, PLACE, REFERENCE = "order_number", "product_number", "location_code", "reference"
@@ -25,7 +28,11 @@ _NAMED = {
 
 Keys = Callable[[Operation], Iterable[str]]
 
-_BODY, _KIND = Operation._fields.index("body"), Operation._fields.index("operation")
+MADE = 500
+"""Operations that an index keeps together, by what they touch."""
+
+_TICKS = count(1)
+"""No index has one that another one had: what was reckoned by one is nothing to the next."""
 
 
 class Said(NamedTuple):
@@ -45,22 +52,25 @@ class Said(NamedTuple):
 class Entry:
     """One pending operation."""
 
-    __slots__ = ("_made", "_names", "_row", "kind", "said")
+    __slots__ = ("_made", "kind", "said")
 
-    def __init__(self, row: Sequence[Any], said: Said) -> None:
+    def __init__(self, kind: str, said: Said) -> None:
+        self.kind = kind
         self.said = said
-        self._row = row
         self._made: Operation | None = None
-        self._names: dict[str, Iterable[str]] = {}
-        """By the field: looked for when somebody asks, since hardly anybody asks for all."""
-        self.kind = str(row[_KIND])
 
     @property
-    def operation(self) -> Operation:
-        """All of it, as it stands."""
-        if self._made is None:
-            self._made, self._row = _as_said(as_operation(self._row), self.said), ()
+    def operation(self) -> Operation | None:
+        """All of it, as it stands; None as long as it was not read."""
         return self._made
+
+    def read(self, row: Sequence[Any]) -> None:
+        """Its row in the outbox."""
+        self._made = _as_said(as_operation(row), self.said)
+
+    def forget(self) -> None:
+        """It is read again when somebody asks for it."""
+        self._made = None
 
     def say(self, said: Said) -> None:
         """Something else is true of it now."""
@@ -68,13 +78,17 @@ class Entry:
         if self._made is not None:
             self._made = _as_said(self._made, said)
 
-    def names(self, field: str, keys_of: Keys) -> Iterable[str]:
-        """What may be among its keys, which are in fields of that name; the same each time."""
-        names = self._names.get(field)
-        if names is None:
-            names = None if self._made else _names_in(str(self._row[_BODY]), field)
-            names = self._names[field] = _touched(self.operation, keys_of) if names is None else names
-        return names
+
+class Source(Protocol):
+    """The outbox, as far as its pending operations are read from there."""
+
+    def bodies(self, entries: Sequence[Entry]) -> Iterable[tuple[int, str]]:
+        """The numbers of these and what they say, as text; those that are there no more are left out."""
+        ...
+
+    def read(self, entries: Iterable[Entry]) -> None:
+        """Reads those that were not yet, at one go; of those that are there no more there is nothing to read."""
+        ...
 
 
 def _touched(operation: Operation, keys_of: Keys) -> set[str]:
@@ -103,49 +117,90 @@ def _names_in(text: str, field: str) -> Iterable[str] | None:
 class Index(Mapping[str, tuple[Operation, ...]]):
     """The pending operations by something that they touch, named in fields of that name: of each, oldest first.
 
-    A tuple that is the same object as before says the same.
+    A tuple that is the same object as before says the same. Of what is not looked at nothing is kept but its names: on
+    a host whose link is down for an hour much is waiting, and each of its sessions would keep all of it.
     """
 
-    def __init__(self, field: str, keys_of: Keys) -> None:
+    def __init__(self, field: str, keys_of: Keys, source: Source) -> None:
         self._field = field
         self._keys_of = keys_of
+        self._source = source
         self._entries: dict[str, dict[int, Entry]] = {}
         """Those that may touch it, by their numbers."""
-        self._made: dict[str, tuple[Operation, ...]] = {}
+        self._names: dict[int, tuple[str, ...]] = {}
+        """What each may touch, by their numbers."""
+        self._made: Recent[str, tuple[Operation, ...]] = Recent(MADE)
+        self._ticks: dict[str, int] = {}
         self.touched: set[str] | None = None
         """What was touched since somebody made this an empty set, who is the one that asks; None where nobody does."""
 
-    def put(self, entry: Entry) -> None:
-        """One more is pending."""
-        for name in entry.names(self._field, self._keys_of):
-            self._entries.setdefault(name, {})[entry.said.n] = entry
-            self._touch(name)
+    def named(self) -> set[str]:
+        """All that may be touched, and perhaps some that is not: nothing is read for it."""
+        return set(self._entries)
+
+    def may_have(self, name: str) -> bool:
+        """Whether it is one of these."""
+        return name in self._entries
+
+    def tick(self, name: str) -> int:
+        """Another number whenever something else is pending for it, or something else is true of that."""
+        return self._ticks.get(name, 0)
+
+    def read_ahead(self, names: Iterable[str]) -> None:
+        """All of these will be asked for."""
+        self._source.read(entry for name in names for entry in self._entries.get(name, {}).values())
+
+    def put(self, entries: Sequence[Entry], bodies: Iterable[tuple[int, str]] | None = None) -> None:
+        """These are pending, too; `bodies` is what they say, where that is read already."""
+        found = self._found(entries, bodies)
+        for entry in entries:
+            names = self._names[entry.said.n] = found.get(entry.said.n, ())
+            for name in names:
+                self._entries.setdefault(name, {})[entry.said.n] = entry
+                self._touch(name)
 
     def drop(self, entry: Entry) -> None:
         """One is not pending any more."""
-        for name in entry.names(self._field, self._keys_of):
+        for name in self._names.pop(entry.said.n, ()):
             entries = self._entries[name]
             del entries[entry.said.n]
-            if not entries:
-                del self._entries[name]
             self._touch(name)
+            if not entries:
+                del self._entries[name], self._ticks[name]
 
     def renew(self, entry: Entry) -> None:
         """Something else is true of one; what it touches is the same."""
-        for name in entry.names(self._field, self._keys_of):
+        for name in self._names.get(entry.said.n, ()):
             self._touch(name)
 
     def _touch(self, name: str) -> None:
-        self._made.pop(name, None)
+        self._made.drop(name)
+        self._ticks[name] = next(_TICKS)
         if self.touched is not None:
             self.touched.add(name)
+
+    def _found(self, entries: Sequence[Entry], bodies: Iterable[tuple[int, str]] | None) -> dict[int, tuple[str, ...]]:
+        """What these may touch: by their text, where that can say it, else by all that they are."""
+        found: dict[int, tuple[str, ...]] = {}
+        deep = {entry.said.n: entry for entry in entries}
+        for n, text in self._source.bodies(entries) if bodies is None else bodies:
+            names = _names_in(text, self._field)
+            if names is not None:
+                del deep[n]
+                found[n] = tuple(map(intern, dict.fromkeys(names)))
+        self._source.read(deep.values())
+        for n, entry in deep.items():
+            found[n] = tuple(_touched(entry.operation, self._keys_of)) if entry.operation else ()
+        return found
 
     def __getitem__(self, key: str) -> tuple[Operation, ...]:
         made = self._made.get(key)
         if made is None:
             entries = self._entries[key]
+            self._source.read(entries.values())
             operations = (entries[n].operation for n in sorted(entries))
-            made = self._made[key] = tuple(each for each in operations if key in _touched(each, self._keys_of))
+            made = tuple(each for each in operations if each and key in _touched(each, self._keys_of))
+            self._made.put(key, made, 1 + len(made))
         if not made:
             raise KeyError(key)
         return made

@@ -2,130 +2,191 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import apsw
 
 from aisle.jobs.base import Json
-from aisle.local.cache.logs import utc
+from aisle.jobs.codec import to_text
+from aisle.local.cache.differences import difference_of, price_said
+from aisle.local.cache.order_rows import wrong_of
+from aisle.local.cache.prices import prices_of
+from aisle.local.cache.rows import utc
 from aisle.local.db import fetch
 from aisle.local.outbox.remarks import remarks
-from aisle.local.reads.goods import prices_of
-from aisle.local.reads.logs import is_gone, taken_back
+from aisle.local.reads.logs import taken_back_here
+from aisle.local.reads.ordered import Key, stepped
 from aisle.local.reads.overlay import Row, decimal
-from aisle.local.reads.rows import kept_places, loaded, moment
+from aisle.local.reads.rows import Result, loaded, moment, summed, window
 from aisle.local.reads.silence import last_heard
+from aisle.tuples import NamedTuple
 
-REVIEWED = "2"
-"""interface: review_status, in the numbers of our own service."""
+SIZE = 50
+"""Rows of a window when nobody says how many."""
 
-_COUNTED = """
-SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FROM log l INDEXED BY log_counted
-LEFT JOIN product p ON p.product_number = l.product_number LEFT JOIN person m ON m.user = l.app_user_name
-WHERE instr(l.raw, '"counted_quantity"')
+_ENTRIES = """
+SELECT l.key, l.at, l.product_number, l.app_user_name, l.raw, p.name, m.name FROM json_each(?) e
+JOIN log l ON l.key = e.value LEFT JOIN product p ON p.product_number = l.product_number
+LEFT JOIN person m ON m.user = l.app_user_name ORDER BY e.key
+"""
+_LISTED = "SELECT key FROM difference WHERE gone = 0"
+_UNSEEN = " AND key NOT IN (SELECT value FROM json_each(?))"
+_BY = "ORDER BY worth {way}, size {way}, key {other}"
+_SETTLED = """
+SELECT d.key, d.worth FROM difference d WHERE d.gone = 0 AND d.key IN (
+  SELECT value FROM json_each(?1)
+  UNION SELECT n.key FROM json_each(?2) e JOIN difference n ON n.number_name = e.value AND n.number_name <> ''
+  UNION SELECT n.key FROM json_each(?2) e JOIN difference n ON n.moment_name = e.value AND n.moment_name <> ''
+)
 """
 
 _BELOW = """
-SELECT p.product_number, p.name, s.raw FROM stock s INDEXED BY stock_below JOIN product p ON p.id = s.id
-WHERE instr(s.raw, ':-') ORDER BY p.name, p.product_number
+SELECT product_number, name, location_code, quantity FROM below
+ORDER BY name {way}, product_number {way}, n {way} LIMIT ? OFFSET ?
 """
-
-_TOO_MUCH = """
-SELECT l.order_number, l.line_number, l.product_number, l.raw, p.name FROM line l INDEXED BY line_too_much
-JOIN orders o ON o.order_number = l.order_number LEFT JOIN product p ON p.product_number = l.product_number
-WHERE ((l.raw ->> 'picked_quantity') > (l.raw ->> 'quantity') OR (l.raw ->> 'moved_quantity') > 0) AND o.state < 2
-ORDER BY l.order_number, l.line_number
+_WRONG = """
+FROM line l INDEXED BY line_wrong JOIN orders o ON o.order_number = l.order_number
+LEFT JOIN product p ON p.product_number = l.product_number WHERE l.wrong AND o.state < 2
 """
 
 _AT_WORK = """
 SELECT order_number, CASE WHEN claimed THEN raw ->> 'claimed_on' END, first_began FROM orders INDEXED BY orders_at_work
-WHERE state = 0 AND (status = 'partial' OR (status = 'open' AND claimed = 1))
+WHERE state = 0 AND status = 'partial'
+UNION ALL
+SELECT order_number, raw ->> 'claimed_on', first_began FROM orders INDEXED BY orders_at_work
+WHERE state = 0 AND status = 'open' AND claimed = 1
 """
+"""As two: asked for both at once, SQLite goes through all open orders."""
 
 
-def differences(cache: apsw.Connection, outbox: apsw.Connection) -> list[Row]:
+class Settled(NamedTuple):
+    """Differences of the cache that this host knows to be settled."""
+
+    keys: list[str]
+    worth: float
+
+
+def differences(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """Counts of the last days that found something else than the books had, and that nobody has approved or taken back;
     those of the highest value first. `value` is the difference at the price of the product, `known` whether there is
-    one."""
+    one. A window, or those of these `keys`."""
+    settled = _settled(cache, outbox)
+    hidden = [to_text(settled.keys)] if settled.keys else []
+    among = f"{_LISTED}{_UNSEEN if hidden else ''}"
+    if args.get("keys"):
+        sql = f"{among} AND key IN (SELECT value FROM json_each(?)) {_BY.format(way='DESC', other='ASC')}"  # noqa: S608
+        rows = fetch(cache, sql, *hidden, to_text(list(args["keys"])))
+        return _found(cache, [str(key) for (key,) in rows]), len(rows)
+
+    def read(from_end: bool, count: int, skip: int) -> list[Key]:
+        by = _BY.format(way="ASC", other="DESC") if from_end else _BY.format(way="DESC", other="ASC")
+        return fetch(cache, f"{among} {by} LIMIT ? OFFSET ?", *hidden, count, skip)
+
+    total, _ = worth(cache, settled)
+    keys = stepped(read, total, *window(args, SIZE))
+    return _found(cache, [str(key) for (key,) in keys]), total
+
+
+def to_look_at(cache: apsw.Connection, outbox: apsw.Connection) -> tuple[int, Decimal]:
+    """How many differences there are, and what they are worth together."""
+    return worth(cache, _settled(cache, outbox))
+
+
+def worth(cache: apsw.Connection, settled: Settled) -> tuple[int, Decimal]:
+    """The same without those."""
+    ((n, sum_),) = fetch(cache, "SELECT n, worth FROM difference_tally")
+    return int(n) - len(settled.keys), summed(max(0.0, float(sum_ - settled.worth)))
+
+
+def _settled(cache: apsw.Connection, outbox: apsw.Connection) -> Settled:
+    """What was approved here, and what was taken back here and is not in the log yet."""
+    ((first,),) = fetch(cache, "SELECT min(at) FROM difference WHERE gone = 0 AND at <> ''")
+    back = taken_back_here(outbox, str(first)) if first else set()
     seen = remarks(outbox, "review")
-    found = [row for entry in fetch(cache, _COUNTED) if (row := _difference(*entry)) and row["key"] not in seen]
-    if dated := [row["at"] for row in found if row["at"]]:
-        gone = taken_back(cache, outbox, min(dated))
-        found = [row for row in found if not is_gone(row, gone)]
-    prices = prices_of(cache, [row["product_number"] for row in found if row["price"] is None])
-    for row in found:
+    found = fetch(cache, _SETTLED, to_text(list(seen)), to_text(list(back))) if seen or back else []
+    return Settled([str(key) for key, _ in found], sum(each for _, each in found))
+
+
+def _found(cache: apsw.Connection, keys: list[str]) -> list[Row]:
+    """The rows of these differences, in their order."""
+    rows = [_difference(*entry) for entry in fetch(cache, _ENTRIES, to_text(keys))]
+    prices = prices_of(cache, {row["product_number"] for row in rows if row["price"] is None})
+    for row in rows:
         price = prices.get(row["product_number"]) if row["price"] is None else row["price"]
         row["known"] = price is not None
         row["value"] = row["difference"] * (price or Decimal(0))
-    return sorted(found, key=lambda row: (-abs(row["value"]), -abs(row["difference"]), row["key"]))
+    return rows
 
 
-def _difference(
-    key: str, at: str, product: str, user: str, raw: str, name: str | None, person: str | None
-) -> Row | None:
+def _difference(key: str, at: str, product: str, user: str, raw: str, name: str | None, person: str | None) -> Row:
     entry = loaded(raw)
-    if entry.get("counted_quantity") is None or str(entry.get("review_status")) == REVIEWED:
-        return None
-    counted, expected = decimal(entry["counted_quantity"]), entry.get("expected_quantity")
-    difference = decimal(entry.get("quantity")) if expected is None else counted - decimal(expected)
-    if not difference or (not user and expected is not None and not decimal(expected)):
-        return None  # stock that came with a load of the store was counted by nobody
-    price = next((entry[each] for each in ("store_products_price", "price") if entry.get(each)), None)
+    price, expected = price_said(entry), entry.get("expected_quantity")
     return {
         "key": str(key),
-        "id": "" if str(key).startswith("#") else str(key),
         "at": str(at),
-        "said": str(at),
         "who": str(person or user),
-        "app_user_name": str(user),
         "product_number": str(product),
         "label": str(name or product),
         "location_code": str(entry.get("location_code") or ""),
-        "counted": counted,
+        "counted": decimal(entry["counted_quantity"]),
         "expected": None if expected is None else decimal(expected),
-        "difference": difference,
+        "difference": difference_of(entry, user) or Decimal(0),
         "price": None if price is None else decimal(price),
         "review_status": str(entry.get("review_status") or ""),
     }
 
 
-def impossible(cache: apsw.Connection) -> list[Row]:
+def impossible(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """Stock that cannot be: `below` none at a place (empty: in all of the store), and more `picked` of a line than was
-    ordered, or than its places hold."""
-    return [*_below(cache), *_too_much(cache)]
+    ordered, or than its places hold. A window, or those of these `keys`."""
+    below, wrong = _impossible(cache)
+    total = below + wrong
+    if args.get("keys"):
+        rows = [
+            row for row in (*_below(cache, 0, below, below), *_wrong(cache, 0, wrong)) if row["key"] in args["keys"]
+        ]
+        return rows, len(rows)
+    first, size = window(args, SIZE)
+    rows = _below(cache, first, size, below)
+    rows += _wrong(cache, max(0, first - below), size - len(rows)) if len(rows) < size else []
+    return rows, total
 
 
-def _below(cache: apsw.Connection) -> Iterator[Row]:
-    for product, name, raw in fetch(cache, _BELOW):
-        entry = loaded(raw)
-        spots: list[tuple[str, Decimal]] = []
-        places = entry.get("store_locations")
-        for place in places if isinstance(places, list) else ():
-            spots.append((str(place.get("store_location_code") or ""), decimal(place.get("quantity"))))
-        at_places = sum((quantity for _, quantity in spots), Decimal(0))
-        whole = decimal(entry.get("most_likely_quantity"))
-        if whole < at_places or (whole < 0 and not spots):
-            spots.insert(0, ("", whole - at_places))
-        for place, quantity in spots:
-            if quantity < 0:
-                yield _cannot("below", str(product), str(name or product), place, quantity)
+def cannot_be(cache: apsw.Connection) -> int:
+    """How many of them there are."""
+    return sum(_impossible(cache))
 
 
-def _too_much(cache: apsw.Connection) -> Iterator[Row]:
-    for order, line, product, raw, name in fetch(cache, _TOO_MUCH):
-        entry = loaded(raw)
-        picked, moved = decimal(entry.get("picked_quantity")), decimal(entry.get("moved_quantity"))
-        ordered = decimal(entry.get("quantity"))
-        kept = sum((decimal(place["quantity"]) for place in kept_places(entry)), Decimal(0))
-        told = isinstance(entry.get("store_locations"), list) and bool(entry["store_locations"])
-        label = str(entry.get("description") or name or product)
-        said = {"order_number": str(order), "line_number": int(line), "picked": picked}
-        if picked > ordered:
-            yield {**_cannot("more", str(product), label, "", picked - ordered), **said, "of": ordered}
-        elif told and moved > kept:
-            yield {**_cannot("missing", str(product), label, "", moved - kept), **said, "of": kept}
+def _impossible(cache: apsw.Connection) -> tuple[int, int]:
+    ((below,),) = fetch(cache, "SELECT n FROM below_tally")
+    ((wrong,),) = fetch(cache, f"SELECT count(*) {_WRONG}")
+    return int(below), int(wrong)
+
+
+def _below(cache: apsw.Connection, first: int, size: int, total: int) -> list[Row]:
+    def read(from_end: bool, count: int, skip: int) -> list[Key]:
+        return fetch(cache, _BELOW.format(way="DESC" if from_end else "ASC"), count, skip)
+
+    return [
+        _cannot("below", str(product), str(name or product), str(place), decimal(quantity))
+        for product, name, place, quantity in stepped(read, total, first, size)
+    ]
+
+
+def _wrong(cache: apsw.Connection, first: int, size: int) -> list[Row]:
+    sql = f"""SELECT l.order_number, l.line_number, l.product_number, l.raw, p.name {_WRONG}
+      ORDER BY l.order_number, l.line_number LIMIT ? OFFSET ?"""
+    return [_too_much(*found) for found in fetch(cache, sql, size, first)]
+
+
+def _too_much(order: str, line: int, product: str, raw: str, name: str | None) -> Row:
+    entry = loaded(raw)
+    kind, quantity, of = wrong_of(entry) or ("more", Decimal(0), Decimal(0))
+    label = str(entry.get("description") or name or product)
+    said = {"order_number": str(order), "line_number": int(line), "picked": decimal(entry.get("picked_quantity"))}
+    return {**_cannot(kind, str(product), label, "", quantity), **said, "of": of}
 
 
 def _cannot(kind: str, product: str, label: str, place: str, quantity: Decimal) -> Row:

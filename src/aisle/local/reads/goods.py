@@ -73,8 +73,6 @@ WHERE p.id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ? AND term < 
 
 _NEXT_PIECE = "SELECT term FROM search_piece WHERE term >= ? AND term < ? LIMIT 1"
 
-_OTHER_PRICES = ("special_price", "promotion_price", "discount_price")
-
 _IN_HAND = """
 SELECT l.in_hand FROM line l INDEXED BY line_in_hand JOIN orders o ON o.order_number = l.order_number
 WHERE l.product_number = ? AND l.in_hand > 0 AND o.state < 2
@@ -332,25 +330,3 @@ def _around(entry: Mapping[str, Any]) -> Row:
 def _pool_names(cache: apsw.Connection, store: str) -> dict[str, Json]:
     row = fetch_one(cache, "SELECT raw FROM store WHERE store_number = ?", store)
     return pools(loaded(row[0]), "storeStockPool") if row else {}
-
-
-def prices_of(cache: apsw.Connection, numbers: Sequence[str]) -> dict[str, Decimal]:
-    """What one base unit of these products costs in this store.
-
-    Where a temporary or promotion price may have been printed instead, nobody knows what a label was reckoned by.
-    """
-    rows = fetch(
-        cache,
-        "SELECT p.product_number, p.raw, s.raw FROM json_each(?) e JOIN product p ON p.product_number = e.value"
-        " LEFT JOIN stock s ON s.id = p.id",
-        to_text(list(numbers)),
-    )
-    known = (
-        (str(number), loaded(item) if item else {}, loaded(stock) if stock else {}) for number, item, stock in rows
-    )
-    return {
-        number: decimal(price)
-        for number, item, stock in known
-        if (price := stock.get("price") or item.get("price"))
-        and not any(row.get(name) not in (None, 0, price) for row in (item, stock) for name in _OTHER_PRICES)
-    }

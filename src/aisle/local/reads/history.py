@@ -12,7 +12,8 @@ from typing import Any
 import apsw
 
 from aisle.jobs.base import Json
-from aisle.local.cache.logs import utc
+from aisle.local.cache.rows import utc
+from aisle.local.cache.schema_log import WORK
 from aisle.local.db import fetch
 from aisle.local.outbox.doubts import WORDS
 from aisle.local.outbox.operation import MOVEMENT, REJECT_LINES, UPDATE, Operation, as_operation
@@ -23,11 +24,11 @@ from aisle.local.told import outside, why_of_row
 
 SIZE = 40
 
-_LOGGED = """
-SELECT l.at, l.app_user_name, l.product_number, l.raw, p.name FROM log l
+_LOGGED = f"""
+SELECT l.at, l.app_user_name, l.product_number, l.raw, p.name, {WORK.format(row="l")} FROM log l
 LEFT JOIN product p ON p.product_number = l.product_number
 WHERE l.raw ->> 'customer_order_number' = ? AND instr(l.raw, '"customer_order_number"') ORDER BY l.at DESC LIMIT ?
-"""
+"""  # noqa: S608 - conditions of our own
 
 _SAID = """
 SELECT * FROM operation WHERE operation = 'update-customer-order' AND body ->> '$.orders.order_number' = ?
@@ -57,12 +58,12 @@ def history(cache: apsw.Connection, outbox: apsw.Connection, args: Mapping[str, 
 
 
 def _logged(cache: apsw.Connection, number: str, most: int) -> Iterator[Row]:
-    for at, user, product, raw, name in fetch(cache, _LOGGED, number, most):
+    for at, user, product, raw, name, work in fetch(cache, _LOGGED, number, most):
         entry = loaded(raw)
         yield {
             "at": str(at),
             "who": str(user),
-            "what": str(entry.get("source") or "log"),
+            "what": str(work or "log"),
             "label": str(name or product),
             "quantity": abs(decimal(entry.get("quantity"))),
             "place": str(entry.get("location_code") or ""),
@@ -97,8 +98,8 @@ def _sayings(op: Operation, cache: apsw.Connection) -> Iterator[Row]:
         name = _name(cache, str(line.get("product_number") or ""))
         reason = outside(str(line.get("rejection_reason_code_description") or ""))
         more = decimal(line.get("picked_quantity")) - decimal(line.get("base_picked_quantity"))
-        what = "pick" if more > 0 else "unpick" if more < 0 else "closed" if line.get("is_picked") else "opened"
-        place = str(line.get("preferred_location_code") or "") if more else ""
+        what = "pick" if more > 0 else "unpick" if more < 0 else "short" if line.get("is_picked") else "opened"
+        place = "" if what == "opened" else str(line.get("preferred_location_code") or "")
         yield {"what": what, "label": name, "quantity": abs(more), "place": place, "why": reason}
 
 

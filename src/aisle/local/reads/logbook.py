@@ -14,12 +14,12 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.jobs.count.counting import UNDO
-from aisle.local.cache.logs import utc
+from aisle.local.cache.rows import utc
+from aisle.local.cache.schema_log import WORK
 from aisle.local.db import fetch, fetch_one
-from aisle.local.reads.logs import as_logged, is_gone, names_of, takes_back
+from aisle.local.reads.logs import as_logged
 from aisle.local.reads.overlay import Row, decimal
-from aisle.local.reads.rows import Found, Result, loaded, window
+from aisle.local.reads.rows import Found, Result, loaded, summed, window
 from aisle.local.session.people import people_of
 from aisle.scan.meaning import LOCATION
 from aisle.words import fold
@@ -33,6 +33,8 @@ WORDS = 4
 WEEKS = 8
 """Weeks of losses, the present one included."""
 
+_WORK = WORK.format(row="l")
+
 _LIMITS = {
     "since": "l.at >= :since",
     "until": "l.at < :until",
@@ -42,7 +44,7 @@ _LIMITS = {
     "reason": "CAST(l.raw ->> 'reason_code' AS TEXT) = :reason",
     "review": "CAST(l.raw ->> 'review_status' AS TEXT) = :review",
     "reference": "instr(lower(l.raw ->> 'reference'), :reference) > 0",
-    "source": "l.raw ->> 'source' = :source",
+    "source": f"{_WORK} = :source",
     "low": "CAST(l.key AS INTEGER) >= :low",
     "high": "CAST(l.key AS INTEGER) <= :high",
     "places": "lower(l.raw ->> 'location_code') IN (SELECT lower(value) FROM json_each(:places))",
@@ -51,21 +53,30 @@ _LIMITS = {
 """Only what is asked for is said: entries without a limit, or within days, are then counted along an index."""
 
 _PRODUCT = "LEFT JOIN product p ON p.product_number = l.product_number"
-_ROWS = """
-SELECT l.key, l.at, l.raw, p.name FROM log l {product} WHERE {limits} ORDER BY l.at DESC, l.key DESC
+_ROWS = f"""
+SELECT l.key, l.at, l.raw, p.name, {_WORK} FROM log l {{product}} WHERE {{limits}} ORDER BY l.at DESC, l.key DESC
 LIMIT :size OFFSET :first
-"""
+"""  # noqa: S608 - conditions of our own
 _COUNT = "SELECT count(*) FROM log l {product} WHERE {limits}"
 _HOUR = len("2026-01-01T08")
 _HOURS = "SELECT ifnull(sum(n), 0) FROM log_many WHERE (hour > ?1 OR NOT ?2) AND (hour < ?3 OR ?3 = '')"
 _BETWEEN = "SELECT count(*) FROM log WHERE at >= ? AND at < ?"
-_ONE = """
-SELECT l.key, l.at, l.raw, p.name FROM log l LEFT JOIN product p ON p.product_number = l.product_number WHERE l.key = ?
+_ONE = f"""
+SELECT l.key, l.at, l.raw, p.name, {_WORK} FROM log l LEFT JOIN product p ON p.product_number = l.product_number
+WHERE l.key = ?
+"""  # noqa: S608 - conditions of our own
+_BY_DAY = """
+SELECT s.at, s.reason, r.words, s.quantity FROM loss_sum s LEFT JOIN loss_reason r ON r.reason = s.reason
+WHERE s.span = 'day' AND s.at >= ?
 """
-_REASONED = "SELECT key, at, raw FROM log WHERE at >= ? AND raw ->> 'reason_code' IS NOT NULL"
+_BY_QUARTER = """
+SELECT s.at, s.reason, r.words, s.quantity FROM json_each(?) e
+JOIN loss_sum s ON s.span = 'quarter' AND s.at >= e.value AND s.at < e.value || '~'
+LEFT JOIN loss_reason r ON r.reason = s.reason
+"""
+_DAY, _MINUTE = len("2026-01-01"), len("2026-01-01T08:15")
 _SPAN = "SELECT cursor ->> '$.since' FROM sync WHERE topic = 'logs_span'"
 _PLACES = "SELECT key FROM code WHERE code >= ? AND code < ? AND kind = ?"
-_BACK = "SELECT key, at, raw FROM log WHERE at >= ? AND instr(raw, ?) > 0"
 
 LEAST, LAST = "\0", "\U0010ffff"
 """What comes before and behind everything that a code may go on with."""
@@ -75,10 +86,10 @@ def logs(cache: apsw.Connection, args: Mapping[str, Json]) -> Result | Found:
     """A window on the log, youngest first; or the one entry with this `key`.
 
     `since` and `until` (days, ISO 8601; the second is not in it), `product_number`, `app_user_name`, `reason_code`,
-    `review_status`, `reference` (a part of it), `source`, `from_id`, `to_id`, `location_code` (a place's, or what those
-    of several begin with), and words to `search`; what can only be such a code means those places too. With `past`, the
-    `key` and `at` of an entry, those that follow it, and nothing is counted. There may be more (`partly`) where what is
-    older than what was read is looked for too.
+    `review_status`, `reference` (a part of it), `source` (what work it was: `work` of the rows), `from_id`, `to_id`,
+    `location_code` (a place's, or what those of several begin with), and words to `search`; what can only be such a
+    code means those places too. With `past`, the `key` and `at` of an entry, those that follow it, and nothing is
+    counted. There may be more (`partly`) where what is older than what was read is looked for too.
     """
     if args.get("key"):
         one = fetch(cache, _ONE, str(args["key"]))
@@ -177,12 +188,13 @@ def _bound(value: Json) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _entry(key: Any, at: Any, raw: Any, name: Any) -> Row:
+def _entry(key: Any, at: Any, raw: Any, name: Any, work: Any) -> Row:
     """An entry with all that it says; numbers as Decimal."""
     said = loaded(str(raw))
     row = as_logged(str(key), str(at), said)
     return {
         **row,
+        "work": str(work),
         "description": str(name or row["product_number"]),
         "expected_quantity": None if said.get("expected_quantity") is None else decimal(said["expected_quantity"]),
         "quantity": decimal(said.get("quantity")),
@@ -197,22 +209,22 @@ def _entry(key: Any, at: Any, raw: Any, name: Any) -> Row:
 
 def losses(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
     """What was lost, reason by reason, in each of the last weeks up to that of `now`: `reason_code`, `description`,
-    `weeks` (oldest first) and `total`; the greatest first. What was taken back is not lost. Weeks begin on Monday."""
-    begins = weeks(str(args["now"]))
-    since = utc(begins[0].isoformat())
-    rows = [as_logged(str(key), str(at), loaded(str(raw))) for key, at, raw in fetch(cache, _REASONED, since)]
-    back = [as_logged(str(key), str(at), loaded(str(raw))) for key, at, raw in fetch(cache, _BACK, since, UNDO)]
-    gone = {name for row in back if takes_back(row) for name in names_of(row, str(row["reference"])[len(UNDO) :])}
+    `weeks` (oldest first) and `total`; the greatest first. What was taken back is not lost. Weeks begin on Monday.
+
+    Whole days are summed already; of those in which a week of this host begins, each quarter of an hour.
+    """
+    begins = [utc(each.isoformat()) for each in weeks(str(args["now"]))]
+    parted = {begin[:_DAY] for begin in begins if begin[_DAY:_MINUTE] != "T00:00"}
+    sums = [row for row in fetch(cache, _BY_DAY, begins[0][:_DAY]) if row[0] not in parted]
+    sums += fetch(cache, _BY_QUARTER, to_text(sorted(parted)))
     found: dict[str, Row] = {}
-    for row in rows:
-        lost = -decimal(row["difference"])
-        if lost <= 0 or row["source"] == "short" or is_gone(row, gone):
-            continue
-        code = str(row["reason_code"])
-        empty = {"reason_code": code, "description": row["reason"], "weeks": [Decimal(0)] * WEEKS, "total": Decimal(0)}
-        reason = found.setdefault(code, empty)
-        reason["weeks"][_week(begins, str(row["at"]))] += lost
-        reason["total"] += lost
+    for at, code, words, quantity in sums:
+        week = sum(at >= begin[: len(at)] for begin in begins) - 1
+        if week >= 0:
+            empty = {"reason_code": str(code), "description": str(words or ""), "weeks": [Decimal(0)] * WEEKS}
+            reason = found.setdefault(code, {**empty, "total": Decimal(0)})
+            reason["weeks"][week] += summed(quantity)
+            reason["total"] += summed(quantity)
     ranked = sorted(found.values(), key=lambda row: (-row["total"], row["reason_code"]))
     return ranked, len(ranked)
 
@@ -222,8 +234,3 @@ def weeks(now: str) -> list[datetime]:
     today = datetime.fromisoformat(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     monday = today - timedelta(days=today.weekday())
     return [monday - timedelta(weeks=WEEKS - 1 - at) for at in range(WEEKS)]
-
-
-def _week(begins: list[datetime], at: str) -> int:
-    moment = datetime.fromisoformat(at)
-    return max(0, sum(moment >= begin for begin in begins) - 1)

@@ -17,8 +17,9 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.count.counting import UNDO
-from aisle.local.cache.logs import utc
-from aisle.local.cache.schema import REASONED, TOLD
+from aisle.local.cache.differences import name_of
+from aisle.local.cache.rows import utc
+from aisle.local.cache.schema_log import REASONED, TOLD
 from aisle.local.db import fetch
 from aisle.local.outbox.doubts import CONFIRMED, REFUSED, SETTLED, WORDS
 from aisle.local.outbox.operation import Operation, as_operation
@@ -103,25 +104,30 @@ def count_log(cache: apsw.Connection, outbox: apsw.Connection, store: str, args:
     return [{**row, "undone": is_gone(row, gone)} for row in wanted[first : first + size]], len(wanted)
 
 
-def taken_back(cache: apsw.Connection, outbox: apsw.Connection, since: str) -> set[tuple[str, ...]]:
+def taken_back(cache: apsw.Connection, outbox: apsw.Connection, since: str) -> set[str]:
     """What tells the entries that were taken back `since` then (ISO 8601 UTC), in the service's log or on this host."""
-    began = datetime.fromisoformat(since).timestamp()
     rows = [as_logged(str(key), str(at), loaded(raw)) for key, at, raw in fetch(cache, _BACK, since)]
-    rows += _noted(fetch(outbox, _NOTED_BACK, began))
-    return {name for row in rows if takes_back(row) for name in names_of(row, str(row["reference"])[len(UNDO) :])}
+    return {back_of(row) for row in rows if takes_back(row)} | taken_back_here(outbox, since)
 
 
-def is_gone(row: Row, gone: set[tuple[str, ...]]) -> bool:
+def taken_back_here(outbox: apsw.Connection, since: str) -> set[str]:
+    """The same of this host alone: the service's log may not have it yet."""
+    rows = _noted(fetch(outbox, _NOTED_BACK, datetime.fromisoformat(since).timestamp()))
+    return {back_of(row) for row in rows if takes_back(row)}
+
+
+def is_gone(row: Row, gone: set[str]) -> bool:
     """Whether another entry takes this one back, by its number or by its moment."""
-    return bool(gone.intersection((*names_of(row, row["id"]), *names_of(row, row["said"]))))
+    return not gone.isdisjoint({_name(row, row["id"]), _name(row, row["said"])} - {""})
 
 
-def names_of(row: Row, name: str) -> tuple[tuple[str, ...], ...]:
-    """What tells an entry from all others, by its number or by its moment; none without a name."""
-    moment = utc(name) if "T" in name else ""
-    if moment:
-        return ((moment, row["product_number"], row["location_code"].casefold(), row["app_user_name"]),)
-    return ((name, row["product_number"]),) if name else ()
+def back_of(row: Row) -> str:
+    """What tells the entry that this one takes back."""
+    return _name(row, str(row["reference"])[len(UNDO) :])
+
+
+def _name(row: Row, said: str) -> str:
+    return name_of(row["product_number"], row["location_code"], row["app_user_name"], said)
 
 
 def _twin(row: Row, logged: Mapping[str, Row]) -> str:

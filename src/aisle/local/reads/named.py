@@ -23,8 +23,8 @@ since, ops): what the service refused since then, or of these operations, and wh
 need a person first; `trouble`: how many these are; `open` (user, now): how many wait to be
 sent, with rows of what this user has in hand (aisle.local.reads.in_hand). `named` (code): what it is the
 number of. Of picking: `stranger`, `lying`, `pickups`, see aisle.local.reads.pick; `spot`, see aisle.local.reads.spot.
-Of deliveries: `deliveries`, `delivery`, `expecting`, `receipts`, `receipt_kinds`, see aisle.local.reads.deliveries. Of
-the log: `logs`, `losses`, see aisle.local.reads.logbook.
+Of deliveries: `deliveries`, `delivery`, `expecting`, see aisle.local.reads.deliveries; `receipts`, `receipt_kinds`, see
+aisle.local.reads.receipts. Of the log: `logs`, `losses`, see aisle.local.reads.logbook.
 `elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
 `short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
 `language` (user): the one that this person has chosen on this host, if any.
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from aisle.local.reads import lying as reads_lying
     from aisle.local.reads import moves as reads_moves
     from aisle.local.reads import pick as reads_pick
+    from aisle.local.reads import receipts as reads_receipts
     from aisle.local.reads import short as reads_short
     from aisle.local.reads import spot as reads_spot
     from aisle.local.reads import store_product as reads_store_product
@@ -90,6 +91,7 @@ else:
     reads_lying = Late("aisle.local.reads.lying")
     reads_moves = Late("aisle.local.reads.moves")
     reads_pick = Late("aisle.local.reads.pick")
+    reads_receipts = Late("aisle.local.reads.receipts")
     reads_short = Late("aisle.local.reads.short")
     reads_spot = Late("aisle.local.reads.spot")
     reads_store_product = Late("aisle.local.reads.store_product")
@@ -251,10 +253,10 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "deliveries": lambda on, args: reads_deliveries.deliveries(on.cache, on.overlay, args),
     "delivery": lambda on, args: reads_deliveries.delivery(on.cache, on.overlay, str(args["order_number"])),
     "expecting": lambda on, args: reads_deliveries.expecting(on.cache, on.overlay, args),
-    "receipts": lambda on, args: reads_deliveries.receipts(on.cache, args),
+    "receipts": lambda on, args: reads_receipts.receipts(on.cache, args),
     "logs": lambda on, args: reads_logbook.logs(on.cache, args),
     "losses": lambda on, args: reads_logbook.losses(on.cache, args),
-    "receipt_kinds": lambda on, _: reads_deliveries.receipt_kinds(on.cache),
+    "receipt_kinds": lambda on, _: reads_receipts.receipt_kinds(on.cache),
     "store_product": lambda on, args: reads_store_product.read(on.cache, on.outbox, partial(_product, on), args),
     "people": _people,
     "pass": lambda on, args: passes.read(on.cache, on.outbox, args),

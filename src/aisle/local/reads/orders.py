@@ -230,7 +230,7 @@ def with_pieces(cache: apsw.Connection, pending: Pending, rows: list[Row], laid:
     settled = [number for number in measured if number not in pending]
     for number, of, picked in fetch(cache, _PIECES, to_text(settled)) if settled else ():
         by_number[number].update(picked_pieces=decimal(picked), pieces=decimal(of))
-    for number in measured.keys() & pending.keys():
+    for number in measured.keys() - set(settled):
         lines = laid_lines(cache, pending, number, laid)
         counted = (_pieces(line, measured=line.get("product_number") in measured[number]) for line in lines)
         by_number[number].update(_in_pieces(counted))

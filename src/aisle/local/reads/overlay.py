@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from sys import intern
 from typing import Any
 
 import apsw
@@ -31,11 +32,16 @@ Row = dict[str, Json]
 _SAID = """n, op_id, parts, state, confirmed_at, first_sent_at, doubted_at,
   CASE WHEN state IN ('in_doubt', 'needs_person', 'done') THEN evidence END"""
 """The fields of `Said`."""
-_OF_SAID = len(Said._fields)
 
-_IS_PENDING = "n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')"
-_PENDING = f"SELECT {_SAID} FROM operation WHERE {_IS_PENDING}"  # noqa: S608 - fields of our own
-_WHOLE = f"SELECT *, {_SAID} FROM operation WHERE {_IS_PENDING}"  # noqa: S608 - the same
+_PENDING = f"""
+SELECT {_SAID} FROM operation WHERE n IN (SELECT n FROM operation WHERE live = 1 AND state <> 'rejected')
+"""  # noqa: S608 - fields of our own
+
+PART = 250
+"""Operations that are read at one go."""
+READ = 500
+"""Operations that are kept as they were read; the others are read again when somebody asks for them."""
+_THESE = "FROM operation WHERE n IN (SELECT value FROM json_each(?))"
 
 _WRITTEN = f"""
 SELECT written, live = 1 AND state <> 'rejected', {_SAID}
@@ -74,6 +80,8 @@ class Overlay:
         self._known: dict[int, Entry] = {}
         """By their numbers."""
         self._indices: dict[Keys, Index] = {}
+        self._lately: dict[int, Entry] = {}
+        """Those that were read in full; what was asked for last comes last."""
 
     def data_version(self) -> int:
         """Changes when another connection has written to the outbox."""
@@ -92,23 +100,32 @@ class Overlay:
     def operations(self, kind: str) -> Iterator[Operation]:
         """All pending ones of this operation of the interface, oldest first."""
         self.refresh()
-        return (self._known[n].operation for n in sorted(self._known) if self._known[n].kind == kind)
+        wanted = [self._known[n] for n in sorted(self._known) if self._known[n].kind == kind]
+        for first in range(0, len(wanted), PART):
+            part = wanted[first : first + PART]
+            self.read(part)
+            yield from [entry.operation for entry in part if entry.operation is not None]
 
     def by(self, field: str, keys_of: Keys) -> Index:
         """The pending operations by what they touch, which fields of that name hold."""
         self.refresh()
         index = self._indices.get(keys_of)
         if index is None:
-            index = self._indices[keys_of] = Index(field, keys_of)
-            for entry in self._known.values():
-                index.put(entry)
+            index = Index(field, keys_of, self)
+            index.put(list(self._known.values()))
+            self._indices[keys_of] = index
         return index
 
     def refresh(self) -> None:
         """Brings all of it up to date."""
         stamp = self.stamp()
         if stamp != self._stamp:
-            self._read()
+            try:
+                self._read()
+            except BaseException:  # in the middle of it: what is known by now is no state that ever was
+                self._known, self._indices, self._lately, self._turn = {}, {}, {}, None
+                self._stamp = None
+                raise
             self._stamp = None if self._db.in_transaction else stamp
 
     def _read(self) -> None:
@@ -117,44 +134,72 @@ class Overlay:
         # What is undone takes its turn back, for another write to have: nothing can be said of what comes after it.
         self._turn = None if self._db.in_transaction else last
         if since is None or last is None or not first - 1 <= since <= last:
-            whole = {} if self._known else {row[0]: row for row in fetch(self._db, _WHOLE)}
-            said = fetch(self._db, _PENDING) if self._known else [row[-_OF_SAID:] for row in whole.values()]
-            found = {row[0]: row for row in said}
-            self._learn(found, [n for n in self._known if n not in found], whole)
+            found = {row[0]: _said(*row) for row in self._db.execute(_PENDING)}
+            self._learn(found, [n for n in self._known if n not in found])
         elif since < last:
             found, over = {}, []
             for n, is_pending, *said in fetch(self._db, _WRITTEN, since):
                 if is_pending:
-                    found[n] = tuple(said)
+                    found[n] = _said(*said)
                 elif n in self._known:
                     over.append(n)
-            self._learn(found, over, {})
+            self._learn(found, over)
 
-    def _learn(
-        self, found: Mapping[int, tuple[Any, ...]], over: Iterable[int], whole: Mapping[int, tuple[Any, ...]]
-    ) -> None:
-        """What these say now, and that those are pending no more; `whole`: their rows, where these are read already."""
+    def _learn(self, found: Mapping[int, Said], over: Iterable[int]) -> None:
+        """What these say now, and that those are pending no more."""
         known = self._known
-        changed = {n: Said(*row) for n, row in found.items() if n not in known or known[n].said != row}
-        anew = [n for n, said in changed.items() if n not in known or _is_another(said, known[n].said)]
-        bodies = whole or (self._bodies(anew) if anew else {})
+        changed = [n for n, said in found.items() if n not in known or known[n].said != said]
+        anew = [n for n in changed if n not in known or _is_another(found[n], known[n].said)]
         for n in [*over, *(n for n in anew if n in known)]:
             entry = known.pop(n)
+            self._lately.pop(n, None)
             for index in self._indices.values():
                 index.drop(entry)
-        for n, said in changed.items():
+        for n in changed:
             if n in known:
-                known[n].say(said)
+                known[n].say(found[n])
                 for index in self._indices.values():
                     index.renew(known[n])
-            elif n in bodies:
-                known[n] = Entry(bodies[n], said)
-                for index in self._indices.values():
-                    index.put(known[n])
+        self._put(found, anew)
 
-    def _bodies(self, numbers: Sequence[int]) -> dict[int, tuple[Any, ...]]:
-        sql = "SELECT * FROM operation WHERE n IN (SELECT value FROM json_each(?))"
-        return {row[0]: row for row in fetch(self._db, sql, to_text(list(numbers)))}
+    def _put(self, found: Mapping[int, Said], anew: Sequence[int]) -> None:
+        """These are pending, too. What they say is read for those that ask already."""
+        for rows in self._rows("n, operation, body" if self._indices else "n, operation, ''", anew):
+            entries = [Entry(intern(str(kind)), found[n]) for n, kind, _ in rows]
+            self._known.update((entry.said.n, entry) for entry in entries)
+            for index in self._indices.values():
+                index.put(entries, [(n, str(body)) for n, _, body in rows])
+
+    def bodies(self, entries: Sequence[Entry]) -> Iterator[tuple[int, str]]:
+        """See `Source`."""
+        for rows in self._rows("n, body", [entry.said.n for entry in entries]):
+            yield from ((n, str(body)) for n, body in rows)
+
+    def read(self, entries: Iterable[Entry]) -> None:
+        """See `Source`. They may have moved on since they were looked for; the next look finds that.
+
+        What leaves for it is none of what is asked for, however long ago that was read.
+        """
+        asked = {entry.said.n: entry for entry in entries}
+        unread = [n for n, entry in asked.items() if entry.operation is None]
+        for rows in self._rows("*", unread):
+            for row in rows:
+                asked[row[0]].read(row)
+        for n in asked:
+            self._lately.pop(n, None)
+        self._lately |= asked
+        while len(self._lately) > max(READ, len(asked)):
+            self._lately.pop(next(iter(self._lately))).forget()
+
+    def _rows(self, fields: str, numbers: Sequence[int]) -> Iterator[list[tuple[Any, ...]]]:
+        """In parts: of much that waits no more lies in memory than is looked at just then."""
+        for first in range(0, len(numbers), PART):
+            yield fetch(self._db, f"SELECT {fields} {_THESE}", to_text(list(numbers[first : first + PART])))
+
+
+def _said(*row: Any) -> Said:
+    said = Said(*row)
+    return said._replace(state=intern(said.state))
 
 
 def _is_another(now: Said, before: Said) -> bool:

@@ -36,11 +36,11 @@ from aisle.local.reads.walk import Walk, Walks
 from aisle.scan.meaning import PRODUCT, Candidate
 
 if TYPE_CHECKING:
+    from aisle.local.cache import prices as cache_prices
     from aisle.local.reads import desk as reads_desk
-    from aisle.local.reads import goods as reads_goods
 else:
+    cache_prices = Late("aisle.local.cache.prices")
     reads_desk = Late("aisle.local.reads.desk")
-    reads_goods = Late("aisle.local.reads.goods")
 
 _GONE = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError, apsw.SchemaChangeError)
 """What a reader meets when the courier makes the cache anew under its feet."""
@@ -130,7 +130,7 @@ class Reads:
     def priced(self, candidates: list[Candidate]) -> list[Candidate]:
         """The same, with the price of each product for which one is in force without doubt."""
         numbers = [candidate.key for candidate in candidates if candidate.kind == PRODUCT]
-        prices: dict[str, Decimal] = self._safely(lambda: reads_goods.prices_of(self._cache, numbers))
+        prices: dict[str, Decimal] = self._safely(lambda: cache_prices.prices_of(self._cache, numbers))
         return [candidate._replace(price=prices.get(candidate.key)) for candidate in candidates]
 
     # Windows

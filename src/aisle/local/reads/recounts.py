@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from aisle.jobs.base import Json
-from aisle.local.cache.logs import utc
+from aisle.local.cache.rows import utc
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.remarks import remarks
 from aisle.local.reads.overlay import Row

@@ -59,6 +59,11 @@ def loaded(raw: str) -> Row:
     return row
 
 
+def summed(value: float) -> Decimal:
+    """A sum that the cache keeps: what adding fractions has left behind the sixth digit says nothing."""
+    return Decimal(int(value)) if value.is_integer() else decimal(round(value, 6))
+
+
 def moment(at: float) -> str:
     """Seconds since 1970 as ISO 8601 UTC."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -17,13 +17,18 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import MOVEMENT, UPDATE, Operation
 from aisle.local.outbox.rebase import PICKED
 from aisle.local.reads.entries import Index
-from aisle.local.reads.laid import Pending, header_of, lines_of
+from aisle.local.reads.laid import header_of, lines_of
 from aisle.local.reads.orders import Key, Shift
 from aisle.local.reads.overlay import Row, is_full, is_in, lay_over
+from aisle.local.reads.recent import Recent
 from aisle.tuples import NamedTuple
 
 REMEMBERED = 500
 """Of so many orders what was found out is kept without a look whether something is still on its way for them."""
+COUNTED = 500
+"""Of so many operations it is kept what of them counts; of the others it is found out anew."""
+PART = 25
+"""Orders whose operations are read at one go."""
 
 _READ = """
 SELECT o.order_number, o.state, o.pickup, o.sort, o.header_began, o.lines_began
@@ -34,6 +39,9 @@ FROM json_each(?) e JOIN orders o ON o.order_number = e.value
 _HEADER = ("is_active", "is_picked", "is_rejected")
 _LINE = ("line_number", "quantity", PICKED, "moved_quantity", "is_picked")
 """What of an order says how it stands."""
+
+
+Counts = tuple[tuple[Any, ...], ...]
 
 
 class Base(NamedTuple):
@@ -56,9 +64,8 @@ class Standing(NamedTuple):
     """How one order stands, and what that was found out from."""
 
     base: Base
-    operations: Sequence[Operation]
-    counts: tuple[tuple[Any, ...], ...]
-    """What of the operations counts (`_counts`)."""
+    tick: int
+    """Of what was on its way for it then (`Index.tick`)."""
     is_open: bool
     is_gone: bool
     """Rejected or finished."""
@@ -69,6 +76,8 @@ class Standings:
 
     def __init__(self) -> None:
         self._known: dict[str, Standing] = {}
+        self._counts: Recent[str, Counts] = Recent(COUNTED)
+        """What of the operations counts (`_counts`), of those orders that were reckoned last."""
         self._waiting = 0
         """Of how many of them something was on its way when that was looked at last."""
         self._version: int | None = None
@@ -76,26 +85,64 @@ class Standings:
         self._hidden: set[str] = set()
         self._extra: dict[str, Key] = {}
 
-    def of(self, cache: apsw.Connection, pending: Pending, numbers: Iterable[str]) -> dict[str, Standing]:
+    def of(self, cache: apsw.Connection, pending: Index, numbers: Iterable[str]) -> dict[str, Standing]:
         """By number, of those of these orders that the cache knows and something is pending for."""
-        found = {}
-        wanted = {number: operations for number in numbers if (operations := pending.get(number))}
-        for number, *read in fetch(cache, _READ, to_text(list(wanted))) if wanted else ():
-            standing = _standing(cache, self._known.get(number), number, tuple(read), wanted[number])
-            if standing is not None:
-                found[str(number)] = standing
+        wanted = [number for number in numbers if pending.may_have(number)]
+        found: dict[str, Standing] = {}
+        for first in range(0, len(wanted), PART):
+            found |= self._of(cache, pending, wanted[first : first + PART])
         self._known |= found
         if len(self._known) > max(REMEMBERED, 2 * self._waiting):
-            self._known = {number: each for number, each in self._known.items() if number in pending}
+            self._known = {number: each for number, each in self._known.items() if pending.may_have(number)}
             self._waiting = len(self._known)
         return found
+
+    def _of(self, cache: apsw.Connection, pending: Index, numbers: Sequence[str]) -> dict[str, Standing]:
+        rows = {str(number): tuple(read) for number, *read in fetch(cache, _READ, to_text(numbers))}
+        found = {
+            number: known
+            for number, read in rows.items()
+            if (known := self._known.get(number)) and (known.base.read, known.tick) == (read, pending.tick(number))
+        }
+        anew = [number for number in rows if number not in found]
+        pending.read_ahead(anew)
+        for number in anew:
+            operations = pending.get(number)
+            standing = self._reckoned(cache, number, rows[number], operations) if operations else None
+            if standing is not None:
+                found[number] = standing._replace(tick=pending.tick(number))
+        return found
+
+    def _reckoned(
+        self, cache: apsw.Connection, number: str, read: tuple[Any, ...], operations: Sequence[Operation]
+    ) -> Standing | None:
+        """How it stands now, by what was known before; None where it is not there any more."""
+        before = self._known.get(number)
+        if before is not None and before.base.read != read:
+            before = None
+        base = before.base if before is not None else _base(cache, number, read)
+        if base is None:
+            return None
+        laid = [each for each in operations if not is_in(each, base.began)]
+        counts = tuple(_counts(each) for each in laid)
+        if before is not None and _is_same(self._counts.get(number), counts):
+            standing = before
+        elif _stays_open(base, laid):
+            standing = Standing(base, 0, is_open=True, is_gone=False)
+        else:
+            header, lines = dict(base.header), [dict(line) for line in base.lines]
+            lay_over(header, lines, laid, base.began)
+            is_gone = bool(header["is_rejected"] or not header["is_active"])
+            standing = Standing(base, 0, not is_gone and not header["is_picked"], is_gone)
+        self._counts.put(number, counts, len(operations))
+        return standing
 
     def shift(self, cache: apsw.Connection, pending: Index, version: int) -> Shift:
         """What the pending operations do to the list of open orders; `version` is that of the cache. Of a cache that
         nobody has written to since, those are looked at alone that something else is on its way for."""
         touched = pending.touched
         if touched is None or version != self._version:
-            touched, self._hidden, self._extra = set(pending), set(), {}
+            touched, self._hidden, self._extra = pending.named(), set(), {}
         pending.touched, self._version = set(), None  # what breaks off below is reckoned anew
         for number in touched:
             self._hidden.discard(number)
@@ -108,32 +155,6 @@ class Standings:
                 self._extra[number] = (pickup, sort, number)
         self._version = version
         return frozenset(self._hidden), sorted(self._extra.values())
-
-
-def _standing(
-    cache: apsw.Connection,
-    before: Standing | None,
-    number: str,
-    read: tuple[Any, ...],
-    operations: Sequence[Operation],
-) -> Standing | None:
-    """How it stands now, by what was known before; None where it is not there any more."""
-    same = before is not None and before.base.read == read
-    if before is not None and same and before.operations is operations:
-        return before
-    base = before.base if before is not None and same else _base(cache, number, read)
-    if base is None:
-        return None
-    laid = [each for each in operations if not is_in(each, base.began)]
-    counts = tuple(_counts(each) for each in laid)
-    if before is not None and same and _is_same(before.counts, counts):
-        return before._replace(operations=operations, counts=counts)
-    if _stays_open(base, laid):
-        return Standing(base, operations, counts, is_open=True, is_gone=False)
-    header, lines = dict(base.header), [dict(line) for line in base.lines]
-    lay_over(header, lines, laid, base.began)
-    is_gone = bool(header["is_rejected"] or not header["is_active"])
-    return Standing(base, operations, counts, not is_gone and not header["is_picked"], is_gone)
 
 
 def _stays_open(base: Base, operations: Iterable[Operation]) -> bool:
@@ -159,10 +180,12 @@ def _counts(operation: Operation) -> tuple[Any, ...]:
     return operation.body, operation.first_sent_at is not None, operation.op_id
 
 
-def _is_same(before: Sequence[tuple[Any, ...]], now: Sequence[tuple[Any, ...]]) -> bool:
+def _is_same(before: Counts | None, now: Counts) -> bool:
     """Bodies are the same where they are the same object: to compare them takes as long as to lay them over."""
-    return len(before) == len(now) and all(
-        then[0] is each[0] and then[1:] == each[1:] for then, each in zip(before, now, strict=True)
+    return (
+        before is not None
+        and len(before) == len(now)
+        and all(then[0] is each[0] and then[1:] == each[1:] for then, each in zip(before, now, strict=True))
     )
 
 

@@ -43,9 +43,15 @@ def with_wishes(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[
 
 def with_walkers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
     """Adds to each order, in place, in whose open round of this host it is: `walker`, `walker_name`,
-    `walker_terminal`; empty for nobody's."""
-    found = fetch(outbox, _WALKERS, to_text([str(row["order_number"]) for row in rows])) if rows else []
-    walks = {str(number): (str(user), str(terminal)) for number, user, terminal in found}
+    `walker_terminal`; empty for nobody's. Who has only goods in hand of what was given to another walks it no more."""
+    numbers = [str(row["order_number"]) for row in rows]
+    found = fetch(outbox, _WALKERS, to_text(numbers)) if rows else []
+    handed = {number: kept.text for (_, number), kept in remarks_of(outbox, numbers, GIVEN).items()} if found else {}
+    walks = {
+        str(number): (str(user), str(terminal))
+        for number, user, terminal in found
+        if handed.get(str(number), user) == user
+    }
     for row in rows:
         row["walker"], row["walker_terminal"] = walks.get(str(row["order_number"]), ("", ""))
         row["walker_name"] = name_of(cache, row["walker"]) if row["walker"] else ""

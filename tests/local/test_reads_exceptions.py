@@ -1,0 +1,171 @@
+"""What has to be settled is listed from what the cache keeps of it, as it would be from all that is there."""
+
+from __future__ import annotations
+
+import json
+import random
+from decimal import Decimal
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.jobs.base import Remark, Write
+from aisle.jobs.count.counting import UNDO
+from aisle.local.cache import schema_log
+from aisle.local.cache.below import below_of
+from aisle.local.cache.differences import difference_of, price_said
+from aisle.local.cache.prices import prices_of
+from aisle.local.cache.writer import Cache
+from aisle.local.db import fetch, transaction
+from aisle.local.outbox.operation import Intent
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.remarks import keep_remark, remarks
+from aisle.local.reads.logs import is_gone, taken_back
+from aisle.local.reads.overlay import decimal
+from aisle.local.reads.reads import Reads
+from tests.local import goods
+from tests.local.kit import ANNA, update
+
+Row = dict[str, Any]
+
+
+def moment(second: int) -> str:
+    return f"2026-03-05T09:{second // 60:02}:{second % 60:02}.000Z"
+
+
+def random_entry(chance: random.Random, id_: int) -> Row:
+    """A count, mostly, or one that takes an earlier one back by its number or by its moment."""
+    usual = {"id": id_, "store_number": "0001", "product_number": f"P{chance.randrange(5)}", "location_code": "A-1"}
+    usual |= {"app_user_name": chance.choice(("U1", "U2", "")), "created_on": moment(id_)}
+    if chance.random() < 0.25:
+        earlier = chance.randrange(max(1, id_))
+        return {**usual, "quantity": 1, "reference": f"{UNDO}{chance.choice((earlier, moment(earlier)))}"}
+    counted: Row = {"counted_quantity": chance.randrange(4), "quantity": chance.choice((0, 2))}
+    counted |= {"expected_quantity": chance.choice((0, 2, 2.5))} if chance.random() < 0.8 else {}
+    counted |= {"price": chance.choice((1.5, 40))} if chance.random() < 0.3 else {}
+    return {**usual, **counted, "review_status": chance.choice(("1", "1", "2"))}
+
+
+def whole(cache: apsw.Connection, outbox: apsw.Connection) -> list[tuple[str, Decimal, bool]]:
+    """(key, value, whether that is known) of all that the log has, as its order says."""
+    seen, found = remarks(outbox, "review"), []
+    gone = taken_back(cache, outbox, "2026-01-01T00:00:00.000Z")
+    for key, at, product, user, raw in fetch(cache, "SELECT key, at, product_number, app_user_name, raw FROM log"):
+        entry = json.loads(raw)
+        row = {"id": key, "said": at, "product_number": product, "location_code": "A-1", "app_user_name": user}
+        difference = difference_of(entry, user)
+        if difference is None or key in seen or is_gone(row, gone):
+            continue
+        price = price_said(entry) or prices_of(cache, [product]).get(product)
+        value = difference * decimal(price)
+        found.append((-abs(value), -abs(difference), key, value, price is not None))
+    return [(key, value, known) for _, _, key, value, known in sorted(found)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_differences_are_those_of_the_whole_log(
+    reads: Reads, cache: Cache, cache_db: apsw.Connection, outbox_db: apsw.Connection, seed: int
+) -> None:
+    chance = random.Random(seed)
+    cache.put_products([goods.product(f"P{n}", price=n) for n in range(5)])
+    for step in range(8):
+        cache.put_logs([random_entry(chance, chance.randrange(150)) for _ in range(25)], moment(step * 5))
+        cache.put_stock([goods.stock(f"P{chance.randrange(4)}", 3, price=chance.choice((0, 7, 12.25)))])
+        with transaction(outbox_db):
+            keep_remark(outbox_db, Remark("review", str(chance.randrange(150)), "approved"), "U1", 1772704800.0)
+            entry = {"product_number": f"P{step % 5}", "location_code": "a-1", "quantity": 1}
+            entry |= {"reference": f"{UNDO}{chance.randrange(150)}", "app_user_name": "U2"}
+            body = {"storeproductlog": [entry]}
+            write = Write("create-store-product-logs", ("product/P",), {"store_number": "0001"}, {}, body)
+            Outbox(outbox_db).enqueue([Intent(write)], ANNA)
+        listed = whole(cache_db, outbox_db)
+        for first in range(0, len(listed) + 4, 4):
+            rows, total = reads.query("differences", {"first": first, "size": 4})
+            assert [(row["key"], row["value"], row["known"]) for row in rows] == listed[first : first + 4]
+            assert total == len(listed)
+        some = [key for key, _, _ in chance.sample(listed, min(3, len(listed)))]
+        named, _ = reads.query("differences", {"keys": [*some, "none"]})
+        assert [row["key"] for row in named] == [key for key, _, _ in listed if key in some]
+        (row,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+        assert (row["differences"], row["value"]) == (len(listed), sum(abs(value) for _, value, _ in listed))
+
+
+def test_the_same_word_takes_back_everywhere() -> None:
+    assert schema_log.UNDO == UNDO
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_cannot_be_is_that_of_all_stock_and_all_lines(
+    reads: Reads, cache: Cache, cache_db: apsw.Connection, seed: int
+) -> None:
+    chance = random.Random(seed)
+    for generation in range(1, 6):
+        products = [goods.product(f"P{n}", chance.choice(("Apple", "Bread", ""))) for n in chance.sample(range(9), 5)]
+        cache.put_products(products)
+        amounts = (-3, -1, 0, 2)
+        stock = [
+            goods.stock(f"P{n}", chance.choice(amounts), places={"A-1": chance.choice(amounts), "A-2": 1})
+            for n in chance.sample(range(9), 6)
+        ]
+        cache.put_stock(stock, generation)
+        if chance.random() < 0.5:
+            cache.sweep("stock", generation)
+        picked = [chance.randrange(4) for _ in range(3)]
+        lines = [goods.line(at, "P1", 2, of, moved_quantity=of) for at, of in enumerate(picked, 1)]
+        cache.put_orders(
+            [goods.order(str(chance.randrange(3)), *lines, is_active=chance.random() < 0.8)],
+            lines_known=True,
+            read_began=float(generation),
+        )
+        sql = """SELECT p.name, p.product_number, s.raw FROM stock s JOIN product p ON p.id = s.id
+          WHERE instr(s.raw, ':-') ORDER BY 1, 2"""
+        listed = [
+            ("below", product, place, quantity)
+            for _, product, raw in fetch(cache_db, sql)
+            for place, quantity in below_of(json.loads(raw))
+        ]
+        sql = """SELECT l.product_number, l.raw FROM line l JOIN orders o ON o.order_number = l.order_number
+          WHERE o.state < 2 ORDER BY l.order_number, l.line_number"""
+        for product, raw in fetch(cache_db, sql):
+            more = json.loads(raw)["picked_quantity"] - json.loads(raw)["quantity"]
+            listed += [("more", product, "", more)] if more > 0 else []
+        for first in range(0, len(listed) + 3, 3):
+            rows, total = reads.query("impossible", {"first": first, "size": 3})
+            found = [(row["kind"], row["product_number"], row["location_code"], row["quantity"]) for row in rows]
+            assert (found, total) == (listed[first : first + 3], len(listed))
+
+
+def test_late_orders_are_counted_as_they_are_listed(reads: Reads, cache: Cache, outbox_db: apsw.Connection) -> None:
+    days = ("2026-03-04", "2026-03-05", "2026-03-05T09:00:00", "2026-03-05T11:00:00", "2026-03-06", "", "2025")
+    orders = [
+        goods.order(f"{number}", goods.line(1, "P1", 3, number % 3), pickup_date=days[number % 7])
+        for number in range(1, 40)
+    ]
+    cache.put_orders(orders, lines_known=True, read_began=1.0)
+    moved = [{**order, "pickup_date": "2026-03-01"} for order in orders[:5]]
+    cache.put_orders([*moved, {**orders[7], "is_picked": True}], lines_known=True, read_began=2.0)
+    cache.forget_orders(["9"], read_began=3.0)
+    with transaction(outbox_db):
+        said = [Intent(update(number, {1: 3}, is_picked=True)) for number in ("1", "14")]
+        Outbox(outbox_db).enqueue(said, ANNA)
+    now = "2026-03-05T10:00:00+00:00"
+    (row,), _ = reads.query("exceptions", {"now": now, "minutes": 60})
+    late = {"status": ["open", "partial"], "late": True, "now": now, "size": 100}
+    assert 0 < row["late"] == reads.query("board", late)[1]
+
+
+def test_who_is_at_work_is_found_without_a_look_at_all_open_orders(reads: Reads) -> None:
+    asked: list[str] = []
+    reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    reads._cache.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    reads.query("stuck", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    reads._cache.trace_v2(0, None)
+    plans = [
+        str(step[3])
+        for sql in asked
+        if "orders_at_work" in sql
+        for step in reads._cache.execute(f"EXPLAIN QUERY PLAN {sql}")
+    ]
+    assert any("orders_at_work" in step for step in plans)
+    assert not any(step.startswith("SCAN orders") for step in plans), plans

@@ -1,0 +1,26 @@
+"""What is kept for the next time has a bound."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.local.reads.recent import Recent
+
+MOST = 10
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 14), st.booleans())))
+def test_what_was_put_in_last_is_kept_as_far_as_there_is_room(steps: list[tuple[int, int, bool]]) -> None:
+    recent: Recent[int, object] = Recent(MOST)
+    kept: dict[int, tuple[object, int]] = {}
+    for key, weight, stays in steps:
+        kept.pop(key, None)
+        if stays:
+            value = object()
+            recent.put(key, value, weight)
+            kept[key] = value, weight
+        else:
+            recent.drop(key)
+        while sum(each for _, each in kept.values()) > MOST and len(kept) > 1:
+            del kept[next(iter(kept))]
+        assert [recent.get(each) for each in range(7)] == [kept.get(each, (None,))[0] for each in range(7)]
+        assert len(recent) == len(kept)
