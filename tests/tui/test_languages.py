@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aisle.jobs.view import Frame, Msg, msg, signed
+from aisle.jobs.view import Frame, Msg, msg, numbered_rows, signed
 from aisle.settings import LANGUAGES
 from aisle.text import width
 from aisle.tui import catalogue
@@ -164,7 +164,8 @@ def _drawn(frame: Frame, size: tuple[int, int], patch: pytest.MonkeyPatch) -> Dr
 def test_what_fits_in_english_fits_in_every_language(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """And every choice can be seen."""
     frame = SAMPLES[at].build("")
-    numbers = [str(number) for number in range(1, len(frame.view.choices) + 1)]
+    after = numbered_rows(frame.view)
+    numbers = [str(number) for number in range(after + 1, after + len(frame.view.choices) + 1)]
     for size in SIZES:
         english = _drawn(frame, size, monkeypatch)
         for language in OTHERS:

@@ -18,7 +18,7 @@ import pytest
 from aisle.courier.pull import progress
 from aisle.jobs import JOBS
 from aisle.jobs.base import SignIn
-from aisle.jobs.view import Chart, Detail, Frame, ListWindow, View
+from aisle.jobs.view import Chart, Detail, Frame, ListWindow, View, numbered_rows
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.session.asking import Asking
@@ -108,7 +108,7 @@ class Stand(NamedTuple):
     def sign(self) -> tuple[Any, ...]:
         """What tells one page from another: the jobs, the step, and what is offered."""
         view = self.frame.view
-        numbered = _numbered(view)
+        numbered = numbered_rows(view)
         return (
             tuple(level.job.name for level in self.levels[1:][-BELOW:]),
             view.name,
@@ -168,16 +168,10 @@ def _printed(frame: Frame, size: tuple[int, int]) -> set[str]:
     return (found | cursor) - {""}
 
 
-def _numbered(view: View) -> int:
-    if isinstance(view, ListWindow):
-        return view.numbered
-    return sum(block.numbered for block in view.blocks) if isinstance(view, Detail) else 0
-
-
 def _offered(view: View) -> set[str]:
     """All keys that a view speaks of."""
     letters = {hint.letter for hint in view.hints}
-    return letters | {str(number) for number in range(1, max(_numbered(view), len(view.choices)) + 1)}
+    return letters | {str(number) for number in range(1, numbered_rows(view) + len(view.choices) + 1)}
 
 
 def _pages(frame: Frame, size: tuple[int, int]) -> Iterator[Frame]:

@@ -23,6 +23,7 @@ from aisle.jobs.base import (
     Resumed,
     Rows,
     Start,
+    Wish,
     Write,
 )
 from aisle.jobs.desk.orders_filter import BUILT_IN, FIELDS, Filter, args_of, changed, filter_of, options
@@ -67,6 +68,8 @@ class World:
 
     def __init__(self, orders: list[dict[str, Any]] | None = None) -> None:
         self.orders = [order_row(n) for n in range(10)] if orders is None else orders
+        self.answered = ""
+        """When the service has said that it has no such order."""
 
     def answer(self, query: Query) -> Rows:
         args = query.args
@@ -82,6 +85,8 @@ class World:
                 rows = [row for row in self.orders if row["order_number"] in args["orders"]]
             case "order":
                 rows = [row for row in self.orders if row["order_number"] == args["order_number"]]
+            case "absent":
+                rows = [{"order_number": args["order_number"]}] if self.answered >= args["since"] else []
             case "outcomes":
                 rows = [{"order_number": number, "word": "sent", "why": ""} for number in args["orders"]]
             case "people":
@@ -299,6 +304,26 @@ def test_the_page_offers_what_fits_the_state() -> None:
     assert ways(is_rejected=True, status="rejected") == ["act.take_back"]
     assert ways(is_active=False, status="finished") == []
     assert Hand("order", {"order_number": "O1"}, World([])).state.order is None
+
+
+def test_an_order_that_is_not_here_is_asked_for_until_the_service_says_that_it_has_none() -> None:
+    def note(hand: Hand) -> str:
+        page = hand.job.view(hand.state)
+        assert isinstance(page, Detail)
+        return page.lines[-1].text.id
+
+    world = World([])
+    world.answered = "2026-11-20T09:00:00.000Z"
+    hand = Hand("order", {"order_number": "O9"}, world)
+    assert note(hand) == "order.unknown", "what was said an hour ago may be otherwise now"
+    world.answered = NOW.now
+    hand.does(Changed("order", "O9"))
+    assert note(hand) == "order.absent"
+    hand.does(Thing((Meaning(ORDER, "O8"),)))
+    assert [wish.key for wish in hand.of(Wish) if wish.topic == "order"] == ["O8"]
+    world.orders = [order_row(8)]
+    hand.does(Changed("order", "O8"))
+    assert note(hand) != "order.absent"
 
 
 @pytest.mark.parametrize("rejected", [True, False])

@@ -1,5 +1,6 @@
 """Two people, one order; one person, two terminals: asked, told, and no pick lost."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -102,6 +103,24 @@ def test_what_found_no_room_is_asked_for_since_ones_own_claim_however_late_anoth
     hand.feed(Changed("outbox", ""))
     asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.id == LEFT_OVER]
     assert asked[-1].args["since"] == CONTEXT.now
+
+
+@pytest.mark.parametrize("terminal", ["t2", ""])
+@pytest.mark.parametrize(
+    ("since", "said"),
+    [
+        ("2026-11-20T08:20:00Z", "since 8:20"),
+        ("2026-11-19T16:20:00Z", "since 19 Nov 16:20"),
+        ("2025-11-20T08:20:00Z", "since 20 Nov 2025 8:20"),
+    ],
+)
+def test_since_when_somebody_picks_has_its_day_where_that_is_not_today(
+    since: str, said: str, terminal: str, in_zone: Callable[[str], None]
+) -> None:
+    in_zone("UTC")
+    hand = Hand()
+    hand.feed(order(line(1, "P1", 5), **{**BEN, "claimed_terminal": terminal, "claimed_on": since}))
+    assert said in hand.told
 
 
 def test_an_order_that_is_picked_and_in_somebodys_hand_is_claimed_by_who_takes_it_over() -> None:

@@ -436,11 +436,12 @@ def test_a_product_is_counted_over_all_its_places_and_the_rest() -> None:
     hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, 15)})
     assert hand.scan("P1") == "count.tour"
     assert (hand.step, hand.state.place) == ("count.stop", "A-1")
+    assert [hand.say("n") for _ in range(3)] == ["count.later", "count.later_nowhere", "count.later"]
     hand.type(5)
     assert hand.state.place == "A-2"
     hand.scan("P1")
     hand.scan("P1")
-    assert hand.say("n") == "count.later"
+    assert hand.say("n") == "count.later_nowhere"  # no place has no code to go to
     assert hand.state.place == ""
     assert hand.type(3) == "count.all_stops"
     assert hand.say("d") == "count.differ_value"
@@ -1045,6 +1046,7 @@ VERDICTS = {
     "count.at_empty_place",
     "count.at_place", "count.at_stop", "count.count_it", "count.counted", "count.counted_of", "count.differ",
     "count.differ_value", "count.dropped", "count.go_on", "count.has_places", "count.last_stop", "count.later",
+    "count.later_nowhere",
     "count.leave", "count.left", "count.missing", "count.new_stop", "count.not_this", "count.nothing",
     "count.no_pool", "count.nothing_to_undo", "count.other_product", "count.pool_chosen",
     "count.second_first", "count.sent", "count.so_many", "count.sent_and", "count.sent_differing", "count.this_place",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from random import Random
 from typing import Any
@@ -56,6 +56,7 @@ def row(number: int) -> Row:
         "reason_code": 1 if number < 3 else None,
         "review_status": str(number % 3),
         "source": "count",
+        "work": "count",
     }
 
 
@@ -367,10 +368,10 @@ def test_no_walk_raises_or_stands_without_a_way_and_all_is_met_often() -> None:
 def test_a_row_of_the_log_says_who_why_when_and_of_what_in_words_of_people() -> None:
     said = {**row(1), "reason_code": None, "user_name": "Ann Berg", "reference": "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
     rows = (
-        {**said, "key": "9", "at": "2026-11-20T09:00:00Z", "source": "aisle/2"},
-        {**said, "key": "8", "source": "movement", "reference": "undo-7"},
+        {**said, "key": "9", "at": "2026-11-20T09:00:00Z", "source": "aisle/2", "work": "aisle"},
+        {**said, "key": "8", "source": "aisle", "work": "movement", "reference": "undo-7"},
         {**said, "key": "7", "source": "aisle", "counted_quantity": Decimal(3), "customer_order_number": "4106"},
-        {**said, "key": "6", "source": "till", "reference": "D900"},
+        {**said, "key": "6", "source": "till", "work": "till", "reference": "D900"},
     )
     hand = Hand()
     hand.state = hand.job.step(hand.state, Rows("logs", rows, 4), CONTEXT).state
@@ -381,3 +382,15 @@ def test_a_row_of_the_log_says_who_why_when_and_of_what_in_words_of_people() -> 
     assert [each[3].id for each in cells] == ["logs.at_time", "moment", "moment", "moment"]
     assert {dict(each[4].args)["text"] for each in cells} == {"Ann Berg"}
     assert [dict(each[6].args)["text"] for each in cells] == ["", "", "4106", "D900"]
+
+
+def test_an_entry_of_last_evening_has_its_day_in_the_time_of_this_host(
+    in_zone: Callable[[str], None],
+) -> None:
+    in_zone("EST5")
+    rows = ({**row(1), "at": "2026-11-20T00:30:00Z"}, {**row(2), "at": "2026-11-20T05:30:00Z"})
+    hand = Hand()
+    hand.state = hand.job.step(hand.state, Rows("logs", rows, 2), CONTEXT).state
+    view = hand.job.view(hand.state)
+    assert isinstance(view, ListWindow)
+    assert [each.cells[3].id for each in view.rows] == ["moment", "logs.at_time"]

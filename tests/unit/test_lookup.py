@@ -36,7 +36,7 @@ from aisle.jobs.look.browse import BrowseJob
 from aisle.jobs.look.browse_state import Browse, Held, Lying, Place
 from aisle.jobs.look.lookup import LookupJob
 from aisle.jobs.sheet import UNKNOWN, age_of, around, due, sheet
-from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Msg, Verdict
+from aisle.jobs.view import ASK, INFO, WRONG, Detail, Msg, Verdict, numbered_rows
 from aisle.jobs.window import typing, windowed
 from aisle.scan.meaning import (
     LOCATION,
@@ -354,13 +354,16 @@ def test_orders_that_need_it_are_choices_for_the_job_below() -> None:
 @pytest.mark.parametrize("kind", [ORDER, REFERENCE])
 def test_an_order_says_what_it_is_and_opens_by_its_number(kind: str) -> None:
     hand = Hand(LookupJob(), product_number="P1")
+    before = list(hand.view.choices)
+    assert before
     assert hand.scan("77", kind) == "lookup.is_order"
     assert not hand.did(Start)
-    assert len(hand.view.choices) == hand.job.open(hand.state).choices == 1
+    *own, offered = hand.view.choices
+    assert (own, offered.args) == (before, (("key", "77"),)), "what has a number keeps it"
     hand.say(Back())
     assert not hand.did(Close)
     hand.scan("77", kind)
-    hand.say(Choice(1))
+    hand.say(Choice(len(own) + 1))
     assert hand.did(Close)[0].said.meanings[0].key == "77"
 
 
@@ -401,8 +404,29 @@ def test_a_product_that_is_scanned_lies_here_or_not() -> None:
     assert hand.scan("P9") == "browse.not_here"
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
-    hand.say(Choice(1))
+    (block, *_) = hand.view.blocks
+    assert block.numbered == len(block.rows) > 0
+    hand.say(Choice(block.numbered + 1))
     assert hand.did(Start) == [Start("lookup", {"product_number": "P9"})]
+    hand.scan("P9")
+    hand.say(Choice(1))
+    assert hand.did(Start)[-1].args["product_number"] == hand.state.place.lying[0].product
+    assert hand.state.asked is None
+
+
+def test_what_is_asked_over_a_list_leaves_its_rows_their_numbers() -> None:
+    for job in (LookupJob(), BrowseJob()):
+        hand = Hand(job)
+        hand.say(Text("tea") if job.name == "lookup" else Text("a-1"))
+        rows = hand.view.numbered
+        assert rows > 1
+        assert hand.scan("77", ORDER) == "lookup.is_order"
+        assert (hand.view.numbered, len(hand.view.choices)) == (rows, 1)
+        hand.say(Choice(rows + 1))
+        assert hand.did(Close)[0].said.meanings[0].key == "77"
+        hand.scan("77", ORDER)
+        hand.say(Choice(1))
+        assert hand.view.name != f"{job.name}.list"
 
 
 def test_the_list_is_searched_and_scrolled() -> None:
@@ -524,8 +548,7 @@ def check(hand: Hand) -> None:
     assert view.name in hand.job.steps
     assert view.prompt.id
     assert not hand.did(Write)
-    numbered = view.numbered if isinstance(view, ListWindow) else sum(block.numbered for block in view.blocks)
-    assert open_.choices == (len(view.choices) or numbered)
+    assert open_.choices == numbered_rows(view) + len(view.choices)
     # At the first place and the last one these letters say so, and no hint offers them.
     silent = set("np") if view.name == "browse.place" else set()
     shown = {hint.letter for hint in view.hints} - {"b"}

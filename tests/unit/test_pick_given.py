@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -72,8 +73,9 @@ def test_an_order_that_was_given_away_leaves_the_walk_and_its_tote_is_handed_ove
     assert (hand.view.name, hand.choices()) == ("pick.back", ["pick.way_handed_over", "pick.way_is_back"])
     assert "pick.note_back_given" in [each.text.id for each in hand.view.lines]
     assert hand.state.back[0].letter == "B"
-    assert hand.job.holds(hand.state) == ("4101",), "its order is in nobody's round but the other's"
+    assert hand.job.holds(hand.state) == ("4101", "4102"), "its goods are in this hand until somebody says otherwise"
     hand.feed(Choice(1))
+    assert hand.job.holds(hand.state) == ("4101",)
     assert (hand.view.name, product(hand)) == ("pick.product", "P1")
     assert hand.all_sent == {("4102", 1): 1}
 
@@ -198,3 +200,97 @@ def test_an_order_that_is_taken_over_and_urgent_at_once_says_both() -> None:
     assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == "pick.told_both"
     assert [choice.id for choice in hand.view.choices] == ["pick.way_both", "pick.way_hand_over"]
     assert hand.feed(order(*ROUND["4101"], **taken, urgent=True, urgent_by="Carla")) == ""
+
+
+SHELF: dict[str, Any] = {"preferred_location_code": "A-1"}
+
+
+def given_away(**fields: Any) -> Hand:
+    """Ann has two of five in hand of an order that is Ben's now."""
+    hand = Hand(line(1, "P1", 5, **SHELF), **fields)
+    hand.scan("P1", "2")
+    hand.feed(order(line(1, "P1", 5, picked_quantity=2, **SHELF), **GIVEN))
+    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    return hand
+
+
+def laid(quantity: int, picked: int = 2) -> Rows:
+    """So much lies at a place by the books, out of what is picked."""
+    kept = [{"location_code": "PU-01", "quantity": quantity}] if quantity else []
+    return order(line(1, "P1", 5, picked_quantity=picked, moved_quantity=quantity, kept=kept, **SHELF), **GIVEN)
+
+
+def test_what_is_in_hand_of_an_order_that_was_given_away_can_be_put_down_for_it() -> None:
+    hand = given_away()
+    assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
+    assert hand.moves() == [("P1", Decimal(2), "", "PU-01")]
+    assert hand.all_sent == {("1042", 1): 2}, "it stays picked"
+    assert (hand.state.back, hand.job.holds(hand.state)) == ((), ())
+    assert [each.text.id for each in hand.view.lines] == ["pick.put_down"]
+    assert hand.feed(Command("u")) == "pick.put_undone"
+    assert hand.moves()[1:] == [("P1", Decimal(2), "PU-01", "")]
+    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    hand.scan("PU-01", kind=LOCATION)
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
+
+
+def test_its_own_shelf_and_goods_for_sale_are_asked_about_before_it_is_put_down_there() -> None:
+    hand = given_away()
+    assert hand.scan("A-1", kind=LOCATION) == "pick.put_on_shelf"
+    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back", "pick.way_put_here"]
+    hand.books["spot B-7"] = {"goods": 3}
+    assert hand.scan("B-7", kind=LOCATION) == "pick.put_on_goods"
+    assert hand.moves() == []
+    assert hand.feed(Choice(3)) == "pick.put_down"
+    assert hand.moves() == [("P1", Decimal(2), "", "B-7")]
+
+
+def test_in_the_middle_of_a_round_a_place_of_its_walk_is_that_stop_and_any_other_takes_what_was_given_away() -> None:
+    hand = Hand(orders=ROUND)
+    hand.scan("P3")
+    news(hand, "4102", **GIVEN)
+    assert hand.scan("A-1", kind=LOCATION) == "pick.at_place"
+    hand.books["spot PU-01"] = {"tags": ["pick-up"], "goods": 0}
+    assert hand.scan("PU-01", kind=LOCATION) == "pick.put_down"
+    assert hand.moves() == [("P3", Decimal(1), "", "PU-01")]
+    assert (hand.view.name, product(hand)) == ("pick.product", "P1")
+
+
+def test_who_has_the_goods_is_told_where_another_says_that_they_lie() -> None:
+    hand = given_away()
+    assert hand.feed(laid(0)) == ""
+    assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
+    assert hand.feed(laid(5, picked=5)) == "pick.back_laid"
+    assert "2 in your hand of order 1042 were put down at PU-01" in hand.told
+    assert hand.choices() == ["pick.way_is_laid"]
+    assert [each.text.id for each in hand.view.lines][-1] == "pick.note_back_laid"
+    assert hand.feed(laid(5, picked=5)) == ""
+    before = len(hand.effects)
+    hand.feed(Choice(1))
+    (close,) = hand.effects[before:]
+    assert isinstance(close, Close), "nothing is booked: it is already"
+
+
+def test_what_the_other_takes_back_is_in_hand_again() -> None:
+    hand = given_away()
+    hand.feed(laid(2))
+    assert hand.feed(laid(0)) == "pick.back_not_laid"
+    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    hand.feed(Choice(2))
+    assert hand.all_sent == {("1042", 1): 0}
+
+
+def test_what_lies_elsewhere_by_the_word_of_another_is_not_put_back_with_the_rest() -> None:
+    hand = Hand(orders=ROUND)
+    hand.scan("P1", "2")
+    hand.scan("P3", "2")
+    news(hand, "4102", **GIVEN)
+    kept = [{"location_code": "PU-01", "quantity": 2}]
+    first = line(1, "P3", 2, picked_quantity=2, moved_quantity=2, kept=kept, preferred_location_code="A-3")
+    assert hand.feed(order(first, number="4102", **GIVEN)) == "pick.back_laid"
+    news(hand, "4101", is_rejected=True)
+    assert hand.choices() == ["pick.way_put_back_all"]
+    hand.feed(Choice(1))
+    assert hand.moves() == [("P1", Decimal(2), "", "A-1")]
+    assert hand.choices() == ["pick.way_is_laid"]

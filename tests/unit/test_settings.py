@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from aisle.settings import (
     read_token,
     stamp_of,
     terminal_name,
+    terminal_since,
 )
 from aisle.settings.files import read
 from aisle.settings.kept import KEPT, keep, kept
@@ -355,6 +357,23 @@ def test_terminals_have_names() -> None:
     assert terminal_name(Settings(), {}, lambda: "/dev/pts/3") == "pts-3"
     assert terminal_name(Settings(), {"SSH_CLIENT": "10.0.0.7 51234 22"}) == "ssh-10.0.0.7"
     assert terminal_name(Settings(terminal="dock 3"), {"SSH_CLIENT": "10.0.0.7 51234 22"}) == "dock 3"
+
+
+def test_a_number_that_is_given_out_again_is_a_name_from_then_on_alone() -> None:
+    (near, far) = os.openpty()
+    try:
+        name = os.ttyname(far)
+        made = os.stat(name).st_ctime
+        os.write(near, b"read and written\n")
+        os.read(far, 20)
+        assert terminal_since(Settings(), {}, lambda: name) == made > 0
+        assert terminal_since(Settings(), {"SSH_CLIENT": "10.0.0.7 51234 22"}, lambda: name) == 0
+        assert terminal_since(Settings(terminal="dock 3"), {}, lambda: name) == 0
+    finally:
+        os.close(near)
+        os.close(far)
+    assert terminal_since(Settings(), {}, lambda: "/dev/tty1") == 0
+    assert terminal_since(Settings(), {}, lambda: "/dev/pts/nobody") == 0
 
 
 @pytest.mark.parametrize(

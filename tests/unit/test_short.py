@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,9 @@ from aisle.scan.meaning import (
     Unknown,
 )
 from aisle.settings import SHORT_REASONS
+from aisle.tui.catalogue import Voice
+from aisle.tui.screens.detail import body
+from aisle.tui.screens.step import Box
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 
@@ -52,6 +56,12 @@ STORES = [
 
 def spot(code: str, quantity: float = 5, pool: int = 1) -> dict[str, Any]:
     return {"location_code": code, "quantity": Decimal(str(quantity)), "pool": pool}
+
+
+def painted(view: Detail) -> list[str]:
+    """The lines of the page."""
+    page, _ = body(view, Box(80, 24, Voice()))
+    return ["".join(text for text, _ in line) for line in page]
 
 
 class Shop:
@@ -256,11 +266,11 @@ def test_where_nothing_is_known_it_can_be_taken_all_the_same() -> None:
     assert hand.scan("Z-9") == "short.none_there"
     assert hand.verdict is not None
     assert hand.verdict.kind == ASK
-    assert hand.job.open(hand.state).choices == 1
-    assert hand.view.blocks[0].numbered == 0
+    assert hand.job.open(hand.state).choices == len(hand.ways) + 1
+    assert hand.view.blocks[0].numbered == len(hand.ways)
     assert hand.say(Back()) == "session.dropped"
     hand.scan("Z-9")
-    assert hand.say(Choice(1)) == "short.elsewhere"
+    assert hand.say(Choice(len(hand.ways) + 1)) == "short.elsewhere"
     assert hand.answer == {"kind": "elsewhere", "place": "Z-9", "pool": 1, "label": "Tea"}
     assert hand.scan("A-3") == "short.here"
 
@@ -275,7 +285,7 @@ def test_the_product_itself_was_found_after_all() -> None:
 def test_anything_else_says_why_not() -> None:
     hand = Hand(Shop())
     assert hand.scan("P2", PRODUCT) == "short.other_product"
-    hand.say(Choice(1))
+    hand.say(Choice(len(hand.ways) + 1))
     assert hand.effects == [Start("lookup", {"product_number": "P2"})]
     assert hand.scan("O7", ORDER) == "short.answer_first"
     assert hand.scan("ann", PERSON) == "short.person"
@@ -297,8 +307,43 @@ def test_numbers_stay_where_they_are_while_the_page_is_open() -> None:
     assert sorted(hand.ways[len(before) :]) == [("place", "A-1"), ("place", "A-2"), ("reason", "31")]
     assert "short.none" in said(hand.view)
     assert hand.say(Choice(1)) == "short.none_there"
-    assert hand.say(Choice(1)) == "short.elsewhere"
+    assert hand.say(Choice(len(hand.ways) + 1)) == "short.elsewhere"
     assert hand.answer["place"] == "A-4"
+
+
+def test_the_numbers_of_the_page_mean_the_same_beside_what_a_scan_led_to() -> None:
+    hand = Hand(Shop("A-4"))
+    count = len(hand.ways)
+    assert hand.scan("P2", PRODUCT) == "short.other_product"
+    assert hand.view.blocks[0].numbered == count
+    assert [choice.id for choice in hand.view.choices] == ["short.way_product"]
+    assert f"{count + 1} Look up P2" in painted(hand.view)
+    assert hand.say(Choice(4)) == "short.closed"
+    assert (hand.answer["words"], hand.state.asked) == ("Damaged", None)
+
+
+def test_what_a_scan_led_to_keeps_its_number_when_a_way_is_heard_of() -> None:
+    shop = Shop("A-4")
+    hand = Hand(shop)
+    offered = len(hand.ways) + 1
+    hand.scan("P2", PRODUCT)
+    shop.spots = [spot("A-4"), spot("A-1")]
+    hand.say(Changed("product", "P1"))
+    assert len(hand.ways) == offered - 1, "no other way comes before it"
+    hand.say(Choice(offered))
+    assert hand.effects[-1] == Start("lookup", {"product_number": "P2"})
+    assert hand.ways[offered - 1] == ("place", "A-1"), "it comes when nothing is asked"
+
+
+@pytest.mark.parametrize("phase", ["which", "why"])
+def test_orders_and_reasons_keep_their_numbers_too(phase: str) -> None:
+    hand = Hand(Shop(), orders=[need("O1", "T1"), need("O2", "T2")][: 2 if phase == "which" else 1])
+    hand.say(Choice(6))
+    assert hand.job.at(hand.state) == f"short.{phase}"
+    open_ = hand.job.open(hand.state).choices
+    hand.scan("P2", PRODUCT)
+    assert (hand.view.blocks[0].numbered, hand.job.open(hand.state).choices) == (open_, open_ + 1)
+    assert hand.say(Choice(1)) == {"which": "short.why", "why": "short.sure"}[phase]
 
 
 def test_many_places_leave_the_reasons_their_digits() -> None:

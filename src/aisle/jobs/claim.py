@@ -24,6 +24,8 @@ class Claim(NamedTuple):
     terminal: str = ""
     since: str = ""
     """ISO 8601; empty where nobody says since when."""
+    left: str = ""
+    """ISO 8601: when whoever has begun it here left it; empty while that is open, or where nobody can know."""
 
 
 def claim_of(row: Mapping[str, Any], context: Context) -> Claim | None:
@@ -35,7 +37,7 @@ def claim_of(row: Mapping[str, Any], context: Context) -> Claim | None:
     if same and (terminal == context.terminal or not terminal or row.get("claim_open") is False):
         return None
     who = str(row.get("claimed_name") or by)
-    return Claim(who, same, terminal, str(row.get("claimed_on") or ""))
+    return Claim(who, same, terminal, str(row.get("claimed_on") or ""), str(row.get("claim_left") or ""))
 
 
 def is_later(one: str, other: str) -> bool:

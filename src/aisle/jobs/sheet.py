@@ -215,6 +215,22 @@ def settled(at: str, now: str) -> Msg:
     return said._replace(id=_SETTLED.get(said.id, said.id))
 
 
+def day_of(at: str) -> str:
+    """The day of a moment in the time of this host; of what is none, what stands for one."""
+    try:
+        return datetime.fromisoformat(at).astimezone().date().isoformat()
+    except ValueError:
+        return at[:10]
+
+
+def happened(at: str, today: str) -> Msg:
+    """When something was: of `today` (ISO 8601) the time alone, of another year that too."""
+    day = day_of(at)
+    if day == today:
+        return msg("logs.at_time", at=at)
+    return msg("moment" if day[:4] == today[:4] else "moment.year", at=at)
+
+
 def age_of(moment: Json, now: str) -> Decimal:
     """Seconds between two moments (ISO 8601), never below 0; UNKNOWN where one of them is none."""
     try:

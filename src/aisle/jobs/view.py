@@ -138,6 +138,7 @@ class ListWindow(NamedTuple):
     """So many rows from the first of the window are choices, numbered from 1."""
     empty: Msg = Msg("list.empty")
     choices: tuple[Msg, ...] = ()
+    """Numbered on from the rows."""
     hints: tuple[Hint, ...] = ()
     bars: bool = False
     """Its rows show how far they are: columns give way to the bars where there is some room."""
@@ -188,6 +189,7 @@ class Detail(NamedTuple):
     marks: tuple[Mark, ...] = ()
     """The places around in the order of feet, drawn as a map where there is room."""
     choices: tuple[Msg, ...] = ()
+    """Numbered on from the rows of the blocks."""
     hints: tuple[Hint, ...] = ()
 
 
@@ -224,6 +226,20 @@ class Chart(NamedTuple):
 
 View = Step | ListWindow | Detail | Chart
 """Everything a job can show."""
+
+
+def numbered_rows(view: View) -> int:
+    """So many rows of a page are choices: its other choices are numbered on from them."""
+    if isinstance(view, Detail):
+        return sum(block.numbered for block in view.blocks)
+    return view.numbered if isinstance(view, ListWindow) else 0
+
+
+def unnumbered(view: View) -> View:
+    """The page without the numbers of its rows."""
+    if isinstance(view, Detail):
+        return view._replace(blocks=tuple(block._replace(numbered=0) for block in view.blocks))
+    return view._replace(numbered=0) if isinstance(view, ListWindow) else view
 
 
 class Link(NamedTuple):

@@ -10,7 +10,7 @@ good for all of them; what they do is said beside them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from string import Formatter
@@ -83,11 +83,16 @@ class Voice(NamedTuple):
     def say(self, message: Msg, level: int = LONGEST, cut: int = 0) -> str:
         """The message in this length (0 is the shortest); arguments that may be cut give up `cut` cells in all."""
         entry = sentences(message.id, self.language)
-        args = dict(message.args)
+        sentence = entry[min(level, len(entry) - 1)]
+        if not message.args:
+            return _unchanging(self, sentence)
+        return self._fill(_drawn(self, sentence), dict(message.args), level, cut)
+
+    def _fill(self, pieces: Iterable[Piece], args: Mapping[str, Value], level: int, cut: int) -> str:
         out: list[str] = []
-        for piece in pieces(entry[min(level, len(entry) - 1)]):
+        for piece in pieces:
             if piece.text:
-                out.append(self.raw(piece.text))
+                out.append(piece.text)
             if piece.name:
                 shown = self._value(args.get(piece.name, "?"), piece.spec, level)
                 cuts = piece.spec == "~" or (piece.spec == "~~" and not isinstance(args.get(piece.name), Msg))
@@ -137,6 +142,18 @@ class Voice(NamedTuple):
 
     def _plain(self, value: str | int | Decimal) -> str:
         return self.raw(value) if isinstance(value, str) else self.number(value)
+
+
+@lru_cache(maxsize=1024)
+def _drawn(voice: Voice, sentence: str) -> tuple[Piece, ...]:
+    """A sentence taken apart, its own text as it is drawn: a page that looks for the words that fit says each often."""
+    return tuple(piece._replace(text=voice.raw(piece.text)) for piece in pieces(sentence))
+
+
+@lru_cache(maxsize=1024)
+def _unchanging(voice: Voice, sentence: str) -> str:
+    """A sentence without arguments, such as the words of a command."""
+    return voice._fill(_drawn(voice, sentence), {}, LONGEST, 0)
 
 
 def age(seconds: float) -> Msg:

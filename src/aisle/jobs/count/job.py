@@ -292,7 +292,10 @@ def _skip(state: Counting) -> Result:
     on = count_scan.next_stop(state)
     if on == state.at:
         return asking.told(state, INFO, "count.last_stop")
-    return asking.told(asking.stop(state, on), INFO, "count.later", place=state.items[on].place)
+    place = state.items[on].place
+    if not place:
+        return asking.told(asking.stop(state, on), INFO, "count.later_nowhere")
+    return asking.told(asking.stop(state, on), INFO, "count.later", place=place)
 
 
 def _undo(state: Counting) -> Result:

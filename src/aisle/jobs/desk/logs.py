@@ -31,6 +31,7 @@ from aisle.jobs.desk import logs_view
 from aisle.jobs.desk.logs_filter import FIELDS, KEPT, TYPED, Filter, arguments, bounds, since, values_of
 from aisle.jobs.desk.logs_state import Entry, Logs, Loss
 from aisle.jobs.numbers import what_is
+from aisle.jobs.sheet import day_of
 from aisle.jobs.view import GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (
@@ -142,7 +143,7 @@ class LogsJob:
 
 def _opened(state: Logs, args: Mapping[str, Any], context: Context) -> Result:
     filter_ = Filter(product=str(args.get("product_number") or ""), reference=str(args.get("reference") or ""))
-    state = state._replace(filter=filter_, reasons=reasons(context.policy.reasons), day=context.now[:10])
+    state = state._replace(filter=filter_, reasons=reasons(context.policy.reasons), day=day_of(context.now))
     codes = ",".join(str(reason.code) for reason in state.reasons)
     wishes = (Wish("logs"), Wish("logs", f"losses/{codes}"))
     return Turn(state, (*_refresh(state, context), *wishes))
@@ -205,6 +206,7 @@ def _entry(row: Mapping[str, Any], words: Mapping[int, str]) -> Entry:
         order=str(row.get("customer_order_number") or ""),
         review=str(row.get("review_status") or ""),
         who=str(row.get("user_name") or ""),
+        work=str(row.get("work") or ""),
     )
 
 

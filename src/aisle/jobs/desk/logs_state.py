@@ -29,6 +29,8 @@ class Entry(NamedTuple):
     review: str = ""
     who: str = ""
     """The name of `user`, where it is known."""
+    work: str = ""
+    """What was done, in the words that sources have: what aisle sent has itself for `source`."""
 
 
 class Loss(NamedTuple):

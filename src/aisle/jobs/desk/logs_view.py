@@ -9,6 +9,7 @@ from aisle.jobs import window
 from aisle.jobs.count.counting import SOURCE, UNDO
 from aisle.jobs.desk.logs_filter import FIELDS, TYPED, values_of
 from aisle.jobs.desk.logs_state import Entry, Logs
+from aisle.jobs.sheet import day_of
 from aisle.jobs.view import (
     BACK,
     PAGES,
@@ -205,14 +206,12 @@ def _why(each: Entry) -> Msg:
     """The reason that somebody gave, else what it was that was booked."""
     if each.reason:
         return raw(each.reason)
-    ours = each.source.partition("/")[0] == SOURCE  # `aisle/2`: the second entry of an operation
-    source = ("count" if each.counted is not None else SOURCE) if ours else each.source
-    return msg(KINDS[source]) if source in KINDS else raw(source)
+    return msg(KINDS[each.work]) if each.work in KINDS else raw(each.work)
 
 
 def _when(each: Entry, day: str) -> Msg:
     """Of today the time alone."""
-    return msg("logs.at_time" if each.at[:10] == day else "moment", at=each.at)
+    return msg("logs.at_time" if day_of(each.at) == day else "moment", at=each.at)
 
 
 def _entry(state: Logs, entry: Entry) -> Detail:

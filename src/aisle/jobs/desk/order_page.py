@@ -30,7 +30,7 @@ from aisle.jobs.desk.order_page_state import PICK, Happened, Line, Page
 from aisle.jobs.desk.orders_rows import listed
 from aisle.jobs.view import INFO, WRONG, Detail, Verdict, msg
 from aisle.jobs.window import LETTERS, leafed, looked_up, unheard
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Back, Choice, Command, Move, Open, Thing
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, REFERENCE, Back, Choice, Command, Meaning, Move, Open, Thing
 
 HISTORY = 60
 """Events that the page shows."""
@@ -79,39 +79,41 @@ class OrderPageJob:
         """What is new is read; numbers do, letters turn the page."""
         match event:
             case Opened(args):
-                return _show(str(args["order_number"]))
+                return _show(str(args["order_number"]), context)
             case Rows("given"):
                 left, told = outdone.news(state.given, event)
                 return Turn(state._replace(given=left), (), told)
             case Rows():
                 return _answered(state, event, context)
             case Changed() | Resumed():
-                return Turn(state, (*_look(state.number), *outdone.look(state.given)))
+                return Turn(state, (*_look(state), *outdone.look(state.given)))
             case Closed("act", answer):
                 undo = tuple((answer or {}).get("undo") or ()) or state.undo
                 state = state._replace(given=outdone.kept(state.given, answer))
                 choosing, page = (False, 0) if answer else (state.choosing, state.page)
-                return Turn(state._replace(undo=undo, choosing=choosing, page=page), _look(state.number))
+                return Turn(state._replace(undo=undo, choosing=choosing, page=page), _look(state))
             case Closed():
-                return Turn(state, _look(state.number))
+                return Turn(state, _look(state))
             case Back() if state.choosing:
                 return Turn(state._replace(choosing=False, page=0))
             case Back():
                 return Turn(state, (Close(),))
-        return _said(state, event)
+        return _said(state, event, context)
 
 
-def _show(order: str) -> Result:
-    return Turn(Page(order), (*_look(order), Wish("order", order), Wish("logs")))
+def _show(order: str, context: Context) -> Result:
+    page = Page(order, since=context.now)
+    return Turn(page, (*_look(page), Wish("order", order), Wish("logs")))
 
 
-def _look(order: str) -> tuple[Effect, ...]:
-    args = {"order_number": order}
+def _look(page: Page) -> tuple[Effect, ...]:
+    order, args = page.number, {"order_number": page.number}
     return (
         Query("state", "orders_by_number", {"orders": [order]}, live=True),
         Query("order", "order", args, live=True),
         Query("past", "history", {**args, "size": HISTORY}, live=True),
         Query("outcome", "outcomes", {"orders": [order]}, live=True),
+        Query("absent", "absent", {**args, "since": page.since}, live=True),
     )
 
 
@@ -119,6 +121,8 @@ def _answered(state: Page, answer: Rows, context: Context) -> Result:
     match answer:
         case Rows("state", rows, _):
             return Turn(state._replace(order=listed(rows[0], context) if rows else None))
+        case Rows("absent", rows, _):
+            return Turn(state._replace(absent=bool(rows)))
         case Rows("order", rows, _):
             return Turn(_with_order(state, rows[0]) if rows else state._replace(lines=(), customer=()))
         case Rows("past", rows, _):
@@ -164,7 +168,7 @@ def _happened(row: Mapping[str, Any]) -> Happened:
     )
 
 
-def _said(state: Page, event: Event) -> Result:
+def _said(state: Page, event: Event, context: Context) -> Result:
     match event:
         case Choice(choice) if state.choosing and choice <= len(state.lines):
             return _of_line(state, state.lines[choice - 1])
@@ -177,7 +181,7 @@ def _said(state: Page, event: Event) -> Result:
         case Command("n" | "p" as key) | Move(key):
             return Turn(state._replace(page=leafed(state.page, key)))
         case Thing(meanings):
-            return _thing(state, meanings[0].kind, meanings[0].key, meanings[0].label or meanings[0].key)
+            return _thing(state, meanings[0], context)
     return unheard(state, event)
 
 
@@ -196,9 +200,12 @@ def _of_line(state: Page, line: Line) -> Result:
     return Turn(state, (Start("act", args),))
 
 
-def _thing(state: Page, kind: str, key: str, label: str) -> Result:
+def _thing(state: Page, meaning: Meaning, context: Context) -> Result:
+    kind, key, label = meaning.kind, meaning.key, meaning.label or meaning.key
     if kind in (ORDER, REFERENCE):
-        return _show(key) if key != state.number else Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
+        if key != state.number:
+            return _show(key, context)
+        return Turn(state, (), Verdict(INFO, msg("order.this_one", order=key)))
     if look := looked_up(kind, key, label):
         return Turn(state, (look,))
     return Turn(state, (), Verdict(WRONG, msg("orders.person", name=label)))

@@ -74,6 +74,10 @@ class Page(NamedTuple):
     """What would undo the last thing that was done from here."""
     given: tuple[outdone.Given, ...] = ()
     """Whose it was made from here."""
+    since: str = ""
+    """When it was opened, and the service asked for it."""
+    absent: bool = False
+    """The service has said since then that it has no such order."""
 
     @property
     def ways(self) -> tuple[str, ...]:

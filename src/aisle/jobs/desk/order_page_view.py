@@ -27,7 +27,6 @@ _PAST = {
     "short": "order.past_short",
     "count": "order.past_count",
     "receipt": "order.past_receipt",
-    "closed": "order.past_closed",
     "opened": "order.past_opened",
     "claimed": "order.past_claimed",
     "released": "order.past_released",
@@ -89,13 +88,13 @@ def _lines(state: Page) -> tuple[Told, ...]:
     """Who it is for, how far it is, and what stands in its way."""
     order = state.order
     if order is None:
-        return (Told("product", msg("act.one_order", order=state.number)), Told("note", msg("order.unknown")))
+        return (Told("product", msg("act.one_order", order=state.number)), Told("note", _not_here(state)))
     head = (
         msg("order.who", order=order.number, who=order.who) if order.who else msg("act.one_order", order=order.number)
     )
     far = msg("order.far", state=msg(STATUS[order.status]), done=order.picked, total=order.of, due=order.due)
     told = [Told("product", head), Told("quantity", far)]
-    told += [Told("note", each) for each in (_claim(order), _walk(order), _first(order)) if each]
+    told += [Told("note", each) for each in (claim(order), _walk(order), _first(order)) if each]
     if order.status == "rejected" and order.why:
         told.append(Told("note", msg("order.rejected_why", why=order.why)))
     if state.word in _LAST:
@@ -103,11 +102,18 @@ def _lines(state: Page) -> tuple[Told, ...]:
     return tuple(told)
 
 
-def _claim(order: Listed) -> Msg | None:
+def _not_here(state: Page) -> Msg:
+    """Whether the service has been heard on it."""
+    return msg("order.absent", order=state.number) if state.absent else msg("order.unknown")
+
+
+def claim(order: Listed) -> Msg | None:
     """Who works on it, while there is something to pick."""
     if order.status not in ("open", "partial"):
         return None
     silent = order.silent >= 0
+    if order.claimed and order.left:
+        return msg("order.left_by", who=order.by, at=order.left)
     if order.claimed and order.by:
         args = {"who": order.by, "seconds": str(order.silent)}
         return msg("order.claimed_silent", **args) if silent else msg("order.claimed_by", who=order.by)

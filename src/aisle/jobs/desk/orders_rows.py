@@ -10,7 +10,7 @@ from aisle.jobs.amounts import far, number
 from aisle.jobs.base import Context
 from aisle.jobs.desk.orders_filter import Filter
 from aisle.jobs.desk.outdone import Given
-from aisle.jobs.sheet import UNKNOWN, age_of, due
+from aisle.jobs.sheet import UNKNOWN, age_of, day_of, due, happened
 from aisle.jobs.view import Msg, msg, raw
 from aisle.tuples import NamedTuple
 
@@ -29,6 +29,8 @@ class Listed(NamedTuple):
     claimed: bool = False
     by: str = ""
     """Who has claimed it, where anybody says."""
+    left: Msg | None = None
+    """When he left what he had begun, on this host."""
     silent: Decimal = UNKNOWN
     """Seconds since anything was heard of it, where somebody is at work; below 0: nobody knows."""
     seen: Decimal = UNKNOWN
@@ -97,6 +99,7 @@ def listed(row: Mapping[str, Any], context: Context) -> Listed:
         short=int(row.get("short") or 0),
         claimed=bool(row.get("is_claimed")),
         by=str(row.get("claimed_name") or row.get("claimed_by") or ""),
+        left=happened(str(row["claim_left"]), day_of(context.now)) if row.get("claim_left") else None,
         silent=age_of(row.get("silent_since"), context.now) if row.get("silent_since") else UNKNOWN,
         seen=age_of(row.get("seen_at"), context.now) if row.get("seen_at") else UNKNOWN,
         why=_why(row) if row.get("is_rejected") else "",

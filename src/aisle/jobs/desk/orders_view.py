@@ -214,7 +214,7 @@ def _row(order: Listed, marked: bool) -> Row:
         order.due,
         _stands(order),
         msg("progress.of", done=order.picked, total=order.of),
-        _claim(order),
+        claim(order),
         raw(order.who),
         msg("orders.short", count=order.short) if order.short else raw(""),
         msg("orders.silent", seconds=str(order.silent)) if order.silent >= 0 else raw(""),
@@ -232,7 +232,9 @@ def _stands(order: Listed) -> Msg:
     return msg("orders.urgent", state=state) if order.urgent and order.status in ("open", "partial") else state
 
 
-def _claim(order: Listed) -> Msg:
+def claim(order: Listed) -> Msg:
     if not order.claimed:
         return raw("")
+    if order.left:
+        return msg("home.left_by", who=order.by, at=order.left)
     return raw(order.by) if order.by else msg("orders.somebody")

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs.amounts import far, number
 from aisle.jobs.base import Context, Effect, Quit, SignOut, Start
 from aisle.jobs.claim import claim_of
-from aisle.jobs.sheet import due
+from aisle.jobs.sheet import day_of, due, happened
 from aisle.jobs.view import Msg, msg
 from aisle.tuples import NamedTuple
 
@@ -73,6 +73,8 @@ class Listed(NamedTuple):
     """Who has given it to the person at this screen."""
     lying: Decimal = Decimal(0)
     """It is picked, and so many pieces of it are at no place yet."""
+    left: Msg | None = None
+    """When whoever has begun it left it, on this host."""
 
 
 class Home(NamedTuple):
@@ -120,4 +122,5 @@ def listed_of(row: Mapping[str, Any], context: Context) -> Listed:
         urgent=bool(row.get("urgent")),
         given=str(row.get("given_by") or "") if row.get("given_to") and row.get("given_to") == context.user else "",
         lying=number(row.get("lying")),
+        left=happened(claim.left, day_of(context.now)) if claim and claim.left else None,
     )

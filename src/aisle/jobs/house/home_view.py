@@ -47,5 +47,7 @@ def _row(listed: Listed) -> Row:
         when = msg("home.lying", count=listed.lying)
     if listed.taken:
         when = msg("home.taken_by", who=listed.by) if listed.by else msg("home.taken")
+    if listed.left:
+        when = msg("home.left_by", who=listed.by, at=listed.left)
     cells = (raw(listed.number), when, raw(listed.who), progress)
     return Row(listed.number, cells, min(Decimal(1), share))

@@ -59,7 +59,7 @@ class BrowseJob:
 
     name = "browse"
     steps: tuple[str, ...] = ("browse.list", "browse.place")
-    version = 2
+    version = 3
     journalled = True
 
     def begin(self) -> Browse:
@@ -69,7 +69,7 @@ class BrowseJob:
     def open(self, state: Browse) -> Open:
         """Rows are numbered; letters lead to the neighbours and turn the page."""
         letters = window.letters(state) if state.listing else "npr" + at_work.LETTERS
-        return Open(choices=1 if state.asked else state.numbered, letters=letters, finds=state.listing)
+        return Open(choices=state.numbered + int(state.asked is not None), letters=letters, finds=state.listing)
 
     def prefers(self, state: Browse) -> tuple[str, ...]:
         """Places are what it is for."""
@@ -101,7 +101,7 @@ class BrowseJob:
                 return _seek(state, text, context)
             case Echo(text):
                 return _typed(state, text, context)
-            case Choice(choice) if state.asked or not state.listing:
+            case Choice(choice) if not state.listing or (state.asked and choice > state.numbered):
                 return _choose(state, choice)
             case Command("c" | "t" as letter) if not state.listing:
                 return Turn(state, (at_work.start(letter, place=state.code),))
@@ -260,13 +260,13 @@ def _product(state: Browse, product: str, label: str) -> Result:
 
 
 def _typed(state: Browse, text: str, context: Context) -> Result:
-    listed = window.typing(state, text, "r", state.numbered)
+    listed = window.typing(state, text, "r", state.numbered + int(state.asked is not None))
     return Turn(state) if listed is None else Turn(listed, (_list(listed, context),))
 
 
 def _choose(state: Browse, choice: int) -> Result:
-    if state.asked:
-        way, state = state.asked, state._replace(asked=None)
+    way, state = state.asked, state._replace(asked=None)
+    if way and choice > state.numbered:
         if way.kind == "order":
             return Turn(state, (window.handed(way.key),))
         return Turn(state, (Start("lookup", {"product_number": way.key}),))

@@ -84,9 +84,7 @@ class Browse(NamedTuple):
 
     @property
     def numbered(self) -> int:
-        """So many rows of what is on the screen are choices."""
-        if self.asked:
-            return 0
+        """So many rows of what is on the screen are choices; what a scan led to is offered behind them."""
         if self.listing:
             return window.numbered_rows(self)
         return min(window.NUMBERED, len(self.place.lying)) if self.place else 0

@@ -61,7 +61,7 @@ class LookupJob:
 
     name = "lookup"
     steps: tuple[str, ...] = ("lookup.list", "lookup.product")
-    version = 1
+    version = 2
     journalled = True
 
     def begin(self) -> Lookup:
@@ -72,8 +72,7 @@ class LookupJob:
         """Rows of the list or ways on; letters that turn the page."""
         if not state.listing:
             return Open(choices=len(state.ways), letters=f"{window.LETTERS}{at_work.LETTERS}e")
-        choices = len(state.ways) if state.asked else window.numbered_rows(state)
-        return Open(choices=choices, letters=window.letters(state), finds=True)
+        return Open(choices=state.numbered + len(state.ways), letters=window.letters(state), finds=True)
 
     def prefers(self, state: Lookup) -> tuple[str, ...]:
         """Products are what it is for."""
@@ -108,8 +107,8 @@ class LookupJob:
                 return _seek(state, text, context)
             case Echo(text):
                 return _typed(state, text, context)
-            case Choice(choice) if state.asked or not state.listing:
-                return _choose(state, choice)
+            case Choice(choice) if choice > state.numbered:
+                return _choose(state, choice - state.numbered)
             case Command("c" | "t" as letter) if not state.listing:
                 return Turn(state, (at_work.start(letter, product=state.number, label=state.label),))
             case Command("e") if not state.listing:
@@ -232,7 +231,7 @@ def _thing(state: Lookup, meaning: Meaning) -> Result:
 
 def _typed(state: Lookup, text: str, context: Context) -> Result:
     """Find as you type; while the page of a product is open, its ways on are the numbers."""
-    listed = window.typing(state, text, numbered=None if state.listing else len(state.ways))
+    listed = window.typing(state, text, numbered=state.numbered + len(state.ways))
     if listed is None:
         return Turn(state)
     if not listed.typed and (state.number or not state.search):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aisle.jobs import window
 from aisle.jobs.sheet import Around, Holder, Sheet
 from aisle.tuples import NamedTuple
 
@@ -57,12 +58,17 @@ class Lookup(NamedTuple):
         return bool(self.typed) or not self.number
 
     @property
+    def numbered(self) -> int:
+        """So many rows of the list are choices; the ways on come behind them."""
+        return window.numbered_rows(self) if self.listing else 0
+
+    @property
     def ways(self) -> tuple[Way, ...]:
-        """The numbered choices of the page."""
-        if self.asked:
-            return (Way("order", self.asked),)
+        """The numbered choices of the page beside the rows of the list; what was scanned is offered behind its own."""
+        asked = (Way("order", self.asked),) if self.asked else ()
         if self.listing:
-            return ()
+            return asked
         instead = (Way("product", self.sheet.referral),) if self.sheet and self.sheet.referral else ()
         needing = [Way("order", one.order) for one in self.holders if one.needed > 0]
-        return (*instead, *needing)[:WAYS]
+        own = (*instead, *needing)[:WAYS]
+        return (*own, *(way for way in asked if way not in own))

@@ -25,7 +25,6 @@ def listed(state: Lookup) -> ListWindow:
         (msg("head.product"), msg("head.stock"), msg("head.number"), msg("head.brand")),
         tuple(_hit(hit) for hit in state.rows),
         empty=window.not_found("lookup.no_match", text, state.partly) if text else msg("lookup.empty"),
-        numbered=0 if state.asked else None,
         more=state.partly,
     )
     return listed._replace(choices=tuple(_way(way) for way in state.ways))

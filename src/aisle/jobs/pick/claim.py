@@ -18,6 +18,7 @@ from aisle.jobs.pick.history import Back
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.walk import all_own
 from aisle.jobs.pick.write import claim
+from aisle.jobs.sheet import day_of, happened
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, INFO, WRONG, Msg, Verdict, msg
 
@@ -47,7 +48,7 @@ def asked(state: Picking, tote: Tote, row: Mapping[str, Any], context: Context) 
     if tote.sure:
         return None
     ways = (Way("take_over", tote.order), *((Way("leave_out", tote.order),) if state.many else ()))
-    return Turn(state._replace(ways=ways), (), Verdict(ASK, _question(tote.order, found, row)))
+    return Turn(state._replace(ways=ways), (), Verdict(ASK, _question(tote.order, found, row, context)))
 
 
 def _free_now(state: Picking, tote: Tote) -> Result | None:
@@ -64,7 +65,7 @@ def _free_now(state: Picking, tote: Tote) -> Result | None:
     return Turn(asked, (), Verdict(ASK, msg("pick.free_now", order=tote.order, choice=choice)))
 
 
-def _question(order: str, found: Claim, row: Mapping[str, Any]) -> Msg:
+def _question(order: str, found: Claim, row: Mapping[str, Any], context: Context) -> Msg:
     if not found.who:
         return msg("pick.claimed_plain", order=order)
     if found.same:
@@ -72,10 +73,11 @@ def _question(order: str, found: Claim, row: Mapping[str, Any]) -> Msg:
     if not found.since:
         return msg("pick.claimed", order=order, who=found.who)
     done, of = far(row)
+    at = happened(found.since, day_of(context.now))
     if not found.terminal:
-        return msg("pick.claimed_since", order=order, who=found.who, at=found.since, done=done, of=of)
+        return msg("pick.claimed_since", order=order, who=found.who, at=at, done=done, of=of)
     where = found.terminal
-    return msg("pick.claimed_at", order=order, who=found.who, at=found.since, terminal=where, done=done, of=of)
+    return msg("pick.claimed_at", order=order, who=found.who, at=at, terminal=where, done=done, of=of)
 
 
 def _taken_over(state: Picking, tote: Tote, found: Claim) -> Result | None:

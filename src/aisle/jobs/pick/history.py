@@ -14,6 +14,10 @@ HISTORY = 100
 """So many steps can be undone, last first."""
 
 
+LAID = "laid"
+"""Why goods in hand are asked for that somebody else says lie at a place (Back.why, Back.place)."""
+
+
 class Before(NamedTuple):
     """What a line stood at before a step, for undo."""
 
@@ -33,7 +37,7 @@ class Laid(NamedTuple):
 
 class Back(NamedTuple):
     """Goods in hand of an order that has left the round; `why` as in the messages: rejected, finished, claimed,
-    given, or left_over for what found no room on its line."""
+    given, left_over for what found no room on its line, or laid for what lies at its place by the word of another."""
 
     letter: str
     why: str

@@ -18,6 +18,7 @@ from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
 from aisle.jobs.pick import hands, offers, picking
 from aisle.jobs.pick import orders as pick_orders
+from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import take as pick_take
 from aisle.jobs.pick import view as pick_view
@@ -51,7 +52,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 14
+    version = 15
     journalled = True
 
     def begin(self) -> Picking:
@@ -81,7 +82,7 @@ class PickJob:
 
     def holds(self, state: Picking) -> tuple[str, ...]:
         """The orders of the round whose lines are here, and those with goods in hand that somebody took over."""
-        left = (back.order for back in state.back if back.why == "claimed")
+        left = (back.order for back in state.back if back.passed_on)
         return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.here), *left)))
 
     def view(self, state: Picking) -> Step:
@@ -131,14 +132,16 @@ def _next(state: Picking, event: Event, context: Context) -> Result:
 def _after_all(state: Picking, event: Event, context: Context) -> Result:
     """No order is left: what is in hand goes back first; then a scan opens what comes next."""
     match event:
+        case Thing(meanings) if pick_passed.is_meant(state) and (place := _place_of(meanings)):
+            return pick_put.at_place(state, place, context)
         case _ if state.back:
-            passed = any(back.passed_on for back in state.back)
+            passed = pick_passed.in_hand(state)
             return Turn(state, (), Verdict(WRONG, msg("pick.answer_first" if passed else "pick.put_back_first")))
         case Command("u"):
             return pick_take.undo(state, context)
         case Thing():
             return Turn(state, (Close(said=event),))
-    return Turn(state, (), Verdict(INFO, msg("pick.put_back_done")))
+    return Turn(state, (), Verdict(INFO, pick_passed.settled(state)))
 
 
 def _awaited(state: Picking) -> str:
@@ -256,7 +259,7 @@ def _back(state: Picking, context: Context) -> Result:
         asked = state._replace(ways=(Way("leave"),))
         return Turn(asked, (), Verdict(ASK, msg("pick.leave_hand", count=hands.to_be_back(state))))
     if not state.totes:
-        return Turn(state, (Close(Verdict(GOOD, msg("pick.put_back_done"))),))
+        return Turn(state, (Close(Verdict(GOOD, pick_passed.settled(state))),))
     if not state.many or state.phase == "wait":
         return _left(state, context)
     if state.phase == "done":
@@ -273,7 +276,7 @@ def _thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> R
     """The first meaning that these orders can use wins; otherwise the first says why not."""
     usable = _usable(state, meanings)
     places = {take.place.casefold() for take in state.takes if take.place}
-    place = next((m for m in meanings if m.kind == LOCATION), None)
+    place = _place_of(meanings)
     if place and (not usable or (state.needs_place and place.key.casefold() in places)):
         return _at_place(state, place, context)
     if len(usable) > 1:
@@ -287,6 +290,10 @@ def _thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> R
     if first.kind == PERSON:
         return wrong(state, "pick.person", name=first.label or first.key)
     return Turn(state._replace(ways=()), (), Verdict(WRONG, msg("count_log.not_this", what=what_is(first))))
+
+
+def _place_of(meanings: tuple[Meaning, ...]) -> Meaning | None:
+    return next((m for m in meanings if m.kind == LOCATION), None)
 
 
 def _usable(state: Picking, meanings: tuple[Meaning, ...]) -> list[Meaning]:
@@ -307,6 +314,8 @@ def _at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
         index = state.at if state.at in here else here[0]
         ready = picking.go_to(state._replace(place=meaning.key, ways=()), index)
         return Turn(ready, (), Verdict(GOOD, msg("pick.at_place", place=meaning.key, label=state.takes[index].label)))
+    if pick_passed.is_meant(state):
+        return pick_put.at_place(state, meaning, context)
     take = state.take
     if take is None:
         return Turn(state)
@@ -388,5 +397,5 @@ def _round_way(state: Picking, way: Way, context: Context) -> Result:
         case "leave":
             return _left(state, context)
         case "handed_over":
-            return pick_put.handed_over(state)
+            return pick_passed.handed_over(state)
     return pick_put.put_back(state, context)

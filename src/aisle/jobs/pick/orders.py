@@ -8,7 +8,9 @@ from typing import Any
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
+from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick import picking
+from aisle.jobs.pick.history import LAID
 from aisle.jobs.pick.picking import Picking, Tote
 from aisle.jobs.pick.undo import shifted
 from aisle.jobs.pick.walk import Take, is_nothing, takes
@@ -43,7 +45,7 @@ def look(orders: Iterable[str], *, wish: bool = True) -> tuple[Effect, ...]:
 
 def look_again(state: Picking, *, wish: bool = True) -> tuple[Effect, ...]:
     """Asks for all orders of the round."""
-    gone = dict.fromkeys(back.order for back in state.back if back.free)
+    gone = dict.fromkeys(back.order for back in state.back if back.free or back.passed_on or back.why == LAID)
     return look((*(tote.order for tote in state.totes), *gone), wish=wish)
 
 
@@ -51,7 +53,8 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
     """The order as the cache has it, with what is still on its way to the service laid over it."""
     tote = picking.tote_of(state, order)
     if tote is None:
-        return pick_given.reopened(state, order, row or {})
+        told = pick_passed.news(state, order, row or {})
+        return told if told.verdict else pick_given.reopened(state, order, row or {})
     if row is None:
         # One that is being picked goes on from what is known of it.
         return Turn(state, (Wish("order", order),)) if tote.here else left(state, tote, "no_order")

@@ -9,10 +9,10 @@ from typing import Any
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Close, Context, Query, Remark, Turn, Write
 from aisle.jobs.pick import claim as pick_claim
-from aisle.jobs.pick import hands, picking
+from aisle.jobs.pick import hands, passed, picking
 from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
-from aisle.jobs.pick.history import Did
+from aisle.jobs.pick.history import LAID, Did
 from aisle.jobs.pick.picking import Asked, Picking, Tote, Way, did
 from aisle.jobs.pick.why import wrong
 from aisle.jobs.view import GOOD, INFO, Verdict, msg
@@ -35,11 +35,12 @@ def waits(tags: Iterable[Any]) -> bool:
 def at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
     """A place that was used before is taken at once; a shelf of these orders, and any other, is asked about first."""
     place = meaning.key
-    if not hands.held(state, state.only):
+    if not hands.held(state, state.only) and not passed.is_meant(state):
         return _nothing(state)
     if any(step.laid and step.place == place for step in state.history):
         return put_down(state, place, context)
-    if any(take.place.casefold() == place.casefold() for take in state.takes):
+    shelves = (*(take.place for take in state.takes), *(back.place for back in passed.in_hand(state)))
+    if place.casefold() in map(str.casefold, shelves):
         return _shelf(state, place)
     return pick_why.ask(state, pick_why.SPOT, meaning, location_code=place)
 
@@ -74,7 +75,8 @@ def _nothing(state: Picking) -> Result:
 def _shelf(state: Picking, place: str) -> Result:
     if state.many:
         return wrong(state, "pick.put_on_round_shelf", Way("put_here", place), place=place)
-    return wrong(state, "pick.put_on_shelf", Way("put_here", place), place=place, order=state.order)
+    order = state.order or state.back[0].order
+    return wrong(state, "pick.put_on_shelf", Way("put_here", place), place=place, order=order)
 
 
 def told_spot(state: Picking, row: Mapping[str, Any], context: Context) -> Result:
@@ -88,6 +90,8 @@ def told_spot(state: Picking, row: Mapping[str, Any], context: Context) -> Resul
 
 def put_down(state: Picking, place: str, context: Context, *, others: bool = False) -> Result:
     """All that is in hand of the totes that are meant; what `others` have in hand only where somebody says so."""
+    if passed.is_meant(state):
+        return passed.put_down(state, place, context)
     theirs = hands.held(state, state.only)
     if theirs and not others and not hands.in_hand(state, state.only):
         return wrong(state, "pick.put_others", Way("put_others", place), place=place, count=theirs)
@@ -122,26 +126,20 @@ def put_back(state: Picking, context: Context) -> Result:
     """What was in hand of orders that left the round is where it was; that is all where nothing can be undone."""
     settled = pick_claim.settled(state)
     booked = tuple(back for back in state.back if back.free or back.passed_on)
-    told = Verdict(GOOD, msg("pick.put_back_done"))
-    state = state._replace(back=(), ways=(), phase=state.phase if state.totes else "done")
+    laid = tuple(back for back in state.back if back.why == LAID)
+    stay = laid if len(laid) < len(state.back) else ()  # it has its own answer, after that to the others
+    told = Verdict(GOOD, msg("pick.laid_there" if laid and not stay else "pick.put_back_done"))
+    state = state._replace(back=stay, ways=(), phase=state.phase if state.totes else "done")
     if booked:
         state = did(state, Did(back=booked))
         return Turn(state, (*settled, *pick_write.put_back(booked, context.store, context.user)), told)
-    return Turn(state, settled, told) if state.totes else Turn(state, (*settled, Close(told)))
-
-
-def handed_over(state: Picking) -> Result:
-    """Whoever picks their orders now has the goods: they stay picked, and the rest is still to be put back."""
-    back = tuple(each for each in state.back if not each.passed_on)
-    count = hands.to_be_back(state) - sum((each.quantity for each in back), Decimal(0))
-    told = Verdict(GOOD, msg("pick.handed_over", count=count))
-    if not back and not state.totes:
-        return Turn(state, (Close(told),))
-    return Turn(state._replace(back=back, ways=()), (), told)
+    return Turn(state, settled, told) if state.totes or stay else Turn(state, (*settled, Close(told)))
 
 
 def take_back(state: Picking, step: Did, context: Context) -> Result:
-    """What was put back is in hand after all."""
+    """What was put back, or put down for somebody else, is in hand after all."""
+    if step.place:
+        return passed.picked_up(state, step, context)
     writes = pick_write.put_back(step.back, context.store, context.user, undone=True)
     count = sum((back.quantity for back in step.back), Decimal(0))
     told = Verdict(GOOD, msg("pick.put_back_undone", count=count))

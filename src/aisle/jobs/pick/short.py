@@ -62,7 +62,7 @@ class ShortJob:
 
     name = "short"
     steps: tuple[str, ...] = ("short.ways", "short.which", "short.why")
-    version = 1
+    version = 2
     journalled = True
 
     def begin(self) -> Shortage:
@@ -71,7 +71,8 @@ class ShortJob:
 
     def open(self, state: Shortage) -> Open:
         """The numbers of the page; letters turn it."""
-        return Open(choices=state.numbered, letters="np", by_hand=state.phase == "why")
+        stand_for = (state.asked,) if state.sure else (*state.own, *((state.asked,) if state.asked else ()))
+        return Open(choices=state.numbered, letters="np", by_hand=state.phase == "why", stand_for=stand_for)
 
     def prefers(self, state: Shortage) -> tuple[str, ...]:
         """A place to take it from, or the product that was found after all."""
@@ -87,6 +88,10 @@ class ShortJob:
 
     def step(self, state: Shortage, event: Event, context: Context) -> Result:
         """A number or a place decides; the product itself leads back to the pick."""
+        turn = self._step(state, event, context)
+        return turn._replace(state=_more(turn.state))
+
+    def _step(self, state: Shortage, event: Event, context: Context) -> Result:
         match event:
             case Opened(args):
                 return _opened(args, context)
@@ -166,10 +171,10 @@ def _answered(state: Shortage, id_: str, rows: tuple[Mapping[str, Any], ...], co
     match id_:
         case "spots":
             state = state._replace(spots=kept_spots(state.spots, rows))
-            return _more(state) if state.known else state._replace(known=True, ways=_ways_of(state))
+            return state if state.known else state._replace(known=True, ways=_ways_of(state))
         case "reasons":
             found = fitting(reasons(context.policy.short_reasons, rows), state.place)
-            return _more(state._replace(reasons=kept_reasons(state.reasons, found)))
+            return state._replace(reasons=kept_reasons(state.reasons, found))
         case "sheet":
             return state._replace(sheet=sheet(rows[0], context.now) if rows else None)
         case "around":
@@ -184,7 +189,10 @@ def _ways_of(state: Shortage) -> tuple[Way, ...]:
 
 
 def _more(state: Shortage) -> Shortage:
-    """Ways that were not heard of before, behind those that have a number already."""
+    """Ways that were not heard of before, behind those that have a number already; what a scan led to keeps its own
+    while it is offered."""
+    if state.asked:
+        return state
     return state._replace(ways=(*state.ways, *(way for way in _ways_of(state) if way not in state.ways)))
 
 
@@ -192,8 +200,8 @@ def _more(state: Shortage) -> Shortage:
 
 
 def _chosen(state: Shortage, choice: int) -> Result:
-    if state.asked:
-        way, state = state.asked, state._replace(asked=None)
+    way, state = state.asked, state._replace(asked=None)
+    if way and (way.kind == "reject" or choice > len(state.own)):
         if way.kind == "product":
             return Turn(state, (Start("lookup", {"product_number": way.key}),))
         if way.kind == "reject":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from aisle.jobs.pick.short_ways import Reason, Spot, Way
 from aisle.jobs.sheet import Around, Sheet
@@ -57,6 +58,14 @@ class Shortage(NamedTuple):
     @property
     def numbered(self) -> int:
         """How many numbers are open."""
-        if self.asked:
-            return 1
-        return len({"ways": self.ways, "which": self.orders, "why": self.reasons}[self.phase])
+        return 1 if self.sure else len(self.own) + int(self.asked is not None)
+
+    @property
+    def own(self) -> tuple[Any, ...]:
+        """What the page itself gives to choose from, by its numbers: what a scan led to is offered behind it."""
+        return {"ways": self.ways, "which": self.orders, "why": self.reasons}[self.phase]
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is asked if the order is really to be rejected: a page of its own."""
+        return self.asked is not None and self.asked.kind == "reject"

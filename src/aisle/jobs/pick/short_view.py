@@ -15,7 +15,7 @@ PROMPTS = {"ways": "short.prompt", "which": "short.prompt_which", "why": "short.
 
 def view(state: Shortage) -> Detail:
     """The page of a phase."""
-    blocks: tuple[Block, ...] = () if state.asked and state.asked.kind == "reject" else (_asks(state),)
+    blocks: tuple[Block, ...] = () if state.sure else (_asks(state),)
     if state.phase == "ways":
         blocks = (_ways(state), around_block(state.around), *_others(state))
     return Detail(
@@ -82,9 +82,8 @@ def _coming(state: Shortage) -> Msg | None:
 
 def _ways(state: Shortage) -> Block:
     title = msg("short.ways")
-    numbered = 0 if state.asked else len(state.ways)
     rows = tuple(_way(state, way) for way in state.ways)
-    return Block(title, rows, numbered, tight=True)
+    return Block(title, rows, len(rows), tight=True)
 
 
 def _way(state: Shortage, way: Way) -> Cells:
@@ -132,4 +131,4 @@ def _asks(state: Shortage) -> Block:
     else:
         rows = tuple((raw(reason.words),) for reason in state.reasons)
         title = msg("short.reasons")
-    return Block(title, rows, 0 if state.asked else len(rows), tight=True)
+    return Block(title, rows, len(rows), tight=True)

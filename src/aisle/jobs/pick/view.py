@@ -9,6 +9,8 @@ from aisle.jobs import numbers
 from aisle.jobs.base import priced
 from aisle.jobs.house.note import Note
 from aisle.jobs.pick import hands, offers, picking
+from aisle.jobs.pick import passed as pick_passed
+from aisle.jobs.pick.history import LAID, Back
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.walk import Take, is_nothing, pieces
 from aisle.jobs.view import BACK, GOOD, INFO, ON, Fact, Hint, Line, Msg, Step, Stop, Verdict, msg, raw
@@ -46,6 +48,7 @@ CAME_BACK = {
     "finished": "pick.note_back_finished",
     "claimed": "pick.note_back_claimed",
     "given": "pick.note_back_given",
+    LAID: "pick.note_back_laid",
     "empty": "pick.note_back_empty",
     "left_over": "pick.note_back_left_over",
 }
@@ -224,6 +227,8 @@ def _way(state: Picking, way: Way) -> Msg:
         return msg("pick.way_leave_out", tote=picking.letter_of(state, way.key))
     if way.kind == "put_back" and any(back.passed_on for back in state.back):
         return msg("pick.way_is_back")
+    if way.kind == "put_back" and all(back.why == LAID for back in state.back):
+        return msg("pick.way_is_laid")
     if way.kind == "put_back" and len(state.back) > 1:
         return msg("pick.way_put_back_all")
     if way.kind == "leave" and state.back:
@@ -318,7 +323,8 @@ def _done_prompt(state: Picking, in_hand: bool) -> Msg:
 def _back_prompt(state: Picking) -> Msg:
     """Scans go on where an order is left to be picked."""
     if len(offers.choices(state)) < 2:
-        return msg("pick.prompt_back")
+        laid = state.back[0].place if state.back[0].why == LAID else ""
+        return msg("pick.prompt_laid", place=laid) if laid else msg("pick.prompt_back")
     return msg("pick.prompt_choice" if state.totes and state.phase != "wait" else "move.prompt_choice")
 
 
@@ -344,19 +350,24 @@ def _back_step(state: Picking) -> Step:
         coming=tuple(Stop(back.place, label.format(back.letter, back.label), back.quantity) for back in listed),
         choices=_choices(state),
         hints=_back(),
-        ahead=msg("pick.ahead_hand" if any(back.passed_on for back in state.back) else "pick.ahead_back"),
+        ahead=msg("pick.ahead_hand" if any(map(_is_for_others, state.back)) else "pick.ahead_back"),
     )
 
 
 def _all_back(state: Picking) -> Step:
     """Everything is where it was, and no order is left."""
     undo = (Hint("u", msg("hint.undo")),) if state.history else ()
-    note = Line("note", msg("pick.put_back_done"))
+    note = Line("note", pick_passed.settled(state))
     return Step(state.step, _title(state), msg("pick.prompt_back_done"), lines=(note,), hints=(*undo, *_back()))
 
 
+def _is_for_others(back: Back) -> bool:
+    """Whether it is of an order that somebody else picks."""
+    return back.passed_on or back.why == LAID
+
+
 def _left_why(state: Picking) -> str:
-    if state.back[0].passed_on:
+    if _is_for_others(state.back[0]):
         return "pick.order_passed_on"
     return "pick.too_many" if state.back[0].why == "left_over" else "pick.order_left"
 

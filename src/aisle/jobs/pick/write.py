@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Write
@@ -94,7 +95,7 @@ def put_down(
     laid = tuple(Laid(take.order, take.line, quantity) for take, quantity in each if quantity)
     if not laid:
         return state, ()
-    writes = _movements(state, laid, store, user, to={"location_code": place})
+    writes = _movements(_lines_of(state, laid), store, user, to={"location_code": place})
     down = picking.moved(state, laid, 1)._replace(ways=(), only="")
     return did(down, Did(laid=laid, place=place)), writes
 
@@ -105,8 +106,13 @@ def pick_up(state: Picking, step: Did, store: str, user: str) -> tuple[Picking, 
     laid = tuple(each for each in step.laid if lying.get((each.order, each.line), 0) >= each.quantity)
     if not laid:
         return state, ()
-    writes = _movements(state, laid, store, user, came={"location_code": step.place})
+    writes = _movements(_lines_of(state, laid), store, user, came={"location_code": step.place})
     return picking.moved(state, laid, -1), writes
+
+
+def _lines_of(state: Picking, laid: Iterable[Laid]) -> list[tuple[Take, Decimal]]:
+    takes = {(take.order, take.line): take for take in state.takes}
+    return [(takes[each.order, each.line], each.quantity) for each in laid]
 
 
 def put_back(backs: Iterable[Back], store: str, user: str, *, undone: bool = False) -> tuple[Write, ...]:
@@ -118,6 +124,16 @@ def put_back(backs: Iterable[Back], store: str, user: str, *, undone: bool = Fal
     backs = tuple(backs)
     returned = _returned([back for back in backs if back.passed_on], store, undone=undone)
     return (*returned, *_laid_back([back for back in backs if back.free], store, user, undone=undone))
+
+
+def put_for_others(
+    backs: Iterable[Back], place: str, store: str, user: str, *, undone: bool = False
+) -> tuple[Write, ...]:
+    """Goods of orders that somebody else picks now are laid at a place for their lines, or are in hand again."""
+    there: Mapping[str, str] = {"location_code": place}
+    came, to = (there, {}) if undone else ({}, there)
+    held = [(back.line, back.quantity) for back in backs if back.line]
+    return _movements(held, store, user, came=came, to=to)
 
 
 def _returned(backs: Iterable[Back], store: str, *, undone: bool) -> tuple[Write, ...]:
@@ -148,8 +164,7 @@ def _laid_back(backs: Iterable[Back], store: str, user: str, *, undone: bool) ->
 
 
 def _movements(
-    state: Picking,
-    laid: tuple[Laid, ...],
+    held: Iterable[tuple[Take, Decimal]],
     store: str,
     user: str,
     *,
@@ -157,17 +172,16 @@ def _movements(
     to: Mapping[str, str] | None = None,
 ) -> tuple[Write, ...]:
     """Goods of order lines from one place to another; no place is the hand."""
-    products = {(take.order, take.line): take.product for take in state.takes}
     items: dict[str, list[dict[str, Any]]] = {}
-    for order, line, quantity in laid:
-        holder = {"customer_order_number": order, "customer_order_line_number": line}
+    for take, quantity in held:
+        holder = {"customer_order_number": take.order, "customer_order_line_number": take.line}
         item = {
-            "product_number": products[order, line],
+            "product_number": take.product,
             "quantity": quantity,
             "from_location": {**holder, **(came or {})},
             "to_location": {**holder, **(to or {})},
         }
-        items.setdefault(order, []).append(item)
+        items.setdefault(take.order, []).append(item)
     return tuple(_movement(order, found, store, user) for order, found in items.items())
 
 

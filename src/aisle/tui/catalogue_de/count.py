@@ -158,6 +158,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.all_stops": ("{counted}; fertig", "{counted}. Alle Plätze sind gezählt; d sendet"),
     "count.last_stop": ("Der letzte", "Kein anderer Platz ist übrig; d, wenn fertig"),
     "count.later": ("Zu {place:~}", "Auf später verschoben; zu {place:~}"),
+    "count.later_nowhere": (
+        "Ohne Platz",
+        "Auf später verschoben; jetzt: ohne Platz",
+        "Auf später verschoben; jetzt: ohne Platz, der Rest der Filiale",
+    ),
     "count.undone": ("{was} → {now}", "Storno: {was} → {now}", "Rückgängig: {label:~} von {was} auf {now}"),
     "count.undone_all": ("{was} → keine", "Rückgängig: {label:~} ist nicht mehr gezählt"),
     "count.nothing_to_undo": ("Nichts da", "Es gibt nichts rückgängig zu machen"),

@@ -65,6 +65,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Heads, facts and hints
     "home.taken": ("Belegt", "In Arbeit"),
     "home.taken_by": ("{who:~}", "bei {who:~}"),
+    "home.left_by": ("{who:~}", "{who:~} ist weg", "{who:~} ist weg seit {at}"),
     "head.order": "Auftrag",
     "head.pickup": ("Zum", "Abholung"),
     "head.customer": "Kunde",
@@ -284,6 +285,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Die Einstellungen dafür sind falsch. aisle doctor starten, der sagt wo.",
     ),
     "session.why_again": ("Nochmal machen!", "{what:~} Nochmal machen.", "{what} Nochmal machen."),
+    "session.word": ("{more}", "{more} · {what}"),
     "session.shut_out": (
         "Token erneuern",
         "Token oder Filiale abgelehnt: neuer Token in {file:~}",
@@ -328,12 +330,18 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "settings.mended": ("Datei richtig", "Die Datei der Einstellungen ist wieder richtig"),
     # Inputs that no rule takes
+    "input.cut": ("Noch mal scannen", "Der Scan kam in Stücken. Noch mal scannen"),
     "input.long": ("Zu lang", "Das ist zu lang für einen Code: {text:~}"),
     "input.nothing": ("Nichts zu lesen", "In diesem Scan steht nichts Lesbares. Nochmal scannen"),
     "input.letter": ("Kein Befehl {text:~}", "Den Befehl „{text:~}“ gibt es hier nicht"),
     "input.page": ("Keine Seite mehr", "Es gibt keine weitere Seite"),
     "input.by_hand": ("Nur tippen", "Ein Scan bestätigt nicht: die Nummer tippen"),
     "input.moved": ("Neu wählen", "Die Nummern sind neu: noch einmal wählen"),
+    "input.after": (
+        "Noch einmal",
+        "{text:~}: erst scannen",
+        "{text:~} kam nach einem ungültigen Scan: neu tippen",
+    ),
     "input.choice": (
         "Kein {text:~}; b: zurück",
         "Keine Auswahl {text:~}; b: zurück",

@@ -64,7 +64,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Auftrag ist abgelehnt: {count} dorthin zurück, wo es war.",
     ),
     "pick.note_back_finished": ("{count} in der Hand", "Der Auftrag ist zu, und {count} davon sind noch in der Hand."),
-    "pick.note_back_claimed": ("{count} in der Hand", "{count} an den geben, der jetzt pickt, oder zurücklegen."),
+    "pick.note_back_claimed": (
+        "{count} in der Hand",
+        "{count} dem geben, der jetzt pickt, zurücklegen, oder den Abholplatz scannen, an dem du es ablegst.",
+    ),
     "pick.note_back_empty": ("{count} zurücklegen", "Der Auftrag hat keine Positionen mehr: {count} zurücklegen."),
     "pick.ahead_back": ("Zurück", "Zurückzulegen"),
     "pick.totes_in_hand": ("In der Hand: {totes}", "In der Hand: Kiste {totes}"),
@@ -289,14 +292,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.claimed_since": (
         "Pickt: {who:~}",
         "{who:~} pickt {order}",
-        "{who:~} pickt {order} seit {at:time}: {done} von {of}",
-        "{who:~} pickt {order} seit {at:time}: {done} von {of} gepickt. Stattdessen hier picken?",
+        "{who:~} pickt {order} seit {at}: {done} von {of}",
+        "{who:~} pickt {order} seit {at}: {done} von {of} gepickt. Stattdessen hier picken?",
     ),
     "pick.claimed_at": (
         "Pickt: {who:~}",
         "{who:~} pickt {order}",
-        "{who:~} pickt {order} seit {at:time}: {done} von {of}",
-        "{who:~} pickt {order} seit {at:time} an {terminal:~}: {done} von {of} gepickt. Stattdessen hier picken?",
+        "{who:~} pickt {order} seit {at}: {done} von {of}",
+        "{who:~} pickt {order} seit {at} an {terminal:~}: {done} von {of} gepickt. Stattdessen hier picken?",
     ),
     "pick.claimed_by_you": (
         "Anderswo offen",

@@ -42,7 +42,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_back_given": (
         "{count} übergeben",
-        "Die Kiste mit {count} dem geben, der den Auftrag jetzt hat; was gepickt ist, bleibt beim Auftrag.",
+        "Die Kiste mit {count} dem geben, der den Auftrag jetzt hat, oder für ihn ablegen und den Platz scannen.",
     ),
     "pick.urgent": ("Eilig", "{order} ist eilig", "Auftrag {order} ist eilig, sagt {who:~}"),
     "pick.urgent_round": (
@@ -156,6 +156,23 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.lying": ("{count} in Hand", "{count} in Hand, ablegen"),
     "pick.in_place_again": ("An {place}", "Zurück: wieder an {place}", "Zurück: {label:~} wieder von {place}"),
     "pick.back_settled": ("Erledigt", "Woanders erledigt", "Was zu viel war, ist woanders erledigt"),
+    "pick.prompt_laid": ("Dort ablegen", "An {place} ablegen, dann 1"),
+    "pick.way_is_laid": ("Liegt dort", "Es liegt jetzt dort"),
+    "pick.laid_there": ("Liegt dort", "Alles liegt, wo es gebucht ist"),
+    "pick.note_back_laid": (
+        "{count} dort ablegen",
+        "Jemand anders sagte, dass {count} davon schon dort liegen: dort ablegen, was du in der Hand hast.",
+    ),
+    "pick.back_laid": (
+        "An {place}? {count}",
+        "{count} an {place} gebucht",
+        "Jemand hat {count} von Auftrag {order} aus deiner Hand an {place} gebucht: dort ablegen",
+    ),
+    "pick.back_not_laid": (
+        "Wieder in Hand",
+        "{order} wieder in Hand",
+        "Auftrag {order} ist an keinem Platz mehr abgelegt",
+    ),
     "pick.put_others": (
         "Nicht bei dir",
         "Nicht in deiner Hand: {count}",

@@ -158,6 +158,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.all_stops": ("{counted}; all done", "{counted}. Every place is counted; d sends it"),
     "count.last_stop": ("It is the last", "No other place is left; d when done"),
     "count.later": ("Go to {place:~}", "Left for later; go to {place:~}"),
+    "count.later_nowhere": (
+        "No place",
+        "Left for later; next: no place",
+        "Left for later; next: no place, the rest of the store",
+    ),
     "count.undone": ("{was} → {now}", "Undone: {was} → {now}", "Undone: {label:~} back from {was} to {now}"),
     "count.undone_all": ("{was} → none", "Undone: {label:~} is not counted any more"),
     "count.nothing_to_undo": ("Nothing to undo", "There is nothing to undo"),

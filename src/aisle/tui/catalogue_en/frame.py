@@ -65,6 +65,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Heads, facts and hints
     "home.taken": ("Taken", "Somebody has it"),
     "home.taken_by": ("{who:~}", "{who:~} has it"),
+    "home.left_by": ("{who:~}", "{who:~} left it", "{who:~} left it {at}"),
     "head.order": "Order",
     "head.pickup": ("For", "Pickup"),
     "head.customer": "Customer",
@@ -274,6 +275,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "The settings for it are wrong. Run aisle doctor, it says where.",
     ),
     "session.why_again": ("Do it again!", "{what:~} Do it again.", "{what} Do it again."),
+    "session.word": ("{more}", "{more} · {what}"),
     "session.shut_out": (
         "New token needed",
         "Token or store refused: new token in {file:~}",
@@ -318,12 +320,18 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "settings.mended": ("Settings fine", "The settings file is right again"),
     # Inputs that no rule takes
+    "input.cut": ("Scan it again", "That scan came in pieces. Scan it again"),
     "input.long": ("Too long", "That is too long for a code: {text:~}"),
     "input.nothing": ("Nothing to read", "Nothing to read in that scan. Scan it again"),
     "input.letter": ("No command {text:~}", "There is no command “{text:~}” here"),
     "input.page": ("No further page", "There is no further page"),
     "input.by_hand": ("By hand only", "A scan does not confirm: type the number"),
     "input.moved": ("Look again", "The numbers are new: choose again"),
+    "input.after": (
+        "Say it again",
+        "{text:~}: scan first, then type",
+        "{text:~} followed a scan not taken: type it again",
+    ),
     "input.choice": (
         "No {text:~}; b is back",
         "No choice {text:~}; b goes back",

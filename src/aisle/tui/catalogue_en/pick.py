@@ -61,7 +61,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_back_rejected": ("Put back {count}", "The order was rejected: put back {count} where it was."),
     "pick.note_back_rejected_here": ("Put back {count}", "The order is rejected: put back {count} where it was."),
     "pick.note_back_finished": ("{count} in hand", "The order is closed, and {count} of it is still in hand."),
-    "pick.note_back_claimed": ("{count} in hand", "Hand {count} over to whoever picks it now, or put it back."),
+    "pick.note_back_claimed": (
+        "{count} in hand",
+        "Hand {count} over to whoever picks it now, put it back, or scan the pick-up place where you lay it.",
+    ),
     "pick.note_back_empty": ("Put back {count}", "The order has no lines any more: put back {count}."),
     "pick.ahead_back": ("Back", "To be put back"),
     "pick.totes_in_hand": ("In hand: {totes}", "In hand: tote {totes}"),
@@ -271,14 +274,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.claimed_since": (
         "{who:~} picks it",
         "{who:~} is picking {order}",
-        "{who:~} picks {order} since {at:time}: {done} of {of}",
-        "{who:~} picks {order} since {at:time}: {done} of {of} picked. Pick it here instead?",
+        "{who:~} picks {order} since {at}: {done} of {of}",
+        "{who:~} picks {order} since {at}: {done} of {of} picked. Pick it here instead?",
     ),
     "pick.claimed_at": (
         "{who:~} picks it",
         "{who:~} is picking {order}",
-        "{who:~} picks {order} since {at:time}: {done} of {of}",
-        "{who:~} picks {order} since {at:time} on {terminal:~}: {done} of {of} picked. Pick it here instead?",
+        "{who:~} picks {order} since {at}: {done} of {of}",
+        "{who:~} picks {order} since {at} on {terminal:~}: {done} of {of} picked. Pick it here instead?",
     ),
     "pick.claimed_by_you": (
         "Open elsewhere",

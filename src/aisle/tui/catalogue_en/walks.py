@@ -46,7 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_back_given": (
         "Hand over {count}",
-        "Hand the tote with {count} to whoever has the order now; the order keeps what is picked.",
+        "Hand the tote with {count} to whoever has the order now, or lay it down for him and scan the place.",
     ),
     "pick.urgent": ("It is urgent", "{order} is urgent", "{who:~} says that order {order} is urgent"),
     "pick.urgent_round": (
@@ -152,6 +152,19 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.lying": ("{count} in hand", "{count} in hand, put down"),
     "pick.in_place_again": ("At {place}", "Undone: at {place} again", "Undone: {label:~} is taken at {place} again"),
     "pick.back_settled": ("Settled", "Settled elsewhere", "What was too many is settled elsewhere"),
+    "pick.prompt_laid": ("Lay it there", "Lay it at {place}, then type 1"),
+    "pick.way_is_laid": ("It lies there", "It lies there now"),
+    "pick.laid_there": ("It lies there", "All of it lies where it is booked"),
+    "pick.note_back_laid": (
+        "Lay {count} there",
+        "Somebody else said that {count} of it lie there already: lay there what you have in hand.",
+    ),
+    "pick.back_laid": (
+        "At {place}? {count}",
+        "{count} booked at {place}",
+        "{count} in your hand of order {order} were put down at {place} by somebody else: lay them there",
+    ),
+    "pick.back_not_laid": ("In hand again", "{order} is in hand again", "Order {order} is booked at no place any more"),
     "pick.put_others": (
         "Not in your hand",
         "Not in your hand: {count}",

@@ -161,6 +161,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.all_stops": ("{counted} ; fini", "{counted}. Chaque emplacement est compté ; d envoie"),
     "count.last_stop": ("Le dernier", "Il ne reste pas d'autre emplacement ; d pour finir"),
     "count.later": ("Aller à {place:~}", "Plus tard ; aller à {place:~}"),
+    "count.later_nowhere": (
+        "Sans lieu",
+        "Plus tard ; ensuite : sans emplacement",
+        "Plus tard ; ensuite : sans emplacement, le reste du magasin",
+    ),
     "count.undone": ("{was} → {now}", "Annulé : {was} → {now}", "Annulé : {label:~} revient de {was} à {now}"),
     "count.undone_all": ("{was} → rien", "Annulé : {label:~} n'est plus compté"),
     "count.nothing_to_undo": ("Rien à annuler", "Il n'y a rien à annuler"),

@@ -65,6 +65,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Heads, facts and hints
     "home.taken": ("Prise", "Quelqu'un l'a prise"),
     "home.taken_by": ("{who:~}", "prise par {who:~}"),
+    "home.left_by": ("{who:~}", "laissée : {who:~}", "laissée par {who:~}, {at}"),
     "head.order": "Commande",
     "head.pickup": ("Pour", "Retrait"),
     "head.customer": "Client",
@@ -281,6 +282,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Les réglages pour lui sont faux. Lancer aisle doctor, il dit où.",
     ),
     "session.why_again": ("À refaire !", "{what:~} À refaire.", "{what} À refaire."),
+    "session.word": ("{more}", "{more} · {what}"),
     "session.shut_out": (
         "Nouveau jeton !",
         "Jeton ou magasin refusé : nouveau jeton dans {file:~}",
@@ -325,12 +327,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "settings.mended": ("Réglages bons", "Le fichier de réglages est de nouveau correct"),
     # Inputs that no rule takes
+    "input.cut": ("Scanner encore", "Ce scan est arrivé en morceaux. Scanner encore"),
     "input.long": ("Trop long", "C'est trop long pour un code : {text:~}"),
     "input.nothing": ("Rien à lire", "Rien à lire dans ce scan. Rescanner"),
     "input.letter": ("Pas d'action {text:~}", "Il n'y a pas d'action « {text:~} » ici"),
     "input.page": ("Pas d'autre page", "Il n'y a pas d'autre page"),
     "input.by_hand": ("À la main", "Un scan ne confirme pas : taper le numéro"),
     "input.moved": ("Revoir", "Les numéros ont changé : choisir encore"),
+    "input.after": ("Répéter", "{text:~} : scanner d'abord", "{text:~} suivait un scan non pris : le taper encore"),
     "input.choice": (
         "{text:~} ? b : retour",
         "Pas de choix {text:~} ; b : retour",

@@ -61,7 +61,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_back_rejected": ("Replacer {count}", "La commande a été rejetée : replacer {count}."),
     "pick.note_back_rejected_here": ("Replacer {count}", "La commande est rejetée : replacer {count}."),
     "pick.note_back_finished": ("{count} en main", "La commande est clôturée, et il en reste {count} en main."),
-    "pick.note_back_claimed": ("{count} en main", "Donner {count} à qui la prépare maintenant, ou remettre en place."),
+    "pick.note_back_claimed": (
+        "{count} en main",
+        "Donner {count} à qui la prépare maintenant, remettre en place, ou scanner le lieu de retrait où tu le poses.",
+    ),
     "pick.note_back_empty": ("Replacer {count}", "La commande n'a plus de lignes : replacer {count}."),
     "pick.ahead_back": ("Replacer", "À remettre en place"),
     "pick.totes_in_hand": ("En main : {totes}", "En main : bac {totes}"),
@@ -294,14 +297,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.claimed_since": (
         "Prise : {who:~}",
         "{who:~} prépare {order}",
-        "{who:~} prépare {order} depuis {at:time} : {done} sur {of}",
-        "{who:~} prépare {order} depuis {at:time} : {done} sur {of} prélevés. La préparer ici quand même ?",
+        "{who:~} prépare {order} depuis {at} : {done} sur {of}",
+        "{who:~} prépare {order} depuis {at} : {done} sur {of} prélevés. La préparer ici quand même ?",
     ),
     "pick.claimed_at": (
         "Prise : {who:~}",
         "{who:~} prépare {order}",
-        "{who:~} prépare {order} depuis {at:time} : {done} sur {of}",
-        "{who:~} prépare {order} depuis {at:time} sur {terminal:~} : {done} sur {of}. La préparer ici quand même ?",
+        "{who:~} prépare {order} depuis {at} : {done} sur {of}",
+        "{who:~} prépare {order} depuis {at} sur {terminal:~} : {done} sur {of}. La préparer ici quand même ?",
     ),
     "pick.claimed_by_you": (
         "Ouverte ailleurs",

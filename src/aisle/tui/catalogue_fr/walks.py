@@ -46,7 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_back_given": (
         "Donner {count}",
-        "Donner le bac avec {count} à qui a la commande maintenant ; la commande garde ce qui est prélevé.",
+        "Donner le bac avec {count} à qui a la commande maintenant, ou le poser pour lui et scanner le lieu.",
     ),
     "pick.urgent": ("Urgent", "{order} est urgent", "La commande {order} est urgente, selon {who:~}"),
     "pick.urgent_round": (
@@ -160,6 +160,23 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.lying": ("{count} en main", "{count} en main, à poser"),
     "pick.in_place_again": ("À {place}", "Annulé : de nouveau à {place}", "Annulé : {label:~} de nouveau à {place}"),
     "pick.back_settled": ("Réglé", "Réglé ailleurs", "Ce qui était de trop est réglé ailleurs"),
+    "pick.prompt_laid": ("Pose-le là", "Poser à {place}, puis taper 1"),
+    "pick.way_is_laid": ("C'est là", "C'est posé là"),
+    "pick.laid_there": ("C'est posé", "Tout est là où c'est noté"),
+    "pick.note_back_laid": (
+        "Poser {count} là",
+        "Un autre a dit que {count} s'y trouvent déjà : pose là ce que tu as en main.",
+    ),
+    "pick.back_laid": (
+        "À {place} ? {count}",
+        "{count} noté à {place}",
+        "Un autre a noté à {place} {count} de la commande {order} que tu as en main : pose-les là",
+    ),
+    "pick.back_not_laid": (
+        "Encore en main",
+        "{order} encore en main",
+        "La commande {order} n'est plus posée nulle part",
+    ),
     "pick.put_others": (
         "Pas dans ta main",
         "Pas dans ta main : {count}",

@@ -158,6 +158,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.all_stops": ("{counted}; klaar", "{counted}. Elke plek is geteld; d verzendt"),
     "count.last_stop": ("De laatste", "Er is geen andere plek; d als het klaar is"),
     "count.later": ("Ga naar {place:~}", "Dit komt later; ga naar {place:~}"),
+    "count.later_nowhere": (
+        "Geen plek",
+        "Dit komt later; nu: geen plek",
+        "Dit komt later; nu: geen plek, de rest van de winkel",
+    ),
     "count.undone": ("{was} → {now}", "Ongedaan: {was} → {now}", "Ongedaan: {label:~} terug van {was} naar {now}"),
     "count.undone_all": ("{was} → geen", "Ongedaan: {label:~} is niet meer geteld"),
     "count.nothing_to_undo": ("Kan niet terug", "Er valt niets ongedaan te maken"),

@@ -65,6 +65,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Heads, facts and hints
     "home.taken": ("Bezet", "bij iemand"),
     "home.taken_by": ("{who:~}", "bij {who:~}"),
+    "home.left_by": ("{who:~}", "{who:~} is weg", "{who:~} is weg sinds {at}"),
     "head.order": "Order",
     "head.pickup": ("Voor", "Afhalen"),
     "head.customer": "Klant",
@@ -277,6 +278,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "De instellingen ervoor zijn fout. Start aisle doctor, die zegt waar.",
     ),
     "session.why_again": ("Doe het opnieuw!", "{what:~} Doe het opnieuw.", "{what} Doe het opnieuw."),
+    "session.word": ("{more}", "{more} · {what}"),
     "session.shut_out": (
         "Nieuw token nodig",
         "Token of winkel geweigerd: nieuw token in {file:~}",
@@ -321,12 +323,18 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "settings.mended": ("Instelling goed", "Het bestand met instellingen klopt weer"),
     # Inputs that no rule takes
+    "input.cut": ("Scan opnieuw", "Die scan kwam in stukken. Scan opnieuw"),
     "input.long": ("Te lang", "Dat is te lang voor een code: {text:~}"),
     "input.nothing": ("Niets te lezen", "In die scan staat niets te lezen. Scan opnieuw"),
     "input.letter": ("Geen opdracht {text:~}", "Opdracht “{text:~}” bestaat hier niet"),
     "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
     "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het nummer"),
     "input.moved": ("Kijk opnieuw", "De nummers zijn nieuw: kies opnieuw"),
+    "input.after": (
+        "Nog eens",
+        "{text:~}: eerst scannen",
+        "{text:~} kwam na een mislukte scan: typ het opnieuw",
+    ),
     "input.choice": (
         "Geen {text:~}; b is terug",
         "Geen keuze {text:~}; b gaat terug",

@@ -64,7 +64,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "De order is nu afgewezen: leg {count} terug waar het lag.",
     ),
     "pick.note_back_finished": ("{count} in de hand", "De order is afgesloten, en er is nog {count} van in de hand."),
-    "pick.note_back_claimed": ("{count} in de hand", "Geef {count} aan wie nu pickt, of leg het terug."),
+    "pick.note_back_claimed": (
+        "{count} in de hand",
+        "Geef {count} aan wie nu pickt, leg het terug, of scan de ophaalplaats waar je het neerlegt.",
+    ),
     "pick.note_back_empty": ("Leg {count} terug", "De order heeft geen regels meer: leg {count} terug."),
     "pick.ahead_back": ("Terug", "Terug te leggen"),
     "pick.totes_in_hand": ("Vast: {totes}", "In de hand: bak {totes}"),
@@ -293,14 +296,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.claimed_since": (
         "{who:~} pickt al",
         "{who:~} pickt {order} al",
-        "{who:~} pickt {order} sinds {at:time}: {done} van {of}",
-        "{who:~} pickt {order} sinds {at:time}: {done} van {of} gepickt. Toch hier picken?",
+        "{who:~} pickt {order} sinds {at}: {done} van {of}",
+        "{who:~} pickt {order} sinds {at}: {done} van {of} gepickt. Toch hier picken?",
     ),
     "pick.claimed_at": (
         "{who:~} pickt al",
         "{who:~} pickt {order} al",
-        "{who:~} pickt {order} sinds {at:time}: {done} van {of}",
-        "{who:~} pickt {order} sinds {at:time} op {terminal:~}: {done} van {of} gepickt. Toch hier picken?",
+        "{who:~} pickt {order} sinds {at}: {done} van {of}",
+        "{who:~} pickt {order} sinds {at} op {terminal:~}: {done} van {of} gepickt. Toch hier picken?",
     ),
     "pick.claimed_by_you": (
         "Elders open",

@@ -38,7 +38,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_back_given": (
         "Geef {count} over",
-        "Geef de bak met {count} aan wie de order nu heeft; de order houdt wat gepickt is.",
+        "Geef de bak met {count} aan wie de order nu heeft, of leg het voor hem neer en scan de plaats.",
     ),
     "pick.urgent": ("Heeft haast", "{order} heeft haast", "Order {order} heeft haast, volgens {who:~}"),
     "pick.urgent_round": (
@@ -148,6 +148,19 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.lying": ("{count} vast", "{count} vast, leg neer"),
     "pick.in_place_again": ("Op {place}", "Ongedaan: weer op {place}", "Ongedaan: {label:~} weer van {place}"),
     "pick.back_settled": ("Afgehandeld", "Elders afgehandeld", "Wat te veel was, is elders afgehandeld"),
+    "pick.prompt_laid": ("Leg het daar", "Leg het op {place}, typ dan 1"),
+    "pick.way_is_laid": ("Het ligt er", "Het ligt er nu"),
+    "pick.laid_there": ("Het ligt er", "Alles ligt waar het geboekt is"),
+    "pick.note_back_laid": (
+        "Leg er {count} neer",
+        "Iemand anders zei dat er al {count} van ligt: leg daar neer wat je in de hand hebt.",
+    ),
+    "pick.back_laid": (
+        "Op {place}? {count}",
+        "{count} geboekt op {place}",
+        "Iemand anders boekte {count} van order {order} uit jouw hand op {place}: leg het daar neer",
+    ),
+    "pick.back_not_laid": ("Weer in de hand", "{order} weer in de hand", "Order {order} is nergens meer neergelegd"),
     "pick.put_others": (
         "Niet bij jou",
         "Niet in jouw hand: {count}",

@@ -121,7 +121,7 @@ def _lines(text: str, label: str) -> tuple[Line, ...]:
 def _past(text: str, label: str) -> tuple[Happened, ...]:
     by = text or "Ben Okafor"
     return (
-        Happened("2026-11-20T10:02:11Z", by, "closed", CRISPS, why=text or "Not enough", word="noted"),
+        Happened("2026-11-20T10:02:11Z", by, "short", CRISPS, why=text or "Not enough", word="noted"),
         Happened("2026-11-20T10:01:40Z", by, "pick", CRISPS, Decimal(1)),
         Happened("2026-11-20T09:58:02Z", by, "pick", label, Decimal(3)),
         Happened("2026-11-20T09:57:30Z", by, "claimed"),
@@ -159,6 +159,11 @@ def order_rejected(text: str) -> Frame:
 def order_unknown(text: str) -> Frame:
     """This host does not know it; the link is down."""
     return _frame(OrderPageJob().view(Page(text or "99871")), None, OFFLINE)
+
+
+def order_absent(text: str) -> Frame:
+    """The service does not know it."""
+    return _frame(OrderPageJob().view(Page(text or "99871", absent=True)))
 
 
 def _acting(text: str, **fields: object) -> Acting:
@@ -206,6 +211,12 @@ def order_walked(text: str) -> Frame:
     walked = _order(1, text)._replace(urgent=True, urgent_by=text or "Carla Fernandes", walker=who)
     told = Verdict(GOOD, msg("act.told_urgent", order="100030"))
     return _frame(OrderPageJob().view(_page(text, order=walked)), told)
+
+
+def order_left(text: str) -> Frame:
+    """Who has begun it left it."""
+    left = _order(1, text)._replace(claimed=True, left=msg("moment", at="2026-11-19T16:20:00Z"))
+    return _frame(OrderPageJob().view(_page(text, order=left)), None)
 
 
 def act_split(text: str) -> Frame:
@@ -328,7 +339,9 @@ BOARD = (
     ("order", "all", order),
     ("order", "rejected", order_rejected),
     ("order", "unknown", order_unknown),
+    ("order", "absent", order_absent),
     ("order", "walked", order_walked),
+    ("order", "left", order_left),
     ("order.lines", "choose", order_lines),
     ("act.what", "many", act_what),
     ("act.why", "reject", act_why),

@@ -53,6 +53,7 @@ def _listed(size: int = 12, colours: bool = True) -> Palette:
     told = {
         "letters": LETTERS,
         "choices": CHOICES,
+        "numbered": 0,
         "open": ("home", "pick"),
         "signed_in": True,
         "language": "en",

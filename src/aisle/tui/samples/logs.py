@@ -47,6 +47,7 @@ def _entries(text: str) -> tuple[Entry, ...]:
             text or source,
             text or reference,
             review=review,
+            work=text or source,
         )
         for at, (key, label, change, reason, source, place, reference, review) in enumerate(GOODS)
     )

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from aisle.jobs.pick.gather import WalkJob
 from aisle.jobs.pick.gather_state import Chosen, Gathering
-from aisle.jobs.pick.history import Back, Before, Did
+from aisle.jobs.pick.history import LAID, Back, Before, Did
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.picking import Picking, Tote, Way, with_takes, with_tote
 from aisle.jobs.pick.walk import Take
@@ -151,7 +151,7 @@ def _round_wait(text: str) -> Frame:
     ways = (Way("take_over", text or "100051"), Way("leave_out", text or "100051"))
     state = Picking(tuple(tote._replace(here=tote.letter == "A") for tote in _round(text).totes), many=True, ways=ways)
     told = {"order": text or "100051", "who": text or "Ben Okafor", "terminal": text or "handheld-2"}
-    at = "2026-11-20T10:32:00Z"
+    at = msg("moment", at="2026-11-20T10:32:00Z")
     verdict = Verdict(ASK, msg("pick.claimed_at", at=at, done=Decimal(2), of=Decimal(5), **told))
     return _frame(PickJob().view(state), verdict, Link("live", 4.0), serial=5)
 
@@ -189,6 +189,15 @@ def _given_away(text: str) -> Frame:
     out = msg("pick.out_given", tote="B", order="100051", who=text or "Ben Okafor")
     told = Verdict(WRONG, msg("pick.out_hand", what=out, count=Decimal(of)))
     return _frame(PickJob().view(_round(text)._replace(back=back)), told, Link("live", 4.0), serial=8)
+
+
+def _put_by_another(text: str) -> Frame:
+    """Somebody else said that goods lie at a place which are in this hand."""
+    number, label, _, of, _ = PRODUCTS[0]
+    back = (Back("B", LAID, number, text or label, Decimal(of), "PU-01", order="100051", line=_picking(text).takes[0]),)
+    told = Verdict(WRONG, msg("pick.back_laid", order=text or "100051", count=of, place="PU-01"))
+    state = _picking(text)._replace(totes=(), takes=(), phase="done", back=back)
+    return _frame(PickJob().view(state), told, Link("live", 4.0), serial=8)
 
 
 def _pick_left_over(text: str) -> Frame:
@@ -246,6 +255,7 @@ PICKS: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pick.product", "taken_over", _pick_taken_over),
     ("pick.product", "given", _pick_given),
     ("pick.back", "given", _given_away),
+    ("pick.back", "laid", _put_by_another),
     ("pick.back", "left_over", _pick_left_over),
     ("pick.product", "round", _round_stop),
     ("pick.product", "foreign", _round_foreign),

@@ -72,6 +72,7 @@ def _listed(text: str) -> tuple[Listed, ...]:
         rows.append(Listed(f"10{index * 7 + 4:04}", who, due, index + 1, of, Decimal(max(0, 8 - index))))
     rows[1] = rows[1]._replace(taken=True, by=text or "Ben Okafor")
     rows[4] = rows[4]._replace(taken=True)
+    rows[5] = rows[5]._replace(taken=True, by=text or "Ben Okafor", left=msg("moment", at="2026-11-19T16:20:00Z"))
     return tuple(rows)
 
 

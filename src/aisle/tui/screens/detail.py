@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Detail, Hint, Mark, Msg, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Detail, Hint, Mark, Msg, msg, numbered_rows
 from aisle.jobs.view import Line as Told
 from aisle.text import fit, fit_middle, width, wrap
 from aisle.tui.catalogue import LONGEST, Voice
@@ -178,14 +178,15 @@ def _pared(head: list[Line], rows: int, view: Detail, box: Box) -> list[Line]:
 def _foot(view: Detail, hints: Sequence[Hint], box: Box, spare: int = 0) -> list[Line]:
     """All choices, under each other where there is room, and under them the letters; together where rows are few. On
     `spare` lines letters keep their words."""
-    choices = choice_items(view.choices, box.cells, box.voice)
+    after = numbered_rows(view)
+    choices = choice_items(view.choices, box.cells, box.voice, after=after)
     if len(choices) > box.rows // 6:
-        choices = choice_flow(view.choices, box.cells, box.voice)
+        choices = choice_flow(view.choices, box.cells, box.voice, after)
     feet = 2 if box.rows >= 9 else 1
     feet = max(feet, min(spare, box.rows // 2) - len(choices))
     foot = [*choices, *hint_lines(hints, box.cells, box.voice, feet)[:feet]]
     if len(foot) > box.rows // 2:
-        foot = command_flow(view.choices, hints, box.cells, box.voice, box.rows // 2)
+        foot = command_flow(view.choices, hints, box.cells, box.voice, box.rows // 2, after)
     return foot[: max(0, box.rows - 1)]
 
 

@@ -9,7 +9,7 @@ from aisle.jobs.view import PAGES, ListWindow, Msg, Row, msg, raw
 from aisle.text import fit_middle, told_apart, width, wrap
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens.painted import Line, beside, padded
-from aisle.tui.screens.parts import bar, choice_flow, choice_items, command_flow, hint_lines, lines_over
+from aisle.tui.screens.parts import MANY, bar, choice_flow, choice_items, command_flow, hint_lines, lines_over
 from aisle.tui.screens.step import Box
 from aisle.tuples import NamedTuple
 
@@ -102,12 +102,16 @@ def least(view: ListWindow, box: Box) -> int:
     """The rows below which a row of the window or a command would not be seen."""
     if _has_aside(view, box):
         return len(view.rows)
-    return _lines_of(view, box) + len(command_flow(view.choices, view.hints, box.cells, box.voice))
+    return _lines_of(view, box) + len(_commands(view, box))
+
+
+def _commands(view: ListWindow, box: Box, rows: int = MANY) -> list[Line]:
+    return command_flow(view.choices, view.hints, box.cells, box.voice, rows, view.numbered)
 
 
 def _foot(view: ListWindow, box: Box) -> list[Line]:
     """Commands, and under them the letters; side by side where rows are few. A blank line comes last."""
-    choices = choice_flow(view.choices, box.cells, box.voice)
+    choices = choice_flow(view.choices, box.cells, box.voice, view.numbered)
     needed = _lines_of(view, box) if _lines_of(view, box) < box.rows else len(view.rows)
     spare = box.rows - len(choices) - needed - 2
     foot = [*choices, *hint_lines(view.hints, box.cells, box.voice, 1 if box.rows < SMALL else max(2, spare))]
@@ -115,11 +119,11 @@ def _foot(view: ListWindow, box: Box) -> list[Line]:
         half = box.rows // 2
         left = box.rows - max(needed, EMPTY)
         most = max(1, max(half, left) if view.choices else min(half, box.rows - needed))
-        foot = command_flow(view.choices, view.hints, box.cells, box.voice, most)
+        foot = _commands(view, box, most)
     elif len(foot) + needed > box.rows:  # a row of the list is worth more than lines of their own
-        foot = min(foot, command_flow(view.choices, view.hints, box.cells, box.voice), key=len)
+        foot = min(foot, _commands(view, box), key=len)
         if len(foot) + needed == box.rows + 1:  # the last row is met on no other page
-            tight = command_flow(view.choices, view.hints, box.cells, box.voice, len(foot) - 1)
+            tight = _commands(view, box, len(foot) - 1)
             foot = min(foot, tight, key=len)
     foot = foot[: max(0, box.rows - 1)]
     wanted = _lines_of(view, box) + (1 if view.rows else 0)
@@ -131,7 +135,7 @@ def _with_aside(view: ListWindow, box: Box) -> Listed:
     listed = _list(view, box._replace(cells=left - 1))
     title: Line = [(box.voice.short(msg("choices.title"), ASIDE), "head")]
     hints = [line for hint in view.hints for line in hint_lines((hint,), ASIDE, box.voice)]
-    choices = choice_items(view.choices, ASIDE, box.voice)
+    choices = choice_items(view.choices, ASIDE, box.voice, after=view.numbered)
     aside = [*([title, *choices, []] if choices else []), *hints][: box.rows]
     missing: list[Line] = [[] for _ in range(box.rows - len(aside))]
     rule = "|" if box.voice.plain else "│"
