@@ -12,16 +12,19 @@ import apsw
 import pytest
 
 from aisle.courier.pull import progress
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Step
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Detail, Frame, Step, numbered_rows, raw
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.host.signals import CourierSocket
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session import watch
+from aisle.local.session.asking import Asking
 from aisle.local.session.keeper import REPLAY
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.scan.inputs import Decoded, Key, Line, Typed
+from aisle.scan.meaning import PRODUCT, Meaning, Thing
 from aisle.settings import Settings
 from aisle.tui.screens.frame import paint
 from aisle.tui.screens.painted import plain
@@ -92,6 +95,21 @@ def test_a_badge_signs_in_and_the_terminal_remembers_it(home: Home) -> None:
         assert say(session, "o").view.name == "sign_in"
     with at(home) as session:
         assert session._frame().view.name == "sign_in"
+
+
+def test_a_terminal_that_has_the_name_of_one_that_is_gone_remembers_nobody(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with at(home) as session:
+        say(session, "BADGE-U1", "4101")
+        signed_in = session._clock()
+    monkeypatch.setattr(watch, "terminal_since", lambda _settings: signed_in - 3600)
+    with at(home) as session:
+        assert session._frame().user == "Anna Kovac"
+    monkeypatch.setattr(watch, "terminal_since", lambda _settings: signed_in + 3600)
+    with at(home) as session:
+        assert session._frame().view.name == "sign_in"
+        assert say(session, "BADGE-U1").view.name.startswith("pick."), "her work is where she left it"
 
 
 def test_what_the_store_knows_as_something_else_is_nobodys_name(home: Home) -> None:
@@ -187,6 +205,22 @@ def test_what_was_not_taken_is_said_though_more_came_in_one_write(home: Home) ->
     assert sent(home) == {1: Decimal(1), 2: Decimal(2)}
 
 
+def test_a_number_that_was_meant_for_a_refused_scan_is_not_taken_for_what_is_open(home: Home) -> None:
+    with at(home, user="U1") as session:
+        assert told(say(session, "4101", BARCODES[1])) == (GOOD, "pick.taken")
+        frame = say(session, "12345678", "3", "2")
+        assert told(frame) == (WRONG, "session.not_all")
+        assert "input.after" in repr(frame.verdict)
+        assert sent(home) == {2: Decimal(1)}
+        say(session, "96385074", "1")
+        assert session._frame().view.name.startswith("pick."), "nor does it choose what the refusal offers"
+        say(session, "12345678", BARCODES[1], "3")
+        assert sent(home) == {2: Decimal(3)}, "it was meant for the scan before it"
+        say(session, "12345678")
+        say(session, "2")
+        assert sent(home) == {2: Decimal(2)}, "by then the refusal was on the screen"
+
+
 def test_the_choices_under_several_refusals_are_of_the_one_that_is_named(home: Home) -> None:
     with at(home, user="U1") as session:
         say(session, "4101")
@@ -225,6 +259,14 @@ def _writer(home: Home) -> Iterator[Cache]:
     connection: apsw.Connection = open_cache(home.folder, writer=True)
     yield Cache(connection, "0001")
     connection.close()
+
+
+def test_rows_have_no_numbers_while_two_readings_do() -> None:
+    page = Detail("place", raw("A-1"), raw(""), blocks=(Block(raw("Here"), ((raw("Tea"),),), numbered=1),))
+    ways = tuple(Thing((Meaning(PRODUCT, key, key),)) for key in ("P1", "P2"))
+    shown = Asking(ways=ways).over(page)
+    assert (numbered_rows(shown), len(shown.choices)) == (0, 2)
+    assert Asking().over(page) == page
 
 
 def test_typing_filters_the_orders_and_leaves_no_trace(home: Home) -> None:
@@ -306,3 +348,26 @@ def test_lists_ask_for_no_more_rows_than_the_screen_shows(home: Home) -> None:
         for rows, wanted in ((8, 2), (16, 5), (20, 7), (24, 10), (50, 36)):
             session.resize(40, rows)
             assert session._context().rows == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "lead", "expected"),
+    [
+        ("-2", "[A", (GOOD, "pick.at_place")),
+        (BARCODES[1], "[A", (GOOD, "pick.taken")),
+        (BARCODES[1][3:], f"[{BARCODES[1][:3]}", (GOOD, "pick.taken")),
+        ("X-7-7", "[B", (WRONG, "input.cut")),
+        ("3", "[A", (GOOD, "pick.taken")),
+        ("cheese", "[A", (WRONG, "pick.unknown")),
+        (BARCODES[1], "[Z", (WRONG, "input.cut")),
+    ],
+    ids=["place", "key", "barcode", "unknown", "typed", "words", "either"],
+)
+def test_what_a_key_that_was_cut_off_may_have_taken_of_a_code_is_its_own_where_that_is_known(
+    home: Home, text: str, lead: str, expected: tuple[str, str]
+) -> None:
+    """A piece of an escape sequence right before a scan makes no other scan of it."""
+    Cache(open_cache(home.folder, writer=True), "0001").put_locations([goods.location(f"Z{BARCODES[1]}", 9)])
+    with at(home, user="U1") as session:
+        say(session, "4102", "b", "4101", BARCODES[1])
+        assert told(session.take([Line(text, "cr", 0.0, 0.0, 0.0, lead=lead)], 0.0)) == expected

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from aisle.jobs.base import Start
 from aisle.jobs.view import Detail, Frame, ListWindow
-from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.cache.schema import ABSENT
+from aisle.local.cache.writer import ABSENT_KEPT, Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.remarks import remarks
@@ -174,3 +176,21 @@ def test_a_claim_for_somebody_that_another_one_outdid_meanwhile_is_told(
     assert polled is not None
     assert polled.verdict is not None
     assert (polled.verdict.text.id, dict(polled.verdict.text.args)["name"]) == ("act.outdone", "Anna Kovac")
+
+
+def test_a_page_says_that_the_service_has_no_such_order_once_it_has_said_so(home: Home, session: Session) -> None:
+    def notes(frame: Frame | None) -> list[str]:
+        assert frame is not None
+        assert isinstance(frame.view, Detail)
+        return [line.text.id for line in frame.view.lines]
+
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.forget_orders(["2468"], read_began=session._clock() - 60)
+    session._absorb(session._stack.open(Start("order", {"order_number": "2468"}), session._context()), "")
+    assert "order.unknown" in notes(session.poll()), "what it said a minute ago may be otherwise now"
+    cache.forget_orders([str(number) for number in range(5000, 5150)], read_began=session._clock())
+    cache.forget_orders(["2468"], read_began=session._clock())
+    assert "order.absent" in notes(session.poll())
+    cache.put_orders([goods.order("2468", goods.line(1, "P1", 3))], lines_known=True, read_began=2.0)
+    assert "order.absent" not in notes(session.poll())
+    assert len(cache.cursor(ABSENT) or ()) == ABSENT_KEPT

@@ -13,7 +13,7 @@ import pytest
 from aisle.courier.pull import progress
 from aisle.errors import StorageError
 from aisle.jobs.base import Start
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Step
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Step, msg
 from aisle.local.cache.writer import Sync
 from aisle.local.db import fetch_one
 from aisle.local.host.home import Home
@@ -23,6 +23,7 @@ from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.wishes import take_wishes
 from aisle.local.reads.reads import Reads
+from aisle.local.session.by_itself import STANDS
 from aisle.local.session.lookout import HEARTBEAT, STALE, TELL_AGAIN
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
@@ -115,6 +116,15 @@ def test_a_poll_bears_a_locked_outbox_and_a_host_without_processes(home: Home, m
     session.close()
 
 
+def word(session: Session) -> Msg:
+    """What came by itself, before what an input was answered with."""
+    verdict = session._frame().verdict
+    assert verdict is not None
+    more = dict(verdict.text.args)["more"]
+    assert isinstance(more, Msg)
+    return more
+
+
 def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: Home) -> None:
     with at(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
         now = [session._clock()]
@@ -131,13 +141,21 @@ def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: Home) -> 
 
         home.lock.touch()
         say(session, "4101")
-        assert told_at("refused", 1) == (WRONG, "session.shut_out")
-        verdict = session._frame().verdict
-        assert verdict is not None
-        assert dict(verdict.text.args) == {"store": "0001", "file": "dock.token"}
+        assert told_at("refused", 1) == (GOOD, "pick.opened"), "what a scan was just answered with is not hidden"
+        assert told_at("refused", STANDS) == (WRONG, "session.word")
+        assert session.bells == 3
+        assert word(session) == msg("session.shut_out", store="0001", file="dock.token")
         assert told(say(session, BARCODES[0])) == (GOOD, "pick.taken")
-        assert told_at("refused", 1) == (GOOD, "pick.taken"), "it was told just now"
-        assert told_at("refused", TELL_AGAIN) == (WRONG, "session.shut_out")
+        assert told_at("refused", STANDS) == (GOOD, "pick.taken"), "it was told just now"
+        assert told_at("refused", TELL_AGAIN) == (WRONG, "session.word")
+        assert told_at("live", 1) == (INFO, "session.word")
+        assert word(session) == msg("session.let_in"), "one word takes the place of another"
+        say(session, BARCODES[0])
+        assert told_at("refused", 1)[0] == WRONG, "the scan's"
+        assert told_at("live", 1)[0] == WRONG
+        say(session, "h", "b")
+        assert told_at("live", 1) == ("", ""), "what is over before it could be told is not told"
+        assert told_at("refused", 1) == (WRONG, "session.shut_out"), "alone where nothing is answered"
         assert told_at("live", 1) == (INFO, "session.let_in")
         say(session, BARCODES[0])
         assert told_at("live", 1)[1] != "session.let_in"

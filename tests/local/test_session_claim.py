@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from aisle.jobs.view import ASK, GOOD, INFO, ListWindow, Step, msg
+from aisle.jobs.base import Context, Remark, Write
+from aisle.jobs.desk import order_page_view, orders_rows, orders_view
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, ListWindow, Step, msg
 from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.db import transaction
 from aisle.local.host.home import Home
 from aisle.local.outbox import journal
+from aisle.local.outbox.operation import MOVEMENT, UPDATE, Author, Intent
 from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.remarks import GIVEN, keep_remark
 from aisle.local.reads.reads import Reads
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
@@ -51,6 +58,16 @@ def listed(session: Session) -> list[str]:
     view = session._frame().view
     assert isinstance(view, ListWindow)
     return [each.cells[1].id for each in view.rows]
+
+
+def board(home: Home, number: str = "4101") -> tuple[str, str]:
+    """The ids of what the board and the page of an order say of who works on it."""
+    reads = Reads(home, open_outbox(home.folder))
+    (found,) = reads.query("orders_by_number", {"orders": [number]})[0]
+    order = orders_rows.listed(found, Context("0001", "U6", now=datetime.now(UTC).isoformat()))
+    told = order_page_view.claim(order)
+    assert told is not None
+    return orders_view.claim(order).id, told.id
 
 
 def test_two_people_on_one_host_are_asked_told_and_added_up(home: Home) -> None:
@@ -107,6 +124,65 @@ def test_what_the_one_before_put_back_is_not_picked_for_the_one_who_took_over(
         assert view.done == picked
 
 
+def give(home: Home, order: str, user: str) -> None:
+    """A supervisor has given an order of somebody's walk to another."""
+    body = {"orders": {"order_number": order, "is_claimed": True}}
+    claim = Write(UPDATE, (f"order/{order}",), {"store_number": "0001"}, {}, body, user=user)
+    outbox = open_outbox(home.folder)
+    with transaction(outbox):
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        Outbox(outbox).enqueue([Intent(claim, occurred_at=at)], Author("0001", "U3"))
+        keep_remark(outbox, Remark(GIVEN, order, user), "U3", time.time())
+
+
+def test_what_is_in_hand_of_an_order_that_was_given_away_is_booked_by_the_other_by_a_number_alone(home: Home) -> None:
+    """Whoever has the goods is told of it then, and nothing that he says books them once more."""
+    put(home, goods.order("4103", goods.line(1, "P2", 2, preferred_location_code="A-2")), 1.0)
+    Cache(open_cache(home.folder, writer=True), "0001").put_locations([goods.location("PU-1", 9, tags=["pickup"])])
+    with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
+        say(anna, "4103", f"2*{BARCODES[1]}")
+        give(home, "4103", "U2")
+        assert told(anna.poll() or anna._frame()) == (WRONG, "pick.out_hand")
+        assert walker(home, "4103") == "", "who only has its goods in hand walks it no more"
+        say(ben, "4103")
+        assert told(say(ben, "PU-1")) == (ASK, "pick.put_others")
+        assert moved(home, "4103") == 0
+        assert walker(home, "4103") == "U2"
+        assert told(say(ben, "1")) == (GOOD, "pick.put_down")
+        assert told(anna.poll() or anna._frame()) == (WRONG, "pick.back_laid")
+        assert say(anna, "1").view.name == "home"
+        assert moved(home, "4103") == 2
+        (line,) = row(home, "4103")["lines"]
+        assert line["picked_quantity"] == 2
+    assert len([op for op in Outbox(open_outbox(home.folder)).unfinished() if op.operation == MOVEMENT]) == 1
+
+
+def test_what_was_handed_over_is_in_the_hand_of_whoever_has_the_order_now(home: Home) -> None:
+    put(home, goods.order("4103", goods.line(1, "P2", 2, preferred_location_code="A-2")), 1.0)
+    Cache(open_cache(home.folder, writer=True), "0001").put_locations([goods.location("PU-1", 9, tags=["pickup"])])
+    with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
+        say(anna, "4103", f"2*{BARCODES[1]}")
+        give(home, "4103", "U2")
+        anna.poll()
+        say(ben, "4103")
+        assert say(anna, "1").view.name == "home"
+        assert told(ben.poll() or ben._frame()) == (INFO, "pick.beside_left_hand")
+        assert told(say(ben, "PU-1")) == (GOOD, "pick.put_down")
+        assert moved(home, "4103") == 2
+
+
+def walker(home: Home, number: str) -> str:
+    """In whose round an order is, for whoever looks at the board."""
+    reads = Reads(home, open_outbox(home.folder))
+    (found,) = reads.query("orders_by_number", {"orders": [number]})[0]
+    return str(found["walker"])
+
+
+def moved(home: Home, number: str) -> Decimal:
+    """How many of an order lie at a place."""
+    return sum((line["moved_quantity"] for line in row(home, number)["lines"]), Decimal(0))
+
+
 def test_two_people_who_scan_before_either_sees_the_other_are_added_up(home: Home) -> None:
     with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
         say(anna, "4101")
@@ -136,6 +212,22 @@ def test_what_one_left_elsewhere_is_not_asked_about(home: Home) -> None:
         with at(home, "t2", "U1") as hand:
             assert row(home)["claim_open"] is False
             assert told(say(hand, "4101")) == (GOOD, "pick.opened")
+
+
+def test_who_began_an_order_and_left_it_is_told_so_until_it_is_open_again(home: Home) -> None:
+    with at(home, "dock", "U1") as anna, at(home, "t2", "U2") as ben:
+        say(anna, "4101", BARCODES[1])
+        ben.poll()
+        assert listed(ben)[0] == "home.taken_by"
+        assert board(home) == ("raw", "order.claimed_silent")
+        say(anna, "b")
+        ben.poll()
+        assert (listed(ben)[0], board(home)) == ("home.left_by", ("home.left_by", "order.left_by"))
+        assert row(home)["claim_left"] >= row(home)["claimed_on"]
+        say(anna, "4101")
+        ben.poll()
+        assert listed(ben)[0] == "home.taken_by"
+        assert "claim_left" not in row(home)
 
 
 def test_the_work_of_a_dead_terminal_is_adopted_and_nobody_is_asked(

@@ -13,7 +13,7 @@ import pytest
 
 from aisle.jobs.base import BY_HAND, Settle, SignIn
 from aisle.jobs.pin import TYPED_MS
-from aisle.jobs.view import Frame, ListWindow, Msg
+from aisle.jobs.view import ASK, GOOD, WRONG, Frame, ListWindow, Msg, msg
 from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import fetch, migrate, transaction
 from aisle.local.host.home import Home
@@ -29,7 +29,7 @@ from aisle.local.session.session import Session
 from aisle.scan.inputs import Line, Typed
 from aisle.settings import Settings
 from tests.local import goods
-from tests.local.kit import update
+from tests.local.kit import rested, update
 
 PIN = "753190862413"
 FEATURES = "idempotency=30d, people, sign-in"
@@ -135,6 +135,30 @@ def test_it_is_asked_once_before_anything_is_noted_and_then_not_again(desk: Desk
     assert desk.rows()[1:] == [("person/U6", "U6", "4102")]
     desk.close()
     assert PIN.encode() not in written(desk, tmp_path / "trace.jsonl")
+
+
+def test_what_a_scan_was_answered_with_is_not_hidden_by_word_of_a_pin_that_is_waited_for(desk: Desk) -> None:
+    desk.link("offline")
+    desk.rejects("4101")
+    desk.says("b", "b", "b")
+    desk.says("4102")
+    desk.link("live")
+    asked = desk.says("87654321").verdict
+    assert asked is not None
+    assert asked.kind in (ASK, WRONG)
+    assert rested(desk.session).verdict == asked, "what is wrong or asked stays on the screen, and alone"
+    desk.session.bells = 0
+    taken = desk.says("P1").verdict
+    assert taken is not None
+    assert taken.kind == GOOD
+    assert desk.polled().verdict == taken
+    assert desk.session.bells == 0
+    both = rested(desk.session).verdict
+    assert both is not None
+    assert (both.kind, desk.session.bells) == (ASK, 3)
+    assert dict(both.text.args) == {"more": msg("pin.waits", count=1), "what": taken.text}
+    again = desk.says("P1").verdict
+    assert rested(desk.session).verdict == again, "it was told just now"
 
 
 @pytest.mark.parametrize("link", ["live", "offline"])
@@ -243,9 +267,10 @@ def test_without_a_link_it_is_noted_and_waits_and_its_owner_is_told_when_the_lin
     told = desk.polled().verdict
     assert told is None or told.text.id != "pin.waits", "nobody could judge it now"
     desk.link("live")
+    desk.says("h", "b")
     frame = desk.polled()
     assert frame.verdict is not None
-    assert (frame.verdict.text.id, dict(frame.verdict.text.args)["count"]) == ("pin.waits", 1)
+    assert frame.verdict.text == msg("pin.waits", count=1)
     frame = desk.opened("home.pin")
     assert ("count", 1) in [arg for line in frame.view.lines for arg in line.text.args]  # type: ignore[union-attr]
     desk.says(PIN)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.view import ASK, GOOD, INFO, Detail, Frame, Msg
+from aisle.jobs.view import ASK, GOOD, INFO, Detail, Frame, ListWindow, Msg
 from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Operation
@@ -111,6 +111,20 @@ def test_an_empty_place_is_offered_to_be_counted(home: Home) -> None:
         assert say(session, "1").view.name.startswith("count.")
 
 
+def test_another_product_leaves_the_ways_their_numbers_and_is_offered_behind_them(home: Home) -> None:
+    with at(home) as session:
+        own = ways(say(session, "s"))
+        frame = say(session, CODES[2])
+        assert (ways(frame), told(frame)[1]) == (own, "short.other_product")
+        say(session, ".")
+        assert isinstance(listed := say(session, "look up").view, ListWindow)
+        assert [row.key for row in listed.rows if row.cells[0].id == "short.way_product"] == [str(len(own) + 1)]
+        assert say(session, "b", str(len(own) + 1)).view.name == "lookup.product"
+        say(session, "b", CODES[2], "5")
+    found = {line["line_number"]: line for line in lines(home)}
+    assert found[1]["rejection_reason_code_description"] == "Damaged"
+
+
 def test_the_product_that_was_found_after_all_is_taken(home: Home) -> None:
     with at(home) as session:
         frame = say(session, "s", CODES[0])
@@ -139,7 +153,7 @@ def test_the_page_is_there_again_after_an_end_with_the_same_numbers(home: Home) 
         assert ways(frame)[:7] == ways(page)[:7]
         frame = say(session, "1")
         assert told(frame) == (ASK, "short.none_there")
-        assert say(session, "1").view.name == "pick.product"
+        assert say(session, str(len(ways(frame)) + 1)).view.name == "pick.product"
 
 
 def test_the_page_follows_what_the_service_says_meanwhile(home: Home) -> None:

@@ -315,6 +315,10 @@ def _token_in(handle: int, path: str) -> str:
         return stream.read().strip()
 
 
+_NUMBERED = "/dev/pts/"
+"""Devices that come and go, and have whatever number is free."""
+
+
 def terminal_name(
     settings: Settings, environ: Mapping[str, str] = os.environ, tty: Callable[[], str] | None = None
 ) -> str:
@@ -329,6 +333,23 @@ def terminal_name(
         return (tty or _tty)().removeprefix("/dev/").replace("/", "-") or "console"
     except OSError:
         return "console"
+
+
+def terminal_since(
+    settings: Settings, environ: Mapping[str, str] = os.environ, tty: Callable[[], str] | None = None
+) -> float:
+    """Since when the terminal's name is that of this one, in seconds since 1970; 0.0: as long as anybody knows.
+
+    The numbers of `/dev/pts` are given out again: a window that is opened today has the name of one that was closed
+    yesterday, and somebody else sits there.
+    """
+    if settings.terminal or environ.get("SSH_CLIENT"):
+        return 0.0
+    try:
+        device = (tty or _tty)()
+        return os.stat(device).st_ctime if device.startswith(_NUMBERED) else 0.0
+    except OSError:
+        return 0.0
 
 
 def _tty() -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from aisle.jobs import COUNTING
 from aisle.jobs.base import Context, Start
 from aisle.jobs.base import priced as as_price
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, unnumbered
 from aisle.jobs.view import raw as as_it_came
 from aisle.local.reads.reads import Reads
 from aisle.local.session.ear import name_of
@@ -71,7 +71,7 @@ class Asking(NamedTuple):
         if not self.ways:
             return view
         choices = tuple(as_it_came(name_of(way)) for way in self.ways)
-        return view._replace(choices=choices, prompt=msg("session.choose"))
+        return unnumbered(view)._replace(choices=choices, prompt=msg("session.choose"))
 
 
 NOTHING = Asking()

@@ -7,7 +7,7 @@ A part of aisle.local.session.session.
 from __future__ import annotations
 
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
-from aisle.scan.meaning import Said, Text, Thing, Unknown
+from aisle.scan.meaning import Either, Said, Text, Thing, Unknown
 from aisle.tuples import NamedTuple
 
 
@@ -21,6 +21,8 @@ class Covered(NamedTuple):
     question: Msg | None = None
     """What a scan was answered with that still waits for a number, with so many choices."""
     choices: int = 0
+    is_scan_refused: bool = False
+    """Whether the last scan was refused: a number after it was meant for that."""
 
     def after(self, said: Said, verdict: Verdict | None, choices: int) -> Covered:
         """One more line, what it was answered with, and how many choices there are now. A question that another scan
@@ -28,6 +30,8 @@ class Covered(NamedTuple):
         kind = verdict.kind if verdict else ""
         is_scan = isinstance(said, Thing | Unknown | Text)
         known, question = self._replace(is_last=False), None
+        if is_scan or isinstance(said, Either):
+            known = known._replace(is_scan_refused=kind == WRONG)
         if self.question and is_scan and (kind == ASK or choices != self.choices):
             known = known._with(self.question)
         if verdict and kind == WRONG:

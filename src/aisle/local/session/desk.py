@@ -91,6 +91,12 @@ class Desk(ABC):
         self._who = SignIn("", "")
         self._line = OpenLine()
         self._verdict: Verdict | None = None
+        self._word: tuple[Verdict | None, Verdict | None] = (None, None)
+        """What came by itself last: the answer to an input that it stands beside, and what is shown of both."""
+        self._answered = 0.0
+        """When something was answered last, in seconds since 1970."""
+        self._turned = ""
+        """What has come of the door to the service and is not told yet."""
         self._asking = NOTHING
         self._queue = Queue()
         self._serial = 0
@@ -120,7 +126,7 @@ class Desk(ABC):
     def _whose(self) -> SignIn:
         """Whom this terminal belongs to, nobody included."""
         shared = self._rooms.journal.is_held(self._terms.terminal)
-        stay = None if shared else self._rooms.journal.stay(self._terms.terminal)
+        stay = None if shared else self._rooms.journal.stay(self._terms.terminal, self._terms.since)
         who = SignIn(stay.user, stay.name) if stay else SignIn("", "")
         if self._terms.user and self._terms.user != who.user:
             who = SignIn(self._terms.user, self._terms.user)
@@ -142,6 +148,7 @@ class Desk(ABC):
         self._enter(who)
         if who.user and self._verdict is None:
             self._verdict = Verdict(INFO, msg("sign_in.done", name=who.name or who.user))
+            self._word = (None, self._verdict)
 
     def _enter(self, who: SignIn) -> None:
         """Puts up the first page of this person (or of nobody), and the jobs that were left open."""
@@ -163,6 +170,7 @@ class Desk(ABC):
         self._keeper.add(outcome, self._queue.at, raw, self._context())
         if outcome.verdict:
             self._verdict = outcome.verdict
+            self._answered = self._queue.at
             self._ring(outcome.verdict)
         self._asking = self._asking.on(self._stack.levels)
         if untold and outcome.covers and not self._commit():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from aisle.jobs.base import Query, Rows, Start, hides, listens
-from aisle.jobs.view import BACK, Hint, Msg, View
+from aisle.jobs.view import BACK, Hint, Msg, View, numbered_rows
 from aisle.local.session.stack import Level
 from aisle.scan.meaning import Back, Command, Said
 
@@ -91,6 +91,7 @@ def opening(
         {
             "letters": view.hints if hears else (),
             "choices": view.choices if hears else (),
+            "numbered": numbered_rows(view),
             "open": tuple(level.job.name for level in levels),
             "signed_in": levels[0].job.name != "sign_in",
             "language": tuned[0],

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError
 from aisle.jobs.base import Changed
-from aisle.jobs.view import ASK, INFO, WRONG, Frame, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, Frame, Verdict, msg
+from aisle.local.session import by_itself
 from aisle.local.session.ear import Ear
 from aisle.local.session.house import hidden
+from aisle.local.session.lookout import TROUBLE
 from aisle.local.session.open_line import meant_for, not_taken
 from aisle.local.session.rights import remind
 from aisle.local.session.screen import frame
@@ -91,8 +93,9 @@ def _look_at_settings(desk: Desk, watch: Watch) -> None:
     if retuned:
         watch.untold = retuned.verdict
         _retune(desk, retuned)
-    if watch.untold and (desk._verdict is None or desk._verdict.kind not in (WRONG, ASK)):
-        desk._verdict, watch.untold = watch.untold, None
+    if watch.untold and not by_itself.is_busy(desk):
+        by_itself.say(desk, watch.untold)
+        watch.untold = None
 
 
 def _retune(desk: Desk, retuned: Retuned) -> None:
@@ -108,17 +111,19 @@ def _retune(desk: Desk, retuned: Retuned) -> None:
 
 def _tell_door(desk: Desk, turned: str) -> None:
     """Work goes on without the service and the courier; but nobody else would ask for what they need."""
-    if turned == "refused":
+    over = turned in ("open", "going")
+    desk._turned = "" if over and desk._turned in TROUBLE else turned or desk._turned
+    if desk._turned and not by_itself.is_busy(desk):
         file = os.path.basename(desk._terms.token_file) or "token_file"
-        desk._tell(Verdict(WRONG, msg("session.shut_out", store=desk._terms.store, file=file)))
-    elif turned == "open":
-        desk._verdict = Verdict(INFO, msg("session.let_in"))
-    elif turned == "stuck":
-        desk._tell(Verdict(WRONG, msg("session.stuck")))
-    elif turned == "renewed":
-        desk._tell(Verdict(WRONG, msg("session.renewed")))
-    elif turned == "going":
-        desk._verdict = Verdict(INFO, msg("session.going"))
+        said = {
+            "refused": Verdict(WRONG, msg("session.shut_out", store=desk._terms.store, file=file)),
+            "open": Verdict(INFO, msg("session.let_in")),
+            "stuck": Verdict(WRONG, msg("session.stuck")),
+            "renewed": Verdict(WRONG, msg("session.renewed")),
+            "going": Verdict(INFO, msg("session.going")),
+        }
+        by_itself.say(desk, said[desk._turned])
+        desk._turned = ""
 
 
 def _drop_typed(desk: Desk, *, secret: bool) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs.base import Event, Start, WorkIn
 from aisle.jobs.view import ASK, ListWindow, Verdict, msg
 from aisle.late import Late
+from aisle.local.session import by_itself
 from aisle.local.session.hearing import heard
 from aisle.local.session.stack import Level, Outcome
 from aisle.scan.inputs import Line
@@ -90,12 +91,13 @@ def _is_row(top: Level, text: str) -> bool:
 
 
 def remind(desk: Desk) -> None:
-    """Says that something waits for the PIN of whoever is signed in, once it can be judged, and again every minute."""
+    """Says that something waits for the PIN of whoever is signed in, once it can be judged, and again every minute: not
+    while something wrong or asked stands there, which may come to be settled by a number."""
     if not desk._who.user or desk._stack.top.job.name == NAME:
         return
     waiting = desk._pass()["waiting"]
     if not waiting or desk.has_pass or desk._lookout.link().state not in UP:
         desk._pin = desk._pin._replace(reminded=0.0)
-    elif abs(desk._queue.at - desk._pin.reminded) >= TELL_AGAIN:
+    elif abs(desk._queue.at - desk._pin.reminded) >= TELL_AGAIN and not by_itself.is_busy(desk):
         desk._pin = desk._pin._replace(reminded=desk._queue.at)
-        desk._tell(Verdict(ASK, msg("pin.waits", count=waiting)))
+        by_itself.say(desk, Verdict(ASK, msg("pin.waits", count=waiting)))

@@ -36,6 +36,7 @@ class Session(Desk):
     def take(self, items: Sequence[Decoded], at: float) -> Frame:
         """Applies all inputs in their order, makes them durable in one transaction, and says what to show."""
         self._begin(meant_for(self._stack.levels))
+        self._answered = self._queue.at
         for number, item in enumerate(items, 1):
             take_one(self, item, at)
             if self._queue.failed:

@@ -31,6 +31,7 @@ from aisle.scan.meaning import (
     Either,
     Meaning,
     Move,
+    Quantity,
     Refused,
     Said,
     Text,
@@ -91,6 +92,12 @@ def _label(desk: Desk, item: Line) -> str:
 
 def _take_line(desk: Desk, item: Line, at: float) -> None:
     """A label that is scanned is what it stands on; typed, it is the command that it was."""
+    whole = _whole(desk, item)
+    if whole is None:
+        _say(desk, Verdict(WRONG, msg("input.cut")), Unknown(item.text), item.text)
+        _weigh(desk, Unknown(item.text))
+        return
+    item = whole
     top, sign = desk._stack.top, _label(desk, item)
     if sign and item.gap < BY_HAND_S:
         label, kept = Unknown(sign), desk._asking
@@ -129,6 +136,19 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
         item, said = item._replace(text=""), Unknown("")
     if desk._trace:
         desk._trace.saw(item, said, desk._stack.top, desk._verdict, at)
+
+
+def _whole(desk: Desk, item: Line) -> Line | None:
+    """A line with all of its characters: a key that was cut off right before a code takes what looks like its end. None
+    where nobody can tell, for what was scanned must not be another code. Who listens hears it as it came."""
+    if not item.lead or listens(desk._stack.top.job):
+        return item
+    means = not isinstance(_understand(desk, item.text), Unknown | Text | Refused)
+    longer = [text for text in item.ways if isinstance(_understand(desk, text), Thing)]
+    if longer:
+        return None if means else item._replace(text=longer[0], lead="")
+    scanned = item.pace < BY_HAND_S and " " not in item.text and any(map(str.isdigit, item.text))
+    return item if means or not scanned else None
 
 
 def _tell_of_label(desk: Desk, label: str) -> None:
@@ -208,6 +228,8 @@ def _understand(desk: Desk, text: str) -> Said:
         said = desk._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
     if open_.by_hand and isinstance(said, Choice) and meant_for(desk._stack.levels) != desk._queue.seen:
         return Refused("input.by_hand", text)  # it came with what opened the question: a scan in two pieces
+    if isinstance(said, Choice | Quantity) and desk._queue.covered.is_scan_refused and not open_.text:
+        return Refused("input.after", text)  # it was meant for that scan; where words are asked for, it was none
     if not asking.pending and means_else(said, open_, desk._stack.levels, desk._queue.seen):
         return Refused("input.moved", text)
     return said

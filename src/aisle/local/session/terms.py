@@ -77,6 +77,9 @@ class Terms(NamedTuple):
     theme: str = ""
     """How it is coloured; empty for the sixteen colours of the terminal."""
 
+    since: float = 0.0
+    """From when on the terminal's name is that of this one: whoever signed in before then sat at another one."""
+
     keys: Mapping[str, str] = {}
     """Keys that were given a command: the letter of it by the key."""
 

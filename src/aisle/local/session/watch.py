@@ -25,6 +25,7 @@ from aisle.settings import (
     pool_names,
     stamp_of,
     terminal_name,
+    terminal_since,
 )
 from aisle.tuples import NamedTuple
 
@@ -58,6 +59,7 @@ def terms_of(settings: Settings, sources: Mapping[str, str] | None = None) -> Te
     return Terms(
         store=settings.store,
         terminal=terminal_name(settings),
+        since=terminal_since(settings),
         user=settings.user,
         policy=_policy(settings, language),
         bell_good=settings.bell_good,
