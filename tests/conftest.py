@@ -4,6 +4,7 @@ import contextlib
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -77,6 +78,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.skip(reason="a long run; AISLE_FULL=1 asks for it"))
+
+
+@pytest.fixture
+def in_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """The host lives by the time of a zone that is called."""
+
+    def live(zone: str) -> None:
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+
+    yield live
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
+from typing import Any, NamedTuple
 
 from aisle.local.cache.schema import VERSION
 from aisle.local.cache.writer import Cache, open_cache
@@ -25,14 +25,25 @@ WEEK_S = 7 * 86400
 URL = "http://127.0.0.1:1"
 
 
-def grow(root: Path, products: int, orders: int = 0, logs: int = 0) -> Home:
+class Lists(NamedTuple):
+    """How much of what lists show beside products, orders and the log."""
+
+    deliveries: int = 0
+    """Of three lines; every other one has come, and has its receipt."""
+    differing: int = 0
+    """Counts of the last week that found something else than the books had."""
+    below: int = 0
+    """Products of which there is less than none."""
+
+
+def grow(root: Path, products: int, orders: int = 0, logs: int = 0, lists: Lists = Lists()) -> Home:  # noqa: B008
     """Fills the cache of a home with so many products, their stock and places, orders of three lines, and entries of
-    the log of one week.
+    the log of one week; and with `lists`.
 
     A home that was filled before by this version is left as it is. The same numbers give the same store.
     """
     home = Home(root, URL, shop.STORE)
-    filled = root / f"filled-{VERSION}-3"
+    filled = root / f"filled-{VERSION}-4"
     if filled.exists():
         return home
     rmtree(root, ignore_errors=True)
@@ -53,6 +64,13 @@ def grow(root: Path, products: int, orders: int = 0, logs: int = 0) -> Home:
             cache.put_orders((order(number, goods) for number in numbers), lines_known=True, read_began=1.0)
         for numbers in chunks(range(logs)):
             cache.put_logs([entry(number, WEEK_S * number / logs, goods) for number in numbers], "2026-01-01")
+        for numbers in chunks(range(lists.deliveries)):
+            cache.put_deliveries([delivery(number, goods) for number in numbers], read_began=1.0)
+            cache.put_receipts([receipt(number, goods) for number in numbers if number % 2])
+        for numbers in chunks(range(lists.differing)):
+            cache.put_logs([differing(number, logs, goods) for number in numbers], "2026-01-01")
+        for part in chunks(numbered[: lists.below]):
+            cache.put_stock({**stock_entry(number, each), "most_likely_quantity": -number} for number, each in part)
     filled.touch()
     return home
 
@@ -112,6 +130,49 @@ def entry(number: int, ago: float, goods: Sequence[shop.Product]) -> dict[str, A
         "moved_on": (LAST - timedelta(seconds=ago)).isoformat(),
         **said,
     }
+
+
+def delivery(number: int, goods: Sequence[shop.Product]) -> dict[str, Any]:
+    """A delivery of three lines; every other one has come."""
+    lines = [
+        {
+            "line_number": line,
+            "product_number": goods[(number * 3 + line) % len(goods)].number,
+            "quantity": 6,
+            "received_quantity": 6 if number % 2 else 0,
+        }
+        for line in (1, 2, 3)
+    ]
+    moment = f"2026-{1 + number % 12:02}-{1 + number % 28:02}T{number % 24:02}:00:00Z"
+    return {
+        "order_number": f"D-{number:07}",
+        "store_number": shop.STORE,
+        "supplier_name": f"Supplier {number % 50}",
+        "datetime_expected": moment,
+        "order_lines": lines,
+    }
+
+
+def receipt(number: int, goods: Sequence[shop.Product]) -> dict[str, Any]:
+    """What came of it."""
+    came = delivery(number, goods)
+    return {
+        "order_number": came["order_number"],
+        "store_number": shop.STORE,
+        "supplier_name": came["supplier_name"],
+        "import_id": number,
+        "order_type_id": 1 + number % 3,
+        "receipt_lines": [
+            {"line_number": line["line_number"], "received_quantity": 6, "shipped_quantity": 6}
+            for line in came["order_lines"]
+        ],
+    }
+
+
+def differing(number: int, logs: int, goods: Sequence[shop.Product]) -> dict[str, Any]:
+    """A count of which somebody has to look, in the numbers behind those of the log."""
+    counted = {"source": "aisle", "counted_quantity": number % 7, "expected_quantity": 7, "review_status": "1"}
+    return {**entry(number * 10 + 1, number % WEEK_S, goods), **counted, "id": logs + number + 1}
 
 
 def place(index: int) -> str:

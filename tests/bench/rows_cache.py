@@ -14,16 +14,24 @@ from aisle.local.host.home import Home
 from aisle.local.reads.goods import MOST
 from aisle.local.reads.reads import Reads
 from tests.bench.bench import Bench
-from tests.bench.grown import grow, reading
+from tests.bench.grown import Lists, grow, reading
 from tests.bench.table import Pair, Row, measures, median, p99
 
 WINDOW = 20
+
+NOW = "2026-03-02T18:00:00+00:00"
 
 LISTS: dict[str, tuple[str, dict[str, Any]]] = {
     "open orders": ("orders", {"size": WINDOW}),
     "order board": ("board", {"size": WINDOW}),
     "places": ("places", {"size": WINDOW}),
     "the log": ("logs", {"size": WINDOW}),
+    "deliveries": ("deliveries", {"state": "open", "size": WINDOW}),
+    "deliveries that came": ("deliveries", {"state": "received", "size": WINDOW}),
+    "receipts": ("receipts", {"size": WINDOW}),
+    "what has to be settled": ("exceptions", {"now": NOW, "minutes": 60}),
+    "differences of counts": ("differences", {"size": WINDOW}),
+    "stock that cannot be": ("impossible", {"size": WINDOW}),
 }
 """Lists that a store has many rows of: the read that opens each, by what it is called."""
 
@@ -103,7 +111,10 @@ def lists(bench: Bench) -> Sequence[Pair]:
     """The read that a page begins with, in a session that has opened it before, the two sizes in turns."""
     many = bench.times(100_000, 1_000)
     sizes = ((1_000, 100), (max(many, 1_000), many))  # ten products lie at a place
-    homes = [grow(bench.folder / f"grown-{products}-{count}", products, count, count) for products, count in sizes]
+    homes = [
+        grow(bench.folder / f"listed-{products}-{count}", products, count, count, Lists(count, count, count))
+        for products, count in sizes
+    ]
     with reading(homes[0]) as few, reading(homes[1]) as full:
         return [_opened(few, full, read, bench.times(200, 5)) for read in LISTS.values()]
 

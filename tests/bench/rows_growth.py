@@ -138,6 +138,11 @@ def _session(bench: Bench, home: Home) -> dict[str, str | None]:
 
 def scans(bench: Bench, homes: Sequence[Home]) -> list[float]:
     """From a scan to its verdict in a session of each."""
+    return worked(bench, homes)[0]
+
+
+def worked(bench: Bench, homes: Sequence[Home]) -> tuple[list[float], list[float]]:
+    """The same, and the memory of each session after that (PSS, MB)."""
     with ExitStack() as stack:
         sessions = []
         for home in homes:
@@ -145,7 +150,8 @@ def scans(bench: Bench, homes: Sequence[Home]) -> list[float]:
             open_order(program)
             sessions.append(stack.enter_context(Session(program)))
         rounds = [[session.scan().ms for session in sessions] for _ in range(bench.times(100, 2))]
-    return [statistics.median(each) for each in zip(*rounds, strict=True)]
+        held = [session.pss_mb() for session in sessions]
+    return [statistics.median(each) for each in zip(*rounds, strict=True)], held
 
 
 def curve(

@@ -24,7 +24,7 @@ from tests.bench import grown, shop
 from tests.bench.bench import Bench
 from tests.bench.grown import grow, reading
 from tests.bench.rows_cache import LISTS
-from tests.bench.rows_growth import curve, scans, starts, used_ms
+from tests.bench.rows_growth import curve, scans, starts, used_ms, worked
 from tests.bench.table import Pair, Row, measures
 
 SENT = (1_000, 10_000, 100_000, 500_000)
@@ -62,7 +62,11 @@ def by_sent(bench: Bench) -> Sequence[Pair]:
     return [curve(bench, f"{name}, by what was sent", sizes, found[name], BASE) for name in BY_SENT]
 
 
-@measures("waiting", *(Row(f"{name}, 10,000 operations wait", "ms", "100", at_most=1.5) for name in BY_WAITING))
+@measures(
+    "waiting",
+    *(Row(f"{name}, 10,000 operations wait", "ms", "100", at_most=1.5) for name in BY_WAITING),
+    Row("memory of a session, 10,000 operations wait", "MB", "100", at_most=1.5),
+)
 def by_waiting(bench: Bench) -> Sequence[Pair]:
     """A host whose link has been down: so much of its people's work waits, and they go on."""
     sizes = WAITING[: bench.times(4, 3)]
@@ -74,8 +78,9 @@ def by_waiting(bench: Bench) -> Sequence[Pair]:
         middle = str(LOWEST + PRODUCTS // 2)
         found[look_up] = _looks(bench, sides, ("product", {"product_number": middle}))
         found[orders] = _looks(bench, sides, LISTS["open orders"])
-    found[scan] = scans(bench, homes)
-    return [curve(bench, f"{name}, by what waits", sizes, found[name], BASE) for name in BY_WAITING]
+    found[scan], held = worked(bench, homes)
+    figures = [curve(bench, f"{name}, by what waits", sizes, found[name], BASE) for name in BY_WAITING]
+    return [*figures, curve(bench, "memory of a session, by what waits", sizes, held, BASE, "MB")]
 
 
 @contextmanager

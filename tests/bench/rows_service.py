@@ -18,7 +18,6 @@ from contextlib import closing
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import apsw
@@ -28,6 +27,7 @@ from aisle.service.factory import open_service
 from aisle.service.storage.grams import words_of
 from tests.bench import shop
 from tests.bench.bench import Bench
+from tests.bench.movers import Load, move
 from tests.bench.service import Service, served, until
 from tests.bench.table import Pair, Row, measures, median, p99
 
@@ -223,42 +223,20 @@ def _movements(bench: Bench, ours: Service, goods: Sequence[shop.Product]) -> Pa
     """Movements and bare commits take turns of a second: a disk is not as quick at one moment as at another."""
     places = sorted({each.place for each in goods})
     stocked = [each for each in goods[1:] if each.quantity > CLIENTS][:CLIENTS]
-    counts = [0] * len(stocked)
+    loads = [Load(each.number, each.place, places[each.place == places[0]]) for each in stocked]
+    path = f"{API}/stores/{shop.STORE}/storeproductlocation/movement?AppUserName={shop.USER}"
     moved, bare = [], []
     with _bare_commits(bench.folder / f"commits-{os.getpid()}.db") as committed:
         for _ in range(bench.times(9, 1)):
-            before = sum(counts)
-            _move(ours, stocked, places, counts, 1.0)
-            moved.append(sum(counts) - before)
+            counts = move(_port(ours), ours.token, path, loads, 1.0)
+            moved.append(sum(counts))
             bare.append(committed(1.0))
+            loads = [
+                Load(load.product_number, load.there, load.here) if count % 2 else load
+                for load, count in zip(loads, counts, strict=True)
+            ]
     rate = median(bare) or 1
     return Pair(median(moved), rate, f"a bare commit takes {1000 / rate:.2f} ms")
-
-
-def _move(
-    ours: Service, stocked: Sequence[shop.Product], places: Sequence[str], counts: list[int], seconds: float
-) -> None:
-    """Each client moves one of a product from its place to another and the next time back."""
-    ends = time.monotonic() + seconds
-
-    def work(index: int) -> None:
-        each = stocked[index]
-        there = places[0] if each.place != places[0] else places[1]
-        with closing(Line(_port(ours), ours.token)) as line:
-            while time.monotonic() < ends:
-                way = (each.place, there) if counts[index] % 2 == 0 else (there, each.place)
-                item = {"product_number": each.number, "quantity": 1}
-                item |= {
-                    f"{side}_location": {"location_code": code} for side, code in zip(("from", "to"), way, strict=True)
-                }
-                line.post(f"{API}/stores/{shop.STORE}/storeproductlocation/movement?AppUserName={shop.USER}", [item])
-                counts[index] += 1
-
-    threads = [Thread(target=work, args=(index,)) for index in range(len(stocked))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 @contextlib.contextmanager

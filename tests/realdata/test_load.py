@@ -14,7 +14,7 @@ from aisle.client.core import Core
 from aisle.client.http import asgi_transport
 from aisle.client.load import LoadReport, load
 from aisle.contract.wire import encode_segment
-from aisle.service.app import create_app
+from aisle.service.app import App
 from aisle.service.storage.sqlite import SqliteStorage
 from aisle.service.times import moment
 from aisle.service.tokens import create_token
@@ -76,7 +76,7 @@ def opened(storage: SqliteStorage) -> Callable[[], Any]:
 
     @asynccontextmanager
     async def enter() -> Any:
-        transport = asgi_transport(create_app(storage))
+        transport = asgi_transport(App(storage))
         async with Core("http://localhost", token.secret, transport=transport) as client:
             yield Shop(storage, client)
 
