@@ -11,6 +11,9 @@ from selectors import EVENT_READ, DefaultSelector
 
 from aisle.tuples import NamedTuple
 
+PATIENCE_S = 60
+"""After so long without an answer a run is given up."""
+
 _HEAD_ENDS = b"\r\n\r\n"
 _SUCCESS = b"HTTP/1.1 200 "
 _LENGTH = b"content-length: "
@@ -32,7 +35,7 @@ class Mover:
         self._requests = [_request(token, path, load.product_number, *way) for way in ways]
         self._heard = b""
         self.moved = 0
-        self.line = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.line = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
         self.line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def ask(self) -> None:
@@ -53,26 +56,29 @@ class Mover:
         return True
 
 
-def move(port: int, token: str, path: str, loads: Sequence[Load], seconds: float) -> list[int]:
+def move(port: int, token: str, path: str, loads: Sequence[Load], seconds: float) -> tuple[list[int], float]:
     """Each client moves one of its product from its place to another and the next time back, for so long; how often
-    each did. Pass as `here` where the goods lie."""
+    each did, and the seconds until the last answer. Pass as `here` where the goods lie."""
     with ExitStack() as opened, DefaultSelector() as ready:
         movers = [Mover(port, token, path, load) for load in loads]
+        began, busy = time.monotonic(), len(movers)
         for mover in movers:
             opened.callback(mover.line.close)
             ready.register(mover.line, EVENT_READ, mover)
             mover.ask()
-        ends, busy = time.monotonic() + seconds, len(movers)
         while busy:
-            for key, _ in ready.select(60):
+            answered = ready.select(PATIENCE_S)
+            assert answered, f"no movement was answered for {PATIENCE_S} s"
+            for key, _ in answered:
                 mover = key.data
                 if not mover.hear():
                     continue
-                if time.monotonic() < ends:
+                if time.monotonic() - began < seconds:
                     mover.ask()
                 else:
                     busy -= 1
-    return [mover.moved for mover in movers]
+        took = time.monotonic() - began
+    return [mover.moved for mover in movers], took
 
 
 def _length(head: bytes) -> int:

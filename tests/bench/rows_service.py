@@ -228,8 +228,8 @@ def _movements(bench: Bench, ours: Service, goods: Sequence[shop.Product]) -> Pa
     moved, bare = [], []
     with _bare_commits(bench.folder / f"commits-{os.getpid()}.db") as committed:
         for _ in range(bench.times(9, 1)):
-            counts = move(_port(ours), ours.token, path, loads, 1.0)
-            moved.append(sum(counts))
+            counts, took = move(_port(ours), ours.token, path, loads, 1.0)
+            moved.append(sum(counts) / took)
             bare.append(committed(1.0))
             loads = [
                 Load(load.product_number, load.there, load.here) if count % 2 else load
