@@ -24,6 +24,7 @@ else:
         __slots__ = ()
         _fields = ()
         _field_defaults = {}  # noqa: RUF012 - an annotation would be a field's
+        _places = {}  # noqa: RUF012 - the same; where each field stands, so that a big tuple is changed in a few steps
 
         def __new__(cls, /, *values, **named):
             """The first one of its kind: from now on the kind has a constructor of its own."""
@@ -39,10 +40,14 @@ else:
             return made
 
         def _replace(self, /, **others):
-            made = tuple.__new__(self.__class__, map(others.pop, self._fields, self))
-            if others:
-                raise _UNKNOWN(f"Got unexpected field names: {list(others)!r}")
-            return made
+            values, places = list(self), self._places
+            try:
+                for name, value in others.items():
+                    values[places[name]] = value
+            except KeyError:
+                unknown = [name for name in others if name not in places]
+                raise _UNKNOWN(f"Got unexpected field names: {unknown!r}") from None
+            return tuple.__new__(self.__class__, values)
 
         __replace__ = _replace  # `copy.replace`, from Python 3.13 on
 
@@ -64,8 +69,10 @@ else:
             defaults = {field: body[field] for field in fields if field in body}
             if tuple(defaults) != fields[len(fields) - len(defaults) :]:
                 raise TypeError(f"Fields without a default stand before those with one: {name}{fields}")
-            getters = {field: _tuplegetter(at, "") for at, field in enumerate(fields)}
+            places = {field: at for at, field in enumerate(fields)}
+            getters = {field: _tuplegetter(at, "") for field, at in places.items()}
             own = {"__slots__": (), "__match_args__": fields, "_fields": fields, "_field_defaults": defaults}
+            own["_places"] = places
             bases = tuple(_Tuple if base is NamedTuple else base for base in bases)
             return type(name, bases, body | getters | own)
 

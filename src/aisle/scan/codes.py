@@ -50,8 +50,7 @@ def lookup_keys(text: str) -> tuple[str, ...]:
 
 def check_digit(body: str) -> str:
     """The GS1 check digit of digits that have none yet: weights 3 and 1 alternate from the right."""
-    total = sum((3 if place % 2 == 0 else 1) * int(digit) for place, digit in enumerate(reversed(body)))
-    return str(-total % 10)
+    return str(-(3 * sum(map(int, body[-1::-2])) + sum(map(int, body[-2::-2]))) % 10)
 
 
 def checks(code: str) -> bool:

@@ -44,8 +44,9 @@ from aisle.local.session.keeper import Keeper
 from aisle.local.session.lookout import Lookout
 from aisle.local.session.open_line import OpenLine
 from aisle.local.session.pinned import NO_PIN, Pin, pass_of
-from aisle.local.session.stack import Outcome, Stack
+from aisle.local.session.stack import Level, Outcome, Stack
 from aisle.local.session.terms import Rooms, Size, Terms, iso
+from aisle.scan.meaning import Open
 
 if TYPE_CHECKING:
     from aisle.local.session.changing import OpenStore
@@ -111,6 +112,8 @@ class Desk(ABC):
         self._last: Frame | None = None
         """What was to be shown last."""
         self._known: Context | None = None
+        self._opened: tuple[Level, Open] | None = None
+        """A page, as it was asked last what it has open."""
 
     def _furnish(self, rooms: Rooms) -> None:
         """Works in these rooms from now on."""
@@ -284,6 +287,14 @@ class Desk(ABC):
     def _pass(self) -> Mapping[str, Any]:
         """How it stands with the PIN of whoever is signed in."""
         return pass_of(self._rooms.reads, self._who.user, self._context().now)
+
+    def _open(self) -> Open:
+        """What an input may be on the page on the screen, under what the session itself asks; each page is asked once,
+        however much is scanned there."""
+        top = self._stack.top
+        if self._opened is None or self._opened[0] is not top:
+            self._opened = top, top.job.open(top.state)
+        return self._asking.open(self._opened[1])
 
     def _answer(self, query: Query | Export) -> Rows:
         return answer(query, self._rooms.reads, self._terms, self._size, self.say)

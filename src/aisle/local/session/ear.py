@@ -24,16 +24,20 @@ class Ear:
 
     def understand(self, text: str, open_: Open, prefers: tuple[str, ...]) -> Said:
         """What a line means at this step; the same line at the same step means the same all through one queue."""
+        asked = (text, open_, prefers)
+        said = self._meant.get(asked)
+        if said is None:
+            said = self._meant[asked] = self._understood(*asked)
+        return said
+
+    def _understood(self, text: str, open_: Open, prefers: tuple[str, ...]) -> Said:
         ways = grammar.readings(text, open_, self._table)
         if not grammar.are_readings(ways):
             return ways
-        asked = (text, open_, prefers)
-        if asked not in self._meant:
-            found = self._reads.find(grammar.keys_of(ways))
-            if any(way.price is not None for way in ways):
-                found = self._reads.priced(found)
-            self._meant[asked] = resolve(text, open_, ways, found, prefers)
-        return self._meant[asked]
+        found = self._reads.find(grammar.keys_of(ways))
+        if any(way.price is not None for way in ways):
+            found = self._reads.priced(found)
+        return resolve(text, open_, ways, found, prefers)
 
 
 def detour(said: Said, raw: str) -> tuple[Start, Event] | None:

@@ -86,8 +86,8 @@ def take_one(desk: Desk, item: Decoded, at: float) -> None:
 
 def _label(desk: Desk, item: Line) -> str:
     """The one sign that this line is, where it stands on something the step asks for; empty for all else."""
-    sign, top = item.text.strip(" "), desk._stack.top
-    return sign if len(sign) == 1 and sign in desk._asking.open(top.job.open(top.state)).labels else ""
+    sign = item.text.strip(" ")
+    return sign if len(sign) == 1 and sign in desk._open().labels else ""
 
 
 def _take_line(desk: Desk, item: Line, at: float) -> None:
@@ -161,9 +161,10 @@ def _tell_of_label(desk: Desk, label: str) -> None:
 def _is_early(desk: Desk, item: Line, said: Said) -> bool:
     """Whether that is a scan which nobody can know yet, on a page where unknown words are looked for: a badge, or
     anything else of a store that was never read whole, is no search."""
-    top, code = desk._stack.top, item.text.strip(" ")
-    open_ = desk._asking.open(top.job.open(top.state))
-    if not isinstance(said, Text | Unknown) or open_.text or not (open_.search or open_.finds):
+    if not isinstance(said, Text | Unknown):
+        return False
+    code, open_ = item.text.strip(" "), desk._open()
+    if open_.text or not (open_.search or open_.finds):
         return False
     scanned = item.pace < BY_HAND_S and len(code) >= FEWEST and " " not in code and any(map(str.isdigit, code))
     return scanned and not is_lookup(code) and not desk._rooms.reads.is_complete()
@@ -171,9 +172,8 @@ def _is_early(desk: Desk, item: Line, said: Said) -> bool:
 
 def _weigh(desk: Desk, said: Said) -> None:
     """Whether a line was taken: what comes after it in one queue must not hide that it was not."""
-    top, queue = desk._stack.top, desk._queue
-    choices = desk._asking.open(top.job.open(top.state)).choices
-    desk._queue = queue._replace(covered=queue.covered.after(said, desk._verdict, choices))
+    queue = desk._queue
+    desk._queue = queue._replace(covered=queue.covered.after(said, desk._verdict, desk._open().choices))
 
 
 def _turn_to(desk: Desk, name: str) -> None:
@@ -221,8 +221,7 @@ def _absorb(desk: Desk, event: Event, raw: str) -> None:
 
 def _understand(desk: Desk, text: str) -> Said:
     top = desk._stack.top
-    asking, prefers = desk._asking, top.job.prefers(top.state)
-    open_ = asking.open(top.job.open(top.state))
+    asking, open_, prefers = desk._asking, desk._open(), top.job.prefers(top.state)
     said = desk._ear.understand(text, open_, prefers)
     if asking.multiplies(said, text):
         said = desk._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
