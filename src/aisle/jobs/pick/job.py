@@ -275,9 +275,8 @@ def _left(state: Picking, context: Context) -> Result:
 def _thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> Result:
     """The first meaning that these orders can use wins; otherwise the first says why not."""
     usable = _usable(state, meanings)
-    places = {take.place.casefold() for take in state.takes if take.place}
     place = _place_of(meanings)
-    if place and (not usable or (state.needs_place and place.key.casefold() in places)):
+    if place and (not usable or (state.needs_place and _is_on_the_way(state, place))):
         return _at_place(state, place, context)
     if len(usable) > 1:
         ways = tuple(Way("this_one", m.key, m.label, quantity=m.quantity if m.explicit else Decimal(0)) for m in usable)
@@ -292,17 +291,24 @@ def _thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> R
     return Turn(state._replace(ways=()), (), Verdict(WRONG, msg("count_log.not_this", what=what_is(first))))
 
 
+def _is_on_the_way(state: Picking, place: Meaning) -> bool:
+    """Whether a line of these orders is taken there."""
+    return any(take.place.casefold() == place.key.casefold() for take in state.takes)
+
+
 def _place_of(meanings: tuple[Meaning, ...]) -> Meaning | None:
     return next((m for m in meanings if m.kind == LOCATION), None)
 
 
 def _usable(state: Picking, meanings: tuple[Meaning, ...]) -> list[Meaning]:
     """Products of these orders: the one of the stop, else those that are still open, else any."""
-    mine = {take.product for take in state.takes}
+    products = [m for m in meanings if m.kind == PRODUCT]
+    here = [m for m in products if state.take and m.key == state.take.product]
+    if here:
+        return here[:1]
+    wanted = [m for m in products if any(take.product == m.key for take in state.takes)]
     open_ = {take.product for take in state.takes if take.open}
-    wanted = [m for m in meanings if m.kind == PRODUCT and m.key in mine]
-    here = [m for m in wanted if state.take and m.key == state.take.product]
-    return here[:1] or [m for m in wanted if m.key in open_] or wanted[:1]
+    return [m for m in wanted if m.key in open_] or wanted[:1]
 
 
 def _at_place(state: Picking, meaning: Meaning, context: Context) -> Result:

@@ -272,8 +272,9 @@ def stop_at(state: Picking, index: int) -> tuple[int, ...]:
     """All lines of the stop that this line belongs to, without those that were closed short."""
     if not 0 <= index < len(state.takes):
         return ()
-    stop = state.takes[index].stop
-    return tuple(each for each, take in enumerate(state.takes) if take.stop == stop and not take.closed)
+    product, stop = state.takes[index].product, state.takes[index].stop
+    of_product = ((each, take) for each, take in enumerate(state.takes) if take.product == product)
+    return tuple(each for each, take in of_product if take.stop == stop and not take.closed)
 
 
 def stop_of(state: Picking) -> list[Take]:

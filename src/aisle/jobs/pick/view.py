@@ -191,15 +191,16 @@ def _facts(state: Picking, take: Take, stop: Sequence[Take]) -> tuple[Fact, ...]
 
 
 def _coming(state: Picking) -> tuple[Stop, ...]:
-    """The open stops after this one, round the end."""
-    count = len(state.takes)
+    """The open stops after this one, round the end. The lines of each stand in a row: none is looked at behind them."""
     here = state.take.stop if state.take else None
     rests: dict[tuple[str, str, int, str], list[Take]] = {}
-    for step in range(1, count):
-        take = state.takes[(state.at + step) % count]
-        if take.open and take.stop != here:
-            rests.setdefault(take.stop, []).append(take)
-    return tuple(_coming_stop(state, takes) for takes in list(rests.values())[:COMING])
+    for take in (*state.takes[state.at + 1 :], *state.takes[: max(0, state.at)]):
+        if not take.open or (stop := take.stop) == here:
+            continue
+        if stop not in rests and len(rests) == COMING:
+            break
+        rests.setdefault(stop, []).append(take)
+    return tuple(_coming_stop(state, takes) for takes in rests.values())
 
 
 def _coming_stop(state: Picking, takes: Sequence[Take]) -> Stop:
