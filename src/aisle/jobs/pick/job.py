@@ -13,13 +13,13 @@ from typing import Any
 from aisle.jobs import numbers
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
 from aisle.jobs.house.note import reading
-from aisle.jobs.numbers import what_is
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
 from aisle.jobs.pick import hands, offers, picking
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick import put as pick_put
+from aisle.jobs.pick import scanned as pick_scanned
 from aisle.jobs.pick import take as pick_take
 from aisle.jobs.pick import view as pick_view
 from aisle.jobs.pick import why as pick_why
@@ -30,7 +30,6 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Step, Verdict, msg
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
-    PERSON,
     PRODUCT,
     REFERENCE,
     Back,
@@ -132,7 +131,7 @@ def _next(state: Picking, event: Event, context: Context) -> Result:
 def _after_all(state: Picking, event: Event, context: Context) -> Result:
     """No order is left: what is in hand goes back first; then a scan opens what comes next."""
     match event:
-        case Thing(meanings) if pick_passed.is_meant(state) and (place := _place_of(meanings)):
+        case Thing(meanings) if pick_passed.is_meant(state) and (place := pick_scanned.place_of(meanings)):
             return pick_put.at_place(state, place, context)
         case _ if state.back:
             passed = pick_passed.in_hand(state)
@@ -217,7 +216,11 @@ def _number(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Contex
         return pick_put.named(state, tote)
     found = numbers.meanings(rows, value, numbers.or_order(value, (PRODUCT, LOCATION)))
     if value > numbers.LIKELY:  # nobody means so many
-        return _thing(state._replace(ways=()), found, context) if found else wrong(state, "pick.unknown", code=code)
+        return (
+            pick_scanned.thing(state._replace(ways=()), found, context)
+            if found
+            else wrong(state, "pick.unknown", code=code)
+        )
     return pick_why.over_set(state, value, *(Way(f"is_{each.kind}", each.key, each.label) for each in found))
 
 
@@ -225,7 +228,7 @@ def _said(state: Picking, event: Event, context: Context) -> Result:
     """What the picker says."""
     match event:
         case Thing(meanings):
-            return _thing(state, meanings, context)
+            return pick_scanned.thing(state, meanings, context)
         case Quantity(value, code):
             return pick_take.quantity(state, value, code, context)
         case Command("n"):
@@ -272,79 +275,6 @@ def _left(state: Picking, context: Context) -> Result:
     return Turn(state, (*pick_claim.let_go(state, context.store), Close(pick_view.left(state))))
 
 
-def _thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> Result:
-    """The first meaning that these orders can use wins; otherwise the first says why not."""
-    usable = _usable(state, meanings)
-    place = _place_of(meanings)
-    if place and (not usable or (state.needs_place and _is_on_the_way(state, place))):
-        return _at_place(state, place, context)
-    if len(usable) > 1:
-        ways = tuple(Way("this_one", m.key, m.label, quantity=m.quantity if m.explicit else Decimal(0)) for m in usable)
-        return wrong(state, "pick.which", *ways, code=usable[0].code or usable[0].key)
-    first = usable[0] if usable else meanings[0]
-    if first.kind == PRODUCT:
-        return pick_take.product(state, first, context)
-    if first.kind in (ORDER, REFERENCE):
-        return _other_order(state, first)
-    if first.kind == PERSON:
-        return wrong(state, "pick.person", name=first.label or first.key)
-    return Turn(state._replace(ways=()), (), Verdict(WRONG, msg("count_log.not_this", what=what_is(first))))
-
-
-def _is_on_the_way(state: Picking, place: Meaning) -> bool:
-    """Whether a line of these orders is taken there."""
-    return any(take.place.casefold() == place.key.casefold() for take in state.takes)
-
-
-def _place_of(meanings: tuple[Meaning, ...]) -> Meaning | None:
-    return next((m for m in meanings if m.kind == LOCATION), None)
-
-
-def _usable(state: Picking, meanings: tuple[Meaning, ...]) -> list[Meaning]:
-    """Products of these orders: the one of the stop, else those that are still open, else any."""
-    products = [m for m in meanings if m.kind == PRODUCT]
-    here = [m for m in products if state.take and m.key == state.take.product]
-    if here:
-        return here[:1]
-    wanted = [m for m in products if any(take.product == m.key for take in state.takes)]
-    open_ = {take.product for take in state.takes if take.open}
-    return [m for m in wanted if m.key in open_] or wanted[:1]
-
-
-def _at_place(state: Picking, meaning: Meaning, context: Context) -> Result:
-    if state.phase == "done":
-        return pick_put.at_place(state, meaning, context)
-    code = meaning.key.casefold()
-    here = [index for index, take in enumerate(state.takes) if take.open and take.place.casefold() == code]
-    if here:
-        index = state.at if state.at in here else here[0]
-        ready = picking.go_to(state._replace(place=meaning.key, ways=()), index)
-        return Turn(ready, (), Verdict(GOOD, msg("pick.at_place", place=meaning.key, label=state.takes[index].label)))
-    if pick_passed.is_meant(state):
-        return pick_put.at_place(state, meaning, context)
-    take = state.take
-    if take is None:
-        return Turn(state)
-    if not take.place:
-        told = msg("pick.no_place", place=meaning.key, label=take.label)
-        return Turn(state._replace(ways=()), (), Verdict(INFO, told))
-    return pick_why.elsewhere(state, meaning)
-
-
-def _other_order(state: Picking, meaning: Meaning) -> Result:
-    tote = picking.tote_of(state, meaning.key)
-    if tote and not state.many:
-        return Turn(state._replace(ways=()), (), Verdict(INFO, msg("pick.this_order", order=state.order)))
-    if tote:
-        return pick_put.named(state, tote)
-    if state.phase == "done":
-        return Turn(state, (Close(start=Start("pick", {"order_number": meaning.key})),))
-    ways = pick_why.other_ways(state, meaning.key)
-    if state.many:
-        return wrong(state, "pick.not_of_round", *ways, other=meaning.key)
-    return wrong(state, "pick.other_order", *ways, other=meaning.key, order=state.order)
-
-
 def _way(state: Picking, way: Way, context: Context) -> Result:
     """A numbered way on."""
     state = offers.answered(state, way) if way in state.over else state._replace(ways=())
@@ -369,7 +299,7 @@ def _way(state: Picking, way: Way, context: Context) -> Result:
         case "reopen":
             return pick_take.reopen(state, way.key, context)
         case "is_product" | "is_location" | "is_order":
-            return _thing(state, (Meaning(way.kind[3:], way.key, way.label, code=way.key),), context)
+            return pick_scanned.thing(state, (Meaning(way.kind[3:], way.key, way.label, code=way.key),), context)
         case "this_one":
             meant = Meaning(PRODUCT, way.key, way.label, way.quantity or Decimal(1), bool(way.quantity))
             return pick_take.product(state, meant, context)
