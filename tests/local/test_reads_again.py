@@ -18,7 +18,7 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.operation import LOGS, MOVEMENT, UPDATE, Operation
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.state import CLOSE, CONFIRM, DOUBT, REJECT, RETRY, SEND, TABLE
-from aisle.local.reads import places, standing
+from aisle.local.reads import standing
 from aisle.local.reads.overlay import Overlay
 from aisle.local.reads.overlay_goods import Goods
 from aisle.local.reads.reads import Reads
@@ -148,16 +148,41 @@ def test_whoever_stays_sees_what_a_newcomer_sees(
         assert {row["order_number"] for row in reads.query("orders", {})[0]} == set(filter(is_open(reads), ORDERS))
 
 
-def test_of_a_large_place_nothing_is_kept(
-    cache: Cache, reads: Reads, clock: Clock, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("seed", range(4))
+def test_a_place_and_what_is_summed_of_it_say_the_same(
+    outbox_db: apsw.Connection, cache: Cache, reads: Reads, clock: Clock, seed: int
 ) -> None:
-    fill(cache, Random(7), clock())
-    before = reads.query("place", {"location_code": PLACE})
-    kept = len(reads._lying)
-    assert kept == len(PRODUCTS)
-    monkeypatch.setattr(places, "REMEMBERED", kept - 1)
-    assert reads.query("place", {"location_code": PLACE}) == before
-    assert not reads._lying
+    """Whatever is on its way: the list of places, a part of a place and one product there are of the same goods, which
+    are those of the products' own pages."""
+    random, outbox = Random(seed), Outbox(outbox_db, clock=clock)
+    for _ in range(STEPS // 4):
+        clock.pass_(1)
+        fill(cache, random, clock())
+        for _ in range(random.randint(0, 3)):
+            with transaction(outbox_db):
+                random.choice((write, write, move_on))(outbox, random)
+        listed = {row["location_code"]: row for row in reads.query("places", {})[0]}
+        pages = [reads.query("product", {"product_number": number})[0][0] for number in PRODUCTS]
+        for code in (PLACE, "B-1"):
+            ((whole,), _) = reads.query("place", {"location_code": code})
+            there = {row["product_number"]: row for row in whole["products"]}
+            books = {
+                page["product_number"]: (each["quantity"], each["pools"])
+                for page in pages
+                for each in page["places"]
+                if each["location_code"] == code and (each["quantity"] or each["pools"])
+            }
+            assert {number: (row["quantity"], row["pools"]) for number, row in there.items()} == books
+            sums = len(there), sum((row["quantity"] for row in there.values()), Decimal(0))
+            assert (whole["total"], whole["quantity"]) == sums
+            assert (listed[code]["products"], listed[code]["quantity"]) == sums
+            for size in range(len(PRODUCTS) + 1):
+                ((part,), _) = reads.query("place", {"location_code": code, "size": size})
+                assert part == {**whole, "products": whole["products"][:size], "tags": part["tags"]}
+            for number in PRODUCTS:
+                ((one,), _) = reads.query("place", {"location_code": code, "product_number": number})
+                assert one["products"] == ([there[number]] if number in there else [])
+                assert (one["total"], one["quantity"]) == sums
 
 
 def test_what_did_not_change_is_not_read_again(outbox_db: apsw.Connection, clock: Clock) -> None:

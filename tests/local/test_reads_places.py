@@ -71,6 +71,37 @@ def test_the_walk_is_kept_until_a_place_changes_comes_or_goes(cache: Cache, read
     assert not walked_anew()
 
 
+def test_the_sums_of_a_place_follow_its_products(cache: Cache, reads: Reads) -> None:
+    """Of what comes, changes, is said several times in one entry, has no code, or goes with its product."""
+
+    def sums() -> list[tuple[Any, ...]]:
+        rows, _ = reads.query("places", {})
+        kept = reads._cache.execute("SELECT * FROM place_tally WHERE products <> 0 ORDER BY 1").fetchall()
+        listed = [(row["location_code"], row["products"], row["quantity"]) for row in rows if row["products"]]
+        assert [(code, count, Decimal(str(round(quantity, 6)))) for code, count, quantity in kept] == sorted(listed)
+        return listed
+
+    cache.put_locations([location("A", 1), location("B", 2)])
+    cache.put_stock([stock("P", places={"A": 4, "B": 0}), stock("Q", places={"A": 2.5})])
+    assert sums() == [("A", 2, Decimal("6.5"))]
+    twice = stock("P", places={"A": 4})
+    twice["store_locations"] += [{"store_location_code": "A", "quantity": 3, "carrier_code": "C2"}, {"quantity": 9}]
+    cache.put_stock([twice])
+    assert sums() == [("A", 2, Decimal("9.5"))]
+    assert [row["quantity"] for row in at(reads, "A")["products"]] == [7, Decimal("2.5")]
+    even = stock("P")
+    even["store_locations"] = [
+        {"store_location_code": "B", "quantity": 0, "stock_pool_1": 2, "stock_pool_4": -2},
+        {"store_location_code": "A", "quantity": "0.1"},
+    ]
+    cache.put_stock([even, stock("Q", places={"A": 0.2})])
+    assert sums() == [("A", 2, Decimal("0.3")), ("B", 1, 0)]
+    cache.put_stock([stock("Q", places={}), stock("P", places={"A": -1})])
+    assert sums() == [("A", 1, -1)]
+    cache.sweep("stock", 2)
+    assert sums() == []
+
+
 def test_a_place_of_the_list_says_how_much_lies_there(cache: Cache, reads: Reads) -> None:
     cache.put_locations([location("A", 1, tags=["cold"]), location("B", 2), location("C", 3)])
     cache.put_stock([stock("P", places={"A": 4, "C": 0}), stock("Q", places={"A": 2.5})])

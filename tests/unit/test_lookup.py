@@ -36,7 +36,7 @@ from aisle.jobs.look.browse import BrowseJob
 from aisle.jobs.look.browse_state import Browse, Held, Lying, Place
 from aisle.jobs.look.lookup import LookupJob
 from aisle.jobs.sheet import UNKNOWN, age_of, around, due, sheet
-from aisle.jobs.view import ASK, INFO, WRONG, Detail, Msg, Verdict, numbered_rows
+from aisle.jobs.view import ASK, INFO, WRONG, Detail, Msg, Verdict, numbered_rows, raw
 from aisle.jobs.window import typing, windowed
 from aisle.scan.meaning import (
     LOCATION,
@@ -106,6 +106,7 @@ def place(code: str, *products: str) -> dict[str, Any]:
         "location_order": at,
         "default_stock_pool": 1,
         "tags": ["cold"],
+        "total": len(products),
         "products": [
             {
                 "product_number": number,
@@ -139,6 +140,10 @@ def answer(query: Query) -> Rows:
     elif query.name == "place":
         known = [row["location_code"] for row in PLACES]
         found = [place(args["location_code"], "P1", "P2")] if args["location_code"] in known else []
+        only = args.get("product_number")
+        lying = [each for row in found for each in row["products"] if only in (None, each["product_number"])]
+        found = [{**row, "products": lying[: args.get("size")]} for row in found]
+        args = {}
     else:
         rows = {"surrounding": [AROUND], "holders": HOLDERS, "store": [{"pools": {"1": "Floor"}}], "order": []}
         found = rows[query.name]
@@ -387,6 +392,18 @@ def test_a_place_shows_what_lies_there_and_for_whom() -> None:
     assert hand.did(Wish) == [Wish("location", "A-2")]
     hand.say(Choice(2))
     assert hand.did(Start)[0].args["product_number"] == "P2"
+
+
+def test_of_a_place_with_much_the_page_has_the_first_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says how many there are in all, and of any of them, when it is scanned, how much lies here."""
+    monkeypatch.setattr(browse, "MOST", 1)
+    hand = Hand(BrowseJob(), location_code="A-2")
+    said = [(line.text.id, dict(line.text.args)) for line in hand.view.lines]
+    assert ("browse.more", {"shown": 1}) in said
+    (block, *_) = hand.view.blocks
+    assert [row[0] for row in block.rows] == [raw("Tea P1")]
+    assert hand.scan("P2") == "browse.here"
+    assert hand.scan("P9") == "browse.not_here"
 
 
 def test_the_neighbours_are_a_letter_away() -> None:

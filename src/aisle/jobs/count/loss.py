@@ -119,7 +119,7 @@ def _opened(args: Mapping[str, Any], context: Context) -> Result:
     state = Losing(place=place, reasons=reasons(context.policy.reasons), size=size, once=bool(place or product))
     effects: tuple[Effect, ...] = (Query("reasons", "reasons", {}),)
     if place:
-        effects = (Query("place", "place", {"location_code": place}), *effects)
+        effects = (Query("place", "place", {"location_code": place, "size": 0}), *effects)
     if product:
         state = state._replace(pending=Meaning(PRODUCT, product, product, code=product))
         effects = (Query("product", "product", {"product_number": product}), *effects)
@@ -184,7 +184,7 @@ def _thing(state: Losing, meanings: tuple[Meaning, ...]) -> Result:
 
 
 def _scanned_place(state: Losing, meaning: Meaning) -> Result:
-    query = Query("place", "place", {"location_code": meaning.key})
+    query = Query("place", "place", {"location_code": meaning.key, "size": 0})
     state = state._replace(place=meaning.key, default=0)
     if state.item is None:
         return _told(state, GOOD, "loss.at_place", query, place=meaning.key)

@@ -38,7 +38,7 @@ def thing(state: Counting, said: Thing) -> Result:
     if meaning.kind == PRODUCT:
         return _put(state, (Next("product", meaning.key, meaning.label or meaning.key),))
     state = state._replace(pending=meaning)
-    return Turn(state, (Query("listed", "place", {"location_code": meaning.key}),))
+    return Turn(state, (Query("listed", "place", {"location_code": meaning.key, "size": 0}),))
 
 
 def same(one: Next, meaning: Meaning) -> bool:

@@ -51,6 +51,9 @@ from aisle.scan.meaning import (
 AISLE = 120
 """Places that the map of an aisle shows at most."""
 
+MOST = 100
+"""Products of a place that its page has, by name: where a whole stockroom is one place, nobody reads them all."""
+
 Result = Turn[Browse]
 
 
@@ -140,7 +143,7 @@ def _show(state: Browse, code: str) -> Result:
 
 def _queries(code: str) -> tuple[Query, ...]:
     return (
-        Query("place", "place", {"location_code": code}, live=True),
+        Query("place", "place", {"location_code": code, "size": MOST}, live=True),
         Query("aisle", "places", {"beside": code, "size": AISLE}, live=True),
     )
 
@@ -171,6 +174,8 @@ def _answered(state: Browse, answer: Rows, context: Context) -> Result:
             return _show(state, str(rows[0]["location_code"]))
         case Rows("place", rows, _):
             return Turn(state._replace(place=_place(rows[0]) if rows else None))
+        case Rows("here", rows, _):
+            return _is_here(state, tuple(_lying(one) for row in rows for one in row["products"]))
         case Rows("offered", rows, _):
             return _offered(state, rows)
         case Rows("aisle", rows, _):
@@ -192,6 +197,7 @@ def _place(row: Mapping[str, Any]) -> Place:
         pool=int(number(row.get("default_stock_pool"))),
         tags=tuple(str(tag) for tag in row.get("tags") or ()),
         lying=tuple(_lying(one) for one in row["products"]),
+        total=int(row["total"]),
         before=str(row.get("before") or ""),
         after=str(row.get("after") or ""),
     )
@@ -251,12 +257,19 @@ def _product(state: Browse, product: str, label: str) -> Result:
     """Whether it lies on the place on the screen; more of it is one digit away."""
     if state.listing:
         return Turn(state, (Start("lookup", {"product_number": product, "label": label}),))
-    asked = state._replace(asked=Way("product", product))
-    here = next((one for one in state.place.lying if one.product == product), None) if state.place else None
-    if here is None:
-        return Turn(asked, (), Verdict(ASK, msg("browse.not_here", label=label, place=state.code)))
-    told = msg("browse.here", label=label, place=state.code, quantity=here.quantity)
-    return Turn(asked, (), Verdict(ASK, told))
+    state = state._replace(asked=Way("product", product, label))
+    return Turn(state, (Query("here", "place", {"location_code": state.code, "product_number": product}),))
+
+
+def _is_here(state: Browse, lying: tuple[Lying, ...]) -> Result:
+    """How much of what was scanned lies on the place on the screen, whether its page has it or not."""
+    if state.asked is None:
+        return Turn(state)
+    label = state.asked.label or state.asked.key
+    if not lying:
+        return Turn(state, (), Verdict(ASK, msg("browse.not_here", label=label, place=state.code)))
+    told = msg("browse.here", label=label, place=state.code, quantity=lying[0].quantity)
+    return Turn(state, (), Verdict(ASK, told))
 
 
 def _typed(state: Browse, text: str, context: Context) -> Result:
@@ -282,7 +295,7 @@ def _open(state: Browse, row: Listed, context: Context) -> Result:
 
 def _chosen(code: str) -> Query:
     """What was chosen from a window is asked for again by name, so that the journal knows what it was."""
-    return Query("chosen", "place", {"location_code": code})
+    return Query("chosen", "place", {"location_code": code, "size": 0})
 
 
 def _command(state: Browse, letter: str) -> Result:

@@ -43,8 +43,11 @@ class Place(NamedTuple):
     pool: int
     tags: tuple[str, ...]
     lying: tuple[Lying, ...]
+    """The first of them, by name."""
     before: str
     after: str
+    total: int = 0
+    """How many products there are in all."""
 
 
 class Way(NamedTuple):
@@ -52,6 +55,7 @@ class Way(NamedTuple):
 
     kind: str
     key: str
+    label: str = ""
 
 
 class Browse(NamedTuple):

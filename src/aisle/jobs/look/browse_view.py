@@ -70,12 +70,13 @@ def _lines(state: Browse, place: Place | None) -> tuple[Line, ...]:
     """How much lies here, and what kind of place it is."""
     if place is None:
         return (Line("place", raw(state.code)), Line("note", msg("browse.unknown")))
-    count = len(place.lying)
+    count, shown = max(place.total, len(place.lying)), len(place.lying)
     told = msg("browse.products", count=count) if count else msg("browse.nothing")
     about = [raw(", ".join(place.tags))] if place.tags else []
     if place.pool:
         about.append(msg("browse.pool", pool=_pool(state, str(place.pool))))
     notes = [msg("browse.both", one=about[0], other=about[1])] if len(about) == 2 else about
+    notes += [msg("browse.more", shown=shown)] if shown < count else []
     head = msg("browse.both", one=raw(state.code), other=told)
     return (Line("place", head), *(Line("note", note) for note in notes))
 

@@ -207,7 +207,7 @@ class _Stock:
         self._stock: list[tuple[Any, ...]] = []
         self._touched: list[tuple[float, int]] = []
         self._gone: list[tuple[int]] = []
-        self._places: list[tuple[int, int, str]] = []
+        self._places: list[tuple[int, int, str, float, bool]] = []
         self._unfounded: list[tuple[int]] = []
         """Products of which there was less than none somewhere."""
         self._below: list[tuple[int, str, str, int]] = []
@@ -236,7 +236,7 @@ class _Stock:
             spots = enumerate(below_of(json.loads(row.raw)))
             self._below += [(n, place, str(quantity), old.id) for n, (place, quantity) in spots]
         if row.places:
-            self._places += [(old.id, n, code) for n, code in enumerate(row.places)]
+            self._places += [(old.id, n, *spot) for n, spot in enumerate(row.places)]
         return True
 
     def _name(self, row: StockRow, old: _Known | None) -> _Known:
@@ -262,7 +262,7 @@ class _Stock:
         many(_UPSERT_STOCK, self._stock)
         many("UPDATE stock SET began = ? WHERE id = ?", self._touched)
         many("DELETE FROM place WHERE id = ?", self._gone)
-        many("INSERT INTO place (id, n, location_code) VALUES (?, ?, ?)", self._places)
+        many("INSERT INTO place (id, n, location_code, quantity, lies) VALUES (?, ?, ?, ?, ?)", self._places)
         many("DELETE FROM below WHERE id = ?", self._unfounded)
         many(_BELOW, self._below)
         self._texts.write()

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs.amounts import number as amount
 from aisle.scan.codes import index_keys
 from aisle.tuples import NamedTuple
 from aisle.words import kept
@@ -55,6 +56,15 @@ class ProductRow(NamedTuple):
     raw: str
 
 
+class Spot(NamedTuple):
+    """A place where a product lies."""
+
+    location_code: str
+    quantity: float
+    lies: bool
+    """Whether there is any of it, in all or in one of its pools."""
+
+
 class StockRow(NamedTuple):
     """The stock of a product in the store."""
 
@@ -63,8 +73,8 @@ class StockRow(NamedTuple):
     quantity: int | float
     barcode: str
     raw: str
-    places: tuple[str, ...] | None
-    """location_code of each place in `raw`; None when the answer says nothing about places."""
+    places: tuple[Spot, ...] | None
+    """Each place in `raw` once; None when the answer says nothing about places."""
 
 
 class LocationRow(NamedTuple):
@@ -284,15 +294,55 @@ def stock(given: object, store: str) -> StockRow:
         number(raw, "most_likely_quantity") or 0,
         word(raw, "barcode"),
         dumped(raw),
-        tuple(word(mapping(place), "store_location_code") for place in places) if isinstance(places, list) else None,
+        spots(places) if isinstance(places, list) else None,
     )
+
+
+_POOLS = tuple(f"stock_pool_{number}" for number in range(1, 11))
+
+
+def spots(places: Iterable[object]) -> tuple[Spot, ...]:
+    """The places of a stock entry, those without a code too. One that is said several times (in several carriers) has
+    the sums of these. interface: Stock location entry."""
+    entries = [mapping(place) for place in places]
+    codes = [word(entry, "store_location_code") for entry in entries]
+    if len(set(codes)) == len(codes):
+        return tuple(_spot(code, (entry,)) for code, entry in zip(codes, entries, strict=True))
+    same: dict[str, list[Raw]] = {}
+    for code, entry in zip(codes, entries, strict=True):
+        same.setdefault(code, []).append(entry)
+    return tuple(_spot(code, found) for code, found in same.items())
+
+
+def _spot(code: str, entries: Sequence[Raw]) -> Spot:
+    quantity = _sum(entries, "quantity")
+    return Spot(code, quantity, bool(quantity) or any(_sum(entries, pool) for pool in _POOLS))
+
+
+def _sum(entries: Sequence[Raw], name: str) -> float:
+    if len(entries) == 1:
+        return _amount(entries[0].get(name))
+    return round(sum(_amount(entry.get(name)) for entry in entries), _DIGITS)
+
+
+_DIGITS = 6
+"""Behind the point; what adding fractions leaves behind these says nothing."""
+_SURE = 1e12
+"""Below it a number is what it is."""
+
+
+def _amount(value: Any) -> float:
+    """A number as reads have it: 0 for what is none, or beyond all reckoning."""
+    if not value:
+        return 0.0
+    return value if type(value) in (int, float) and -_SURE < value < _SURE else float(amount(value))
 
 
 def with_places(row: StockRow, before: str) -> StockRow:
     """An entry that says nothing about places, with those of an earlier one."""
     places = json.loads(before).get("store_locations") or []
     raw = {**json.loads(row.raw), "store_locations": places}
-    return row._replace(raw=dumped(raw), places=tuple(word(place, "store_location_code") for place in places))
+    return row._replace(raw=dumped(raw), places=spots(places))
 
 
 def location(given: object) -> LocationRow:

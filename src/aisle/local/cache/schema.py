@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.local.cache.schema_log import LOG
 
-VERSION = 25
+VERSION = 26
 """Counted up with every change below."""
 
 ABSENT = "orders_absent"
@@ -148,9 +148,24 @@ CREATE TABLE place (
   id INTEGER NOT NULL,
   n INTEGER NOT NULL,
   location_code TEXT NOT NULL,
+  quantity REAL NOT NULL,
+  lies INTEGER NOT NULL,
   PRIMARY KEY (id, n)
 ) WITHOUT ROWID;
 CREATE INDEX place_location ON place (location_code, id);
+CREATE TABLE place_tally (
+  location_code TEXT PRIMARY KEY,
+  products INTEGER NOT NULL,
+  quantity REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER place_in AFTER INSERT ON place WHEN new.lies AND new.location_code <> '' BEGIN
+  INSERT INTO place_tally VALUES (new.location_code, 1, new.quantity)
+  ON CONFLICT DO UPDATE SET products = products + 1, quantity = quantity + excluded.quantity;
+END;
+CREATE TRIGGER place_out AFTER DELETE ON place WHEN old.lies BEGIN
+  UPDATE place_tally SET products = products - 1, quantity = quantity - old.quantity
+  WHERE location_code = old.location_code;
+END;
 
 CREATE TABLE surrounding (
   product_number TEXT PRIMARY KEY,

@@ -10,8 +10,9 @@ not put down (aisle.local.reads.lying).
 `order` (order_number): one row with `lines`; `lines_known` is False where only the header is here.
 `product` (product_number): one row with stock by pool and place. `surrounding` (product_number): one row with the
 `stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search, first, size):
-products, best first, 100 at most. `place` (location_code): one row with all `products` on it, their pools and what of
-them is `held`, and the places `before` and `after` it. `places` (search, beside, first, size): in the order of feet,
+products, best first, 100 at most. `place` (location_code, size, product_number): one row with the `products` on it (so
+many by name, or that one), their pools and what of them is `held`, how many there are in all, and the places `before`
+and `after` it. `places` (search, beside, first, size): in the order of feet,
 with the number of `products` on each. `people` (search, size): user and name, and whether it `is_badge` of his that is
 searched for.
 `pass` (user, now): see aisle.local.outbox.passes.
@@ -54,7 +55,7 @@ from aisle.local.reads.laid import Known as Laid
 from aisle.local.reads.orders import Shift, holders, order, orders
 from aisle.local.reads.overlay import Overlay, Row
 from aisle.local.reads.overlay_goods import Goods
-from aisle.local.reads.places import Known, place, places
+from aisle.local.reads.places import place, places
 from aisle.local.reads.rows import Found, Result, in_use, loaded, pools, window
 from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk
@@ -114,8 +115,6 @@ class Ground(NamedTuple):
     goods: Goods
     pools: Mapping[int, str]
     """Stock pools in use, by the settings; empty for those that the store names."""
-    lying: Known
-    """What lies at places that were read before; kept up to date by whoever reads one."""
     laid: Laid
     """Orders with something on its way that were read before; kept up to date by whoever reads one."""
     find: Callable[[Iterable[str]], list[Candidate]]
@@ -164,7 +163,7 @@ def _holders(on: Ground, args: Args) -> Result:
 
 def _place(on: Ground, args: Args) -> Result:
     """What lies there for orders that were rejected here lies there for nobody."""
-    rows, total = place(on.cache, on.goods, on.walk(), args, on.lying)
+    rows, total = place(on.cache, on.goods, on.walk(), args)
     products = [product for row in rows for product in row["products"]]
     gone = on.gone({str(each["order_number"]) for product in products for each in product["held"]})
     for product in products if gone else ():

@@ -16,7 +16,7 @@ from aisle.local.outbox.operation import LOGS, MOVEMENT, SETTINGS, UPDATE, Opera
 from aisle.local.outbox.rebase import has_base, share
 from aisle.local.outbox.sides import looks_like
 from aisle.local.outbox.state import DONE, IN_DOUBT, NEEDS_PERSON
-from aisle.local.reads.entries import PLACE, PRODUCT
+from aisle.local.reads.entries import PLACE, PRODUCT, Index
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
 
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ POOLS = range(1, 11)
 
 
 class Goods:
-    """The pending operations by the product whose stock they change, and by the place where they put it."""
+    """The pending operations by the product whose stock they change, and by the place where they change it."""
 
     def __init__(self, overlay: Overlay) -> None:
         self._overlay = overlay
 
-    def pending(self) -> Pending:
+    def pending(self) -> Index:
         """Of each product, oldest first."""
         return self._overlay.by(PRODUCT, products_of)
 
     def coming(self, code: str) -> list[str]:
-        """The products of which something is brought to this place, or counted there."""
+        """The products of which something is brought to this place or away from it, or counted there."""
         operations = self._overlay.by(PLACE, places_of).get(code, ())
         items = (item for operation in operations for item in _items(operation))
         return list(dict.fromkeys(str(item["product_number"]) for item in items if code in _place_of(item)))
@@ -55,15 +55,15 @@ def products_of(operation: Operation) -> Iterator[str]:
 
 
 def places_of(operation: Operation) -> Iterator[str]:
-    """The places where an operation puts something, or counts it."""
+    """The places that an operation brings something to or from, or counts it at."""
     for item in _items(operation):
         yield from _place_of(item)
 
 
 def _place_of(item: Mapping[str, Any]) -> Iterator[str]:
-    code = (item.get("to_location") or item).get("location_code")
-    if code and item.get("product_number"):
-        yield str(code)
+    for end in (item, item.get("to_location"), item.get("from_location")):
+        if end and end.get("location_code") and item.get("product_number"):
+            yield str(end["location_code"])
 
 
 def lay_stock(stock: Row, product: str, operations: Iterable[Operation], began: float | None) -> Row:

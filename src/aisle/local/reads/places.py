@@ -19,7 +19,7 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import Operation
 from aisle.local.reads.overlay import Row, decimal, orders_of
 from aisle.local.reads.overlay_goods import Goods, lay_held, lay_stock
-from aisle.local.reads.rows import Result, loaded, pools, window
+from aisle.local.reads.rows import Result, loaded, pools, summed, window
 from aisle.local.reads.walk import Step, Walk
 from aisle.tuples import NamedTuple
 from aisle.words import fold
@@ -27,20 +27,35 @@ from aisle.words import fold
 SIZE = 20
 """Rows of a window when nobody says how many."""
 
-REMEMBERED = 100
-"""Of a place with more products nothing is kept: a session stays small."""
+Named = tuple[str, str, Row]
+"""Name and number of a product, and its row."""
 
-Known = dict[str, tuple[tuple[Any, ...], Row]]
-"""Of each product of the place that was read last, what its row was made of, and the row."""
+_ABOUT = """p.product_number, p.name, p.unit, p.allow_decimal,
+  CASE WHEN p.name = '' THEN s.raw ->> 'product_description' END, CASE WHEN p.raw <> '' THEN p.raw -> 'price' END"""
+"""What is said of a product at any place."""
 
-_LYING = """
-SELECT p.product_number, p.name, p.unit, p.allow_decimal, p.raw, s.raw, s.began
-FROM product p JOIN stock s ON s.id = p.id
-WHERE p.id IN (
-  SELECT id FROM place WHERE location_code = ?
-  UNION SELECT id FROM product WHERE product_number IN (SELECT value FROM json_each(?))
-) ORDER BY p.name, p.product_number
+_LYING = f"""
+SELECT {_ABOUT}, s.raw -> 'price', (
+  SELECT json_group_array(json(e.value)) FROM json_each(s.raw, '$.store_locations') e
+  WHERE e.value ->> 'store_location_code' = x.location_code
+)
+FROM place x JOIN product p ON p.id = x.id JOIN stock s ON s.id = p.id
+WHERE x.location_code = ? AND x.lies AND p.product_number NOT IN (SELECT value FROM json_each(?))
+ORDER BY p.name, p.product_number LIMIT ?
+"""  # noqa: S608 - columns of our own
+"""What lies at a place by the stock list, but for these products."""
+
+_RECKONED = f"""
+SELECT {_ABOUT}, s.raw, s.began FROM json_each(?) e
+JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
+"""  # noqa: S608 - the same
+
+_SAID = """
+SELECT x.location_code, p.product_number, x.lies, x.quantity FROM json_each(?) e
+JOIN product p ON p.product_number = e.value JOIN place x ON x.id = p.id
+WHERE x.location_code IN (SELECT value FROM json_each(?))
 """
+"""What the stock list says of these products at these places."""
 
 _HELD = """
 SELECT h.product_number, h.order_number, h.line_number, h.quantity FROM json_each(?) e
@@ -75,7 +90,9 @@ def places(cache: apsw.Connection, goods: Goods, walk: Walk, args: Mapping[str, 
     if beside and "first" not in args:
         at = next((index for index, (code, *_) in enumerate(found) if code == beside), 0)
         first = max(0, min(at - size // 2, len(found) - size))
-    return [_summary(cache, goods, code, order) for code, order, _ in found[first : first + size]], len(found)
+    shown = found[first : first + size]
+    here = _Here(cache, goods, [code for code, *_ in shown])
+    return [{**head(cache, code, order), **here.sums(code)} for code, order, _ in shown], len(found)
 
 
 def _is_asked(each: Step, words: Sequence[str], aisle: str | None) -> bool:
@@ -85,39 +102,34 @@ def _is_asked(each: Step, words: Sequence[str], aisle: str | None) -> bool:
     return all(word in text or word in bare for word in words) and (aisle is None or aisle_of(code) == aisle)
 
 
-def _summary(cache: apsw.Connection, goods: Goods, code: str, order: Json) -> Row:
-    lying = _lying(cache, goods, code, {})
-    return {
-        **head(cache, code, order),
-        "products": len(lying),
-        "quantity": sum((row["quantity"] for row in lying), Decimal(0)),
-    }
-
-
-def place(
-    cache: apsw.Connection, goods: Goods, walk: Walk, args: Mapping[str, Json], known: Known | None = None
-) -> Result:
+def place(cache: apsw.Connection, goods: Goods, walk: Walk, args: Mapping[str, Json]) -> Result:
     """One place with everything on it, and its neighbours in the order of feet (`before`, `after`; empty at an end).
 
-    `known` is kept by the caller: a page that is looked at again mostly shows the same.
+    `total` and `quantity` are of all of it; `products` are those by name, `size` of them at most where that is given,
+    or the `product_number` alone that is asked about.
     """
     code = str(args["location_code"])
     at = walk.at.get(code)
     if at is None:
         return [], 0
-    lying = _lying(cache, goods, code, {} if known is None else known)
+    itself = head(cache, code, walk.steps[at][1])
+    only, size = str(args.get("product_number") or ""), args.get("size")
+    here = _Here(cache, goods, [code], only)
+    rows = here.row(code, only) if only else here.rows(code, -1 if size is None else max(0, int(size)))
     pending = goods.pending()
-    held = held_at(cache, code, [row["product_number"] for row in lying])
-    began = began_of(cache, [operation for row in lying for operation in pending.get(row["product_number"], ())])
-    for row in lying:
+    held = held_at(cache, code, [row["product_number"] for row in rows])
+    began = began_of(cache, [operation for row in rows for operation in pending.get(row["product_number"], ())])
+    for row in rows:
         number = str(row["product_number"])
         row["held"] = lay_held(held.get(number, []), code, number, pending.get(number, ()), began)
-    tags: list[str] = next((row["tags"] for row in lying if row["tags"]), [])
-    itself = head(cache, code, walk.steps[at][1])
+    tags: list[str] = next((row["tags"] for row in rows if row["tags"]), [])
+    sums = here.sums(code)
     one: Row = {
         **itself,
         "tags": itself["tags"] or tags,
-        "products": [{name: value for name, value in row.items() if name != "tags"} for row in lying],
+        "total": sums["products"],
+        "quantity": sums["quantity"],
+        "products": [{name: value for name, value in row.items() if name != "tags"} for row in rows],
         "before": walk.steps[at - 1][0] if at else "",
         "after": walk.steps[at + 1][0] if at + 1 < len(walk.steps) else "",
     }
@@ -137,19 +149,55 @@ def head(cache: apsw.Connection, code: str, order: Json) -> Row:
     }
 
 
-def _lying(cache: apsw.Connection, goods: Goods, code: str, known: Known) -> list[Row]:
-    """What the stock list says of this place, by name; products of which nothing is left there are not among them."""
-    before = dict(known)
-    known.clear()
-    pending = goods.pending()
-    for number, *rest in fetch(cache, _LYING, code, to_text(goods.coming(code))):
-        said = (code, pending.get(number, ()), number, *rest)
-        kept = before.get(number)
-        known[number] = kept if kept is not None and kept[0] == said else (said, _product(*said))
-    rows = [{**row} for _, row in known.values() if row["quantity"] or row["pools"]]
-    if len(known) > REMEMBERED:
-        known.clear()
-    return rows
+class _Here:
+    """What lies at some places: by the stock list, but for products of which something is on its way, or that are asked
+    for by name. These are few, and are reckoned one by one."""
+
+    def __init__(self, cache: apsw.Connection, goods: Goods, codes: Sequence[str], only: str = "") -> None:
+        self._cache = cache
+        self._pending = goods.pending()
+        self._said: dict[str, dict[str, tuple[bool, float]]] = {code: {} for code in codes}
+        """Of each place what the stock list says of these products: whether any is there, and how much."""
+        named = [*self._pending.named(), *([only] if only else [])]
+        for code, number, lies, quantity in fetch(cache, _SAID, to_text(named), to_text(list(codes))) if named else ():
+            self._said[code][number] = (bool(lies), quantity)
+        reckoned = {code: {*self._said[code], *goods.coming(code), *([only] if only else [])} for code in codes}
+        self._reckoned: dict[str, list[Named]] = {code: [] for code in codes}
+        """Of each place those that are there."""
+        numbers = sorted(set().union(*reckoned.values()))
+        for *about, stock, began in fetch(cache, _RECKONED, to_text(numbers)) if numbers else ():
+            number = str(about[0])
+            laid = lay_stock(loaded(stock), number, self._pending.get(number, ()), began)
+            for code in codes:
+                row = _row(about, laid.get("price"), lying_of(laid, code)) if number in reckoned[code] else {}
+                if row.get("quantity") or row.get("pools"):
+                    self._reckoned[code].append((str(about[1]), number, row))
+
+    def sums(self, code: str) -> Row:
+        """How many products lie there (`products`), and how much in all (`quantity`)."""
+        tally = fetch_one(self._cache, "SELECT products, quantity FROM place_tally WHERE location_code = ?", code)
+        products, quantity = tally or (0, 0.0)
+        said = [quantity for lies, quantity in self._said[code].values() if lies]
+        rows = [row for *_, row in self._reckoned[code]]
+        return {
+            "products": products - len(said) + len(rows),
+            "quantity": sum((row["quantity"] for row in rows), summed(float(quantity) - sum(said))),
+        }
+
+    def rows(self, code: str, size: int) -> list[Row]:
+        """The products by name, `size` at most where it is not negative."""
+        known = fetch(self._cache, _LYING, code, to_text(list(self._said[code])), size) if size else []
+        found: list[Named] = []
+        for *about, price, entries in known:
+            here = lying_of(loaded(f'{{"store_locations":{entries}}}'), code)
+            found.append((str(about[1]), str(about[0]), _row(about, _value(price), here)))
+        if self._reckoned[code]:
+            found = sorted([*found, *self._reckoned[code]], key=lambda each: each[:2])
+        return [row for *_, row in (found if size < 0 else found[:size])]
+
+    def row(self, code: str, number: str) -> list[Row]:
+        """This product, where any of it is there."""
+        return [row for _, each, row in self._reckoned[code] if each == number]
 
 
 class Lying(NamedTuple):
@@ -176,30 +224,23 @@ def lying_of(stock: Row, code: str) -> Lying:
     )
 
 
-def _product(
-    code: str,
-    operations: Sequence[Operation],
-    number: str,
-    name: str,
-    unit: str,
-    decimals: int,
-    catalogue: str,
-    stock: str,
-    began: float,
-) -> Row:
-    known = lay_stock(loaded(stock), number, operations, began)
-    item = loaded(catalogue) if catalogue else {}
-    here = lying_of(known, code)
+def _row(about: Sequence[Any], price: Json, here: Lying) -> Row:
+    number, name, unit, decimals, told, catalogue = about
     return {
         "product_number": number,
-        "description": name or str(known.get("product_description") or ""),
+        "description": name or str(told or ""),
         "quantity": here.quantity,
         "pools": here.pools,
         "allow_decimal": bool(decimals),
         "unit": unit,
-        "price": decimal(known.get("price") or item.get("price")),
+        "price": decimal(price or _value(catalogue)),
         "tags": here.tags,
     }
+
+
+def _value(text: str | None) -> Json:
+    """A part of a kept row, as text of its own."""
+    return loaded(text) if text else None
 
 
 def began_of(cache: apsw.Connection, operations: Iterable[Operation]) -> dict[str, float | None]:

@@ -28,7 +28,6 @@ from aisle.local.reads.named import NAMED, Ground
 from aisle.local.reads.orders import Shift
 from aisle.local.reads.overlay import Overlay
 from aisle.local.reads.overlay_goods import Goods
-from aisle.local.reads.places import Known
 from aisle.local.reads.rows import Found, Result
 from aisle.local.reads.standing import Standings
 from aisle.local.reads.unread import unread
@@ -70,7 +69,6 @@ class Reads:
         self._named = NAMED
         self._shifted: tuple[tuple[int, ...], Shift] | None = None
         self._standings = Standings()
-        self._lying: Known = {}
         self._laid: Laid = {}
         self._walks = Walks()
         self._linked: tuple[int, Link, float | None] | None = None
@@ -93,7 +91,7 @@ class Reads:
             self._there, self.is_outdated = True, False
             self._file = file_id(self._home.cache)
         self._shifted = self._linked = None
-        self._standings, self._lying, self._walks = Standings(), {}, Walks()
+        self._standings, self._walks = Standings(), Walks()
         return found
 
     def _open_again(self) -> None:
@@ -157,7 +155,6 @@ class Reads:
             overlay=self._overlay,
             goods=self._goods,
             pools=self.pools,
-            lying=self._lying,
             laid=self._laid,
             find=self._found,
             walk=self._walk,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import apsw
@@ -71,7 +72,12 @@ def moment(at: float) -> str:
 
 def pools(raw: Mapping[str, Any], prefix: str) -> dict[str, Json]:
     """The pools of a row that say anything, by number as text."""
-    return {str(pool): raw[name] for pool in range(1, 11) if raw.get(name := f"{prefix}{pool}")}
+    return {pool: value for pool, name in _pool_names(prefix) if (value := raw.get(name))}
+
+
+@cache
+def _pool_names(prefix: str) -> tuple[tuple[str, str], ...]:
+    return tuple((str(pool), f"{prefix}{pool}") for pool in range(1, 11))
 
 
 def in_use(named: Mapping[str, Json], settled: Mapping[int, str]) -> dict[str, Json]:

@@ -80,6 +80,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.shown": "{place:~}",
     "browse.unknown": ("Unbekannt.", "Niemand kennt hier diesen Platz (oder nicht mehr)."),
     "browse.empty": "leer",
+    "browse.more": (
+        "{shown} gezeigt",
+        "{shown} davon gezeigt",
+        "Die ersten {shown} nach Namen; ein gescannter Artikel sagt, wie viel von ihm hier liegt",
+    ),
     "browse.nothing": ("Leer", "Hier liegt nichts"),
     "browse.products": ("{count}", "{count:Artikel|Artikel}"),
     "browse.pool": ("{pool}", "Pool {pool}"),

@@ -77,6 +77,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.shown": "{place:~}",
     "browse.unknown": ("Not known here.", "Nobody here knows this place (any more)."),
     "browse.empty": "empty",
+    "browse.more": (
+        "{shown} shown",
+        "{shown} of them shown",
+        "The first {shown} by name; scan a product to see how much of it is here",
+    ),
     "browse.nothing": ("Empty", "Nothing lies here"),
     "browse.products": ("{count}", "{count:product|products}"),
     "browse.pool": ("{pool}", "pool {pool}"),

@@ -80,6 +80,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.shown": "{place:~}",
     "browse.unknown": ("Inconnu ici.", "Personne ici ne connaît (plus) cet emplacement."),
     "browse.empty": "vide",
+    "browse.more": (
+        "{shown} affichés",
+        "{shown} en sont affichés",
+        "Les {shown} premiers par nom ; scannez un article pour savoir combien il y en a ici",
+    ),
     "browse.nothing": ("Vide", "Il n'y a rien ici"),
     "browse.products": ("{count}", "{count:article|articles}"),
     "browse.pool": ("{pool}", "pool {pool}"),

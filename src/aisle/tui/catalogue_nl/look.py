@@ -77,6 +77,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.shown": "{place:~}",
     "browse.unknown": ("Hier onbekend.", "Niemand kent deze plek hier (meer)."),
     "browse.empty": "leeg",
+    "browse.more": (
+        "{shown} getoond",
+        "{shown} ervan getoond",
+        "De eerste {shown} op naam; scan een artikel om te zien hoeveel ervan hier ligt",
+    ),
     "browse.nothing": ("Leeg", "Hier ligt niets"),
     "browse.products": ("{count}", "{count:artikel|artikelen}"),
     "browse.pool": ("{pool}", "pool {pool}"),

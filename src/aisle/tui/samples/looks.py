@@ -133,6 +133,14 @@ def browse_place(text: str) -> Frame:
     return Frame(BrowseJob().view(_place(text)), Link("live", 3.0), verdict, "", "0042", "Anna", 3)
 
 
+def browse_stockroom(text: str) -> Frame:
+    """A place with more products than its page has."""
+    state = _place(text)
+    assert state.place is not None
+    view = BrowseJob().view(state._replace(place=state.place._replace(total=12_345)))
+    return Frame(view, Link("live", 3.0), None, "", "0042", "Anna", 5)
+
+
 def browse_scanned(text: str) -> Frame:
     """A product was scanned on the page of a place."""
     told = msg("browse.here", label=text or NAMES[0], place=text or "A-03-2", quantity=Decimal(6))

@@ -147,6 +147,7 @@ SAMPLES = (
     Sample("browse.list", "places", looks.browse_list),
     Sample("browse.place", "all", looks.browse_place),
     Sample("browse.place", "scanned", looks.browse_scanned),
+    Sample("browse.place", "stockroom", looks.browse_stockroom),
     *(Sample(*each) for each in HOUSE),
 )
 """All samples; every screen has at least one."""
