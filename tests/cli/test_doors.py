@@ -252,3 +252,30 @@ def test_nobody_is_sent_to_a_door_that_is_not_there(capsys: pytest.CaptureFixtur
     named = {word for path in files for word in re.findall(r"[`']aisle ([a-z]+)", path.read_text(encoding="utf-8"))}
     assert "outbox" in named
     assert [word for word in sorted(named) if f"usage: aisle {word}" not in run(capsys, word, "--help")[1]] == []
+
+
+def test_what_is_loaded_without_a_store_goes_into_the_demo_store_and_stays(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Whatever command comes next: the demo store is not laid over it."""
+    rows = "product_number,product_name,price\n900002,Good,2.50\n995001,New one,1.00\n"
+    (tmp_path / "products.csv").write_text(rows, encoding="utf-8")
+    status, out, _ = run(capsys, "load", str(tmp_path))
+    assert (status, "products.csv: 2 of 2 rows" in out) == (0, True)
+    found = api(capsys, "list-products", "--query", "page_size=1000")
+    assert isinstance(found, dict)
+    names = {row["product_number"]: (row["product_name"], row["price"]) for row in found["records"]}
+    assert (names["900002"], names["995001"]) == (("Good", 2.5), ("New one", 1))
+    assert len(names) > 2
+    assert isinstance(stores := api(capsys, "list-stores"), dict)
+    assert DEMO_STORE in {row["storeNo"] for row in stores["list"]}
+
+
+def test_a_token_that_somebody_keeps_in_the_home_stays(capsys: pytest.CaptureFixture[str], home: Path) -> None:
+    """That of the embedded store has a name of its own: a service shows a token but once."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    kept = home / "token"
+    kept.write_text("of another service", encoding="ascii")
+    kept.chmod(0o600)
+    api(capsys, "list-stores")
+    assert kept.read_text(encoding="ascii") == "of another service"

@@ -201,7 +201,7 @@ async def own(aisle_home: Path) -> AsyncIterator[Two]:
     hosts = Real(aisle_home / "own_a"), Real(aisle_home / "own_b")
     service = open_service(aisle_home / "service.db", clock=hosts[0].time.clock)
     hosts[0].service = hosts[1].service = service
-    token = service.admin_token(aisle_home / "token")
+    token = service.admin_token(aisle_home / "embedded.token")
     api = "/api/v2/public"
 
     def call(method: str, path: str, body: Any = None, **query: Any) -> Any:

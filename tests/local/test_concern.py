@@ -11,7 +11,7 @@ import aisle.jobs
 from aisle.local.host.signals import ANYTHING
 from aisle.local.reads.desk import Desk
 from aisle.local.reads.reads import Reads
-from aisle.local.session.concern import concern
+from aisle.local.session.concern import MANY, concern
 
 ASKED = re.compile(r"\bQuery\(\s*[^,()]+(?:\([^()]*\))?, \"(?P<name>[a-z_]+)\"")
 WIDE = {"assignments", "board", "clearing", "differences", "exceptions", "history", "tagged", "tags"} | {
@@ -64,3 +64,10 @@ def test_what_an_answer_shows(
     name: str, args: dict[str, object], rows: list[dict[str, object]], shown: set[str]
 ) -> None:
     assert concern(name, args, rows) == shown
+
+
+def test_a_page_of_very_many_products_is_rung_for_any_of_them() -> None:
+    products = [{"product_number": f"P{number}"} for number in range(MANY + 1)]
+    place = {"location_code": "A-1"}
+    assert concern("place", place, [{"products": products[:-1]}]) >= {"location/A-1", "product/P0"}
+    assert concern("place", place, [{"products": products}]) == {"location/A-1", "product"}

@@ -34,7 +34,7 @@ from tests.service.world import World
 OF_ALL_STORES = {
     "core.ACCESS_STORES",
     "core.ACCESS_STORES_FORGET",
-    "core.META_COUNT",
+    "core.IS_FILLED",
     "products.PRODUCTS_COMING",
     "products.PRODUCTS_ORDERED",
     "products.PRODUCTS_STOCKED",

@@ -101,7 +101,8 @@ from tests.terminal.served import plain_service
 
 def test_run(aisle_home, picker):
     with plain_service() as service:
-        embedded, remote = picker(), picker("--base-url", service.url, "--token-file", str(aisle_home / "token"))
+        token = str(aisle_home / "embedded.token")
+        embedded, remote = picker(), picker("--base-url", service.url, "--token-file", token)
         for app in (embedded, remote):
             app.sign_in()
         signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started all this may have it ignored

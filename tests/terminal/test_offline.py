@@ -40,7 +40,7 @@ def test_a_pick_goes_on_without_the_service(demo_home: Path, shop: Shop, picker:
     first, second, third = shop.lines("AWAY-1")
     before = set(shop.keys())
     with plain_service() as service:
-        arguments = ("--base-url", service.url, "--token-file", str(demo_home / "token"))
+        arguments = ("--base-url", service.url, "--token-file", str(demo_home / "embedded.token"))
         door("sync", *arguments)
         app = picker(*arguments, columns=80, rows=24)
         app.sign_in()
@@ -80,7 +80,7 @@ def test_a_pick_goes_on_without_the_service(demo_home: Path, shop: Shop, picker:
 def test_starting_without_the_service(demo_home: Path, shop: Shop, picker: Pick) -> None:
     """The cache of this host is enough to sign in, find an order, pick it and leave; the next start sends it."""
     with plain_service() as service:
-        arguments = ("--base-url", service.url, "--token-file", str(demo_home / "token"))
+        arguments = ("--base-url", service.url, "--token-file", str(demo_home / "embedded.token"))
         door("sync", *arguments)
         service.end()
 

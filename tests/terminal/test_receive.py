@@ -142,7 +142,9 @@ def receive_it(picker: Pick, shop: Shop, service: Served, arguments: tuple[str, 
 def test_a_hundred_lines(demo_home: Path, shop: Shop, picker: Pick) -> None:
     goods = whole_goods(shop, LINES)
     with plain_service() as service:
-        receive_it(picker, shop, service, ("--base-url", service.url, "--token-file", str(demo_home / "token")), goods)
+        receive_it(
+            picker, shop, service, ("--base-url", service.url, "--token-file", str(demo_home / "embedded.token")), goods
+        )
 
 
 @pytest.mark.full
@@ -150,7 +152,7 @@ def test_a_hundred_lines_of_real_goods(aisle_home: Path, tmp_path: Path, picker:
     convert(test_data, tmp_path / "csv", sample=60, copies=["536365"])
     door("load", str(tmp_path / "csv"))
     with Shop(aisle_home / "service.db", ONLINE) as shop, plain_service() as service:
-        arguments = ("--store", ONLINE, "--base-url", service.url, "--token-file", str(aisle_home / "token"))
+        arguments = ("--store", ONLINE, "--base-url", service.url, "--token-file", str(aisle_home / "embedded.token"))
         receive_it(picker, shop, service, arguments, whole_goods(shop, LINES))
 
 

@@ -58,7 +58,7 @@ def scene(demo_home: Path, shop: Shop, picker: Pick, tmp_path: Path) -> Iterator
     shop.add_order(ORDER, [(first["product_number"], 3), (second["product_number"], 1)])
     book = tmp_path / "book"
     with counting_service(demo_home, book) as served:
-        service = ("--base-url", served.url, "--token-file", str(demo_home / "token"))
+        service = ("--base-url", served.url, "--token-file", str(demo_home / "embedded.token"))
         door("sync", *service)
         yield Scene(demo_home, shop, book, served, lambda: picker(*service, "--verified"))
 

@@ -49,7 +49,7 @@ def test_offline_work_stays_with_its_store(demo_home: Path, shop: Shop, picker: 
     shop.add_order("STAYS-1", [(row["product_number"], 2) for row in goods])
     first, second = shop.lines("STAYS-1")
     with plain_service() as service:
-        settings = ("--base-url", service.url, "--token-file", str(demo_home / "token"))
+        settings = ("--base-url", service.url, "--token-file", str(demo_home / "embedded.token"))
         door("sync", *settings)
         door("sync", *settings, "--store", OTHER)
         app = picker(*settings, columns=80, rows=24)

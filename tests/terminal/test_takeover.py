@@ -128,7 +128,7 @@ def test_two_hosts_pick_one_line_at_the_same_moment(
     """Each takes all of the line before hearing of the other: no more is booked than was ordered, the loser is told."""
     order = counts(shop)[0]
     with plain_service() as service:
-        arguments = ("--base-url", service.url, "--token-file", str(demo_home / "token"))
+        arguments = ("--base-url", service.url, "--token-file", str(demo_home / "embedded.token"))
         other = tmp_path / "other"
         settle(made_once(tmp_path / "made", ["sync", *arguments]), other)
         door("sync", *arguments)

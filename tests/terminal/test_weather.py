@@ -50,7 +50,7 @@ def weather(demo_home: Path, shop: Shop, picker: Pick, tmp_path: Path, seed: int
         shop.add_order(f"W-{number}", goods)
     book = tmp_path / "book"
     with counting_service(demo_home, book) as served, Proxy(int(served.url.rpartition(":")[2]), seed) as proxy:
-        reached = ("--base-url", proxy.url, "--token-file", str(demo_home / "token"))
+        reached = ("--base-url", proxy.url, "--token-file", str(demo_home / "embedded.token"))
         door("sync", *reached)
         app = picker(*reached)
         app.sign_in()

@@ -12,7 +12,7 @@ from pathlib import Path
 from aisle.cli.compose import service_client
 from aisle.cli.options import settings_of
 from aisle.client.load import LoadReport, Progress, load
-from aisle.client.load.columns import LAYOUTS
+from aisle.client.load.columns import LAYOUTS, STORES
 from aisle.errors import UsageError
 from aisle.settings import Loaded
 from aisle.text import clean
@@ -40,7 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _load(directory: Path, loaded: Loaded, strict: bool) -> LoadReport:
-    async with service_client(loaded, demo=False) as client:
+    """What brings its own stores goes into an embedded service of its own, all else into the store that is there: in a
+    new one that is the demo store."""
+    brings_stores = (directory / STORES.file).exists()
+    async with service_client(loaded, demo=not brings_stores) as client:
         try:
             return await load(directory, client, strict=strict, progress=_told())
         finally:

@@ -38,13 +38,13 @@ _RUNS: dict[str, Run] = {
 
 
 async def is_filled(tx: Tx) -> bool:
-    """Whether the database has a store."""
-    row = await tx.one(core.META_COUNT)
+    """Whether the database has a store, or products that somebody has loaded before there was one."""
+    row = await tx.one(core.IS_FILLED)
     return bool(row and row[0])
 
 
 async def seed(tx: Tx, now: float) -> bool:
-    """Fill a database that has no store yet; False when it has one. All of it or nothing, as one transaction."""
+    """Fill a database that nobody has filled yet; False when somebody has. All or nothing, as one transaction."""
     if await is_filled(tx):
         return False
     # This token is shown to nobody and ends at once: it only stands for the program itself.

@@ -67,4 +67,4 @@ def _good() -> Response:
 
 
 async def _touch(tx: Tx) -> None:
-    await tx.one(core.META_COUNT)
+    await tx.one(core.IS_FILLED)

@@ -59,8 +59,8 @@ class Home(NamedTuple):
 
     @property
     def token(self) -> Path:
-        """The embedded service's generated token (0600)."""
-        return self.root / "token"
+        """The embedded service's generated token (0600), by a name that nobody gives to one of another service."""
+        return self.root / "embedded.token"
 
 
 def short_hash(data: bytes) -> str:

@@ -11,6 +11,9 @@ from typing import Any
 from aisle.jobs.base import Json
 from aisle.local.host.signals import ANYTHING, ASK, OUTBOX, REFUSAL, topic_of
 
+MANY = 200
+"""Products of one answer; of more than these a page is rung for any of them: their names are told with every frame."""
+
 Args = Mapping[str, Json]
 Told = Callable[[Args, Sequence[Mapping[str, Any]]], Iterable[str]]
 
@@ -42,6 +45,8 @@ def _rows(topic: str, field: str) -> Told:
 def _place(args: Args, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     products = [product for row in rows for product in row.get("products") or ()]
     here = topic_of("location", str(args.get("location_code") or ""))
+    if len(products) > MANY:
+        return [here, "product"]
     return [here, *(topic_of("product", str(product.get("product_number") or "")) for product in products)]
 
 

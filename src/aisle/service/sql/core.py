@@ -98,4 +98,4 @@ FAILURE_SET = """
 FAILURES_DROP = "DELETE FROM sign_in_failure WHERE store_number = $1 AND who = $2"
 FAILURES_FORGET = "DELETE FROM sign_in_failure WHERE failed_on < $1 AND locked_until < $2"
 
-META_COUNT = "SELECT count(*) FROM store"
+IS_FILLED = "SELECT EXISTS (SELECT 1 FROM store) OR EXISTS (SELECT 1 FROM product)"
