@@ -36,9 +36,17 @@ class Lists(NamedTuple):
     """Products of which there is less than none."""
 
 
-def grow(root: Path, products: int, orders: int = 0, logs: int = 0, lists: Lists = Lists()) -> Home:  # noqa: B008
+def grow(
+    root: Path,
+    products: int,
+    orders: int = 0,
+    logs: int = 0,
+    lists: Lists = Lists(),  # noqa: B008
+    *,
+    crowded: bool = False,
+) -> Home:
     """Fills the cache of a home with so many products, their stock and places, orders of three lines, and entries of
-    the log of one week; and with `lists`.
+    the log of one week; and with `lists`. In a `crowded` one all of them lie at the first place.
 
     A home that was filled before by this version is left as it is. The same numbers give the same store.
     """
@@ -47,7 +55,7 @@ def grow(root: Path, products: int, orders: int = 0, logs: int = 0, lists: Lists
     if filled.exists():
         return home
     rmtree(root, ignore_errors=True)
-    goods = [each._replace(place=place(index)) for index, each in enumerate(shop.products(products))]
+    goods = [each._replace(place=place(0 if crowded else index)) for index, each in enumerate(shop.products(products))]
     with closing(open_cache(home.folder, writer=True)) as connection:
         cache = Cache(connection, shop.STORE)
         numbered = list(enumerate(goods, 1))

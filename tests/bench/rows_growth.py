@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
+from aisle.jobs.look.browse import MOST
 from aisle.local.host.home import Home
 from aisle.local.reads.reads import Reads
 from tests.bench import grown, shop
@@ -28,6 +29,15 @@ BASE = 1
 _WIDE = 48
 
 BY_PRODUCTS = ("start", "scan to verdict", "look-up of a product", "a letter of a search", "a place", "list of places")
+AT_ONE_PLACE = (10, 100, 1_000, 10_000)
+BY_GOODS: Mapping[str, dict[str, Any]] = {
+    "list of places": {"size": WINDOW},
+    "page of a place": {"location_code": grown.place(0), "size": MOST},
+    "whether a product lies there": {"location_code": grown.place(0), "product_number": "1000001"},
+}
+"""What is asked of a place with much on it; the list is asked for by no place."""
+SORTED = ("page of a place",)
+"""What puts all of it in order, though it reads but the first."""
 BY_ORDERS = ("start", "open orders", "order board", "orders by a word")
 
 
@@ -67,6 +77,29 @@ def by_orders(bench: Bench) -> Sequence[Pair]:
         readers = [stack.enter_context(reading(home)) for home in homes]
         found |= {name: reads(bench, readers, [read] * len(homes)) for name, read in asked.items()}
     return [curve(bench, name, sizes, found[name]) for name in BY_ORDERS]
+
+
+@measures(
+    "goods",
+    *(
+        Row(f"{name}, 10,000 products at one place", "ms", "100 products", at_most=None if name in SORTED else 1.5)
+        for name in BY_GOODS
+    ),
+    Row("all that lies there, to count it or to move some of it, 10,000 products", "ms", "100 products"),
+)
+def by_goods(bench: Bench) -> Sequence[Pair]:
+    """A whole stockroom as one place, which is how many stores keep theirs."""
+    sizes = AT_ONE_PLACE[: bench.times(4, 2)]
+    homes = [grow(bench.folder / f"goods-{size}", size, crowded=True) for size in sizes]
+    found: dict[str, list[float]] = {}
+    with ExitStack() as stack:
+        readers = [stack.enter_context(reading(home)) for home in homes]
+        for name, args in BY_GOODS.items():
+            found[name] = reads(bench, readers, [("place" if "location_code" in args else "places", args)] * len(homes))
+        found["all that lies there"] = reads(
+            bench, readers, [("place", {"location_code": grown.place(0)})] * len(homes)
+        )
+    return [curve(bench, name, sizes, values) for name, values in found.items()]
 
 
 def used_ms(work: Callable[[], Any]) -> float:

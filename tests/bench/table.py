@@ -95,7 +95,7 @@ class Group(NamedTuple):
 
 GROUPS: dict[str, Group] = {}
 
-LONG = ("products", "orders", "sent", "waiting", "pages", "stores", "syncs", "sessions", "handhelds", "chain")
+LONG = ("products", "goods", "orders", "sent", "waiting", "pages", "stores", "syncs", "sessions", "handhelds", "chain")
 """Groups that take long, measured when they are asked for."""
 
 

@@ -54,7 +54,7 @@ def test_the_same_lines_measure_the_other_program() -> None:
     assert start.ratio is not None
 
 
-LIGHT = ("search", "lists", "orders", "change", "path", "radio", "safety")
+LIGHT = ("search", "lists", "goods", "orders", "change", "path", "radio", "safety")
 HEAVY = (
     *("products", "sent", "waiting", "pages", "stores", "syncs", "busy", "service", "sync", "courier", "sessions"),
     *("handhelds", "chain", "start", "memory", "scan", "burst"),

@@ -39,11 +39,13 @@ SELECT {_ABOUT}, s.raw -> 'price', (
   SELECT json_group_array(json(e.value)) FROM json_each(s.raw, '$.store_locations') e
   WHERE e.value ->> 'store_location_code' = x.location_code
 )
-FROM place x JOIN product p ON p.id = x.id JOIN stock s ON s.id = p.id
-WHERE x.location_code = ? AND x.lies AND p.product_number NOT IN (SELECT value FROM json_each(?))
-ORDER BY p.name, p.product_number LIMIT ?
+FROM (
+  SELECT x.id, x.location_code FROM place x JOIN product p ON p.id = x.id
+  WHERE x.location_code = ? AND x.lies AND p.product_number NOT IN (SELECT value FROM json_each(?))
+  ORDER BY p.name, p.product_number LIMIT ?
+) x JOIN product p ON p.id = x.id JOIN stock s ON s.id = x.id ORDER BY p.name, p.product_number
 """  # noqa: S608 - columns of our own
-"""What lies at a place by the stock list, but for these products."""
+"""What lies at a place by the stock list, but for these products; of those that are left out nothing more is read."""
 
 _RECKONED = f"""
 SELECT {_ABOUT}, s.raw, s.began FROM json_each(?) e
