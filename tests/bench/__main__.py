@@ -6,6 +6,7 @@ Exit status 0 when everything could be measured, whatever the verdicts; 1 when s
 import argparse
 import json
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from subprocess import CalledProcessError
@@ -77,7 +78,9 @@ def measure(asked: argparse.Namespace) -> tuple[list[Finding], list[str]]:
             bench.prepare()
         for name in asked.groups or usual:
             print(f"measuring {name} …", file=sys.stderr, flush=True)
+            began = time.monotonic()
             findings += run(GROUPS[name], bench)
+            print(f"… {name} took {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         return findings, bench.curves
 
 
