@@ -272,6 +272,28 @@ def test_who_has_the_goods_is_told_where_another_says_that_they_lie() -> None:
     assert isinstance(close, Close), "nothing is booked: it is already"
 
 
+def test_what_is_in_hand_for_another_order_is_not_taken_for_what_lies() -> None:
+    first = line(1, "P1", 5, **SHELF)
+    hand = Hand(orders={"4101": [first], "4102": [first]})
+    hand.scan("P1", "7")
+    for number, picked in (("4101", 5), ("4102", 2)):
+        hand.feed(order(line(1, "P1", 5, picked_quantity=picked, **SHELF), number=number, **GIVEN))
+    kept = [{"location_code": "PU-01", "quantity": 3}]
+    his = line(1, "P1", 5, picked_quantity=5, moved_quantity=3, kept=kept, **SHELF)
+    assert hand.feed(order(his, number="4102", **GIVEN)) == "", "Ben has put down the three that he picked himself"
+    assert [(back.order, back.why) for back in hand.state.back] == [("4101", "given"), ("4102", "given")]
+
+
+def test_what_found_no_room_on_the_line_is_not_taken_for_what_lies() -> None:
+    hand = given_away()
+    (mine,) = hand.state.back
+    too_many = mine._replace(why="left_over", quantity=Decimal(1), op_id="7")
+    hand.state = hand.state._replace(back=(mine, too_many))
+    assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
+    assert hand.feed(laid(5, picked=5)) == "pick.back_laid"
+    assert [back.why for back in hand.state.back] == ["laid", "left_over"]
+
+
 def test_what_the_other_takes_back_is_in_hand_again() -> None:
     hand = given_away()
     hand.feed(laid(2))

@@ -86,15 +86,24 @@ def news(state: Picking, order: str, row: Mapping[str, Any]) -> Result:
 def _as_it_stands(state: Picking, back: Back, lines: Mapping[int, Mapping[str, Any]]) -> Back:
     """Whoever puts down what is in his own hand leaves at least as much of the line in hand as is in this one."""
     line = lines.get(back.line.line) if back.line else None
-    if line is None or back.line is None or not (back.passed_on or back.why == LAID):
+    if line is None or back.line is None or not _is_picked_on(back):
         return back
     picked, moved = number(line.get("picked_quantity")), number(line.get("moved_quantity"))
-    here = sum(each.quantity for each in state.back if each.line and each.line[:2] == back.line[:2])
+    here = sum(each.quantity for each in state.back if _is_picked_on(each) and _line_of(each) == _line_of(back))
     lies = moved > back.line.moved and picked - moved < here
     if lies == (back.why == LAID):
         return back
     place = _where(line) if lies else back.line.place
     return back._replace(why=LAID if lies else "claimed", place=place)
+
+
+def _is_picked_on(back: Back) -> bool:
+    """Whether it counts as picked for somebody else's order; what found no room on a line is on none."""
+    return back.passed_on or back.why == LAID
+
+
+def _line_of(back: Back) -> tuple[str, int]:
+    return back.order, back.line.line if back.line else 0
 
 
 def _where(line: Mapping[str, Any]) -> str:
