@@ -188,9 +188,10 @@ def test_a_page_says_that_the_service_has_no_such_order_once_it_has_said_so(home
     cache.forget_orders(["2468"], read_began=session._clock() - 60)
     session._absorb(session._stack.open(Start("order", {"order_number": "2468"}), session._context()), "")
     assert "order.unknown" in notes(session.poll()), "what it said a minute ago may be otherwise now"
-    cache.forget_orders([str(number) for number in range(5000, 5150)], read_began=session._clock())
-    cache.forget_orders(["2468"], read_began=session._clock())
+    assert cache.forget_orders(["2468"], read_began=session._clock()) == (), "who works on it hears of it once"
     assert "order.absent" in notes(session.poll())
+    assert "absent/2468" in session._stack.top.topics
     cache.put_orders([goods.order("2468", goods.line(1, "P1", 3))], lines_known=True, read_began=2.0)
     assert "order.absent" not in notes(session.poll())
+    cache.forget_orders([str(number) for number in range(5000, 5150)], read_began=session._clock())
     assert len(cache.cursor(ABSENT) or ()) == ABSENT_KEPT

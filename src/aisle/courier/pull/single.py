@@ -41,6 +41,7 @@ from aisle.courier.topics import (
     SURROUNDING,
     Topic,
 )
+from aisle.local.cache.writer import ABSENT_TOPIC
 from aisle.local.host.signals import topic_of
 
 Query = dict[str, QueryValue]
@@ -145,8 +146,8 @@ class Pull:
 
     def _forget_orders(self, numbers: Sequence[str], began: float) -> None:
         """The service does not have these, or not any more."""
-        if news := self.cache.forget_orders(numbers, read_began=began):
-            self._tell(topics_of(ORDER, news))
+        news = self.cache.forget_orders(numbers, read_began=began)
+        self._tell([*topics_of(ORDER, news), *topics_of(ABSENT_TOPIC, numbers)])
 
     async def orders(self, numbers: Sequence[str]) -> dict[str, Row]:
         """Several orders in one request, each as `order` reads it; by number, those that are there.

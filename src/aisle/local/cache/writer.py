@@ -57,7 +57,7 @@ ABSENT_KEPT = 100
 """Orders that the service does not have of which it is known that it said so."""
 
 PRODUCT_TOPIC, STOCK_TOPIC, ORDER_TOPIC, LOCATION_TOPIC = "product", "stock", "order", "location"
-DELIVERY_TOPIC = "delivery"
+DELIVERY_TOPIC, ABSENT_TOPIC = "delivery", "absent"
 
 
 class Sync(NamedTuple):
@@ -241,8 +241,8 @@ class Cache:
 
     def forget_orders(self, numbers: Sequence[str], *, read_began: float) -> tuple[str, ...]:
         """Takes orders out that the service did not have when it was asked; of the last of them is kept when that was,
-        for whoever has asked for one. Those of which that is news: who works on one asks again when he hears of it, and
-        would never come to an end."""
+        and each time it is told, for whoever has asked for one. Those of which that is news: who works on one asks
+        again when he hears that the order itself has changed, and would never come to an end."""
         with self.batch():
             known: dict[str, float] = dict(self.cursor(ABSENT) or ())
             gone = {*drop_orders(self._db, numbers), *(number for number in numbers if number not in known)}
@@ -253,6 +253,7 @@ class Cache:
             }
             self.set_cursor(ABSENT, [[*each] for each in said.items()][-ABSENT_KEPT:])
             self._log(ORDER_TOPIC, news)
+            self._log(ABSENT_TOPIC, numbers)
         return news
 
     def unseen_orders(self, generation: int) -> tuple[str, ...]:

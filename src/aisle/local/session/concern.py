@@ -52,7 +52,7 @@ def _place(args: Args, rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 _NOTHING = _whole()
 _OF: Mapping[str, Told] = {
-    "absent": _named("order", "order_number"),
+    "absent": _named("absent", "order_number"),
     "ask": _whole(ASK),
     "catalogue": _whole("product"),
     "catalogue_page": _named("product", "product_number"),
