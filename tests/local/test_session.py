@@ -23,7 +23,8 @@ from aisle.local.session.asking import Asking
 from aisle.local.session.keeper import REPLAY
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
-from aisle.scan.inputs import Decoded, Key, Line, Typed
+from aisle.scan.decoder import Decoder
+from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
 from aisle.scan.meaning import PRODUCT, Meaning, Thing
 from aisle.settings import Settings
 from aisle.tui.screens.frame import paint
@@ -371,3 +372,23 @@ def test_what_a_key_that_was_cut_off_may_have_taken_of_a_code_is_its_own_where_t
     with at(home, user="U1") as session:
         say(session, "4102", "b", "4101", BARCODES[1])
         assert told(session.take([Line(text, "cr", 0.0, 0.0, 0.0, lead=lead)], 0.0)) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ([(0.3, b"1"), (0.6, b"\r")], (INFO, "pick.same")),
+        ([(0.3, b"1"), (0.7, b"2"), (1.1, b"\r")], (GOOD, "pick.taken")),
+    ],
+)
+def test_what_is_typed_soon_after_an_arrow_stays_the_number_that_it_is(
+    home: Home, typed: list[tuple[float, bytes]], expected: tuple[str, str]
+) -> None:
+    """Also where a place is called by it and the letter of that key."""
+    Cache(open_cache(home.folder, writer=True), "0001").put_locations([goods.location(c, 9) for c in ("B1", "B12")])
+    with at(home, user="U1") as session:
+        frame, decoder = say(session, "4101", "A-2", BARCODES[1]), Decoder()
+        for moment, data in [(0.0, b"\x1b[B"), *typed]:
+            inputs = [item for item in decoder.feed(data, moment) if not isinstance(item, Escape)]
+            frame = session.take(inputs, moment) if inputs else frame
+        assert told(frame) == expected

@@ -140,15 +140,17 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
 
 def _whole(desk: Desk, item: Line) -> Line | None:
     """A line with all of its characters: a key that was cut off right before a code takes what looks like its end. None
-    where nobody can tell, for what was scanned must not be another code. Who listens hears it as it came."""
-    if not item.lead or listens(desk._stack.top.job):
+    where nobody can tell, for what was scanned must not be another code. What a person types, and whatever is for a
+    page that listens, stays as it came."""
+    by_hand = item.pace >= BY_HAND_S or len(item.text) < 2  # one character has no pace, and is hardly ever a code
+    if not item.lead or by_hand or listens(desk._stack.top.job):
         return item
     means = not isinstance(_understand(desk, item.text), Unknown | Text | Refused)
     longer = [text for text in item.ways if isinstance(_understand(desk, text), Thing)]
     if longer:
         return None if means else item._replace(text=longer[0], lead="")
-    scanned = item.pace < BY_HAND_S and " " not in item.text and any(map(str.isdigit, item.text))
-    return item if means or not scanned else None
+    is_code = " " not in item.text and any(map(str.isdigit, item.text))
+    return item if means or not is_code else None
 
 
 def _tell_of_label(desk: Desk, label: str) -> None:
