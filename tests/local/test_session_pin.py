@@ -199,6 +199,17 @@ def _is_kept_nowhere(desk: Desk, folder: Path) -> None:
     assert PIN.encode() not in written(desk, folder / "trace.jsonl")
 
 
+def test_a_pin_that_looks_like_a_scan_in_pieces_is_kept_nowhere(desk: Desk, tmp_path: Path) -> None:
+    """It comes in one read right after a key, while help lies over the page that asks for it."""
+    desk.rejects("4101")
+    assert desk.says("h").view.name == "help"
+    frame = desk.session.take([Line(PIN, "cr", 0.0, 1.0, 0.0, lead="[B")], 1.0)
+    assert frame.verdict is not None
+    assert frame.verdict.text.id == "input.cut"
+    desk.session.on_painted((), 1.0)
+    assert PIN.encode() not in written(desk, tmp_path / "trace.jsonl")
+
+
 @pytest.mark.parametrize("page", ["home.clearance", "home.today", "home.exceptions"])
 def test_typed_on_a_page_of_a_supervisor_that_does_not_ask_for_it_it_is_kept_nowhere(
     desk: Desk, tmp_path: Path, page: str

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from aisle.errors import StorageError
-from aisle.jobs.view import GOOD
+from aisle.jobs.view import GOOD, WRONG
 from aisle.local.host.home import Home
+from aisle.scan.inputs import Line
 from tests.local.test_session_walk import CODES, at, home, say, told
 
 __all__ = ["home"]
@@ -44,6 +45,16 @@ def test_what_could_not_be_kept_is_not_said_to_be_picked(
         "session.not_saved",
         "pick.taken",
     ]
+
+
+def test_a_scan_that_came_in_pieces_has_its_line_too(home: Home, tmp_path: Path) -> None:
+    path = tmp_path / "trace"
+    with at(home, trace=str(path)) as session:
+        say(session, "4102")
+        frame = session.take([Line("X-7-7", "cr", 0.0, 0.0, 0.0, lead="[B")], 0.0)
+        session.on_painted((), 0.0)
+    assert written(path) == [("4102", "pick.opened"), ("X-7-7", "input.cut")]
+    assert told(frame) == (WRONG, "input.cut")
 
 
 def test_a_trace_that_cannot_be_written_ends_and_the_work_goes_on(home: Home) -> None:

@@ -94,8 +94,7 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
     """A label that is scanned is what it stands on; typed, it is the command that it was."""
     whole = _whole(desk, item)
     if whole is None:
-        _say(desk, Verdict(WRONG, msg("input.cut")), Unknown(item.text), item.text)
-        _weigh(desk, Unknown(item.text))
+        _refuse_cut(desk, item, at)
         return
     item = whole
     top, sign = desk._stack.top, _label(desk, item)
@@ -105,8 +104,7 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
         _hear(desk, label, item.text)
         _weigh(desk, label)
         desk._asking = kept.on(desk._stack.levels)  # `12*` is for what goes into that tote
-        if desk._trace:
-            desk._trace.saw(item, label, desk._stack.top, desk._verdict, at)
+        _trace(desk, item, label, at)
         return
     item = item._replace(text=pressed(item.text, desk._terms.keys, top))
     secret, page = hidden(desk._stack.levels, item.text), page_called(item.text, top)
@@ -132,8 +130,12 @@ def _take_line(desk: Desk, item: Line, at: float) -> None:
             _weigh(desk, said)
             if sign and isinstance(said, Back):
                 _tell_of_label(desk, sign)
-    if desk._trace and secret and not (page or isinstance(said, Back)):
+    if secret and not (page or isinstance(said, Back)):
         item, said = item._replace(text=""), Unknown("")
+    _trace(desk, item, said, at)
+
+
+def _trace(desk: Desk, item: Line, said: Said, at: float) -> None:
     if desk._trace:
         desk._trace.saw(item, said, desk._stack.top, desk._verdict, at)
 
@@ -151,6 +153,15 @@ def _whole(desk: Desk, item: Line) -> Line | None:
         return None if means else item._replace(text=longer[0], lead="")
     is_code = " " not in item.text and any(map(str.isdigit, item.text))
     return item if means or not is_code else None
+
+
+def _refuse_cut(desk: Desk, item: Line, at: float) -> None:
+    """A scan in pieces is told, and is nothing; a secret among them is kept no more than a whole one."""
+    item = item._replace(text="" if hidden(desk._stack.levels, item.text) else item.text)
+    cut = Unknown(item.text)
+    _say(desk, Verdict(WRONG, msg("input.cut")), cut, item.text)
+    _weigh(desk, cut)
+    _trace(desk, item, cut, at)
 
 
 def _tell_of_label(desk: Desk, label: str) -> None:
