@@ -227,6 +227,31 @@ def test_however_much_waits_an_order_is_reckoned_once(
     assert sorted(reckoned) == numbers
 
 
+def test_what_breaks_off_between_two_orders_leaves_none_as_it_stood_before(
+    cache: Cache, cache_db: apsw.Connection, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.put_orders([order(number, line(1, "P1", 3)) for number in ("4101", "4102")], True, 1.0)
+    outbox, overlay, standings = Outbox(outbox_db), Overlay(outbox_db), standing.Standings()
+
+    def is_open(*numbers: str) -> list[bool]:
+        return [each.is_open for each in standings.of(cache_db, overlay.orders(), numbers).values()]
+
+    def broken(*_: Any) -> None:
+        raise apsw.BusyError("somebody writes")
+
+    with transaction(outbox_db):
+        outbox.enqueue(intents(update("4101", {1: 1}, merge=False)), ANNA)
+    assert is_open("4101") == [True]
+    filled = update("4101", {1: 3}, merge=False, is_picked=True)
+    with transaction(outbox_db):
+        outbox.enqueue(intents(filled, update("4102", {1: 1}, merge=False)), ANNA)
+    with monkeypatch.context() as patch:
+        patch.setattr(standing, "_base", broken)  # nobody has asked for that of the second one yet
+        with pytest.raises(apsw.BusyError):
+            is_open("4101", "4102")
+    assert is_open("4101", "4102") == [False, True]
+
+
 def test_what_is_over_is_remembered_no_more(
     cache: Cache, reads: Reads, outbox_db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,7 +91,6 @@ class Standings:
         found: dict[str, Standing] = {}
         for first in range(0, len(wanted), PART):
             found |= self._of(cache, pending, wanted[first : first + PART])
-        self._known |= found
         if len(self._known) > max(REMEMBERED, 2 * self._waiting):
             self._known = {number: each for number, each in self._known.items() if pending.may_have(number)}
             self._waiting = len(self._known)
@@ -109,8 +108,8 @@ class Standings:
         for number in anew:
             operations = pending.get(number)
             standing = self._reckoned(cache, number, rows[number], operations) if operations else None
-            if standing is not None:
-                found[number] = standing._replace(tick=pending.tick(number))
+            if standing is not None:  # known at once, as what it counts by is: the next one may break off
+                found[number] = self._known[number] = standing._replace(tick=pending.tick(number))
         return found
 
     def _reckoned(
