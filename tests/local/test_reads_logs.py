@@ -92,6 +92,14 @@ def logged(id_: int, product: str, **more: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-05:00", "soon"])
+def test_an_entry_of_no_moment_keeps_no_other_entry_back(desk: Desk, moment: str) -> None:
+    undone = logged(7, "P1", counted_quantity=3, reference=f"undo-{moment}")
+    given = [logged(6, "P2", created_on=moment), undone, logged(8, "P2", counted_quantity=2, expected_quantity=5)]
+    assert desk.cache.put_logs(given, "2026-01-01").skipped == ()
+    assert "P2" in {row["product_number"] for row in desk.rows()}
+
+
 def test_what_this_host_noted_is_there_at_once_with_what_became_of_it(desk: Desk) -> None:
     op_id = desk.note(count("P1", 5, 7), count("P2", 3, 3, stock_pool_4=3))
     first, second = desk.rows()[::-1]

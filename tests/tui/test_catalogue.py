@@ -162,6 +162,7 @@ def test_plurals_numbers_moments_and_ages() -> None:
     assert voice.say(msg("moment", at="2026-01-05")) == "5 Jan"
     assert voice.say(msg("moment", at="soon\x1b[2J")) == "soon�[2J"
     assert voice.say(msg("moment", at="")) == ""
+    assert voice.say(msg("moment", at="0001-01-01T00:00:00+14:00")) == "0001-01-01T00:00:00+14:00"
     assert voice.say(msg("moment.late", at="2026-01-05"), 0) == "! 5 Jan"
     assert voice.say(msg("moment.late_year", at="2025-01-05"), 0) == "! 2025"
     assert voice.say(msg("moment.late_year", at="2025-01-05T09:05:00")) == "late 5 Jan 2025 9:05"

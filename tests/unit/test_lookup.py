@@ -35,7 +35,7 @@ from aisle.jobs.look import browse, lookup
 from aisle.jobs.look.browse import BrowseJob
 from aisle.jobs.look.browse_state import Browse, Held, Lying, Place
 from aisle.jobs.look.lookup import LookupJob
-from aisle.jobs.sheet import UNKNOWN, age_of, around, due, sheet
+from aisle.jobs.sheet import UNKNOWN, age_of, around, day_of, due, sheet
 from aisle.jobs.view import ASK, INFO, WRONG, Detail, Msg, Verdict, numbered_rows, raw
 from aisle.jobs.window import typing, windowed
 from aisle.scan.meaning import (
@@ -259,6 +259,7 @@ def test_ages_are_those_of_the_data() -> None:
     assert around((), CONTEXT.now).age == UNKNOWN
     assert age_of("2026-11-20T10:00:05Z", CONTEXT.now) == 0
     assert age_of("nonsense", CONTEXT.now) == age_of(None, CONTEXT.now) == UNKNOWN
+    assert [day_of(at) for at in ("0001-01-01T00:00:00+14:00", "soon")] == ["0001-01-01", "soon"]
     later = sheet({**SHEET, "deprecation_date": "20991231"}, CONTEXT.now)
     assert (later.gone, later.gone_since) == (False, "2099-12-31")
 

@@ -390,6 +390,7 @@ def test_values_are_compared_however_a_service_writes_them() -> None:
     assert plain(of["min"], "4.0") == plain(of["min"], 4) == "4"
     assert plain(of["is_promotion"], "True") == plain(of["is_promotion"], True) == "yes"
     assert plain(of["expiry_date_time"], "2026-12-24T01:00:00+02:00") == "2026-12-23"
+    assert plain(of["expiry_date_time"], "0001-01-01T00:00:00+01:00") == "0001-01-01T00:00:00+01:00"
     assert plain(of["attention_codes"], "A; B") == plain(of["attention_codes"], ["A", "B"]) == "A,B"
     assert plain(of["price"], "dear") == plain(of["price"], True) == plain(of["price"], None) == ""
     assert codes_of(" ") is None

@@ -219,7 +219,7 @@ def day_of(at: str) -> str:
     """The day of a moment in the time of this host; of what is none, what stands for one."""
     try:
         return datetime.fromisoformat(at).astimezone().date().isoformat()
-    except ValueError:
+    except (ValueError, OverflowError):
         return at[:10]
 
 

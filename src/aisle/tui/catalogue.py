@@ -175,10 +175,10 @@ def _moment(text: str, spec: str, tongue: Tongue) -> str:
 
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        if moment.tzinfo is not None:
+            moment = moment.astimezone()
+    except (ValueError, OverflowError):
         return "" if spec == "time" else text
-    if moment.tzinfo is not None:
-        moment = moment.astimezone()
     if spec == "year":
         return str(moment.year)
     if spec == "time":

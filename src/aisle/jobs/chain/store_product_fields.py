@@ -93,9 +93,9 @@ def _day_of(text: str) -> str:
     """The day of a moment, in UTC; what is none stays as it is."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return (moment if moment.tzinfo is None else moment.astimezone(UTC)).date().isoformat()
+    except (ValueError, OverflowError):
         return text
-    return (moment if moment.tzinfo is None else moment.astimezone(UTC)).date().isoformat()
 
 
 def write(product: str, store: str, changes: Mapping[str, Json], base: Mapping[str, str]) -> Write:

@@ -143,12 +143,12 @@ def number(raw: Raw, name: str) -> int | float | None:
 
 
 def utc(text: str) -> str:
-    """A moment in UTC, so that moments can be compared as texts; what is no moment is empty."""
+    """A moment in UTC, so that moments can be compared as texts; what is none, in UTC at least, is empty."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         return ""
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

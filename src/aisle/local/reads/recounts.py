@@ -102,7 +102,7 @@ def _is_counted(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> bo
     ordered = utc(row["at"])  # to the millisecond: a count may follow the order at once
     if not ordered:
         return False
-    noted = fetch(outbox, _COUNTS, datetime.fromisoformat(row["at"]).timestamp())
+    noted = fetch(outbox, _COUNTS, datetime.fromisoformat(ordered).timestamp())
     here = row["kind"] == HERE
     entries: list[Mapping[str, Any]] = []
     for body, state in noted:
