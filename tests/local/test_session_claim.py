@@ -230,6 +230,23 @@ def test_who_began_an_order_and_left_it_is_told_so_until_it_is_open_again(home: 
         assert "claim_left" not in row(home)
 
 
+def test_who_has_claimed_an_order_since_he_left_it_has_not_left_it(home: Home) -> None:
+    """A terminal of that name, on another host."""
+    with at(home, "dock", "U1") as anna:
+        say(anna, "4101", BARCODES[1])
+        say(anna, "b")
+    outbox = Outbox(open_outbox(home.folder))
+    for op in outbox.unfinished():
+        outbox.begin_sending(op.op_id, b"{}")
+        outbox.confirm(op.op_id)
+        outbox.read_back(op.op_id)
+    his = {"is_claimed": True, "claimed_by": "U1", "claimed_terminal": "dock"}
+    put(home, {**ORDER, **his, "claimed_on": "2026-01-01T10:00:00Z"}, 4e9)
+    assert "claim_left" in row(home)
+    put(home, {**ORDER, **his, "claimed_on": "2099-01-01T10:00:00Z"}, 5e9)
+    assert "claim_left" not in row(home)
+
+
 def test_the_work_of_a_dead_terminal_is_adopted_and_nobody_is_asked(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import apsw
 
+from aisle.jobs.claim import is_later
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.remarks import remark_of
 from aisle.local.outbox.sessions import session_of
@@ -41,8 +42,8 @@ JOIN session s ON s.session_id = j.session_id WHERE h.order_number = ? ORDER BY 
 def with_claims(cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
     """Adds what is known here, in place: to each order that is claimed `claimed_by`, `claimed_name`, `claimed_on`,
     `claimed_terminal` and `claim_open` (True or False; missing where this host cannot know), and where that work was
-    closed, when (`claim_left`); to one with lines who has it open on this host, whoever claims it (`at_work`: user,
-    name, terminal); to lines the `picked_name` of who picked last."""
+    closed since it was claimed, when (`claim_left`); to one with lines who has it open on this host, whoever claims it
+    (`at_work`: user, name, terminal); to lines the `picked_name` of who picked last."""
     for row in rows:
         for line in row.get("lines") or ():
             if line.get("picked_username"):
@@ -89,5 +90,5 @@ def _add(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> None:
         sessions = fetch(outbox, _OPEN, row["order_number"], user, terminal)
         row["claim_open"] = any(session_of(session).running for session in sessions)
         left = None if row["claim_open"] else fetch_one(outbox, _LEFT, row["order_number"], user, terminal)
-        if left and left[0]:
+        if left and left[0] and not is_later(str(row.get("claimed_on") or ""), _moment(left[0])):
             row["claim_left"] = _moment(left[0])
