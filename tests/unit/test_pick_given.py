@@ -303,6 +303,24 @@ def test_what_the_other_takes_back_is_in_hand_again() -> None:
     assert hand.all_sent == {("1042", 1): 0}
 
 
+def test_what_the_other_takes_back_is_asked_for_as_it_was_before() -> None:
+    """Why it is in this hand, and each part of it where it was taken."""
+    hand = Hand(line(1, "P1", 5, **SHELF))
+    hand.scan("P1", "2")
+    (take,) = hand.state.takes
+    hand.state = hand.state._replace(takes=(take._replace(place="B-9"),))
+    hand.scan("P1")
+    hand.feed(order(line(1, "P1", 5, picked_quantity=3, **SHELF), **GIVEN))
+    before = hand.state.back
+    assert [(back.why, back.place, back.quantity) for back in before] == [
+        ("given", "B-9", Decimal(1)),
+        ("given", "A-1", Decimal(2)),
+    ]
+    assert hand.feed(laid(3, picked=3)) == "pick.back_laid"
+    assert hand.feed(laid(0, picked=3)) == "pick.back_not_laid"
+    assert hand.state.back == before
+
+
 def test_what_lies_elsewhere_by_the_word_of_another_is_not_put_back_with_the_rest() -> None:
     hand = Hand(orders=ROUND)
     hand.scan("P1", "2")

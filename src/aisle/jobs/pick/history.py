@@ -52,6 +52,9 @@ class Back(NamedTuple):
     """The pool that they were taken from, as far as that was said."""
     line: Take | None = None
     """The line that they are picked for, as it stood when its order left."""
+    passed: str = ""
+    taken: str = ""
+    """Of what is laid by the word of another: why it was in hand before, and its place then."""
 
     @property
     def passed_on(self) -> bool:

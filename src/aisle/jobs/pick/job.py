@@ -51,7 +51,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 15
+    version = 16
     journalled = True
 
     def begin(self) -> Picking:

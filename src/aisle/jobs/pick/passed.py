@@ -93,8 +93,9 @@ def _as_it_stands(state: Picking, back: Back, lines: Mapping[int, Mapping[str, A
     lies = moved > back.line.moved and picked - moved < here
     if lies == (back.why == LAID):
         return back
-    place = _where(line) if lies else back.line.place
-    return back._replace(why=LAID if lies else "claimed", place=place)
+    if lies:
+        return back._replace(why=LAID, place=_where(line), passed=back.why, taken=back.place)
+    return back._replace(why=back.passed, place=back.taken, passed="", taken="")
 
 
 def _is_picked_on(back: Back) -> bool:
