@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Changed, Close, Remark, Rows
+from aisle.jobs.base import Changed, Close, Query, Remark, Rows
 from aisle.scan.meaning import LOCATION, Back, Choice, Command, Text
 from aisle.tui.catalogue import Voice
-from tests.unit.picks import Hand, line, order
+from tests.unit.picks import CONTEXT, Hand, line, order
 
 ROUND = {
     "4101": [line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P2", 1, preferred_location_code="A-2")],
@@ -233,6 +233,30 @@ def test_what_is_in_hand_of_an_order_that_was_given_away_can_be_put_down_for_it(
     hand.scan("PU-01", kind=LOCATION)
     hand.feed(Back())
     assert isinstance(hand.effects[-1], Close)
+
+
+def test_what_was_put_down_for_another_and_refused_is_told_and_in_hand_again() -> None:
+    hand = given_away()
+    hand.scan("PU-01", kind=LOCATION)
+    assert not hand.state.totes
+    hand.feed(Changed("outbox", ""))
+    asked = [effect for effect in hand.effects if isinstance(effect, Query) and effect.id == "refused"]
+    assert [each.args for each in asked] == [{"operation": "create-movement", "since": CONTEXT.now}]
+    item = {"to_location": {"customer_order_number": "1042", "location_code": "PU-01"}}
+    row = {"op_id": "7", "user": "ben", "why": "No such place.", "body": [item]}
+    assert hand.feed(Rows("refused", (row,), 1)) == "", "what he has put down himself is told to him"
+    row["user"] = CONTEXT.user
+    assert hand.feed(Rows("refused", (row,), 1)) == "pick.put_refused"
+    assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+    assert hand.feed(Rows("refused", (row,), 1)) == ""
+    assert hand.scan("PU-02", kind=LOCATION) == "pick.put_down"
+    hand.feed(Command("u"))
+    assert hand.feed(Command("u")) != "pick.put_undone", "what nobody took is not taken back"
+    assert hand.moves() == [
+        ("P1", Decimal(2), "", "PU-01"),
+        ("P1", Decimal(2), "", "PU-02"),
+        ("P1", Decimal(2), "PU-02", ""),
+    ]
 
 
 def test_its_own_shelf_and_goods_for_sale_are_asked_about_before_it_is_put_down_there() -> None:

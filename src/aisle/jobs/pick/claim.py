@@ -6,14 +6,14 @@ people's picks are added up.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import far, number
 from aisle.jobs.base import Close, Context, Effect, Query, Settle, Turn, Write
 from aisle.jobs.claim import Claim, claim_of, is_later
-from aisle.jobs.pick import hands, offers, picking
+from aisle.jobs.pick import hands, offers, passed, picking
 from aisle.jobs.pick.history import Back
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.walk import all_own
@@ -208,12 +208,16 @@ def left_over(state: Picking) -> tuple[Query, ...]:
 
 
 def refused(state: Picking) -> tuple[Query, ...]:
-    """Asks what of it was put down by what the service refused."""
-    return _refusals(state, REFUSED, "create-movement") if any(step.laid for step in state.history) else ()
+    """Asks what of it was put down by what the service refused, also for orders that have left it."""
+    passed_on = passed.put_down_by(state).values()
+    if not passed_on and not any(step.laid for step in state.history):
+        return ()
+    return _refusals(state, REFUSED, "create-movement", moments=passed_on)
 
 
-def _refusals(state: Picking, id_: str, operation: str, *known: str) -> tuple[Query, ...]:
-    ours = (tote.opened or tote.since for tote in state.totes)
+def _refusals(state: Picking, id_: str, operation: str, *known: str, moments: Iterable[str] = ()) -> tuple[Query, ...]:
+    """Asks for those since the round began, or since the first of these moments."""
+    ours = (*(tote.opened or tote.since for tote in state.totes), *moments)
     since = min((moment for moment in ours if moment), default="")
     if not since and not known:
         return ()
@@ -221,25 +225,24 @@ def _refusals(state: Picking, id_: str, operation: str, *known: str) -> tuple[Qu
     return (Query(id_, "refusals", {**args, "ops": list(known)} if known else args),)
 
 
-def told_refused(state: Picking, rows: tuple[Mapping[str, Any], ...]) -> Result:
-    """Goods that were put down by what the service did not take are in hand again; the lines say so themselves."""
-    mine = {tote.order for tote in state.totes}
-    fresh = [row for row in rows if row["op_id"] not in state.told and _end_of(row).get(_ORDER) in mine]
-    if not fresh:
-        return Turn(state)
-    state = state._replace(told=(*state.told, *(str(row["op_id"]) for row in fresh)))
-    last = fresh[-1]
-    place = str(_end_of(last).get("location_code") or "")
-    told = msg("pick.put_refused", order=str(_end_of(last)[_ORDER]), place=place, why=words(str(last["why"])))
-    return Turn(state, (), Verdict(WRONG, told))
+def told_refused(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
+    """Goods that were put down by what the service did not take are in hand again; the lines of the round say so
+    themselves, what was put down for somebody else is asked for again."""
+    mine, passed_on = {tote.order for tote in state.totes}, passed.put_down_by(state)
+    last = None
+    for row in rows:
+        order, place = _end_of(row)
+        ours = order in mine or (order in passed_on and row["user"] == context.user)
+        if ours and row["op_id"] not in state.told:
+            state = passed.not_put_down(state._replace(told=(*state.told, str(row["op_id"]))), order, place)
+            last = msg("pick.put_refused", order=order, place=place, why=words(str(row["why"])))
+    return Turn(state, (), Verdict(WRONG, last) if last else None)
 
 
-_ORDER = "customer_order_number"
-
-
-def _end_of(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Where a movement went."""
-    return next((item.get("to_location") or {} for item in row["body"]), {})
+def _end_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """The order that a movement was for, and the place where it went."""
+    end = next((item.get("to_location") or {} for item in row["body"]), {})
+    return str(end.get("customer_order_number") or ""), str(end.get("location_code") or "")
 
 
 def told_left_over(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:

@@ -91,6 +91,8 @@ class Did(NamedTuple):
     """A count that was sent from here."""
     stood: tuple[Stood, ...] = ()
     """Lines that are taken at another place since."""
+    at: str = ""
+    """When goods were put down for orders that somebody else picks."""
 
 
 def counted(answer: Mapping[str, Any]) -> Did:

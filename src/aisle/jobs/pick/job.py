@@ -51,7 +51,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 16
+    version = 17
     journalled = True
 
     def begin(self) -> Picking:
@@ -159,7 +159,7 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
         case Changed("outbox"):
             return Turn(state, (*_news(state, context), *pick_orders.look_again(state, wish=False)))
         case Rows(pick_claim.REFUSED, rows, _):
-            return pick_claim.told_refused(state, rows)
+            return pick_claim.told_refused(state, rows, context)
         case Rows(pick_given.GIVEN, rows, _):
             return pick_given.told_given(state, rows)
         case Rows(pick_claim.LEFT_OVER, rows, _):

@@ -36,7 +36,7 @@ def put_down(state: Picking, place: str, context: Context) -> Result:
     gone = in_hand(state)
     writes = pick_write.put_for_others(gone, place, context.store, context.user)
     rest = tuple(back for back in state.back if back not in gone)
-    down = did(state._replace(back=rest, ways=()), Did(back=gone, place=place))
+    down = did(state._replace(back=rest, ways=()), Did(back=gone, place=place, at=context.now))
     return Turn(down, writes, Verdict(GOOD, msg("pick.put_down", order=_orders(gone), place=place)))
 
 
@@ -53,6 +53,23 @@ def picked_up(state: Picking, step: Did, context: Context) -> Result:
     writes = pick_write.put_for_others(step.back, step.place, context.store, context.user, undone=True)
     told = Verdict(GOOD, msg("pick.put_undone", order=_orders(step.back), place=step.place))
     return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, told)
+
+
+def put_down_by(state: Picking) -> dict[str, str]:
+    """The orders that something was put down for in this way, and when that was first."""
+    return {back.order: step.at for step in reversed(state.history) if step.at for back in step.back}
+
+
+def not_put_down(state: Picking, order: str, place: str) -> Picking:
+    """The service has not taken that they lie there for this order: they are in hand, and undo has nothing to say."""
+    for at, step in reversed(list(enumerate(state.history))):
+        if step.at and step.place == place and any(back.order == order for back in step.back):
+            again = tuple(back for back in step.back if back.order == order)
+            rest = tuple(back for back in step.back if back.order != order)
+            left = (step._replace(back=rest),) if rest else ()
+            history = (*state.history[:at], *left, *state.history[at + 1 :])
+            return state._replace(history=history, back=(*again, *state.back), ways=())
+    return state
 
 
 def _orders(backs: Iterable[Back]) -> str:
