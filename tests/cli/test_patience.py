@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import closing
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.reads.reads import Reads
 
 URL = "http://shop.example"
+EPOCH = 1_795_176_000.0
+"""What Unix time is when a watch is at 0."""
 
 
 class Watch:
@@ -44,7 +47,7 @@ class Watch:
 async def _attend(watch: Watch, at: Callable[[Silence, float], None], until: float = 1e9) -> list[str]:
     """Attends work that ends at a second, while things happen; the lines that were said."""
     said: list[str] = []
-    silence = Silence(watch.clock)
+    silence = Silence(watch.clock, lambda: EPOCH + watch.now)
     work: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def happens(now: float) -> None:
@@ -78,6 +81,19 @@ async def test_a_long_sync_is_not_cut_while_something_is_heard() -> None:
             silence.moved()
 
     assert await _attend(Watch(), answers, until=3600.0) == []
+
+
+async def test_a_service_that_says_until_when_to_wait_is_waited_for_until_then_and_no_longer() -> None:
+    watch = Watch()
+
+    def puts_off(silence: Silence, now: float) -> None:
+        if now < LOOK_S + 0.1:
+            silence.heard(Answer(503, {"retry-after": formatdate(EPOCH + 100, usegmt=True)}, b""))
+
+    *waits, end = await _attend(watch, puts_off, until=1000.0)
+    assert watch.now == pytest.approx(100 + SILENT_S, abs=1.0)
+    assert len(waits) == 2
+    assert f"The service at {URL} has not answered" in end
 
 
 async def test_what_the_process_does_itself_and_what_it_was_asked_to_wait_is_no_silence() -> None:

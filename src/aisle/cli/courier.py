@@ -88,7 +88,7 @@ def sync(arguments: argparse.Namespace) -> int:
 
 
 async def _one_turn(home: Home, loaded: Loaded, *, full: bool) -> None:
-    silence, connect = Silence(time.monotonic), connector(loaded)
+    silence, connect = Silence(time.monotonic, time.time), connector(loaded)
 
     def both(observe: Callable[[Answer], None]) -> AbstractAsyncContextManager[Client]:
         def heard(answer: Answer) -> None:

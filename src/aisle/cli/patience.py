@@ -20,7 +20,8 @@ SAY_S = 15.0
 """After so long without an answer it is said that it is waited for, and again each time."""
 
 SILENT_S = 45.0
-"""After so long without any answer nobody waits on: longer than three tries of one request take."""
+"""After so long without any answer nobody waits on: longer than three tries take of a request that nothing comes back
+for. One whose answers drip in may take twice as long, and is not waited for to its end."""
 
 
 class Patience:
@@ -49,17 +50,19 @@ class Silence:
     """How long this process has waited for an answer. What it was busy with itself does not count, nor what a service
     has asked it to wait."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Callable[[], float], wall: Callable[[], float]) -> None:
+        """`clock` tells seconds that pass, whatever is set; `wall` Unix time, by which a service says until when."""
         self._clock = clock
+        self._wall = wall
         self._looked = clock()
         self._held_until = 0.0
         self.lasted = 0.0
 
     def heard(self, answer: Answer) -> None:
         """Any answer, refusals too."""
-        now = self._clock()
         self.lasted = 0.0
-        self._held_until = now + (read_retry_after(answer.headers.get("retry-after"), now) or 0.0)
+        asked = read_retry_after(answer.headers.get("retry-after"), self._wall())
+        self._held_until = self._clock() + (asked or 0.0)
 
     def moved(self) -> None:
         """Work has gone on."""
