@@ -318,6 +318,15 @@ def test_what_found_no_room_on_the_line_is_not_taken_for_what_lies() -> None:
     assert [back.why for back in hand.state.back] == ["laid", "left_over"]
 
 
+def test_what_another_put_down_at_a_place_that_nobody_knows_is_told_without_one() -> None:
+    hand = given_away()
+    first = line(1, "P1", 5, picked_quantity=2, moved_quantity=2, **SHELF)
+    assert hand.feed(order(first, **GIVEN)) == "pick.back_laid_unsaid"
+    assert [each.text.id for each in hand.view.lines][-1] == "pick.note_back_laid_unsaid"
+    assert hand.view.prompt.id == "pick.prompt_laid_unsaid"
+    assert hand.choices() == ["pick.way_is_laid"]
+
+
 def test_what_the_other_takes_back_is_in_hand_again() -> None:
     hand = given_away()
     hand.feed(laid(2))

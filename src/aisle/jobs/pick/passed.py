@@ -97,7 +97,10 @@ def news(state: Picking, order: str, row: Mapping[str, Any]) -> Result:
     count = sum((each.quantity for each in laid), Decimal(0))
     if not laid:
         return Turn(state, (), Verdict(INFO, msg("pick.back_not_laid", order=order)))
-    return Turn(state, (), Verdict(WRONG, msg("pick.back_laid", order=order, count=count, place=laid[0].place)))
+    told = msg("pick.back_laid_unsaid", order=order, count=count)
+    if laid[0].place:
+        told = msg("pick.back_laid", order=order, count=count, place=laid[0].place)
+    return Turn(state, (), Verdict(WRONG, told))
 
 
 def _as_it_stands(state: Picking, back: Back, lines: Mapping[int, Mapping[str, Any]]) -> Back:

@@ -324,8 +324,10 @@ def _done_prompt(state: Picking, in_hand: bool) -> Msg:
 def _back_prompt(state: Picking) -> Msg:
     """Scans go on where an order is left to be picked."""
     if len(offers.choices(state)) < 2:
-        laid = state.back[0].place if state.back[0].why == LAID else ""
-        return msg("pick.prompt_laid", place=laid) if laid else msg("pick.prompt_back")
+        if state.back[0].why != LAID:
+            return msg("pick.prompt_back")
+        place = state.back[0].place
+        return msg("pick.prompt_laid", place=place) if place else msg("pick.prompt_laid_unsaid")
     return msg("pick.prompt_choice" if state.totes and state.phase != "wait" else "move.prompt_choice")
 
 
@@ -346,13 +348,19 @@ def _back_step(state: Picking) -> Step:
             Line("tote", msg("pick.totes_in_hand", totes=totes) if state.many else msg(_left_why(state))),
             *lines,
             *((Line("quantity", msg("number", value=first.quantity)),) if lines else ()),
-            Line("note", msg(CAME_BACK[state.back[0].why], count=quantity)),
+            Line("note", msg(_came_back(first), count=quantity)),
         ),
         coming=tuple(Stop(back.place, label.format(back.letter, back.label), back.quantity) for back in listed),
         choices=_choices(state),
         hints=_back(),
         ahead=msg("pick.ahead_hand" if any(map(_is_for_others, state.back)) else "pick.ahead_back"),
     )
+
+
+def _came_back(back: Back) -> str:
+    if back.why == LAID and not back.place:
+        return "pick.note_back_laid_unsaid"
+    return CAME_BACK[back.why]
 
 
 def _all_back(state: Picking) -> Step:

@@ -168,6 +168,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} an {place} gebucht",
         "Jemand hat {count} von Auftrag {order} aus deiner Hand an {place} gebucht: dort ablegen",
     ),
+    "pick.prompt_laid_unsaid": ("Fragen, wo es liegt", "Fragen wo, dort ablegen, dann 1"),
+    "pick.note_back_laid_unsaid": (
+        "Fragen, wo {count} liegt",
+        "Jemand anders hat {count} davon abgelegt, wo, weiß hier niemand: fragen, und dort ablegen, was du hast.",
+    ),
+    "pick.back_laid_unsaid": (
+        "Abgelegt? {count}",
+        "{count} als abgelegt gebucht",
+        "Jemand hat {count} von Auftrag {order} aus deiner Hand abgelegt, ohne bekannten Platz: fragen, wo",
+    ),
     "pick.back_not_laid": (
         "Wieder in Hand",
         "{order} wieder in Hand",

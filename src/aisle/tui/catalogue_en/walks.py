@@ -164,6 +164,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} booked at {place}",
         "{count} in your hand of order {order} were put down at {place} by somebody else: lay them there",
     ),
+    "pick.prompt_laid_unsaid": ("Ask where it lies", "Ask where, lay it there, type 1"),
+    "pick.note_back_laid_unsaid": (
+        "Ask where {count} lie",
+        "Somebody else has put {count} of it down, nobody here knows where: ask, and lay there what you have in hand.",
+    ),
+    "pick.back_laid_unsaid": (
+        "Put down? {count}",
+        "{count} booked as put down",
+        "{count} in your hand of order {order} were put down by somebody else, no place is known: ask where",
+    ),
     "pick.back_not_laid": ("In hand again", "{order} is in hand again", "Order {order} is booked at no place any more"),
     "pick.put_others": (
         "Not in your hand",

@@ -172,6 +172,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} noté à {place}",
         "Un autre a noté à {place} {count} de la commande {order} que tu as en main : pose-les là",
     ),
+    "pick.prompt_laid_unsaid": ("Demande où c'est", "Demander où, y poser, taper 1"),
+    "pick.note_back_laid_unsaid": (
+        "Demande où : {count}",
+        "Un autre en a posé {count}, personne ici ne sait où : demande, et pose là ce que tu as en main.",
+    ),
+    "pick.back_laid_unsaid": (
+        "Posé ? {count}",
+        "{count} noté comme posé",
+        "Un autre a posé {count} de la commande {order} que tu as en main, lieu inconnu : demande où",
+    ),
     "pick.back_not_laid": (
         "Encore en main",
         "{order} encore en main",

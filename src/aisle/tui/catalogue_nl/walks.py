@@ -160,6 +160,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} geboekt op {place}",
         "Iemand anders boekte {count} van order {order} uit jouw hand op {place}: leg het daar neer",
     ),
+    "pick.prompt_laid_unsaid": ("Vraag waar het ligt", "Vraag waar, leg het daar, typ 1"),
+    "pick.note_back_laid_unsaid": (
+        "Vraag waar {count} ligt",
+        "Iemand anders legde er {count} van neer, niemand weet hier waar: vraag het, en leg daar wat je vasthebt.",
+    ),
+    "pick.back_laid_unsaid": (
+        "Neergelegd? {count}",
+        "{count} als neergelegd geboekt",
+        "Iemand anders legde {count} van order {order} uit jouw hand neer, geen plaats bekend: vraag waar",
+    ),
     "pick.back_not_laid": ("Weer in de hand", "{order} weer in de hand", "Order {order} is nergens meer neergelegd"),
     "pick.put_others": (
         "Niet bij jou",

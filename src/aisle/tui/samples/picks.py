@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 
 from aisle.jobs.pick.gather import WalkJob
 from aisle.jobs.pick.gather_state import Chosen, Gathering
@@ -191,11 +192,13 @@ def _given_away(text: str) -> Frame:
     return _frame(PickJob().view(_round(text)._replace(back=back)), told, Link("live", 4.0), serial=8)
 
 
-def _put_by_another(text: str) -> Frame:
-    """Somebody else said that goods lie at a place which are in this hand."""
+def _put_by_another(text: str, place: str = "PU-01") -> Frame:
+    """Somebody else said that goods lie at a place which are in this hand; empty where nobody knows at which."""
     number, label, _, of, _ = PRODUCTS[0]
-    back = (Back("B", LAID, number, text or label, Decimal(of), "PU-01", order="100051", line=_picking(text).takes[0]),)
-    told = Verdict(WRONG, msg("pick.back_laid", order=text or "100051", count=of, place="PU-01"))
+    back = (Back("B", LAID, number, text or label, Decimal(of), place, order="100051", line=_picking(text).takes[0]),)
+    told = Verdict(WRONG, msg("pick.back_laid_unsaid", order=text or "100051", count=of))
+    if place:
+        told = Verdict(WRONG, msg("pick.back_laid", order=text or "100051", count=of, place=place))
     state = _picking(text)._replace(totes=(), takes=(), phase="done", back=back)
     return _frame(PickJob().view(state), told, Link("live", 4.0), serial=8)
 
@@ -256,6 +259,7 @@ PICKS: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pick.product", "given", _pick_given),
     ("pick.back", "given", _given_away),
     ("pick.back", "laid", _put_by_another),
+    ("pick.back", "laid_unsaid", partial(_put_by_another, place="")),
     ("pick.back", "left_over", _pick_left_over),
     ("pick.product", "round", _round_stop),
     ("pick.product", "foreign", _round_foreign),
