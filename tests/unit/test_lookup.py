@@ -373,6 +373,31 @@ def test_an_order_says_what_it_is_and_opens_by_its_number(kind: str) -> None:
     assert hand.did(Close)[0].said.meanings[0].key == "77"
 
 
+def test_what_an_order_is_opened_by_keeps_its_number_while_it_is_offered() -> None:
+    hand = Hand(LookupJob(), product_number="P1")
+    hand.scan("77", ORDER)
+    before = hand.view.choices
+    holders = [{"order_number": str(number), "needed": 2, "held": 0, "lines": 1} for number in range(90, 96)]
+    hand.feed(Rows("holders", (), 0), live=True)
+    assert hand.view.choices == before
+    hand.feed(Rows("holders", tuple(holders), len(holders)), live=True)
+    assert hand.view.choices == before
+    hand.say(Back())
+    hand.feed(Rows("holders", tuple(holders), len(holders)), live=True)
+    assert hand.view.choices != before, "the next one stands behind what there is now"
+
+
+def test_a_list_stands_still_while_an_order_is_offered_behind_its_rows() -> None:
+    hand = Hand(LookupJob())
+    hand.say(Text("tea"))
+    hand.scan("77", ORDER)
+    hand.effects.clear()
+    hand.feed(Changed("product", ""))
+    assert not hand.did(Query)
+    hand.say(Back())
+    assert [query.name for query in hand.did(Query)] == ["search"]
+
+
 def test_a_place_opens_browse_and_a_badge_is_named() -> None:
     hand = Hand(LookupJob(), product_number="P1")
     hand.scan("A-1", LOCATION)

@@ -61,7 +61,7 @@ class LookupJob:
 
     name = "lookup"
     steps: tuple[str, ...] = ("lookup.list", "lookup.product")
-    version = 2
+    version = 3
     journalled = True
 
     def begin(self) -> Lookup:
@@ -97,6 +97,8 @@ class LookupJob:
                 return _opened(state, args, context)
             case Rows():
                 return _answered(state, event, context)
+            case Changed() | Closed() if state.listing and state.asked and not state.typed:
+                return Turn(state)  # its number stands behind those of the rows
             case Changed() | Closed():
                 return Turn(state, _refresh(state, context))
             case Resumed():
@@ -225,7 +227,7 @@ def _thing(state: Lookup, meaning: Meaning) -> Result:
         return Turn(state, (Start("browse", {"location_code": meaning.key}),))
     if meaning.kind in (ORDER, REFERENCE):
         told = msg("lookup.is_order", order=meaning.key, who=label)
-        return Turn(state._replace(asked=meaning.key), (), Verdict(ASK, told))
+        return Turn(state.offering(meaning.key), (), Verdict(ASK, told))
     return Turn(state, (), Verdict(INFO, msg("lookup.is_person", name=label)))
 
 
@@ -258,7 +260,8 @@ def _chosen(product: str) -> Query:
 def _back(state: Lookup, context: Context) -> Result:
     """From the page to the list that it was found in, else to where the look began."""
     if state.asked:
-        return Turn(state._replace(asked=""), (), Verdict(INFO, msg("session.dropped")))
+        state = state._replace(asked="")
+        return Turn(state, _refresh(state, context), Verdict(INFO, msg("session.dropped")))
     if state.number and state.search:
         listed = state._replace(number="", page=0, cursor=-1)
         return Turn(listed, _refresh(listed, context))

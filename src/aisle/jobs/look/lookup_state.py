@@ -49,6 +49,8 @@ class Lookup(NamedTuple):
     page: int = 0
     asked: str = ""
     """The order that was scanned: its number is offered as a choice."""
+    kept: tuple[Way, ...] = ()
+    """The page's own ways on as they were when it was: what comes meanwhile takes nobody's number."""
     sought: str = ""
     """Words whose answer is on its way."""
 
@@ -68,7 +70,15 @@ class Lookup(NamedTuple):
         asked = (Way("order", self.asked),) if self.asked else ()
         if self.listing:
             return asked
+        own = self.kept if self.asked else self._own
+        return (*own, *(way for way in asked if way not in own))
+
+    @property
+    def _own(self) -> tuple[Way, ...]:
         instead = (Way("product", self.sheet.referral),) if self.sheet and self.sheet.referral else ()
         needing = [Way("order", one.order) for one in self.holders if one.needed > 0]
-        own = (*instead, *needing)[:WAYS]
-        return (*own, *(way for way in asked if way not in own))
+        return (*instead, *needing)[:WAYS]
+
+    def offering(self, order: str) -> Lookup:
+        """This page with one more way on, to an order that was scanned."""
+        return self._replace(asked=order, kept=self._own)

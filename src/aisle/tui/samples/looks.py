@@ -92,7 +92,7 @@ def lookup_bare(text: str) -> Frame:
 def lookup_order(text: str) -> Frame:
     """An order was scanned on the page of a product."""
     verdict = Verdict(ASK, msg("lookup.is_order", order="100042", who=text or "J. Jansen"))
-    view = LookupJob().view(_product(text)._replace(asked=text or "100042", page=1))
+    view = LookupJob().view(_product(text).offering(text or "100042")._replace(page=1))
     return Frame(view, Link("live", 12.0), verdict, "", "0042", "Anna", 15)
 
 
