@@ -220,6 +220,15 @@ def test_codes_of_a_product_that_nothing_speaks_of_any_more_leave_with_its_last_
     assert desk.means("P6") == {("product", "P6", Decimal(1))}, "an order has it"
 
 
+def test_what_a_receipt_says_of_no_line_is_of_none(desk: Desk) -> None:
+    desk.cache.put_deliveries([delivery("D-4", line(0, "P9", 2, None))], NOON)
+    desk.cache.put_receipts(
+        [{"order_number": "D-4", "store_number": STORE, "receipt_lines": [{"received_quantity": 2}]}]
+    )
+    assert (desk.lines("D-4"), desk.listed(search="d-4")) == ([(0, "P9", 0)], [("D-4", "open")])
+    assert "D-4" in dict(desk.listed(state="open"))
+
+
 def test_a_complete_pass_of_receipts_leaves_those_that_it_met_and_those_of_deliveries(desk: Desk) -> None:
     kept = {"store_number": STORE, "order_type_id": 1, "receipt_lines": []}
     desk.cache.put_receipts([{**kept, "order_number": number} for number in ("D-1", "R-1", "R-2")])

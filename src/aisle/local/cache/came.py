@@ -56,12 +56,12 @@ def _is_there(lines: Sequence[tuple[Amount, Amount]]) -> bool:
     return all(received >= quantity for quantity, received in lines) and any(received > 0 for _, received in lines)
 
 
-def _said(text: str) -> dict[int, Amount]:
-    """What a receipt has of each line."""
-    found: dict[int, Amount] = {}
+def _said(text: str) -> dict[int | None, Amount]:
+    """What a receipt has of each line; what names none is of no line."""
+    found: dict[int | None, Amount] = {}
     for line in json.loads(text):
         try:
-            found[mapping(line).get("line_number", 0)] = number(line, "received_quantity") or 0
+            found[mapping(line).get("line_number")] = number(line, "received_quantity") or 0
         except (Malformed, TypeError):
             continue
     return found
