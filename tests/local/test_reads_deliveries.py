@@ -229,6 +229,19 @@ def test_what_a_receipt_says_of_no_line_is_of_none(desk: Desk) -> None:
     assert "D-4" in dict(desk.listed(state="open"))
 
 
+def test_a_receipt_is_heard_of_the_lines_alone_that_do_not_say_it_themselves(desk: Desk) -> None:
+    desk.cache.put_deliveries([delivery("D-4", line(1, "P1", 4, 4), line(2, "P9", 2, None), line(3, "P2", 2, 1))], NOON)
+    said = [{"line_number": number, "received_quantity": 2} for number in (1, 2, 3)]
+    desk.cache.put_receipts([{"order_number": "D-4", "store_number": STORE, "receipt_lines": said}])
+    assert desk.lines("D-4") == [(1, "P1", 4), (2, "P9", 2), (3, "P2", 1)]
+    expecting = {
+        product: [row["order_number"] for row in desk.reads.query("expecting", {"product_number": product})[0]]
+        for product in ("P1", "P9", "P2")
+    }
+    assert expecting == {"P1": ["D-1"], "P9": [], "P2": ["D-3", "D-1", "D-4"]}
+    assert "D-4" in dict(desk.listed(state="open"))
+
+
 def test_a_complete_pass_of_receipts_leaves_those_that_it_met_and_those_of_deliveries(desk: Desk) -> None:
     kept = {"store_number": STORE, "order_type_id": 1, "receipt_lines": []}
     desk.cache.put_receipts([{**kept, "order_number": number} for number in ("D-1", "R-1", "R-2")])

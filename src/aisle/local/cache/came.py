@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 
@@ -23,13 +23,15 @@ SELECT r.order_number, r.raw ->> '$.receipt_lines' FROM json_each(?) e JOIN rece
 """
 
 Amount = int | float
+Line = tuple[int, Amount, Amount | None]
+"""Its number, how much was announced, and how much of it came, where the delivery says so."""
 
 
 def settle(connection: apsw.Connection, numbers: Iterable[str]) -> None:
     """Notes it of these deliveries: all that was announced is there, and something came. What a delivery does not say
     of its lines, its receipt does."""
     statuses: dict[str, bool] = {}
-    lines: dict[str, list[tuple[int, Amount, Amount | None]]] = {}
+    lines: dict[str, list[Line]] = {}
     wanted = list(numbers)
     for name, status, line, quantity, received in fetch(connection, _LINES, names(wanted)) if wanted else ():
         statuses[name] = status == RECEIVED
@@ -41,19 +43,15 @@ def settle(connection: apsw.Connection, numbers: Iterable[str]) -> None:
         str(name): _said(text) for name, text in (fetch(connection, _RECEIPTS, names(silent)) if silent else ()) if text
     }
     came = [
-        (
-            _is_there([(quantity, said.get(name, {}).get(line, received or 0)) for line, quantity, received in mine]),
-            name,
-        )
-        if mine
-        else (is_received, name)
+        (_is_there(mine, said.get(name, {})) if mine else is_received, name)
         for (name, mine), is_received in zip(lines.items(), statuses.values(), strict=True)
     ]
     connection.executemany("UPDATE delivery SET came = ?1 WHERE order_number = ?2 AND came <> ?1", came)
 
 
-def _is_there(lines: Sequence[tuple[Amount, Amount]]) -> bool:
-    return all(received >= quantity for quantity, received in lines) and any(received > 0 for _, received in lines)
+def _is_there(lines: Sequence[Line], said: Mapping[int | None, Amount]) -> bool:
+    came = [(quantity, said.get(line, 0) if received is None else received) for line, quantity, received in lines]
+    return all(received >= quantity for quantity, received in came) and any(received > 0 for _, received in came)
 
 
 def _said(text: str) -> dict[int | None, Amount]:

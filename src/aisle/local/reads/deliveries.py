@@ -265,13 +265,13 @@ def _lines_of(
     """The lines of these deliveries, with what is on its way laid over."""
     numbers = to_text([head.number for head in heads])
     found: dict[str, list[Row]] = {head.number: [] for head in heads}
-    silent = set()
+    silent: dict[str, list[Row]] = {}
     for number, line, product, quantity, received, raw, *about in fetch(cache, _LINES, numbers):
         found[number].append(_line(cache, line, product, quantity, received, loaded(raw), about))
         if received is None:
-            silent.add(number)
-    for number in silent:
-        _say_receipt(cache, number, found[number])
+            silent.setdefault(number, []).append(found[number][-1])
+    for number, lines in silent.items():
+        _say_receipt(cache, number, lines)
     for head in heads:
         lay_receipts(found[head.number], head.number, pending.get(head.number, ()), head.began)
         _name_new(cache, found[head.number])
