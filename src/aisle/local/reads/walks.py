@@ -42,8 +42,10 @@ def with_wishes(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[
 
 
 def with_walkers(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
-    """Adds to each order, in place, in whose open round of this host it is: `walker`, `walker_name`,
-    `walker_terminal`; empty for nobody's. Who has only goods in hand of what was given to another walks it no more."""
+    """Adds to each order, in place, in whose open round of this host it is, in that of whoever opened it last where it
+    is in several: `walker`, `walker_name`, `walker_terminal`; empty for nobody's. Until whom it was given to has opened
+    it, who has only goods of it in hand walks it no more; from then on he is one of those who have it open, for what
+    was said of it is over (see `opened` in aisle.jobs.pick.given)."""
     numbers = [str(row["order_number"]) for row in rows]
     found = fetch(outbox, _WALKERS, to_text(numbers)) if rows else []
     handed = {number: kept.text for (_, number), kept in remarks_of(outbox, numbers, GIVEN).items()} if found else {}
