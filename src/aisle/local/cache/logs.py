@@ -9,6 +9,7 @@ import apsw
 from aisle.jobs.codec import to_text
 from aisle.local.cache.differences import Logged, keep_told
 from aisle.local.cache.rows import Raw, dumped, key, mapping, utc, word
+from aisle.local.cache.schema_log import UNDONE
 from aisle.local.db import fetch
 from aisle.local.host.home import short_hash
 from aisle.tuples import NamedTuple
@@ -22,12 +23,12 @@ AT_ONCE = 2000
 """So many old entries at most are forgotten with one write, for nobody else writes meanwhile; the next ones forget the
 rest."""
 
-_FORGET = """
+_FORGET = f"""
 DELETE FROM log WHERE key IN (
-  SELECT key FROM log WHERE at < ? AND (at < ? OR (raw ->> 'reason_code' IS NULL AND NOT instr(raw, '"undo-')))
+  SELECT key FROM log WHERE at < ? AND (at < ? OR (raw ->> 'reason_code' IS NULL AND NOT instr(raw, '{UNDONE}')))
   ORDER BY at LIMIT ?
 )
-"""
+"""  # noqa: S608 - a condition of our own
 
 
 class LogRow(NamedTuple):

@@ -25,11 +25,11 @@ _OP_ID = "[A-Z2-7]" * 26
 WORK = """
 CASE WHEN {row}.raw ->> 'source' = 'aisle' OR {row}.raw ->> 'source' GLOB 'aisle/*' THEN
   CASE WHEN {row}.raw ->> 'counted_quantity' IS NOT NULL THEN 'count'
-    WHEN {row}.raw ->> 'reason_code' IS NOT NULL OR {row}.raw ->> 'reference' GLOB 'undo-*' THEN 'aisle'
+    WHEN {row}.raw ->> 'reason_code' IS NOT NULL OR {row}.raw ->> 'reference' GLOB 'BACK*' THEN 'aisle'
     WHEN ifnull({row}.raw ->> 'reference', '') = '' OR {row}.raw ->> 'reference' GLOB 'OP_ID' THEN 'movement'
     ELSE 'receipt' END
   ELSE ifnull({row}.raw ->> 'source', '') END
-""".replace("OP_ID", _OP_ID)
+""".replace("OP_ID", _OP_ID).replace("BACK", UNDO)
 """What work an entry of the log tells of, in the words that our own service has for sources. What aisle sent has aisle
 for its source, whatever it was: counts, losses and corrections show it, and of all others a receipt names its delivery.
 """
@@ -110,7 +110,7 @@ CREATE INDEX log_at ON log (at);
 CREATE INDEX log_told ON log (at, app_user_name, product_number) WHERE {TOLD};
 CREATE INDEX log_counted ON log (product_number, at) WHERE instr(raw, '"counted_quantity"');
 CREATE INDEX log_reason ON log (raw ->> 'reason_code', at) WHERE {REASONED};
-CREATE INDEX log_back ON log (at) WHERE instr(raw, '"undo-');
+CREATE INDEX log_back ON log (at) WHERE instr(raw, '{UNDONE}');
 CREATE INDEX log_order ON log (raw ->> 'customer_order_number', at) WHERE instr(raw, '"customer_order_number"');
 
 CREATE TABLE back (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;

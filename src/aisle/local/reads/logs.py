@@ -19,7 +19,7 @@ from aisle.jobs.codec import to_text
 from aisle.jobs.count.counting import UNDO
 from aisle.local.cache.differences import name_of
 from aisle.local.cache.rows import utc
-from aisle.local.cache.schema_log import REASONED, TOLD
+from aisle.local.cache.schema_log import REASONED, TOLD, UNDONE
 from aisle.local.db import fetch
 from aisle.local.outbox.doubts import CONFIRMED, REFUSED, SETTLED, WORDS
 from aisle.local.outbox.operation import Operation, as_operation
@@ -44,11 +44,11 @@ WHERE at >= ? AND {TOLD} AND ? IN ('', app_user_name) AND ? IN ('', product_numb
 """  # noqa: S608 - conditions of our own
 _BY_ID = "SELECT l.key, l.at, l.raw FROM json_each(?) e JOIN log l ON l.key = e.value WHERE l.at >= ?"
 
-_BACK = "SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '\"undo-')"
-_NOTED_BACK = """
+_BACK = f"SELECT key, at, raw FROM log INDEXED BY log_back WHERE at >= ? AND instr(raw, '{UNDONE}')"  # noqa: S608
+_NOTED_BACK = f"""
 SELECT * FROM operation INDEXED BY operation_logs
-WHERE operation = 'create-store-product-logs' AND created_at >= ? AND instr(body, '"undo-') ORDER BY n
-"""
+WHERE operation = 'create-store-product-logs' AND created_at >= ? AND instr(body, '{UNDONE}') ORDER BY n
+"""  # noqa: S608 - a condition of our own
 
 _CODES = f"""
 WITH RECURSIVE told (code) AS (
