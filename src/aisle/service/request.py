@@ -43,6 +43,8 @@ LARGEST = (1 << 63) - 1
 """Of a whole number in a query, and below none of its negative; more has no place in either database."""
 LARGEST_PAGE = 1 << 40
 _LARGEST = {"page_start": LARGEST_PAGE, "page_number": LARGEST_PAGE}
+PRICES = frozenset({"price", "old_price", "purchase_price", "special_price", "promotion_price", "discount_price"})
+"""What bodies call a price, whichever of them has it; none is below zero."""
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -287,6 +289,8 @@ def _check_parts(value: list[Any] | dict[str, Any], depth: int) -> int:
             _check_text(name)
         try:
             count += _check(item, depth)
+            if name in PRICES:
+                _check_price(item)
         except Refusal as problem:
             problem.field = (f"[{name}]" if of_list else f".{name}") + (problem.field or "")
             raise
@@ -300,6 +304,11 @@ def _check_number(value: int | Decimal) -> None:
         raise against_rule("This number is too large.")
     if isinstance(value, Decimal) and _places(value) > _PLACES:
         raise against_rule(f"Numbers have at most {_PLACES} decimal places.")
+
+
+def _check_price(value: Any) -> None:
+    if isinstance(value, int | Decimal) and value < 0:
+        raise against_rule("A price is not below zero.")
 
 
 def _places(value: Decimal) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from aisle.service.amounts import thousandths
 from aisle.service.answers import DONE, against_rule, conflict, dumps, forbidden
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import without_none
@@ -20,7 +19,6 @@ from aisle.service.tokens import enter
 Merged = Callable[[Body, Body], Body]
 """What becomes of a product from what was stored and what is said."""
 
-_PRICES = ("price", "old_price", "purchase_price", "special_price", "discount_price")
 _OF_CHAIN = ("price_compare_unit", "price_compare_multiplier")
 
 
@@ -107,7 +105,8 @@ async def _priced(ctx: Context, call: Call, in_chain: Merged, in_store: Merged) 
     chain: list[tuple[int, Body]] = []
     stores: defaultdict[str, list[tuple[int, Body]]] = defaultdict(list)
     for index, body in enumerate(_bodies(call)):
-        _check_price(body, f"products[{index}]")
+        if "store_number" in body:
+            _check_own(body, f"products[{index}]")
         store_number = body.pop("store_number", None)
         (chain if store_number is None else stores[store_number]).append((index, body))
     if chain and not ctx.principal.all_stores:
@@ -119,13 +118,10 @@ async def _priced(ctx: Context, call: Call, in_chain: Merged, in_store: Merged) 
         await store_products.change(ctx, store, stores[store_number], "products", merged=in_store)
 
 
-def _check_price(body: Body, field: str) -> None:
-    """Raises Refusal (422) for a price below zero, and for what no store has of its own."""
-    for name in _PRICES:
-        if name in body and thousandths(body[name], f"{field}.{name}") < 0:
-            raise against_rule("A price is not below zero.", f"{field}.{name}")
+def _check_own(body: Body, field: str) -> None:
+    """Raises Refusal (422) for what no store has of its own."""
     for name in _OF_CHAIN:
-        if name in body and "store_number" in body:
+        if name in body:
             raise against_rule("No store has one of its own.", f"{field}.{name}")
 
 

@@ -26,6 +26,7 @@ from aisle.service.openapi.links import LINKS
 from aisle.service.openapi.params import HEADERS, IF_MATCH, TERMINAL, TIME, shown
 from aisle.service.openapi.results import result_of
 from aisle.service.pages import MOST_COUNTED, SCROLL
+from aisle.service.request import PRICES
 
 HEALTH = "/aisle/v1/health"
 READY = "/aisle/v1/ready"
@@ -184,7 +185,9 @@ def _plain(schema: Any, name: str = "") -> Any:
         named = {one: one if asked or one == _DAY else "" for one in kept["properties"]}
         properties = {one: _plain(part, named[one]) for one, part in kept.pop("properties").items()}
         described = {key: _plain(part) for key, part in kept.items()}
-        return described | {"properties": {one: _held(part) if asked else part for one, part in properties.items()}}
+        return described | {
+            "properties": {one: _held(part, one) if asked else part for one, part in properties.items()}
+        }
     if name in _TIMES and kept.get("type") == "string":
         return TIME
     if name == _DAY:
@@ -192,13 +195,13 @@ def _plain(schema: Any, name: str = "") -> Any:
     return {key: _plain(part, name) for key, part in kept.items()}
 
 
-def _held(schema: Any) -> Any:
-    """A field of a request: how large its numbers may be."""
+def _held(schema: Any, name: str) -> Any:
+    """A field of a request: how large its numbers may be, and how small."""
     if isinstance(schema, list):
-        return [_held(part) for part in schema]
+        return [_held(part, name) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    held = {key: _held(part) for key, part in schema.items()}
+    held = {key: _held(part, name) for key, part in schema.items()}
     if held.get("type") == "number":
-        held |= {"minimum": -int(LIMIT), "maximum": int(LIMIT)}
+        held |= {"minimum": 0 if name in PRICES else -int(LIMIT), "maximum": int(LIMIT)}
     return held
