@@ -31,6 +31,7 @@ _TIMES = {
     "next_ordering_date": "next_ordering_datetime",
 }
 _WHOLE = ("min", "max")
+_SERIES = ("average", "forecast", "history")
 
 
 async def create_store_products(ctx: Context, call: Call) -> bytes:
@@ -80,6 +81,7 @@ async def change(
         data |= _levels(data) if levels else _local(before, data, product, place)
         written[item["product_number"]] = merged(before, data)
         _check_order(written[item["product_number"]], place)
+        _check_series(item, written[item["product_number"]], place)
     await _store(ctx, store, old, written)
 
 
@@ -113,6 +115,20 @@ def _checked(ctx: Context, item: Body, field: str) -> Body:
 def _check_order(merged: Body, field: str) -> None:
     if merged.get("min", 0) > merged.get("max", merged.get("min", 0)):
         raise against_rule("min is above max.", f"{field}.min")
+
+
+def _check_series(said: Body, merged: Body, field: str) -> None:
+    """Raises Refusal (422) for a series whose values have not each a key of its own, where it has keys."""
+    for name in _SERIES:
+        array, keys = f"{name}_array", f"{name}_keys"
+        if not (array in said or keys in said) or array not in merged or not merged.get(keys):
+            continue
+        counts = len(merged[keys]), len(merged[array])
+        if counts[0] != counts[1]:
+            message = f"{keys} has {counts[0]} and {array} has {counts[1]}: each value has a key of its own."
+            raise against_rule(message, f"{field}.{keys if keys in said else array}")
+        if len(set(merged[keys])) < counts[0]:
+            raise against_rule("A key is there twice: each value has a key of its own.", f"{field}.{keys}")
 
 
 def _check_allowed(store: Store, product: Body, field: str) -> None:
@@ -181,7 +197,7 @@ def _shown(data: Body) -> Body:
     for name in ("min", "max", "original_min", "original_max", "last_minmax_updatedby", "last_expiry_updatedby"):
         if name in data:
             item[name] = data[name]
-    for name in ("average", "forecast", "history"):
+    for name in _SERIES:
         if f"{name}_array" in data:
             item[f"{name}_array"] = _series(data[f"{name}_array"], data.get(f"{name}_keys"))
     if data.get("forecast_array"):
