@@ -307,3 +307,32 @@ async def test_each_value_of_a_series_has_a_key_of_its_own_where_there_are_keys(
     body = {"store_products": [{"product_number": "P1", array: [1, 2], keys: ["a"]}]}
     answer = await world.post("/stores/S1/storeproducts", body, 422)
     assert answer["errors"][0]["field"] == f"store_products[0].{keys}"
+
+
+async def test_a_product_needs_no_more_than_its_number(world: World) -> None:
+    await world.post("/products", {"products": [{"product_number": "NEW"}]})
+    made = await product(world, "NEW")
+    assert (made["product_name"], made["barcode"]) == ("NEW", "")
+    assert not (await world.get("/products", barcode="0"))["records"]
+
+
+async def test_two_products_with_one_barcode_are_both_found_by_it(world: World) -> None:
+    await world.post("/products", {"products": [{"product_number": one, "barcode": "777"} for one in ("N1", "N2")]})
+    found = (await world.get("/products", barcode="0777"))["records"]
+    assert [one["product_number"] for one in found] == ["N1", "N2"]
+
+
+@pytest.mark.parametrize("said", ["20261101", "2026-11-01", "2026-11-01T00:00:00Z", "20261101T0000", "", None])
+async def test_an_end_of_sale_is_told_as_it_was_said(world: World, said: str | None) -> None:
+    await world.post("/products", {"products": [{"product_number": "P1", "deprecation_date": said}]})
+    assert (await product(world, "P1")).get("deprecation_date") == said
+
+
+@pytest.mark.parametrize(
+    "said", ["gone", "20261301", "2026", "2026-W45-1", "2026W451", "01.11.2026", "20261101 and more"]
+)
+async def test_an_end_of_sale_that_is_no_date_is_refused(world: World, said: str) -> None:
+    body = {"products": [{"product_number": "P2"}, {"product_number": "P1", "deprecation_date": said}]}
+    answer = await world.post("/products", body, 400)
+    assert answer["errors"][0]["field"] == "products[1].deprecation_date"
+    assert "deprecation_date" not in await product(world, "P1")

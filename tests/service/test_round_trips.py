@@ -212,6 +212,7 @@ async def test_products(world: World) -> None:
     body["set_product"] = [{"set_item_quantity": "2", "set_product_number": "P1"}]
     body["units"] = [{"unit_quantity": 6, "unit_barcode": "666", "unit_name": "six"}]
     body["stores_not_allowed"] = []
+    body["deprecation_date"] = "20261101"
     assert given(body) == documented("create-or-update-products")
     groups = {"category_name": "Hot", "category_order": 3, "parent_category_code": "all", "group_code": "G"}
     await world.post("/products", {"products": [body | groups]})

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from aisle.service.answers import DONE, against_rule, dumps
+from aisle.service.answers import DONE, against_rule, dumps, malformed
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, loaded, without_none
 from aisle.service.limits import check_code
@@ -61,6 +61,7 @@ PRODUCTS = "product"
 """The counter of the catalogue's products."""
 GONE = "store_product_gone"
 """The counter of a store's products whose entry is gone, because the product was deleted."""
+_DAY = re.compile(r"\d{4}(-?)\d{2}\1\d{2}(?!\d)", re.ASCII)
 _SEPARATORS = re.compile(r"[\s,;|]+")
 
 
@@ -75,6 +76,7 @@ async def create_or_update_products(ctx: Context, call: Call) -> bytes:
     for index, body in enumerate(bodies):
         check_code(body["product_number"], "the number of a product", f"products[{index}].product_number")
         check_name(body, f"products[{index}]")
+        _check_day(body, f"products[{index}].deprecation_date")
     numbers = {body["product_number"] for body in bodies}
     known = await known_products(ctx, numbers)
     written: dict[str, Body] = {}
@@ -92,6 +94,15 @@ def check_name(said: Body, field: str) -> None:
     """Raises Refusal (422) for a product that would have no name."""
     if not said.get("product_name", "-").strip():
         raise against_rule("A product has a name.", f"{field}.product_name")
+
+
+def _check_day(said: Body, field: str) -> None:
+    """Raises Refusal (400) for an end of sale that is no date; an empty one takes it away."""
+    text = said.get("deprecation_date", "").strip()
+    if text:
+        parsed(text, field)
+        if not _DAY.match(text):
+            raise malformed(f"{text!r} is no date as yyyyMMdd or yyyy-MM-dd.", field)
 
 
 async def keep(ctx: Context, known: dict[str, Body], written: dict[str, Body]) -> None:
