@@ -13,7 +13,7 @@ from typing import Any
 from aisle.service.context import Call
 from aisle.service.encode import without_none
 from aisle.service.handlers.logs import is_count
-from aisle.service.sql import locations, orders, products, recounts
+from aisle.service.sql import locations, logs, orders, products, recounts
 from aisle.service.sql import stock as sql
 from aisle.service.storage import Statement
 from aisle.tuples import NamedTuple
@@ -73,6 +73,8 @@ def _of_entries(write: _Write) -> Iterator[Statement]:
     numbers = _texts(entry.get("product_number") for entry in entries)
     yield from _goods(write, numbers, _texts(entry.get("location_code") for entry in entries))
     yield from _held(write, entries)
+    unnamed = (entry.get("reason_code") for entry in entries if not entry.get("loss_comment"))
+    yield from ((logs.LOG_REASON, (store, code)) for code in _few(unnamed))
     if counted:
         yield recounts.RECOUNTS_OPEN, (store,)
     for number in _texts(entry.get("product_number") for entry in counted)[:_MOST_ROWS]:

@@ -7,6 +7,13 @@ LOG_ADD = """
 LOG_ITEM = "SELECT item FROM stock_log WHERE store_number = $1 AND seq = $2"
 LOG_STATES = "SELECT seq, review_status FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 LOG_REVIEWED = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
+# What a reason was called last. A log whose entries never say it is not read through for it.
+LOG_REASON = """
+    SELECT latest.item FROM (
+        SELECT g.item, g.seq FROM stock_log g WHERE g.store_number = $1 AND g.reason_code = $2
+        ORDER BY g.seq DESC LIMIT 50
+    ) latest
+    WHERE latest.item LIKE '%"reason_code_description":%' ORDER BY latest.seq DESC LIMIT 1"""
 # Inside a store, whose entries are numbered as they come, none that is older is looked at.
 LOG_FIRST_SINCE = """
     SELECT seq FROM stock_log WHERE store_number = $1 AND substr(created_on, 1, 7) >= $2

@@ -239,6 +239,11 @@ GRAMS = "CREATE INDEX product_gram ON product (search)"
 # Measures of products, as words of their own: `200g` and `200 g` are one (`text.measured`, by each engine in its way).
 MEASURED = "UPDATE product SET search = measured(search, product_name), detail = measured(detail, product_name)"
 
+# What the log has named a reason last, and a store's entries of a reason without those of others.
+_REASONS = (
+    "CREATE INDEX stock_log_reasons ON stock_log (store_number, reason_code, seq) WHERE reason_code IS NOT NULL",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -258,4 +263,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (GRAMS,),
     REFOLDED,
     (MEASURED,),
+    _REASONS,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.service.amounts import number
-from aisle.service.encode import compact, fragment, joined, member, quoted
+from aisle.service.encode import compact, fragment, joined, loaded, member, quoted
 from aisle.service.sql import logs as sql
 from aisle.service.states import NOTHING, TO_REVIEW
 from aisle.service.stock.book import NO_PLACE, Place, Product
@@ -34,7 +34,8 @@ class Entry(NamedTuple):
 
 
 class LogWriter:
-    """The log of one operation in one store."""
+    """The log of one operation in one store. A reason that an entry only names by its code is called what it was called
+    last."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
@@ -42,40 +43,64 @@ class LogWriter:
         self.store = ledger.book.store
         self.counts: list[Counted] = []
         """The free counts among the entries, for `close_recounts`."""
-        self._rows: list[tuple[object, ...]] = []
+        self._entries: list[tuple[Entry, str]] = []
+        """With the moment of each."""
 
     def note_count(self, product: Product, place: Place | None) -> None:
         """The entry that comes next is a free count."""
         code = place.code if place else NO_PLACE
-        self.counts.append(Counted(len(self._rows), product.number, code, self.ledger.occurred_on))
+        self.counts.append(Counted(len(self._entries), product.number, code, self.ledger.occurred_on))
 
     def add(self, entry: Entry) -> None:
         """Take an entry down, with the time at which the ledger says that it happened."""
-        self._rows.append(
-            (
-                self.ctx.op_id,
-                entry.product.number,
-                entry.reference or "",
-                entry.reason_code,
-                TO_REVIEW if entry.flagged else NOTHING,
-                self.ctx.now,
-                self.ctx.now,
-                self._item(entry),
-                compact(entry.data) if entry.data else "{}",
-            )
-        )
+        self._entries.append((entry, self.ledger.occurred_on))
 
     async def store_all(self) -> list[int]:
         """Number the entries, which are stored when the operation ends; their ids, in order."""
-        if not self._rows:
+        if not self._entries:
             return []
-        seq = await self.ctx.take(self.store.number, "log", len(self._rows))
-        rows = [(self.store.number, seq + n, self.store.ordinal, *row) for n, row in enumerate(self._rows)]
+        reasons = await self._reasons()
+        seq = await self.ctx.take(self.store.number, "log", len(self._entries))
+        rows = [
+            self._row(seq + n, entry, reason, moved_on)
+            for n, ((entry, moved_on), reason) in enumerate(zip(self._entries, reasons, strict=True))
+        ]
         self.ctx.later(sql.LOG_ADD, rows)
-        self._rows.clear()
+        self._entries.clear()
         return [self.store.wire_id(seq + n) for n in range(len(rows))]
 
-    def _item(self, entry: Entry) -> str:
+    async def _reasons(self) -> list[str | None]:
+        """What each entry calls its reason: as it says, else as the entry before it that named this code."""
+        called: dict[int, str | None] = {}
+        found = []
+        for entry, _ in self._entries:
+            reason, code = entry.reason, entry.reason_code
+            if code is not None:
+                if not reason and code not in called:
+                    row = await self.ctx.tx.one(sql.LOG_REASON, self.store.number, code)
+                    called[code] = loaded(row[0])["reason_code_description"] if row else None
+                reason = called[code] = reason or called[code]
+            found.append(reason or None)
+        return found
+
+    def _row(self, seq: int, entry: Entry, reason: str | None, moved_on: str) -> tuple[object, ...]:
+        """A row of `stock_log`, in the order of `LOG_ADD`."""
+        return (
+            self.store.number,
+            seq,
+            self.store.ordinal,
+            self.ctx.op_id,
+            entry.product.number,
+            entry.reference or "",
+            entry.reason_code,
+            TO_REVIEW if entry.flagged else NOTHING,
+            self.ctx.now,
+            self.ctx.now,
+            self._item(entry, reason, moved_on),
+            compact(entry.data) if entry.data else "{}",
+        )
+
+    def _item(self, entry: Entry, reason: str | None, moved_on: str) -> str:
         """The entry as JSON text, as it goes out."""
         line, place = entry.line, entry.place
         return joined(
@@ -88,10 +113,10 @@ class LogWriter:
                 if line
                 else "",
                 f'"location":{self.store.wire_id(place.seq)},{member("location_code", place.code)}' if place else "",
-                f'"moved_on":"{self.ledger.occurred_on}"',
+                f'"moved_on":"{moved_on}"',
                 "" if entry.quantity is None else f'"quantity":{number(entry.quantity)}',
                 "" if entry.reason_code is None else f'"reason_code":{entry.reason_code}',
-                member("reason_code_description", entry.reason),
+                member("reason_code_description", reason),
                 member("reference", entry.reference),
                 member("source", entry.source),
                 "" if entry.pool is None else f'"stock_pool":"{entry.pool}"',

@@ -29,6 +29,7 @@ async def note_reason(
 ) -> None:
     """An entry of the log that says why a line brings less than was ordered."""
     code = str(news.get(REASONS[0], ""))
+    is_number = code.isascii() and code.isdecimal() and len(code) <= _LONGEST_CODE
     logs.add(
         Entry(
             await logs.ledger.book.product(line.product_number, "product_number"),
@@ -37,7 +38,7 @@ async def note_reason(
             place=place,
             line=line,
             reference=line.order_number,
-            reason_code=int(code) if code.isascii() and code.isdecimal() and len(code) <= _LONGEST_CODE else None,
-            reason=news.get(REASONS[1]) or code,
+            reason_code=int(code) if is_number else None,
+            reason=news.get(REASONS[1]) or (None if is_number else code),
         )
     )
