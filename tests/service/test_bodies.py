@@ -11,6 +11,9 @@ from aisle.service.request import PRICES
 from tests.service.fields import documented
 from tests.service.world import World
 
+REQUIRED: dict[str, Any] = {"location_code_tag": "shelf"}
+"""Parameters that operations with a body need."""
+
 LINE = {"line_number": 1, "product_number": "P1", "quantity": 2}
 ORDER = {"order_number": "O1", "order_lines": [LINE]}
 DELIVERY = {"order_number": "D1", "no_of_containers": 1, "order_lines": [LINE]}
@@ -75,3 +78,30 @@ async def test_a_price_below_zero_refuses_the_whole_request(world: World) -> Non
     answer = await world.send("PUT", "/stores/S1/storeproducts", said)
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "[1].price")
     assert not await world.rows("/storeproducts/stock", store_number="S1")
+
+
+@pytest.mark.parametrize("content", [b"", b" \n"])
+@pytest.mark.parametrize("name", [name for name, row in OPERATIONS.items() if row.body])
+async def test_a_body_that_is_not_there_is_an_object_without_fields(world: World, name: str, content: bytes) -> None:
+    row = OPERATIONS[name]
+    path = row.path.replace("{store_number}", "S1")
+    query = {param.name: REQUIRED[param.name] for param in row.of("query") if param.required}
+    answers = [
+        await world.client.request(row.method, path, params=query, content=sent)
+        for sent in (content, b"{}" if not row.body_array else b"[]")
+    ]
+    if row.body_array:
+        assert [answer.status_code for answer in answers] == [400, 200]
+        assert answers[0].json()["detail"] == "There is no body; a list is wanted, in brackets: […]."
+    else:
+        assert answers[0].status_code == (400 if name == "delete-products" else 200), answers[0].text
+        assert answers[0].json() == answers[1].json()
+
+
+@pytest.mark.parametrize("path", ["/stores/S1/orders/customerorders", "/orders/customerorders", "/stores"])
+async def test_what_takes_away_what_it_does_not_name_says_so_in_a_body(world: World, path: str) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 1})
+    answer = await world.send("POST", path, query={"flush": True})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "body")
+    assert len(await world.rows("/stores/S1/orders/customerorders")) == 1
+    assert len(await world.rows("/stores")) == 4

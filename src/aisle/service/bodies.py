@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from aisle.contract.models import Exact, body_adapter
 from aisle.contract.models.customer_orders import (
@@ -74,3 +74,12 @@ _OURS: dict[str, TypeAdapter[Any]] = {
 def read_body(op: Operation) -> TypeAdapter[Any]:
     """What a body of this operation has to fit: the interface's model, or ours around it."""
     return _OURS.get(op.name) or body_adapter(op)
+
+
+def may_be_left_out(adapter: TypeAdapter[Any]) -> bool:
+    """Whether a request may come without a body: an object without fields is as good."""
+    try:
+        adapter.validate_python({})
+    except ValidationError:
+        return False
+    return True

@@ -190,7 +190,9 @@ class Gate:
                 notes |= guest.notes()
                 self._count(operation, guest.token_id)
             raw = await wire.read_body(request.receive, heads, operation.handler.body_limit)
-            return raw, wire.parse_body(raw, operation.adapter, operation.handler.most_items)
+            # What was lost on its way must not take away what it would have named.
+            needed = asked.call.query.get("flush", False)
+            return raw, wire.parse_body(raw, operation.adapter, operation.handler.most_items, needed=needed)
         except Refusal:
             if guest is not None:
                 # What is wrong with a request is told to nobody who may not ask any more, nor is another body taken.

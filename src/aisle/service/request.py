@@ -225,12 +225,15 @@ def _too_large(limit: int) -> Refusal:
     return Refusal(413, f"At most {limit // MIB} MiB are taken here.")
 
 
-def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int) -> Any:
-    """The body as plain values that fit the contract's model; decimals keep every digit.
+def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed: bool = False) -> Any:
+    """The body as plain values that fit the contract's model; decimals keep every digit. One that is not there is an
+    object without fields, unless it is `needed`.
 
     Raises Refusal: 400 when it is no JSON or does not fit, 413 when it holds more objects than `most_items`, 422 when a
     number or text cannot be stored.
     """
+    if not raw.strip():
+        return _without(adapter, needed=needed)
     try:
         value = json.loads(raw, parse_float=Decimal, parse_int=_whole, parse_constant=_no_constant)
     except ArithmeticError:
@@ -248,6 +251,20 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int) -> Any:
     except ValidationError as problem:
         raise _misfit(problem) from None
     return value
+
+
+def _without(adapter: TypeAdapter[Any], *, needed: bool) -> Any:
+    """What a request says that has no body. Raises Refusal (400) where it has to say something."""
+    if needed:
+        raise malformed("There is no body. What it does not name is taken away here: say {} where that is all.", "body")
+    nothing: dict[str, Any] = {}
+    try:
+        adapter.validate_python(nothing)
+    except ValidationError as problem:
+        if problem.errors(include_url=False)[0]["type"] == "list_type":
+            raise malformed(f"There is no body; {_WANTED['list_type']}", "body") from None
+        raise _misfit(problem) from None
+    return nothing
 
 
 def _whole(text: str) -> int | Decimal:

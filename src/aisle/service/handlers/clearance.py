@@ -5,6 +5,7 @@ order clearance). Carrying an assignment out is a movement from the order line t
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from aisle.service.amounts import plain
 from aisle.service.answers import DONE, dumps, malformed
@@ -17,18 +18,30 @@ from aisle.service.tokens import enter
 async def create_customer_order_clearance(ctx: Context, call: Call) -> bytes:
     """Assign what is held at places with this tag, in every store of the token; of these categories, or of all.
 
-    What is assigned already is brought up to date, so that asking twice assigns nothing twice.
+    What is assigned already is brought up to date, so that asking twice assigns nothing twice. Where nothing is to be
+    moved, the answer says why.
     """
     tag = call.query.get("location_code_tag", "")
     if not tag:
         raise malformed("A tag is needed.", "location_code_tag")
     categories = frozenset(call.body.get("category_codes") or ())
-    for (number,) in await ctx.tx.all(sql.STORES_OF_ACCESS, ctx.principal.token_id):
-        await _assign(ctx, await enter(ctx.tx, ctx.principal, number), tag, categories)
-    return DONE
+    numbers = [row[0] for row in await ctx.tx.all(sql.STORES_OF_ACCESS, ctx.principal.token_id)]
+    count = 0
+    for number in numbers:
+        count += await _assign(ctx, await enter(ctx.tx, ctx.principal, number), tag, categories)
+    return DONE if count else dumps({"success": True, "message": await _why_nothing(ctx, numbers, tag)})
 
 
-async def _assign(ctx: Context, store: Store, tag: str, categories: frozenset[str]) -> None:
+async def _why_nothing(ctx: Context, numbers: Iterable[str], tag: str) -> str:
+    """Why nothing is to be moved: a tag that no place has is seldom meant."""
+    for number in numbers:
+        if any(tag in json.loads(row[0]) for row in await ctx.tx.all(sql.TAGS, number)):
+            return f"Nothing of this is held for customer orders at places with the tag {tag!r}."
+    return f"No place has the tag {tag!r}; nothing is to be moved."
+
+
+async def _assign(ctx: Context, store: Store, tag: str, categories: frozenset[str]) -> int:
+    """Assign what is held in a store; how much of it there is, with what was assigned already."""
     rows = await ctx.tx.all(sql.HELD_AT_PLACES, store.number)
     held = [row for row in rows if tag in json.loads(row[6]) and (not categories or row[7] in categories)]
     known = {tuple(row) for row in await ctx.tx.all(sql.ASSIGNMENTS_OPEN, store.number)}
@@ -40,6 +53,7 @@ async def _assign(ctx: Context, store: Store, tag: str, categories: frozenset[st
         seq = await ctx.take(store.number, "assignment", len(fresh))
         made = [(store.number, seq + n, *row[:6], tag, ctx.now) for n, row in enumerate(fresh)]
         await ctx.tx.many(sql.ASSIGNMENT_ADD, made)
+    return len(held)
 
 
 async def list_assignments(ctx: Context, call: Call) -> bytes:

@@ -18,7 +18,7 @@ from aisle.contract.operation import Param
 from aisle.contract.wire import OPERATIONS
 from aisle.service.amounts import LIMIT
 from aisle.service.answers import JSON
-from aisle.service.bodies import read_body
+from aisle.service.bodies import may_be_left_out, read_body
 from aisle.service.extensions import EXTENSIONS, Extension
 from aisle.service.openapi.answers import PROBLEM_SCHEMA, Schema, responses
 from aisle.service.openapi.examples import EXAMPLES
@@ -35,6 +35,7 @@ _ASSUMED = {
     "params": "Assumed: the interface does not show the parameters of this operation.",
     "body": "Assumed: the interface does not show the body of this operation.",
 }
+_LEFT_OUT = "Where it is not there, it is taken as {}; with flush=true it has to be there."
 _OVER_STORES = (
     f"Over several stores, pages of a list that is longer than {MOST_COUNTED:,} rows have no `total_count`;"
     " `next_page` tells whether there are more."
@@ -118,7 +119,8 @@ def _contract(row: Row, schemas: dict[str, Any]) -> Schema:
     page = _page(row.name, row.area, " ".join([text, *over, *(_ASSUMED[part] for part in row.assumed)]))
     page["parameters"] = _parameters(row.name, params, write=row.write)
     if row.body:
-        page["requestBody"] = _body(row.name, schemas[f"{row.name} body"], assumed="body" in row.assumed)
+        schema = schemas[f"{row.name} body"]
+        page["requestBody"] = _body(row.name, schema, read_body(row), assumed="body" in row.assumed)
     versions = row.name == "update-customer-order"
     result = _plain(schemas[f"{row.name} result"])
     page["responses"] = responses(result, write=row.write, path=path, versions=versions)
@@ -140,7 +142,8 @@ def _extension(extension: Extension, schemas: dict[str, Any]) -> Schema:
     page = _page(extension.name, "aisle", f"Extension of this service. {about}".strip())
     page["parameters"] = _parameters(extension.name, extension.params, write=write)
     if extension.adapter:
-        page["requestBody"] = _body(extension.name, schemas[f"{extension.name} body"], assumed=False)
+        schema = schemas[f"{extension.name} body"]
+        page["requestBody"] = _body(extension.name, schema, extension.adapter, assumed=False)
     page["responses"] = responses(result_of(extension), write=write, path=False)
     return page
 
@@ -165,12 +168,14 @@ def _parameters(name: str, params: Iterable[Param], *, write: bool) -> list[Sche
     return [*shown_, *(HEADERS if write else ()), *((IF_MATCH, TERMINAL) if name == "update-customer-order" else ())]
 
 
-def _body(name: str, schema: Any, *, assumed: bool) -> Schema:
+def _body(name: str, schema: Any, adapter: TypeAdapter[Any], *, assumed: bool) -> Schema:
     content: Schema = {"schema": _plain(schema)}
     if name in EXAMPLES:
         content["examples"] = {one.name: {"value": one.body} for one in EXAMPLES[name]}
-    body: Schema = {"required": True, "content": {JSON: content}}
-    return body | ({"description": _ASSUMED["body"], "x-assumed": True} if assumed else {})
+    optional = may_be_left_out(adapter)
+    text = " ".join([*([_ASSUMED["body"]] if assumed else []), *([_LEFT_OUT] if optional else [])])
+    body: Schema = {"required": not optional, "content": {JSON: content}}
+    return body | ({"description": text} if text else {}) | ({"x-assumed": True} if assumed else {})
 
 
 def _plain(schema: Any, name: str = "") -> Any:

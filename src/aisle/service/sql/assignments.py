@@ -8,6 +8,7 @@ HELD_AT_PLACES = """
     JOIN product p ON p.product_number = b.product_number
     WHERE b.store_number = $1 AND b.order_number <> '' AND b.quantity > 0
     ORDER BY l.location_order, l.sort_key, b.location_code, b.product_number, b.order_number, b.line_number, b.pool"""
+TAGS = "SELECT DISTINCT tags FROM location WHERE store_number = $1"
 STORES_OF_ACCESS = """
     SELECT s.store_number FROM store s
     WHERE EXISTS (SELECT 1 FROM token t WHERE t.token_id = $1 AND t.all_stores = 1)
