@@ -15,6 +15,7 @@ import pytest
 import aisle
 from aisle.cli import api as api_door
 from aisle.cli import main
+from aisle.cli.parser import build
 from aisle.cli.serve import _print
 from aisle.contract.wire import OPERATIONS
 from aisle.local.host.home import Home
@@ -24,6 +25,7 @@ from aisle.local.outbox.operation import Author
 from aisle.local.outbox.outbox import open_outbox
 from aisle.service.tokens import TokenInfo
 from aisle.settings import DEMO_STORE, EMBEDDED
+from tests.service.world import prepare
 
 
 @pytest.fixture(autouse=True)
@@ -172,6 +174,34 @@ def test_a_token_is_shown_once_and_can_be_ended(capsys: pytest.CaptureFixture[st
     assert "dock  staff  0001,0002  revoked" in run(capsys, "token", "list")[1]
     assert run(capsys, "token", "revoke", "dock")[0] == 2
     assert run(capsys, "token", "add", "x", "--stores", "9999")[0] == 2
+
+
+def test_a_command_s_options_are_heard_before_and_behind_its_actions(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    prepare(tmp_path / "elsewhere.db", demo=True)
+    there = ("--database", f"sqlite:///{tmp_path / 'elsewhere.db'}")
+    assert run(capsys, "token", "add", "dock", *there)[0] == 0
+    assert run(capsys, "token", "add", *there, "gate", "--role", "admin")[0] == 0
+    for asked in (("token", "list", *there), ("token", *there, "list"), ("token", *there, "list", *there)):
+        status, out, _err = run(capsys, *asked)
+        assert (status, "  dock  staff  " in out, "  gate  admin  " in out) == (0, True, True)
+    assert run(capsys, "token", "revoke", "dock", *there)[0] == 0
+    assert run(capsys, "token", *there, "revoke", "gate")[0] == 0
+    last = run(capsys, "token", "--database", "sqlite:////nowhere.db", "list", *there)
+    assert (last[0], "  dock  staff  " in last[1]) == (0, True), "what is said last stands"
+    parse = build().parse_args
+    shop = ("--store", "0007", "--base-url", "https://store.example", "--token-file", "t", "--ca-file", "c")
+    for words in (
+        ("people", "list"),
+        ("people", "set", "B"),
+        ("people", "remove", "B"),
+        ("outbox", "show", "I"),
+        ("outbox", "settle", "I", "arrived"),
+    ):
+        assert parse((*words, *shop)) == parse((words[0], *shop, *words[1:])), words
+        assert parse((*words, *shop)).store == "0007"
+    assert parse(("people", "set", "B", "--user", "zoe")).user_name == "zoe", "as short as it always could be"
 
 
 def _worked(home: Path, raw: str) -> None:

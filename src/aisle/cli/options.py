@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from aisle import __version__
@@ -51,6 +52,19 @@ def add_settings(parser: argparse._ActionsContainer) -> None:
     """The settings that can be given on any command line."""
     for flag, (dest, text) in _SETTINGS.items():
         parser.add_argument(flag, dest=dest, metavar=dest.split("_")[-1].upper(), help=text)
+
+
+def add_again(actions: Iterable[argparse.ArgumentParser], parser: argparse.ArgumentParser) -> None:
+    """The options of a command that takes values, also behind each of its actions: what is said there stands, else what
+    was said before it. One that an action's own option begins with is that option's short form there, and stays it."""
+    for action in actions:
+        own = [name for each in action._actions for name in each.option_strings]
+        for each in parser._actions:
+            if each.option_strings and each.nargs != 0:
+                [flag] = each.option_strings
+                if not any(name.startswith(flag) for name in own):
+                    text, default = each.help, argparse.SUPPRESS
+                    action.add_argument(flag, dest=each.dest, metavar=each.metavar, help=text, default=default)
 
 
 def app_parser() -> Parser:

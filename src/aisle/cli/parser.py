@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from importlib import import_module
 
-from aisle.cli.options import Parser, add_settings
+from aisle.cli.options import Parser, add_again, add_settings
 from aisle.settings import LANGUAGES
 
 
@@ -98,6 +98,7 @@ def _token(commands: _Commands[Parser]) -> None:
     add.add_argument("--days", type=int, help="days until it expires (default: never)")
     actions.add_parser("list", help="all tokens, without their secrets")
     actions.add_parser("revoke", help="end a token at once").add_argument("name", help="its name or id")
+    add_again(actions.choices.values(), parser)
 
 
 def _copies(commands: _Commands[Parser]) -> None:
@@ -165,6 +166,7 @@ def _people(commands: _Commands[Parser]) -> None:
     pin.add_argument("--pin", action="store_true", help="ask for a PIN (from a script: a line of standard input)")
     pin.add_argument("--no-pin", action="store_true", help="take the PIN away")
     actions.add_parser("remove", help="somebody works here no more").add_argument("badge", help="what is on the badge")
+    add_again(actions.choices.values(), people)
 
 
 def _courier(commands: _Commands[Parser]) -> None:
@@ -188,6 +190,7 @@ def _look(commands: _Commands[Parser]) -> None:
     settle.add_argument("how", choices=hows, help="as `outbox show` says that it can be settled")
     settle.add_argument("--by", default="", metavar="WHO", help="who says so (default: the account of this shell)")
     settle.add_argument("--note", default="", metavar="TEXT", help="how it was settled")
+    add_again(actions.choices.values(), outbox)
     journal = _command(commands, "journal", "look:journal", "What was scanned, youngest last.")
     journal.add_argument("--last", type=int, default=50, metavar="N", help="how many (default: %(default)s)")
     journal.add_argument("--json", action="store_true", help="one JSON object a line")
