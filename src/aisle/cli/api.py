@@ -12,13 +12,15 @@ from aisle.cli.options import settings_of
 from aisle.client import Answer
 from aisle.client.errors import status_error
 from aisle.client.fate import Fate, classify
-from aisle.contract.wire import OPERATIONS, Operation, operation
-from aisle.errors import UsageError
+from aisle.contract.wire import OPERATIONS, Operation, build_path, encode_headers, encode_query, operation
+from aisle.errors import ContractError, UsageError
 from aisle.settings import Loaded
 from aisle.tuples import NamedTuple
 
 DANGEROUS = frozenset({"delete-products", "create-customer-order-clearance"})
 """Operations that ask before they run; so does every one with flush=true."""
+_WHOLE = frozenset({"create-customer-order-clearance"})
+"""Operations that say what they are about by their parameters; a body only restricts it."""
 _BY_ID = frozenset({"list-store-products-stock", "list-store-product-logs"})
 
 
@@ -37,9 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
         for op in OPERATIONS.values():
             print(f"{op.name:42} {op.method:6} {op.path}")
         return 0
-    op = operation(arguments.operation)
     loaded = settings_of(arguments, writes=True)
-    call = _call(op, arguments, loaded)
+    try:
+        op = operation(arguments.operation)
+        call = _call(op, arguments, loaded)
+    except ContractError as error:
+        raise UsageError(str(error)) from error
     if arguments.all:
         return asyncio.run(_all(op, call, loaded))
     if not arguments.yes and not _agreed(op, call):
@@ -49,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _call(op: Operation, arguments: argparse.Namespace, loaded: Loaded) -> Call:
+    if arguments.all and op.paging is None:
+        raise UsageError(f"{op.name} is no list; leave --all out.")
     given = dict(_pair(text) for text in arguments.query)
     places = {param.name: param.where for param in op.params}
     if "store_number" in places and places["store_number"] == "path":
@@ -57,6 +64,12 @@ def _call(op: Operation, arguments: argparse.Namespace, loaded: Loaded) -> Call:
     for name, value in given.items():
         where = places.get(name, "query")  # an unknown name is refused with the nearest one by the encoder
         {"path": call.path, "query": call.query, "header": call.headers}[where][name] = value
+    for param in op.params:
+        if param.required and param.name not in given:
+            raise UsageError(f"{op.name} needs {param.name}: --query {param.name}=…")
+    build_path(op, call.path)
+    encode_query(op, call.query)
+    encode_headers(op, call.headers)
     return call
 
 
@@ -69,6 +82,8 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _body(op: Operation, source: str | None) -> bytes | None:
     if source is None:
+        if op.name in _WHOLE:
+            return b"{}"
         if op.body is not None and op.write and op.method != "DELETE":
             raise UsageError(f"{op.name} needs a body: --body FILE, or --body - for standard input.")
         return None
@@ -103,8 +118,6 @@ def _agreed(op: Operation, call: Call) -> bool:
 
 async def _all(op: Operation, call: Call, loaded: Loaded) -> int:
     """Every row of a list, one JSON object a line, as the pages come."""
-    if op.paging is None:
-        raise UsageError(f"{op.name} is no list; leave --all out.")
     # Only these tell their rows' ids under the name that from_id goes by; who names a page wants pages.
     by_id = op.name in _BY_ID and "page_start" not in call.query
     async with service_client(loaded) as client:
