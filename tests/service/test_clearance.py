@@ -104,8 +104,8 @@ async def test_where_nothing_is_to_be_moved_the_answer_says_why(held: World) -> 
     assert await clear(held) == {"success": True}, "what is assigned already is to be moved"
     nowhere = {"success": True, "message": "No place has the tag 'pickup'; nothing is to be moved."}
     assert await clear(held, "pickup") == nowhere
-    nothing = "Nothing of this is held for customer orders at places with the tag"
-    assert (await clear(held, "shelf"))["message"] == f"{nothing} 'shelf'."
-    assert (await clear(held, category_codes=["none"]))["message"] == f"{nothing} 'wh'."
+    held_there = "is held for customer orders at places with the tag"
+    assert (await clear(held, "shelf"))["message"] == f"Nothing {held_there} 'shelf'."
+    assert (await clear(held, category_codes=["none"]))["message"] == f"Nothing of these categories {held_there} 'wh'."
     answer = await held.send("POST", CLEARANCE, query={"location_code_tag": "cold"})
     assert (answer.status_code, answer.json()) == (200, {"success": True})

@@ -286,23 +286,23 @@ async def test_deliveries_are_in_the_change_feed(world: World) -> None:
 async def test_each_value_of_a_series_has_a_key_of_its_own_where_there_are_keys(world: World, series: str) -> None:
     array, keys = f"{series}_array", f"{series}_keys"
 
-    async def said(status: int = 200, **fields: Any) -> Any:
+    async def said(fields: dict[str, Any], status: int = 200) -> Any:
         answer = await world.put("/stores/S1/storeproducts", [{"product_number": "P1", **fields}], status)
         return answer.get("errors")
 
     lost = {"field": f"[0].{keys}", "message": f"{keys} has 1 and {array} has 2: each value has a key of its own."}
-    assert await said(422, **{array: [1, 2], keys: ["a"]}) == [lost]
-    await said(422, **{array: [1], keys: ["a", "b"]})
-    await said(422, **{array: [1, 2], keys: ["a", "a"]})
+    assert await said({array: [1, 2], keys: ["a"]}, 422) == [lost]
+    await said({array: [1], keys: ["a", "b"]}, 422)
+    await said({array: [1, 2], keys: ["a", "a"]}, 422)
     assert not await world.rows(STOCK, store_number="S1")
-    await said(**{array: [1, 2]})
+    await said({array: [1, 2]})
     assert (await entry(world, "P1"))[array] == "[1,2]"
-    await said(**{array: [1, 2], keys: ["a", "b"]})
+    await said({array: [1, 2], keys: ["a", "b"]})
     assert (await entry(world, "P1"))[array] == '{"a":1,"b":2}'
-    assert await said(422, **{array: [3]}) == [
+    assert await said({array: [3]}, 422) == [
         {"field": f"[0].{array}", "message": f"{keys} has 2 and {array} has 1: each value has a key of its own."}
     ]
-    await said(**{array: [3], keys: []}, price=2)
+    await said({array: [3], keys: [], "price": 2})
     assert (await entry(world, "P1"))[array] == "[3]"
     body = {"store_products": [{"product_number": "P1", array: [1, 2], keys: ["a"]}]}
     answer = await world.post("/stores/S1/storeproducts", body, 422)

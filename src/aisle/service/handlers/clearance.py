@@ -5,7 +5,7 @@ order clearance). Carrying an assignment out is a movement from the order line t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from aisle.service.amounts import plain
 from aisle.service.answers import DONE, dumps, malformed
@@ -29,14 +29,15 @@ async def create_customer_order_clearance(ctx: Context, call: Call) -> bytes:
     count = 0
     for number in numbers:
         count += await _assign(ctx, await enter(ctx.tx, ctx.principal, number), tag, categories)
-    return DONE if count else dumps({"success": True, "message": await _why_nothing(ctx, numbers, tag)})
+    return DONE if count else dumps({"success": True, "message": await _why_nothing(ctx, numbers, tag, categories)})
 
 
-async def _why_nothing(ctx: Context, numbers: Iterable[str], tag: str) -> str:
+async def _why_nothing(ctx: Context, numbers: Iterable[str], tag: str, categories: Collection[str]) -> str:
     """Why nothing is to be moved: a tag that no place has is seldom meant."""
     for number in numbers:
         if any(tag in json.loads(row[0]) for row in await ctx.tx.all(sql.TAGS, number)):
-            return f"Nothing of this is held for customer orders at places with the tag {tag!r}."
+            what = "Nothing of these categories" if categories else "Nothing"
+            return f"{what} is held for customer orders at places with the tag {tag!r}."
     return f"No place has the tag {tag!r}; nothing is to be moved."
 
 

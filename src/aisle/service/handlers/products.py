@@ -99,10 +99,10 @@ def check_name(said: Body, field: str) -> None:
 def _check_day(said: Body, field: str) -> None:
     """Raises Refusal (400) for an end of sale that is no date; an empty one takes it away."""
     text = said.get("deprecation_date", "").strip()
+    if text and not _DAY.match(text):
+        raise malformed(f"{text!r} is no date: yyyyMMdd, or an ISO 8601 date or time.", field)
     if text:
         parsed(text, field)
-        if not _DAY.match(text):
-            raise malformed(f"{text!r} is no date as yyyyMMdd or yyyy-MM-dd.", field)
 
 
 async def keep(ctx: Context, known: dict[str, Body], written: dict[str, Body]) -> None:
