@@ -73,6 +73,24 @@ async def test_no_price_is_below_zero(world: World, name: str, price: str) -> No
     assert answer.status_code == 200, answer.text
 
 
+UNIT = {"unit_quantity": -6, "unit_barcode": "1"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("/products", {"products": [{"product_number": "P1", "edit_min_max_percentage": -1}]}, "products[0]"),
+        ("/products", {"products": [{"product_number": "P1", "purchase_unit_quantity": -1}]}, "products[0]"),
+        ("/products", {"products": [{"product_number": "P1", "units": [UNIT]}]}, "products[0].units[0]"),
+        ("/stores/S1/orders/deliveries", {"orders": [DELIVERY | {"no_of_containers": -1}]}, "orders[0]"),
+    ],
+)
+async def test_what_is_reckoned_with_is_not_below_zero(world: World, path: str, body: Any, field: str) -> None:
+    answer = await world.post(path, body, 422)
+    assert answer["detail"] == "There is no less than none."
+    assert answer["errors"][0]["field"].rpartition(".")[0] == field
+
+
 async def test_a_price_below_zero_refuses_the_whole_request(world: World) -> None:
     said = [{"product_number": "P2", "price": 9}, {"product_number": "P3", "price": -1}]
     answer = await world.send("PUT", "/stores/S1/storeproducts", said)

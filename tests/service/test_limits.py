@@ -254,6 +254,14 @@ async def test_a_product_has_a_name(world: World, name: str) -> None:
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "products[0].product_name")
 
 
+@pytest.mark.parametrize("name", ["", "  "])
+async def test_a_store_has_a_name(world: World, name: str) -> None:
+    stores = [STORE | {"store_number": "S8"}, STORE | {"store_number": "S9", "store_name": name}]
+    answer = await world.send("POST", "/stores", {"stores": stores})
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (422, "stores[1].store_name")
+    assert len(await world.rows("/stores")) == 4
+
+
 async def test_a_body_is_taken_as_it_is(world: World) -> None:
     content, plain = gzip.compress(b'{"stores":[]}'), b'{"stores":[]}'
     answer = await world.client.post(API + "/stores", content=content, headers={"Content-Encoding": "gzip"})

@@ -45,6 +45,9 @@ LARGEST_PAGE = 1 << 40
 _LARGEST = {"page_start": LARGEST_PAGE, "page_number": LARGEST_PAGE}
 PRICES = frozenset({"price", "old_price", "purchase_price", "special_price", "promotion_price", "discount_price"})
 """What bodies call a price, whichever of them has it; none is below zero."""
+COUNTS = frozenset({"edit_min_max_percentage", "no_of_containers", "purchase_unit_quantity", "unit_quantity"})
+"""What is reckoned with as so many of something; none is below zero either."""
+_FROM_ZERO = dict.fromkeys(PRICES, "A price is not below zero.") | dict.fromkeys(COUNTS, "There is no less than none.")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -306,8 +309,8 @@ def _check_parts(value: list[Any] | dict[str, Any], depth: int) -> int:
             _check_text(name)
         try:
             count += _check(item, depth)
-            if name in PRICES:
-                _check_price(item)
+            if name in _FROM_ZERO and isinstance(item, int | Decimal) and item < 0:
+                raise against_rule(_FROM_ZERO[name])
         except Refusal as problem:
             problem.field = (f"[{name}]" if of_list else f".{name}") + (problem.field or "")
             raise
@@ -321,11 +324,6 @@ def _check_number(value: int | Decimal) -> None:
         raise against_rule("This number is too large.")
     if isinstance(value, Decimal) and _places(value) > _PLACES:
         raise against_rule(f"Numbers have at most {_PLACES} decimal places.")
-
-
-def _check_price(value: Any) -> None:
-    if isinstance(value, int | Decimal) and value < 0:
-        raise against_rule("A price is not below zero.")
 
 
 def _places(value: Decimal) -> int:

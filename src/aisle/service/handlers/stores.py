@@ -41,6 +41,8 @@ async def create_stores(ctx: Context, call: Call) -> bytes:
     bodies = [without_none(body) for body in call.body.get("stores") or []]
     for index, body in enumerate(bodies):
         _check_number(body["store_number"], f"stores[{index}].store_number")
+        if not body["store_name"].strip():
+            raise against_rule("A store has a name.", f"stores[{index}].store_name")
         _check_times(body, f"stores[{index}]")
     numbers = [body["store_number"] for body in bodies]
     if call.query.get("flush"):

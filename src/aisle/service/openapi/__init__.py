@@ -26,7 +26,7 @@ from aisle.service.openapi.links import LINKS
 from aisle.service.openapi.params import HEADERS, IF_MATCH, TERMINAL, TIME, shown
 from aisle.service.openapi.results import result_of
 from aisle.service.pages import MOST_COUNTED, SCROLL
-from aisle.service.request import PRICES
+from aisle.service.request import COUNTS, PRICES
 
 HEALTH = "/aisle/v1/health"
 READY = "/aisle/v1/ready"
@@ -208,5 +208,5 @@ def _held(schema: Any, name: str) -> Any:
         return schema
     held = {key: _held(part, name) for key, part in schema.items()}
     if held.get("type") == "number":
-        held |= {"minimum": 0 if name in PRICES else -int(LIMIT), "maximum": int(LIMIT)}
+        held |= {"minimum": 0 if name in PRICES | COUNTS else -int(LIMIT), "maximum": int(LIMIT)}
     return held
