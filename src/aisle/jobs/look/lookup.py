@@ -100,8 +100,10 @@ class LookupJob:
             case Changed() | Closed() if state.listing and state.asked and not state.typed:
                 return Turn(state)  # its number stands behind those of the rows
             case Changed() | Closed():
-                return Turn(state, _refresh(state, context))
+                return Turn(state.holding(), _refresh(state, context))
             case Resumed():
+                if state.asked and state.sheet is None:
+                    state = state._replace(kept=None)
                 return Turn(state, (*_refresh(state, context), *_wishes(state.number)))
             case Thing(meanings):
                 return _thing(state, meanings[0])

@@ -49,8 +49,9 @@ class Lookup(NamedTuple):
     page: int = 0
     asked: str = ""
     """The order that was scanned: its number is offered as a choice."""
-    kept: tuple[Way, ...] = ()
-    """The page's own ways on as they were when it was: what comes meanwhile takes nobody's number."""
+    kept: tuple[Way, ...] | None = ()
+    """The page's own ways on as they were when it was: what comes meanwhile takes nobody's number. None where that is
+    not known, for a journal has none of what is live: then as they are, until something comes."""
     sought: str = ""
     """Words whose answer is on its way."""
 
@@ -70,7 +71,7 @@ class Lookup(NamedTuple):
         asked = (Way("order", self.asked),) if self.asked else ()
         if self.listing:
             return asked
-        own = self.kept if self.asked else self._own
+        own = self.kept if self.asked and self.kept is not None else self._own
         return (*own, *(way for way in asked if way not in own))
 
     @property
@@ -82,3 +83,7 @@ class Lookup(NamedTuple):
     def offering(self, order: str) -> Lookup:
         """This page with one more way on, to an order that was scanned."""
         return self._replace(asked=order, kept=self._own)
+
+    def holding(self) -> Lookup:
+        """The same before it is looked at anew: from now on its ways on keep their numbers."""
+        return self._replace(kept=self._own) if self.asked and self.kept is None else self
