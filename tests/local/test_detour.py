@@ -284,6 +284,17 @@ def test_from_home_an_order_that_is_scanned_is_opened(home: Home) -> None:
         assert [level.job.name for level in session._stack.levels] == ["home", "pick"]
 
 
+@pytest.mark.parametrize("way", [("7", "9", "2", BARCODES[2], "1"), ("7", "9", "1", f"?{BARCODES[2]}")])
+def test_from_a_page_of_the_chain_an_order_that_a_look_offers_is_opened(home: Home, way: tuple[str, ...]) -> None:
+    with at(home, user="U1") as session:
+        view = say(session, *way).view
+        assert isinstance(view, Detail)
+        assert view.name == "lookup.product"
+        offered = [choice.id for choice in view.choices].index("lookup.way_order") + 1
+        assert say(session, str(offered)).view.name == "pick.product"
+        assert [level.job.name for level in session._stack.levels] == ["home", "pick"]
+
+
 def test_three_letters_bring_a_product_from_home(home: Home) -> None:
     with at(home, user="U1") as session:
         assert say(session, "els").view.name == "lookup.product"

@@ -137,6 +137,8 @@ class Close(NamedTuple):
     """The job below is asked to open this next."""
     said: Event | None = None
     """Handed to the job below, as if it had been said there."""
+    onward: bool = False
+    """Pages below that hold no work and have no use for what is handed are left as well: it was offered."""
     answer: Mapping[str, Json] | None = None
     """What the job below wanted to know; it comes with `Closed`."""
 

@@ -255,8 +255,9 @@ def looked_up(kind: str, key: str, label: str) -> Start | None:
 
 
 def handed(order: str) -> Close:
-    """The look is over: the job below gets the order, as if it had been scanned there."""
-    return Close(said=Thing((Meaning(ORDER, order, order, code=order),)))
+    """The look is over: the job below gets the order, as if it had been scanned there; of pages that were only looked
+    at, the first that has a use for orders."""
+    return Close(said=Thing((Meaning(ORDER, order, order, code=order),)), onward=True)
 
 
 def windowed(cursor: int, first: int, total: int, size: int, key: str) -> tuple[int, int]:

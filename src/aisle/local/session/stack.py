@@ -305,6 +305,9 @@ class _Run:
         level = self.stack.levels.pop()
         if level.ref:
             self.closed.append(level.ref)
+        if close.onward and isinstance(close.said, Thing):
+            while _passes_by(self.stack.top, close.said):
+                level = self.stack.levels.pop()
         below = len(self.stack.levels) - 1
         if not is_aside(level.job):
             self.queue.append((below, Closed(level.job.name, close.answer), False))
@@ -320,6 +323,12 @@ class _Run:
 def _asks(level: Level) -> bool:
     """Whether work waits for a number that answers it: until then no scan can be taken, and each has to hear that."""
     return level.job.journalled and bool(level.job.view(level.state).choices)
+
+
+def _passes_by(level: Level, thing: Thing) -> bool:
+    """Whether a page holds no work and has no use for this: what it was handed goes on to the one below it."""
+    used = level.job.prefers(level.state)
+    return not (level.job.journalled or any(meaning.kind in used for meaning in thing.meanings))
 
 
 def _worth_noting(level: Level, event: Event, state: Any) -> bool:
