@@ -162,6 +162,53 @@ def test_deliveries_that_expect_a_product(desk: Desk) -> None:
     assert total == 1
 
 
+def test_the_next_deliveries_that_bring_a_product(desk: Desk) -> None:
+    def coming(**args: Any) -> list[tuple[str, int, str]]:
+        rows, total = desk.reads.query("coming", {"product_number": "P1", **args})
+        assert total == len(rows)
+        return [(row["order_number"], int(row["missing"]), row["datetime_expected"]) for row in rows]
+
+    day, late = "2026-11-20T08:00:00Z", "2026-11-21T08:00:00Z"
+    desk.cache.put_deliveries(
+        [
+            delivery("D-1", line(1, "P1", 6), line(2, "P2", 2), line(3, "P1", 4), datetime_expected=late),
+            delivery("D-4", line(1, "P1", 3, 1), line(2, "P2", 3), datetime_expected=day),
+            delivery("D-5", line(1, "P1", 2)),
+        ],
+        NOON,
+    )
+    assert coming() == [("D-4", 2, day), ("D-1", 10, late), ("D-5", 2, "")]
+    assert coming(size=1) == [("D-4", 2, day)]
+    desk.receive("D-4", Entry("P1", 1, Decimal(2)))
+    desk.receive("D-1", Entry("P1", 1, Decimal(5)), Entry("P2", 2, Decimal(2)))
+    assert coming() == [("D-1", 5, late), ("D-5", 2, "")]
+
+
+def test_what_a_receipt_says_of_a_silent_line_comes_no_more(desk: Desk) -> None:
+    silent = {name: value for name, value in line(1, "P1", 4).items() if name != "received_quantity"}
+    desk.cache.put_deliveries([delivery("D-6", silent, line(2, "P2", 3))], NOON)
+    desk.cache.put_receipts([{"order_number": "D-6", "receipt_lines": [{"line_number": 1, "received_quantity": 3}]}])
+    rows, _ = desk.reads.query("coming", {"product_number": "P1"})
+    assert ("D-6", 1) in [(row["order_number"], row["missing"]) for row in rows]
+
+
+def test_what_comes_of_a_product_is_read_without_the_other_lines_of_its_deliveries(desk: Desk) -> None:
+    lines = [line(n, f"P{n}", 4) for n in range(1, 400)]
+    desk.cache.put_deliveries([delivery(f"E-{n}", *lines) for n in range(3)], NOON)
+    steps: list[int] = []
+
+    def tick() -> bool:
+        steps.append(1)
+        return False
+
+    cache = desk.reads._cache
+    desk.reads.query("coming", {"product_number": "P1"})
+    cache.set_progress_handler(tick, 100)
+    desk.reads.query("coming", {"product_number": "P1"})
+    cache.set_progress_handler(None)
+    assert len(steps) < 30
+
+
 def test_numbers_and_containers_lead_to_the_delivery_and_its_barcodes_to_products(desk: Desk) -> None:
     row = line(
         1,

@@ -83,6 +83,10 @@ SHEET: dict[str, Any] = {
         {"location_code": "A-2", "quantity": 2, "pools": {"1": 2}},
     ],
 }
+COMING: list[dict[str, Any]] = [
+    {"order_number": "7005", "missing": Decimal(6), "datetime_expected": "2026-11-26T07:00:00Z"},
+    {"order_number": "7001", "missing": Decimal(2), "datetime_expected": ""},
+]
 AROUND: dict[str, Any] = {
     "stores": [{"store_name": "Fernhill", "quantity": 4, "is_warehouse": False}],
     "read_at": "2026-11-20T09:00:00Z",
@@ -145,7 +149,13 @@ def answer(query: Query) -> Rows:
         found = [{**row, "products": lying[: args.get("size")]} for row in found]
         args = {}
     else:
-        rows = {"surrounding": [AROUND], "holders": HOLDERS, "store": [{"pools": {"1": "Floor"}}], "order": []}
+        rows = {
+            "surrounding": [AROUND],
+            "holders": HOLDERS,
+            "coming": COMING,
+            "store": [{"pools": {"1": "Floor"}}],
+            "order": [],
+        }
         found = rows[query.name]
     first, size = int(args.get("first") or 0), int(args.get("size") or 50)
     return Rows(query.id, tuple(found[first : first + size]), len(found))

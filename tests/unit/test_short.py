@@ -72,6 +72,7 @@ class Shop:
         self.learnt: list[dict[str, Any]] = []
         self.sheet: list[dict[str, Any]] = [SHEET]
         self.around = [{"stores": STORES, "read_at": "2026-11-20T09:00:00Z", "refused": ""}]
+        self.coming: list[dict[str, Any]] = []
         self.features: list[dict[str, Any]] = [{"features": ["line-reasons"]}]
 
     def answer(self, query: Query) -> Rows:
@@ -81,6 +82,7 @@ class Shop:
             "product": self.sheet,
             "surrounding": self.around,
             "features": self.features,
+            "coming": self.coming,
         }[query.name]
         return Rows(query.id, tuple(rows), len(rows))
 
@@ -188,6 +190,18 @@ def test_places_reasons_and_all_that_informs_are_there_at_once() -> None:
         Wish("product", "P1"),
         Wish("surrounding", "P1"),
     ]
+
+
+def test_the_delivery_that_brings_it_is_named_before_the_one_of_the_stock_list() -> None:
+    shop = Shop("A-4")
+    shop.coming = [{"order_number": "7005", "missing": Decimal(6), "datetime_expected": "2026-11-26T07:00:00Z"}]
+    hand = Hand(shop)
+    page = "\n".join(painted(hand.view))
+    assert "6 with 7005, 26 Nov" in page
+    assert {"lookup.coming_with", "lookup.delivery"} <= set(said(hand.view))
+    shop.coming = [{"order_number": "7001", "missing": Decimal(2), "datetime_expected": ""}]
+    hand.say(Changed("delivery", "7001"))
+    assert "2 with 7001" in "\n".join(painted(hand.view))
 
 
 def test_one_digit_takes_the_rest_elsewhere() -> None:

@@ -76,7 +76,7 @@ class Hand:
             queue.extend(
                 Rows(each.id, (self.row,) if self.row else (), int(bool(self.row)))
                 for each in turn.effects
-                if isinstance(each, Query)
+                if isinstance(each, Query) and each.name != "coming"
             )
             assert self.job.view(self.state).name == self.job.at(self.state)
         return self.verdict.text.id if self.verdict else ""
@@ -428,7 +428,7 @@ def test_a_value_in_hand_is_there_again_when_the_journal_is_read() -> None:
         event = (queue or typed).popleft()
         turn = hand.step(state, event, CONTEXT)
         state = turn.state
-        asked = [each for each in turn.effects if isinstance(each, Query)]
+        asked = [each for each in turn.effects if isinstance(each, Query) and each.name != "coming"]
         queue.extend(Rows(each.id, (row(),), 1) for each in asked)
         if not isinstance(event, Rows) or event.id != "product":
             kept.append(codec.from_text(type(event), codec.to_text(event)))

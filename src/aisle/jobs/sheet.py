@@ -1,6 +1,6 @@
-"""What the store knows of one product, from the rows of the reads `product`, `surrounding` and `holders`.
+"""What the store knows of one product, from the rows of the reads `product`, `surrounding`, `holders` and `coming`.
 
-Interface: Product, Store product stock entry, Surrounding stock entry.
+Interface: Product, Store product stock entry, Surrounding stock entry, Delivery order.
 """
 
 from __future__ import annotations
@@ -68,6 +68,16 @@ class Holder(NamedTuple):
     pickup: str
     needed: Decimal
     held: Decimal
+
+
+class Coming(NamedTuple):
+    """An open delivery that brings some of the product."""
+
+    order: str
+    quantity: Decimal
+    """How much of it still comes."""
+    day: Msg | None = None
+    """When that is expected, where it is known."""
 
 
 class Sheet(NamedTuple):
@@ -187,6 +197,18 @@ def holders(rows: Iterable[Mapping[str, Any]]) -> tuple[Holder, ...]:
             str(row.get("pickup_date") or ""),
             number(row.get("needed")),
             number(row.get("held")),
+        )
+        for row in rows
+    )
+
+
+def coming(rows: Iterable[Mapping[str, Any]], now: str) -> tuple[Coming, ...]:
+    """The answer of the read `coming`."""
+    return tuple(
+        Coming(
+            str(row["order_number"]),
+            number(row.get("missing")),
+            due(str(row["datetime_expected"]), now) if row.get("datetime_expected") else None,
         )
         for row in rows
     )

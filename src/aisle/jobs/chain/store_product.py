@@ -45,6 +45,7 @@ from aisle.jobs.chain.store_product_fields import (
 from aisle.jobs.chain.store_product_sheet import StoreProduct, doubts, objection, store_product, why_not
 from aisle.jobs.chain.store_product_state import CHART, PAGE, SURE, VALUE, Page
 from aisle.jobs.numbers import what_is
+from aisle.jobs.sheet import coming
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.window import LETTERS, leafed
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Echo, Meaning, Move, Open, Quantity, Text, Thing, Unknown
@@ -57,7 +58,7 @@ class StoreProductJob:
 
     name = "store_product"
     steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.sure", "store_product.chart")
-    version = 1
+    version = 2
     journalled = True
     shows_written = True
 
@@ -122,10 +123,13 @@ def _show(product: str, label: str, context: Context) -> Result:
 
 def _look(product: str, context: Context) -> tuple[Effect, ...]:
     args = {"product_number": product, "user": context.user}
-    return (Query("product", "store_product", args, live=True),)
+    brings = Query("coming", "coming", {"product_number": product}, live=True)
+    return (Query("product", "store_product", args, live=True), brings)
 
 
 def _answered(state: Page, answer: Rows, context: Context) -> Result:
+    if answer.id == "coming":
+        return Turn(state._replace(coming=coming(answer.rows, context.now)))
     found = store_product(answer.rows[0], context.now) if answer.rows else None
     match answer.id.partition("/"):
         case ("chosen", _, _):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs.base import Json
 from aisle.jobs.chain.store_product_sheet import StoreProduct
+from aisle.jobs.sheet import Coming
 from aisle.tuples import NamedTuple
 
 PAGE, VALUE, SURE, CHART = "page", "value", "sure", "chart"
@@ -24,6 +25,8 @@ class Page(NamedTuple):
     changes: tuple[tuple[str, Json], ...] = ()
     """What is to be sent, once that is sure."""
     page: int = 0
+    coming: tuple[Coming, ...] = ()
+    """The next deliveries that bring it."""
 
     @property
     def refused(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from aisle.jobs.amounts import number
@@ -11,7 +11,8 @@ from aisle.jobs.chain.store_product_fields import BY_NAME, CODES, DAY, FIELDS, F
 from aisle.jobs.chain.store_product_sheet import Said, StoreProduct, doubts, is_hidden, why_not
 from aisle.jobs.chain.store_product_state import Page
 from aisle.jobs.fate import WORDS
-from aisle.jobs.look.lookup_view import about, aged
+from aisle.jobs.look.lookup_view import about, aged, coming_rows
+from aisle.jobs.sheet import Coming
 from aisle.jobs.told import is_ours, words
 from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Hint, Line, Msg, Series, Step, View, msg, raw
 
@@ -162,7 +163,7 @@ def _page(state: Page) -> Detail:
     else:
         lines.append(Line("quantity", msg("lookup.stock", stock=product.stock)))
         lines += [Line("note", msg("store_product.no_role"))] if not product.may else []
-        blocks = _blocks(product)
+        blocks = _blocks(product, state.coming)
     lines += [Line("note", note) for note in _notes(product)]
     figures = (Hint("g", msg("hint.figures")),) if has_figures(state) else ()
     settle = (Hint("d", msg("hint.settle")),) if state.refused else ()
@@ -187,7 +188,7 @@ def _notes(product: StoreProduct | None) -> tuple[Msg, ...]:
     return ()
 
 
-def _blocks(product: StoreProduct) -> tuple[Block, ...]:
+def _blocks(product: StoreProduct, coming: Iterable[Coming]) -> tuple[Block, ...]:
     fields = product.open_fields
     return (
         Block(
@@ -197,7 +198,7 @@ def _blocks(product: StoreProduct) -> tuple[Block, ...]:
             tight=True,
         ),
         *_fixed(product),
-        Block(msg("store_product.moments"), _moments(product), tight=True),
+        Block(msg("store_product.moments"), (*coming_rows(coming), *_moments(product)), tight=True),
         Block(msg("store_product.stock"), tuple((raw(name), about(quantity)) for name, quantity in product.pools)),
         Block(msg("store_product.changes"), tuple(_said(said) for said in product.said[:SHOWN])),
         Block(msg("lookup.about_it"), _facts(product)),

@@ -29,7 +29,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.look import lookup_view
 from aisle.jobs.look.lookup_state import Hit, Lookup
-from aisle.jobs.sheet import Around, around, holders, sheet
+from aisle.jobs.sheet import Around, around, coming, holders, sheet
 from aisle.jobs.view import ASK, INFO, WRONG, Detail, ListWindow, Verdict, msg
 from aisle.jobs.window import leafed, room
 from aisle.scan.meaning import (
@@ -142,7 +142,7 @@ def _seek(state: Lookup, text: str, context: Context) -> Result:
 def _show(state: Lookup, product: str, label: str = "") -> Result:
     """Puts up the page of a product; what the cache has of it is there at once, the rest follows."""
     if product != state.number:
-        state = state._replace(sheet=None, around=Around(), holders=())
+        state = state._replace(sheet=None, around=Around(), holders=(), coming=())
     state = state._replace(number=product, label=label, typed="", page=0, asked="")
     return Turn(state, (*_queries(product), *_wishes(product)))
 
@@ -153,6 +153,7 @@ def _queries(product: str) -> tuple[Query, ...]:
         Query("sheet", "product", args, live=True),
         Query("around", "surrounding", args, live=True),
         Query("holders", "holders", {**args, "size": HOLDERS}, live=True),
+        Query("coming", "coming", args, live=True),
     )
 
 
@@ -188,6 +189,8 @@ def _answered(state: Lookup, answer: Rows, context: Context) -> Result:
             return Turn(state._replace(around=around(rows, context.now)))
         case Rows("holders", rows, _):
             return Turn(state._replace(holders=holders(rows)))
+        case Rows("coming", rows, _):
+            return Turn(state._replace(coming=coming(rows, context.now)))
     return Turn(state)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs import window
-from aisle.jobs.sheet import Around, Holder, Sheet
+from aisle.jobs.sheet import Around, Coming, Holder, Sheet
 from aisle.tuples import NamedTuple
 
 WAYS = 3
@@ -46,6 +46,8 @@ class Lookup(NamedTuple):
     sheet: Sheet | None = None
     around: Around = Around()
     holders: tuple[Holder, ...] = ()
+    coming: tuple[Coming, ...] = ()
+    """The next deliveries that bring it."""
     page: int = 0
     asked: str = ""
     """The order that was scanned: its number is offered as a choice."""

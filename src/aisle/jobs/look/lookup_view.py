@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from aisle.jobs import at_work, window
 from aisle.jobs.base import priced, whole
 from aisle.jobs.look.lookup_state import Hit, Lookup, Way
-from aisle.jobs.sheet import Around, Holder, Sheet, Unit
+from aisle.jobs.sheet import Around, Coming, Holder, Sheet, Unit
 from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, ListWindow, Msg, Row, msg, raw
 
 Cells = tuple[Msg, ...]
@@ -41,8 +41,8 @@ def page(state: Lookup) -> Detail:
     name = sheet.name if sheet else state.label or state.number
     lines = [Line("product", raw(name))]
     lines += _lines(sheet) if sheet else [Line("note", msg("lookup.unknown"))]
-    blocks = _blocks(sheet, state.number) if sheet else ()
-    here, after = blocks[:2], blocks[2:]
+    here = _here(sheet) if sheet else ()
+    after = (coming_block(sheet, state.coming), *(_what_it_is(sheet, state.number) if sheet else ()))
     return Detail(
         name="lookup.product",
         title=msg("lookup.title_product", number=state.number),
@@ -105,18 +105,22 @@ def aged(title: Msg, age: Decimal) -> Msg:
     return msg("lookup.aged", title=title, seconds=str(age)) if age >= 0 else title
 
 
-def _blocks(sheet: Sheet, product: str) -> tuple[Block, ...]:
-    """Places and pools, then what is to come and what it is."""
+def _here(sheet: Sheet) -> tuple[Block, ...]:
+    """Places and pools."""
     return (
         Block(msg("lookup.places"), _places(sheet)),
         Block(msg("lookup.pools"), tuple(
             (raw(pool.name) if pool.name else msg("lookup.pool", pool=pool.pool), about(pool.quantity))
             for pool in sheet.pools
         )),
-        coming_block(sheet),
+    )  # fmt: skip
+
+
+def _what_it_is(sheet: Sheet, product: str) -> tuple[Block, ...]:
+    return (
         Block(msg("lookup.about_it"), _facts(sheet, product)),
         Block(msg("lookup.codes"), codes_of(sheet.codes, sheet.units)),
-    )  # fmt: skip
+    )
 
 
 def _places(sheet: Sheet) -> tuple[Cells, ...]:
@@ -125,14 +129,21 @@ def _places(sheet: Sheet) -> tuple[Cells, ...]:
     )
 
 
-def coming_block(sheet: Sheet) -> Block:
-    """When more of it comes, and until when it can be ordered."""
-    rows: list[Cells] = []
-    if sheet.delivery:
+def coming_block(sheet: Sheet | None, coming: Iterable[Coming]) -> Block:
+    """When more of it comes: with which deliveries, and as the stock list says; and until when it can be ordered."""
+    rows: list[Cells] = list(coming_rows(coming))
+    if sheet and sheet.delivery:
         rows.append((msg("lookup.delivery"), msg("moment", at=sheet.delivery)))
-    if sheet.ordering:
+    if sheet and sheet.ordering:
         rows.append((msg("lookup.ordering"), msg("moment", at=sheet.ordering)))
     return Block(msg("lookup.coming"), tuple(rows))
+
+
+def coming_rows(coming: Iterable[Coming]) -> Iterator[Cells]:
+    """How much comes with which delivery, and when."""
+    for one in coming:
+        what = msg("lookup.coming_with", quantity=one.quantity, order=one.order)
+        yield (what, one.day) if one.day else (what,)
 
 
 def _facts(sheet: Sheet, product: str) -> tuple[Cells, ...]:

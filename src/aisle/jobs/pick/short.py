@@ -31,7 +31,7 @@ from aisle.jobs.base import (
 from aisle.jobs.pick import short_view
 from aisle.jobs.pick.short_state import Need, Shortage
 from aisle.jobs.pick.short_ways import Reason, Way, fitting, kept_reasons, kept_spots, reasons, ways_of
-from aisle.jobs.sheet import around, sheet
+from aisle.jobs.sheet import around, coming, sheet
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Verdict, msg
 from aisle.jobs.window import leafed
 from aisle.scan.meaning import (
@@ -62,7 +62,7 @@ class ShortJob:
 
     name = "short"
     steps: tuple[str, ...] = ("short.ways", "short.which", "short.why")
-    version = 2
+    version = 3
     journalled = True
 
     def begin(self) -> Shortage:
@@ -97,7 +97,7 @@ class ShortJob:
                 return _opened(args, context)
             case Rows(id_, rows, _):
                 return Turn(_answered(state, id_, rows, context))
-            case Changed("product" | "surrounding" | "order" | "outbox") | Closed():
+            case Changed("product" | "surrounding" | "order" | "delivery" | "outbox") | Closed():
                 return Turn(state, _queries(state))
             case Resumed():
                 return Turn(state, (*_queries(state), *_wishes(state)))
@@ -156,6 +156,7 @@ def _queries(state: Shortage) -> tuple[Query, ...]:
         Query("reasons", "short_reasons", {}),
         Query("sheet", "product", args, live=True),
         Query("around", "surrounding", args, live=True),
+        Query("coming", "coming", args, live=True),
         Query("features", "features", {}, live=True),
     )
 
@@ -179,6 +180,8 @@ def _answered(state: Shortage, id_: str, rows: tuple[Mapping[str, Any], ...], co
             return state._replace(sheet=sheet(rows[0], context.now) if rows else None)
         case "around":
             return state._replace(around=around(rows, context.now))
+        case "coming":
+            return state._replace(coming=coming(rows, context.now))
         case "features":
             return state._replace(kept=not rows or FEATURE in rows[0]["features"])
     return state

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.pick.short_ways import Reason, Spot, Way
-from aisle.jobs.sheet import Around, Sheet
+from aisle.jobs.sheet import Around, Coming, Sheet
 from aisle.tuples import NamedTuple
 
 
@@ -47,6 +47,8 @@ class Shortage(NamedTuple):
     page: int = 0
     sheet: Sheet | None = None
     around: Around = Around()
+    coming: tuple[Coming, ...] = ()
+    """The next deliveries that bring it."""
     kept: bool = True
     """The service keeps the reason of a line, as far as is known; else it is known on this host only."""
 

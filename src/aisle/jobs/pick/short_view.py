@@ -72,9 +72,13 @@ def _around(state: Shortage) -> Msg | None:
 
 
 def _coming(state: Shortage) -> Msg | None:
-    if not state.sheet or not state.sheet.delivery:
-        return None
-    return msg("short.coming", at=state.sheet.delivery)
+    """The next delivery that brings it, else the one that the stock list names."""
+    if state.coming:
+        first = state.coming[0]
+        if first.day is None:
+            return msg("lookup.coming_with", quantity=first.quantity, order=first.order)
+        return msg("short.coming_on", quantity=first.quantity, order=first.order, day=first.day)
+    return msg("short.coming", at=state.sheet.delivery) if state.sheet and state.sheet.delivery else None
 
 
 # The blocks
@@ -110,8 +114,7 @@ def _spot(state: Shortage, spot: Spot) -> Cells:
 def _others(state: Shortage) -> tuple[Block, ...]:
     """What is to come, and who waits for it where several do."""
     waiting = tuple(_need(need) for need in state.needs) if len(state.needs) > 1 else ()
-    coming = (coming_block(state.sheet),) if state.sheet else ()
-    return (*coming, Block(msg("short.needs"), waiting))
+    return (coming_block(state.sheet, state.coming), Block(msg("short.needs"), waiting))
 
 
 def _need(need: Need) -> Cells:

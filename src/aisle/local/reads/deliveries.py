@@ -271,7 +271,7 @@ def _lines_of(
         if received is None:
             silent.setdefault(number, []).append(found[number][-1])
     for number, lines in silent.items():
-        _say_receipt(cache, number, lines)
+        say_receipt(cache, number, lines)
     for head in heads:
         lay_receipts(found[head.number], head.number, pending.get(head.number, ()), head.began)
         _name_new(cache, found[head.number])
@@ -304,7 +304,7 @@ def _product_of(cache: apsw.Connection, barcode: str) -> str:
     return str(rows[0][0]) if len(rows) == 1 else ""
 
 
-def _say_receipt(cache: apsw.Connection, number: str, lines: list[Row]) -> None:
+def say_receipt(cache: apsw.Connection, number: str, lines: list[Row]) -> None:
     """What came of lines that do not say it themselves, as the receipt of the delivery has it."""
     rows = fetch(cache, "SELECT raw FROM receipt WHERE order_number = ?", number)
     for said in loaded(str(rows[0][0])).get("receipt_lines") or () if rows else ():

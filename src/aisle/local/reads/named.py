@@ -24,8 +24,9 @@ since, ops): what the service refused since then, or of these operations, and wh
 need a person first; `trouble`: how many these are; `open` (user, now): how many wait to be
 sent, with rows of what this user has in hand (aisle.local.reads.in_hand). `named` (code): what it is the
 number of. Of picking: `stranger`, `lying`, `pickups`, see aisle.local.reads.pick; `spot`, see aisle.local.reads.spot.
-Of deliveries: `deliveries`, `delivery`, `expecting`, see aisle.local.reads.deliveries; `receipts`, `receipt_kinds`, see
-aisle.local.reads.receipts. Of the log: `logs`, `losses`, see aisle.local.reads.logbook.
+Of deliveries: `deliveries`, `delivery`, `expecting`, see aisle.local.reads.deliveries; `coming` (product_number, size),
+see aisle.local.reads.coming; `receipts`, `receipt_kinds`, see aisle.local.reads.receipts. Of the log: `logs`, `losses`,
+see aisle.local.reads.logbook.
 `elsewhere` (product_number, place, pools): other places with some that no order holds, the nearest first.
 `short_reasons`: those that orders have named. `features`: what the service announces beyond the interface.
 `language` (user): the one that this person has chosen on this host, if any.
@@ -67,6 +68,7 @@ from aisle.words import fold
 if TYPE_CHECKING:
     from aisle.local.outbox import passes
     from aisle.local.reads import catalogue as reads_catalogue
+    from aisle.local.reads import coming as reads_coming
     from aisle.local.reads import deliveries as reads_deliveries
     from aisle.local.reads import goods as reads_goods
     from aisle.local.reads import in_hand as reads_in_hand
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
 else:
     passes = Late("aisle.local.outbox.passes")
     reads_catalogue = Late("aisle.local.reads.catalogue")
+    reads_coming = Late("aisle.local.reads.coming")
     reads_deliveries = Late("aisle.local.reads.deliveries")
     reads_goods = Late("aisle.local.reads.goods")
     reads_in_hand = Late("aisle.local.reads.in_hand")
@@ -252,6 +255,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "deliveries": lambda on, args: reads_deliveries.deliveries(on.cache, on.overlay, args),
     "delivery": lambda on, args: reads_deliveries.delivery(on.cache, on.overlay, str(args["order_number"])),
     "expecting": lambda on, args: reads_deliveries.expecting(on.cache, on.overlay, args),
+    "coming": lambda on, args: reads_coming.coming(on.cache, on.goods.pending(), args),
     "receipts": lambda on, args: reads_receipts.receipts(on.cache, args),
     "logs": lambda on, args: reads_logbook.logs(on.cache, args),
     "losses": lambda on, args: reads_logbook.losses(on.cache, args),

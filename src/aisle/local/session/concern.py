@@ -56,6 +56,7 @@ _OF: Mapping[str, Told] = {
     "ask": _whole(ASK),
     "catalogue": _whole("product"),
     "catalogue_page": _named("product", "product_number"),
+    "coming": _whole("delivery"),
     "count_log": _whole("log", OUTBOX),
     "deliveries": _whole("delivery"),
     "delivery": _named("delivery", "order_number"),

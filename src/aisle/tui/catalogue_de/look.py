@@ -40,6 +40,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.pool": "Pool {pool}",
     "lookup.coming": ("Kommt", "Nächste Lieferungen"),
     "lookup.delivery": ("Lieferung", "Nächste Lieferung"),
+    "lookup.coming_with": ("{quantity}: {order:~}", "{quantity} mit {order}"),
     "lookup.ordering": ("Bestellen", "Nächster Bestelltermin"),
     "lookup.about_it": ("Daten", "Zum Artikel"),
     "lookup.codes": ("Barcodes", "Barcodes und Einheiten"),

@@ -14,6 +14,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.missing_measure": ("{rest} fehlen", "{rest} von {of} {unit} fehlen"),
     "short.both": "{one} · {other}",
     "short.around": ("≈ {quantity} nah", "Filialen in der Nähe ≈ {quantity}"),
+    "short.coming_on": (
+        "{quantity}: {day}",
+        "{quantity} mit {order}, {day}",
+        "nächste Lieferung: {quantity} mit {order}, {day}",
+    ),
     "short.coming": ("{at:day}", "nächste Lieferung {at:day} {at:time}"),
     "short.kept_here": ("Grund bleibt hier", "Der Dienst kennt keinen Grund je Position: er bleibt auf diesem Gerät."),
     "short.ways": ("Auswege", "Anderswo, oder ein Grund"),

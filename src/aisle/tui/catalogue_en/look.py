@@ -37,6 +37,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.pool": "Pool {pool}",
     "lookup.coming": ("To come", "Next deliveries"),
     "lookup.delivery": ("Delivery", "Next delivery"),
+    "lookup.coming_with": ("{quantity}: {order:~}", "{quantity} with {order}"),
     "lookup.ordering": ("Order by", "Next ordering moment"),
     "lookup.about_it": ("Facts", "About it"),
     "lookup.codes": ("Barcodes", "Barcodes and units"),

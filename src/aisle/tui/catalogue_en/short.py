@@ -14,6 +14,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.missing_measure": ("{rest} missing", "{rest} of {of} {unit} missing"),
     "short.both": "{one} · {other}",
     "short.around": ("≈ {quantity} near", "Stores around ≈ {quantity}"),
+    "short.coming_on": (
+        "{quantity}: {day}",
+        "{quantity} with {order}, {day}",
+        "next delivery: {quantity} with {order}, {day}",
+    ),
     "short.coming": ("{at:day}", "next delivery {at:day} {at:time}"),
     "short.kept_here": ("Reason stays here", "The service keeps no reason of a line: it stays on this host."),
     "short.ways": ("Ways on", "Elsewhere, or a reason"),

@@ -40,6 +40,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.pool": "Pool {pool}",
     "lookup.coming": ("À venir", "Prochaines livraisons"),
     "lookup.delivery": ("Livraison", "Prochaine livraison"),
+    "lookup.coming_with": ("{quantity}: {order:~}", "{quantity} avec {order}"),
     "lookup.ordering": ("Réassort", "Prochain réassort"),
     "lookup.about_it": ("Infos", "Informations"),
     "lookup.codes": ("Codes", "Codes-barres et unités"),

@@ -14,6 +14,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.missing_measure": ("manque {rest}", "manque {rest} sur {of} {unit}"),
     "short.both": "{one} · {other}",
     "short.around": ("Autour ≈ {quantity}", "Magasins proches ≈ {quantity}"),
+    "short.coming_on": (
+        "{quantity}: {day}",
+        "{quantity} avec {order}, {day}",
+        "prochaine livraison : {quantity} avec {order}, {day}",
+    ),
     "short.coming": ("{at:day}", "prochaine livraison {at:day} {at:time}"),
     "short.kept_here": (
         "Motif gardé ici",

@@ -37,6 +37,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.pool": "Pool {pool}",
     "lookup.coming": ("Verwacht", "Volgende leveringen"),
     "lookup.delivery": ("Levering", "Volgende levering"),
+    "lookup.coming_with": ("{quantity}: {order:~}", "{quantity} met {order}"),
     "lookup.ordering": ("Bestel", "Volgend bestelmoment"),
     "lookup.about_it": ("Info", "Gegevens"),
     "lookup.codes": ("Barcodes", "Barcodes en eenheden"),

@@ -14,6 +14,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.missing_measure": ("{rest} tekort", "{rest} van {of} {unit} tekort"),
     "short.both": "{one} · {other}",
     "short.around": ("Rondom ≈ {quantity}", "Winkels rondom ≈ {quantity}"),
+    "short.coming_on": (
+        "{quantity}: {day}",
+        "{quantity} met {order}, {day}",
+        "volgende levering: {quantity} met {order}, {day}",
+    ),
     "short.coming": ("{at:day}", "volgende levering {at:day} {at:time}"),
     "short.kept_here": ("Reden blijft hier", "De server bewaart geen reden bij een regel: die blijft op dit toestel."),
     "short.ways": ("Hoe verder", "Elders, of een reden"),

@@ -8,7 +8,7 @@ from aisle.jobs.look.browse import BrowseJob
 from aisle.jobs.look.browse_state import Browse, Held, Listed, Lying, Place, Way
 from aisle.jobs.look.lookup import LookupJob
 from aisle.jobs.look.lookup_state import Hit, Lookup
-from aisle.jobs.sheet import Around, Holder, Near, Pool, Sheet, Spot, Unit
+from aisle.jobs.sheet import Around, Coming, Holder, Near, Pool, Sheet, Spot, Unit
 from aisle.jobs.view import ASK, INFO, Frame, Link, Verdict, msg
 
 NAMES = (
@@ -74,7 +74,9 @@ def _product(text: str) -> Lookup:
         Holder(text or f"10{index}042", text or name, "2026-11-20T16:30:00", Decimal(max(0, 4 - index)), Decimal(index))
         for index, name in enumerate(who)
     )
-    return Lookup("4001", NAMES[0], sheet=_sheet(text), around=Around(stores, Decimal(7300)), holders=holders)
+    coming = (Coming(text or "7005", Decimal(6), msg("moment", at="2026-11-26T08:00:00")), Coming("7011", Decimal(24)))
+    around = Around(stores, Decimal(7300))
+    return Lookup("4001", NAMES[0], sheet=_sheet(text), around=around, holders=holders, coming=coming)
 
 
 def lookup_product(text: str) -> Frame:

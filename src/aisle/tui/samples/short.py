@@ -8,7 +8,7 @@ from decimal import Decimal
 from aisle.jobs.pick.short import ShortJob
 from aisle.jobs.pick.short_state import Need, Shortage
 from aisle.jobs.pick.short_ways import Spot, Way, reasons, ways_of
-from aisle.jobs.sheet import Around, Near, Pool, Sheet
+from aisle.jobs.sheet import Around, Coming, Near, Pool, Sheet
 from aisle.jobs.view import ASK, INFO, WRONG, Frame, Link, Verdict, msg
 from aisle.settings import SHORT_REASONS
 
@@ -50,6 +50,7 @@ def _state(text: str, places: int, orders: int = 1) -> Shortage:
             pools=(Pool(1, text or "Shop floor", Decimal(18)), Pool(2, "", Decimal(6))),
         ),
         around=Around((*stores, *warehouse), Decimal(7300)),
+        coming=(Coming(text or "7005", Decimal(6), msg("moment", at="2026-11-26T08:00:00")),),
     )
     return _numbered(state)
 

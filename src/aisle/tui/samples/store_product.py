@@ -9,6 +9,7 @@ from typing import Any
 from aisle.jobs.chain.store_product import StoreProductJob
 from aisle.jobs.chain.store_product_sheet import store_product
 from aisle.jobs.chain.store_product_state import CHART, SURE, VALUE, Page
+from aisle.jobs.sheet import Coming
 from aisle.jobs.view import GOOD, INFO, WRONG, Frame, Link, Verdict, msg
 
 NOW = "2026-11-20T10:00:00+00:00"
@@ -65,7 +66,8 @@ def _said(text: str, word: str, why: str = "") -> dict[str, Any]:
 
 def _state(text: str, given: dict[str, Any] | None = None, **fields: Any) -> Page:
     found = store_product(given or _row(text), NOW)
-    return Page(found.number, found.name, loaded=True, product=found)._replace(**fields)
+    coming = (Coming(text or "7005", Decimal(6), msg("moment", at="2026-11-26T08:00:00")),)
+    return Page(found.number, found.name, loaded=True, product=found, coming=coming)._replace(**fields)
 
 
 def _frame(state: Page, verdict: Verdict | None, link: Link, serial: int = 0, typed: str = "") -> Frame:
