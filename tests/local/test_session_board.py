@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aisle.jobs.base import Start
-from aisle.jobs.view import Detail, Frame, ListWindow
+from aisle.jobs.view import ASK, Detail, Frame, ListWindow, Verdict, msg
 from aisle.local.cache.schema import ABSENT
 from aisle.local.cache.writer import ABSENT_KEPT, Cache, open_cache
 from aisle.local.host.home import Home
@@ -105,6 +106,25 @@ def test_claims_for_somebody_go_in_his_name_and_are_undone_for_many(home: Home, 
     frame = says(session, "b")
     assert isinstance(frame.view, ListWindow)
     assert not any("Ben" in str(row.cells) for row in frame.view.rows)
+
+
+def test_whom_an_order_is_claimed_for_is_told_by_itself_and_sees_it_first(home: Home, session: Session) -> None:
+    def marks(frame: Frame) -> list[str]:
+        assert isinstance(frame.view, ListWindow)
+        return [row.key for row in frame.view.rows if row.cells[1].id == "home.yours"]
+
+    with closing(open_session(home, Settings(terminal="dock", user="U2"))) as dock:
+        assert marks(dock.start()) == []
+        opened(session, "home.orders")
+        says(session, "m", "2", "3", "d", "1", "ben", "1")
+        frame = dock.poll()
+        assert frame is not None
+        assert frame.verdict == Verdict(ASK, msg("home.given_many", count=2, who="Anna Kovac"))
+        assert marks(frame) == ["4102", "4103"]
+        says(session, "u")
+        frame = dock.poll()
+        assert frame is not None
+        assert marks(frame) == []
 
 
 def test_the_screen_stays_under_the_cursor_while_the_courier_writes(home: Home, session: Session) -> None:

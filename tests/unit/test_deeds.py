@@ -77,10 +77,13 @@ def test_reject_says_why_and_is_taken_back() -> None:
 
 def test_a_claim_is_in_the_name_of_whom_it_is_for_and_this_host_remembers() -> None:
     done = decide("O1", row(), Deed(CLAIM, "U2", "Ben"), "0001")
-    write, remark = done.writes
+    write, remark, given = done.writes
     assert isinstance(write, Write)
     assert write.user == "U2"
     assert remark == Remark("claim", "O1", "U2", supervises=True, mirrors=True)
+    assert given == Remark("given", "O1", "U2", supervises=True, mirrors=True)
+    assert decide("O1", row(), Deed(CLAIM, "U2"), "0001", by="U2").writes[-1] == given._replace(text="")
+    assert decide("O1", row(is_claimed=True), Deed(RELEASE), "0001").writes[-2] == given._replace(text="")
     assert done.undo == Deed(RELEASE)
     taken = row(is_claimed=True, claimed_by="U3", claimed_name="Carla")
     assert decide("O1", taken, Deed(CLAIM, "U2"), "0001").undo == Deed(CLAIM, "U3", "Carla")

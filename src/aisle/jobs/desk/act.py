@@ -299,7 +299,7 @@ def _done(state: Acting, found: Mapping[str, Mapping[str, Any]], context: Contex
     effects: list[Write | Remark] = []
     rows, undo = [], []
     for order, deed in state.plan:
-        done = decide(order, found.get(order), deed, context.store, rejects=state.rejects)
+        done = decide(order, found.get(order), deed, context.store, rejects=state.rejects, by=context.user)
         effects += done.writes
         undo += [(order, done.undo)] if done.undo and not state.undoing else []
         rows.append(Outcome(order, "" if done.why else "noted", done.why))

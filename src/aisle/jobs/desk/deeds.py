@@ -59,12 +59,14 @@ class Done(NamedTuple):
     why: Msg | None = None
 
 
-def decide(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, *, rejects: bool = False) -> Done:
+def decide(
+    order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, *, rejects: bool = False, by: str = ""
+) -> Done:
     """What a deed comes to, on an order as it is now (None: nobody here knows it); too late is said plainly.
 
-    All of it is a supervisor's. `rejects`: the service takes rejections of lines.
+    All of it is a supervisor's, who is `by`. `rejects`: the service takes rejections of lines.
     """
-    done = _decided(order, row, deed, store, rejects)
+    done = _decided(order, row, deed, store, rejects, by)
     told = any(isinstance(each, Write) for each in done.writes)
     return done._replace(writes=tuple(_supervised(each, told) for each in done.writes))
 
@@ -76,7 +78,7 @@ def _supervised(each: Write | Remark, told: bool) -> Write | Remark:
     return each._replace(supervises=True)
 
 
-def _decided(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, rejects: bool) -> Done:
+def _decided(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, rejects: bool, by: str) -> Done:
     if row is None:
         return Done(why=msg("deed.gone", order=order))
     if not row.get("is_active", True):
@@ -89,7 +91,7 @@ def _decided(order: str, row: Mapping[str, Any] | None, deed: Deed, store: str, 
     if deed.kind == REJECT:
         return Done((reject(order, deed.code, deed.words, store),), Deed(TAKE_BACK))
     if deed.kind in (CLAIM, RELEASE):
-        return _claim(order, row, deed, store)
+        return _claim(order, row, deed, store, by)
     if deed.kind in (URGENT, CALM, SPLIT) and row.get("is_picked"):
         return Done(why=msg("deed.is_picked", order=order))
     if deed.kind in (URGENT, CALM):
@@ -112,18 +114,20 @@ def _take_back(order: str, row: Mapping[str, Any], store: str) -> Done:
     return Done((write_order(order, {"order_number": order, "is_rejected": False}, store),), before)
 
 
-def _claim(order: str, row: Mapping[str, Any], deed: Deed, store: str) -> Done:
+def _claim(order: str, row: Mapping[str, Any], deed: Deed, store: str, me: str) -> Done:
+    """Whose it becomes is told of it as of an order of somebody else's walk, unless he does it himself."""
     claimed, by = bool(row.get("is_claimed")), str(row.get("claimed_by") or "")
     if deed.kind == RELEASE:
         if not claimed:
             return Done(why=msg("deed.not_claimed", order=order))
         back = Deed(CLAIM, by, str(row.get("claimed_name") or by))
-        kept = Remark("claim", order, ""), Remark("released", order, "1")
-        return Done((claim(order, store, claimed=False), *kept), back)
+        freed = Remark("claim", order, ""), Remark("given", order, ""), Remark("released", order, "1")
+        return Done((claim(order, store, claimed=False), *freed), back)
     if claimed and by == deed.user:
         return Done(why=msg("deed.already_claimed", order=order, name=deed.name or deed.user))
     undo = Deed(CLAIM, by, str(row.get("claimed_name") or by)) if claimed and by else Deed(RELEASE)
-    return Done((claim(order, store)._replace(user=deed.user), Remark("claim", order, deed.user)), undo)
+    kept = Remark("claim", order, deed.user), Remark("given", order, deed.user if deed.user != me else "")
+    return Done((claim(order, store)._replace(user=deed.user), *kept), undo)
 
 
 def _urgent(order: str, row: Mapping[str, Any], deed: Deed) -> Done:
