@@ -450,6 +450,8 @@ def test_what_a_page_has_no_use_for_is_answered(job: str, args: dict[str, Any], 
     before = hand.state
     assert hand.does(Unknown("0.00")).verdict == Verdict(WRONG, msg("today.unknown", text="0.00"))
     assert (hand.state, hand.effects) == (before, [])
+    for number in ("1", "2468"):  # the page that knows no order has nothing to choose
+        assert hand.does(Unknown(number)).verdict == Verdict(WRONG, msg("input.no_choice", text=number))
 
 
 def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:

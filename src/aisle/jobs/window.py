@@ -231,11 +231,14 @@ S = TypeVar("S")
 
 
 def unheard(state: S, event: Event) -> Turn[S]:
-    """What a page says of an input that it has no use for: nothing that was typed or scanned is passed over."""
+    """What a page says of an input that it has no use for: nothing that was typed or scanned is passed over. A number
+    that somebody types would have chosen, were there anything of that number."""
     if isinstance(event, Thing):
         what = event.meanings[0].label or event.meanings[0].key
     elif isinstance(event, Text | Unknown):
         what = event[0]
+        if what.isdecimal() and len(what) <= LONGEST_TAIL:
+            return Turn(state, (), Verdict(WRONG, msg("input.no_choice", text=what)))
     else:
         return Turn(state)
     return Turn(state, (), Verdict(WRONG, msg("today.unknown", text=what)))

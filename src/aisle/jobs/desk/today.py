@@ -16,9 +16,9 @@ from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Turn, Wish
 from aisle.jobs.desk import today_view
 from aisle.jobs.desk.today_state import KINDS, PHASES, Aisle, Person, Terminal, Today
-from aisle.jobs.view import WRONG, Verdict, View, msg
+from aisle.jobs.view import View
 from aisle.jobs.window import leafed
-from aisle.scan.meaning import Back, Choice, Command, Move, Open, Text, Thing, Unknown
+from aisle.scan.meaning import Back, Choice, Command, Move, Open
 
 WISH_S = 15
 """The store's log is asked for again at most so often."""
@@ -72,11 +72,7 @@ class TodayJob:
                 return _refreshed(window.turned(state, key, window.room(context)), context)
             case Command("n" | "p" as key) | Move(key):
                 return Turn(state._replace(page=leafed(state.page, key)))
-            case Text(text) | Unknown(text):
-                return Turn(state, (), Verdict(WRONG, msg("today.unknown", text=text)))
-            case Thing((meaning, *_)):
-                return Turn(state, (), Verdict(WRONG, msg("today.unknown", text=meaning.label or meaning.key)))
-        return Turn(state)
+        return window.unheard(state, event)
 
 
 def _refreshed(state: Today, context: Context) -> Result:
