@@ -20,7 +20,7 @@ from aisle.tui.samples.registry import SCREENS
 
 SOURCE = Path(aisle.__file__).parent
 SPEAKERS = ("jobs", "local", "courier", "scan", "tui", "web", "cli/web.py", "cli/web_people.py")
-SPECS = {"", "~", "~~", "day", "date", "time", "year", "age", "money"}
+SPECS = {"", "~", "~~", "day", "date", "time", "year", "age", "ago", "money"}
 MESSAGES = messages("en")
 
 KEYS = {
@@ -168,6 +168,14 @@ def test_plurals_numbers_moments_and_ages() -> None:
     assert voice.say(msg("moment.late_year", at="2025-01-05T09:05:00")) == "late 5 Jan 2025 9:05"
     ages = [voice.say(age(seconds)) for seconds in (-1, 0, 59, 60, 3599, 3600, 47 * 3600, 48 * 3600)]
     assert ages == ["never", "<1 min", "<1 min", "1 min", "59 min", "1 h", "47 h", "2 days"]
+
+
+def test_an_age_behind_a_word_has_the_case_of_that_word() -> None:
+    german = Voice(language="de")
+    days = str(22 * 86400)
+    assert german.say(msg("today.ago", seconds=days)) == "vor 22 Tagen"
+    assert german.say(msg("lookup.aged", title="x", seconds=days)) == "x · 22 Tage alt"
+    assert german.say(msg("link.stuck", seconds=days)) == "sendet seit 22 Tagen nicht"
 
 
 def test_nested_messages_take_the_length_of_the_whole() -> None:

@@ -3,9 +3,9 @@
 An entry of the catalogue has one or several lengths, short first; whoever draws takes the longest that fits. In a
 sentence stand arguments: `{label}` as it is; `{label:~}` may be cut where room is short, `{label:~~}` too, but for
 a message, which has lengths of its own; `{count:line|lines}` counts;
-`{at:day}`, `{at:date}` (with the year) and `{at:time}` show a moment; `{seconds:age}` shows an age; `{value:money}`
-shows at least two decimals. The letters of commands are the same in every language, so that a barcode or a habit is
-good for all of them; what they do is said beside them.
+`{at:day}`, `{at:date}` (with the year) and `{at:time}` show a moment; `{seconds:age}` shows an age, `{seconds:ago}` one
+as it stands behind words for since when; `{value:money}` shows at least two decimals. The letters of commands are the
+same in every language, so that a barcode or a habit is good for all of them; what they do is said beside them.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ class Voice(NamedTuple):
             return f"{self._plain(value)} {one if self.tongue.is_one(value) else many}"
         if spec in ("day", "date", "time", "year"):
             return self.raw(_moment(str(value), spec, self.tongue))
-        if spec == "age":
-            return self.say(age(float(value)), level)
+        if spec in ("age", "ago"):
+            return self.say(age(float(value), spec), level)
         if spec == "money":
             return self.tongue.number(money(Decimal(value)))
         return self._plain(value)
@@ -156,8 +156,8 @@ def _unchanging(voice: Voice, sentence: str) -> str:
     return voice._fill(_drawn(voice, sentence), {}, LONGEST, 0)
 
 
-def age(seconds: float) -> Msg:
-    """How long ago something was, in the unit that people would use."""
+def age(seconds: float, spec: str = "age") -> Msg:
+    """How long ago something was, in the unit that people would use; with `ago`, as it stands behind "since"."""
     if seconds < 0:
         return Msg("age.never")
     minutes = int(seconds // 60)
@@ -166,7 +166,11 @@ def age(seconds: float) -> Msg:
     if minutes < 60:
         return Msg("age.minutes", (("count", minutes),))
     hours = minutes // 60
-    return Msg("age.hours", (("count", hours),)) if hours < 48 else Msg("age.days", (("count", hours // 24),))
+    return (
+        Msg("age.hours", (("count", hours),))
+        if hours < 48
+        else Msg("ago.days" if spec == "ago" else "age.days", (("count", hours // 24),))
+    )
 
 
 def _moment(text: str, spec: str, tongue: Tongue) -> str:

@@ -41,7 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "today.file": ("Datei", "Datei", "Seine Datei"),
     "today.megabytes": "{size} MB",
     "today.why": "Grund",
-    "today.ago": ("{seconds:age}", "vor {seconds:age}"),
+    "today.ago": ("{seconds:ago}", "vor {seconds:ago}"),
     "today.to_hours": ("Stunden", "Je Stunde und Person"),
     "today.to_places": ("Karte", "Karte der Plätze"),
     "today.to_terminals": ("Geräte", "Geräte dieses Rechners"),

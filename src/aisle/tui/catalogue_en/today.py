@@ -41,7 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "today.file": ("File", "File", "Its file"),
     "today.megabytes": "{size} MB",
     "today.why": "Why",
-    "today.ago": ("{seconds:age}", "{seconds:age} ago"),
+    "today.ago": ("{seconds:ago}", "{seconds:ago} ago"),
     "today.to_hours": ("Hours", "By hour and person"),
     "today.to_places": ("Map", "Map of the places"),
     "today.to_terminals": ("Terminals", "Terminals of this host"),

@@ -41,7 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "today.file": ("Fichier", "Fichier", "Son fichier"),
     "today.megabytes": "{size} Mo",
     "today.why": "Motif",
-    "today.ago": ("{seconds:age}", "il y a {seconds:age}"),
+    "today.ago": ("{seconds:ago}", "il y a {seconds:ago}"),
     "today.to_hours": ("Heures", "Par heure et personne"),
     "today.to_places": ("Carte", "Carte des lieux"),
     "today.to_terminals": ("Postes", "Postes de cette machine"),

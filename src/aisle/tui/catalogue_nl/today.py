@@ -45,7 +45,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "today.file": ("Bestand", "Bestand", "Het bestand"),
     "today.megabytes": "{size} MB",
     "today.why": "Reden",
-    "today.ago": ("{seconds:age}", "{seconds:age} geleden"),
+    "today.ago": ("{seconds:ago}", "{seconds:ago} geleden"),
     "today.to_hours": ("Uren", "Per uur en persoon"),
     "today.to_places": ("Kaart", "Kaart van de plekken"),
     "today.to_terminals": ("Wie werkt", "Schermen van dit toestel"),
