@@ -178,6 +178,13 @@ def test_an_age_behind_a_word_has_the_case_of_that_word() -> None:
     assert german.say(msg("link.stuck", seconds=days)) == "sendet seit 22 Tagen nicht"
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_line_of_80_says_in_words_that_something_waits_for_the_pin(language: str) -> None:
+    voice, said = Voice(language=language), msg("act.told_reject", order="4102")
+    text = voice.short(msg("pin.noted", said=said), 74)
+    assert len(text) > 10 + len(voice.short(msg("pin.noted", said=said), 16)), text
+
+
 def test_nested_messages_take_the_length_of_the_whole() -> None:
     nested = Msg("raw", (("text", msg("hint.quit")),))
     assert levels(nested) == 2

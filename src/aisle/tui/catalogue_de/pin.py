@@ -28,6 +28,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.elsewhere": ("Deine PIN? . PIN", "So heißt hier nichts. Deine PIN? . tippen und PIN wählen"),
     "pin.left": ("Keine PIN", "Keine PIN gegeben; was darauf wartet, wartet weiter"),
     "pin.unwanted": ("Keine PIN nötig", "Nichts hier braucht deine PIN"),
-    "pin.noted": ("Wartet: . PIN", "{said}: wartet auf deine PIN (. und PIN, sobald der Dienst wieder da ist)"),
+    "pin.noted": (
+        "Wartet: . PIN",
+        "Wartet auf deine PIN: . und PIN",
+        "{said}: wartet auf deine PIN (. und PIN)",
+        "{said}: wartet auf deine PIN (. und PIN, sobald der Dienst wieder da ist)",
+    ),
     "pin.waits": ("{count} warten: .", "{count:Aktion wartet|Aktionen warten} auf deine PIN: . tippen und PIN wählen"),
 }

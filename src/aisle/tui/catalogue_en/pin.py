@@ -31,6 +31,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.elsewhere": ("Your PIN? . PIN", "Nothing here is called that. Your PIN? Type . and choose PIN"),
     "pin.left": ("No PIN given", "No PIN given; what waits for it goes on waiting"),
     "pin.unwanted": ("No PIN needed", "Nothing here needs your PIN"),
-    "pin.noted": ("Waits: . PIN", "{said}: waits for your PIN (. then PIN, once the service is back)"),
+    "pin.noted": (
+        "Waits: . PIN",
+        "Waits for your PIN: . then PIN",
+        "{said}: waits for your PIN (. then PIN)",
+        "{said}: waits for your PIN (. then PIN, once the service is back)",
+    ),
     "pin.waits": ("{count} wait: . PIN", "{count:action waits|actions wait} for your PIN: type . and choose PIN"),
 }

@@ -28,6 +28,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.elsewhere": ("Le PIN ? . PIN", "Rien ici ne s'appelle ainsi. Le PIN ? Taper . et choisir PIN"),
     "pin.left": ("Pas de PIN", "PIN non donné ; ce qui l'attend continue d'attendre"),
     "pin.unwanted": ("PIN inutile", "Rien ici n'a besoin du PIN"),
-    "pin.noted": ("Attend : . PIN", "{said} : attend le PIN (. puis PIN, quand le service est revenu)"),
+    "pin.noted": (
+        "Attend : . PIN",
+        "Attend le PIN : . puis PIN",
+        "{said} : attend le PIN (. puis PIN)",
+        "{said} : attend le PIN (. puis PIN, quand le service est revenu)",
+    ),
     "pin.waits": ("{count} en attente : .", "{count:action attend|actions attendent} le PIN : taper . et choisir PIN"),
 }

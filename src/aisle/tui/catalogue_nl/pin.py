@@ -31,6 +31,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.elsewhere": ("Pincode? Typ .", "Zo heet hier niets. Uw pincode? Typ . en kies pincode"),
     "pin.left": ("Geen pincode", "Geen pincode gegeven; wat erop wacht blijft wachten"),
     "pin.unwanted": ("Niet nodig", "Niets hier heeft een pincode nodig"),
-    "pin.noted": ("Wacht: . pincode", "{said}: wacht op de pincode (. en pincode, als de server er weer is)"),
+    "pin.noted": (
+        "Wacht: . pincode",
+        "Wacht op de pincode: . en pincode",
+        "{said}: wacht op de pincode (. en pincode)",
+        "{said}: wacht op de pincode (. en pincode, als de server er weer is)",
+    ),
     "pin.waits": ("{count} wachten: .", "{count:actie wacht|acties wachten} op de pincode: typ . en kies pincode"),
 }
