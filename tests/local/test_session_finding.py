@@ -58,6 +58,18 @@ def test_digits_that_are_no_number_of_a_row_are_a_search(home: Home) -> None:
         assert {"T038", "T138"} <= {row.key for row in listed(session._frame()).rows}
 
 
+@pytest.mark.parametrize("way", [("2",), ("7", "9", "2")])
+def test_digits_that_are_typed_on_keep_their_list(home: Home, way: tuple[str, ...]) -> None:
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_products([goods.product(f"95200017{n:05d}", f"Nail {n}") for n in range(15)])
+    with at(home, user="U1") as session:
+        session.resize(40, 20)
+        say(session, *way)
+        totals = [listed(typed(session, "9520001700003"[:length])).total for length in range(4, 14)]
+        assert totals == [15] * 8 + [10, 1]
+        assert listed(typed(session, "")).total != 1
+
+
 def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: Home) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "k")) == (ASK, "home.found")

@@ -15,7 +15,7 @@ from aisle.jobs.view import BACK, PAGES, WRONG, Hint, ListWindow, Msg, Row, Verd
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Choice, Command, Echo, Meaning, Move, Text, Thing, Unknown
 
 LONGEST_TAIL = 8
-"""Digits of a barcode that somebody types; more of them come from a scanner."""
+"""Digits of a barcode that somebody types at most; more of them at once come from a scanner."""
 
 NUMBERED = 99
 """Rows that are numbered choices at most."""
@@ -117,9 +117,11 @@ def said(
 
 def typing(state: W, text: str, letters: str = "", numbered: int | None = None) -> W | None:
     """Find as you type: the window on what is being typed, or None where that changes nothing. What may become a number
-    of the list or a command is no search yet, so that the page stays; `letters` beside those of every list."""
+    of the list or a command is no search yet, so that the page stays; `letters` beside those of every list. Where digits
+    have found something already, more of them go on with it, however many they are."""
     choices = numbered_rows(state) if numbered is None else numbered
-    typed = "" if is_command(text, f"bh{LETTERS}{letters}", choices) else text
+    goes_on = len(text) > LONGEST_TAIL and text.isdecimal() and bool(state.typed) and text.startswith(state.typed)
+    typed = "" if is_command(text, f"bh{LETTERS}{letters}", choices) and not goes_on else text
     if typed == state.typed:
         return None
     listed: W = state._replace(typed=typed, first=0, cursor=-1)
