@@ -73,17 +73,17 @@ def coming(cache: apsw.Connection, pending: Mapping[str, Iterable[Operation]], a
 
 def _rows(cache: apsw.Connection, product: str, heads: Iterable[_Head], receipts: Iterable[Operation]) -> list[Row]:
     lines: dict[str, list[Row]] = {head.number: [] for head in heads}
-    silent = set()
+    silent: dict[str, list[Row]] = {}
     for number, line, quantity, received in fetch(cache, _LINES, product, to_text(list(lines))):
         known = {"line_number": int(line), "product_number": product, "quantity": decimal(quantity)}
         lines[number].append({**known, "received": decimal(received)})
         if received is None:
-            silent.add(number)
+            silent.setdefault(number, []).append(lines[number][-1])
     rows = []
     for head in heads:
         mine = lines[head.number]
         if head.number in silent:
-            say_receipt(cache, head.number, mine)
+            say_receipt(cache, head.number, silent[head.number])
         lay_receipts(mine, head.number, receipts, head.began)
         missing = sum((_missing(line) for line in mine if line["product_number"] == product), Decimal(0))
         if missing > 0:
