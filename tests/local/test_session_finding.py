@@ -72,7 +72,7 @@ def test_digits_that_are_typed_on_keep_their_list(home: Home, way: tuple[str, ..
 
 def test_a_letter_at_home_finds_and_opens_nothing_by_itself(home: Home) -> None:
     with at(home, user="U1") as session:
-        assert told(say(session, "k")) == (ASK, "home.found")
+        assert told(say(session, "k")) == (ASK, "home.found_one")
         assert session._frame().view.name == "home"
         assert say(session, "x").view.name == "lookup.product"
 

@@ -34,6 +34,22 @@ def test_after_a_search_without_a_hit_the_first_number_picks_the_next_open_order
     assert job.step(state, Choice(1), CONTEXT).effects == (Start("pick", {"order_number": "4101"}),)
 
 
+@pytest.mark.parametrize(
+    ("search", "opens"),
+    [("99", False), ("58999", False), ("w589", False), ("k", False), ("w58999", True), ("4128", True), ("knox", True)],
+)
+def test_digits_that_are_a_part_of_a_number_open_no_order_by_themselves(search: str, opens: bool) -> None:
+    job = HomeJob()
+    row = {**ROW, "order_number": "4128", "reference": "W58999", "customer_name": "René Knox"}
+    turn = job.step(job.step(Home(), Text(search), CONTEXT).state, Rows("orders", (row,), 1), CONTEXT)
+    pick = Start("pick", {"order_number": "4128"})
+    if opens:
+        assert turn.effects == (pick,)
+    else:
+        assert (turn.effects, turn.verdict) == ((), Verdict(ASK, msg("home.found_one", text=search, order="4128")))
+        assert job.step(turn.state, Choice(1), CONTEXT).effects == (pick,)
+
+
 def test_orders_that_were_given_to_whoever_stands_here_are_told_once_and_marked() -> None:
     job = HomeJob()
     turn = job.step(Home(), Changed("outbox", ""), CONTEXT)

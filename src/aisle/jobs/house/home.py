@@ -156,8 +156,10 @@ class HomeJob:
             return Turn(state)
         state = state._replace(opening=False)
         is_only = total == 1 and listed and not state.partly
-        if is_only and len(state.search) > 1:  # one letter may have been meant as a command
+        if is_only and _is_meant(state.search, answer.rows[0]):
             return Turn(_anew(state), (Start("pick", {"order_number": listed[0].number}),))
+        if is_only:
+            return Turn(state, (), Verdict(ASK, msg("home.found_one", text=state.search, order=listed[0].number)))
         if total:
             found = "home.found_more" if state.partly else "home.found"
             return Turn(state, (), Verdict(ASK, msg(found, text=state.search, count=total)))
@@ -214,6 +216,15 @@ def _turned(state: Home) -> Result:
 def _anew(state: Home) -> Home:
     """All open orders again; what was told once is not told again."""
     return Home(given=state.given, since=state.since, refused=state.refused)
+
+
+def _is_meant(search: str, row: Mapping[str, Any]) -> bool:
+    """Whether the one order that was found opens at once: one letter may have been meant as a command, and digits that
+    are a part of its numbers as anything."""
+    if search.isalpha():
+        return len(search) > 1
+    whole = (str(row.get(field) or "") for field in ("order_number", "reference"))
+    return not any(map(str.isdigit, search)) or search.casefold() in (name.casefold() for name in whole)
 
 
 def _given(state: Home, rows: tuple[Mapping[str, Any], ...]) -> Result:

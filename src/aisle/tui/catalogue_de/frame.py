@@ -157,6 +157,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.not_found": ("Unbekannt: {text:~}", "Nichts heißt hier „{text:~}“"),
     "home.found": ("{count:Auftrag|Aufträge}", "{count:Auftrag|Aufträge} zu „{text:~}“"),
+    "home.found_one": (
+        "{order}: 1 holt ihn",
+        "Nur {order}: 1 kommissioniert ihn",
+        "„{text:~}“ steht nur in Auftrag {order}: 1 kommissioniert ihn",
+    ),
     "home.found_more": (
         "{count:Auftrag|Aufträge} oder mehr",
         "{count:Auftrag|Aufträge} oder mehr zu „{text:~}“; bitte mehr tippen",

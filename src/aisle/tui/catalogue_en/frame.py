@@ -154,6 +154,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.no_match": ("No order; Enter finds products", "No order fits “{text:~}”. Enter looks among the products."),
     "home.not_found": ("Not found: {text:~}", "Nothing here is called “{text:~}”"),
     "home.found": ("{count:order|orders}", "{count:order|orders} for “{text:~}”"),
+    "home.found_one": (
+        "{order}: 1 Pick",
+        "Only {order}: 1 picks it",
+        "“{text:~}” is in order {order} only: 1 picks it",
+    ),
     "home.found_more": ("{count:order|orders} or more", "{count:order|orders} or more for “{text:~}”; type more of it"),
     # The session's own answers
     "session.dropped": ("Never mind", "Nothing was changed"),

@@ -157,6 +157,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.not_found": ("Inconnu : {text:~}", "Rien ici ne s'appelle « {text:~} »"),
     "home.found": ("{count:cde|cdes}", "{count:commande|commandes} pour « {text:~} »"),
+    "home.found_one": (
+        "{order} : 1 prépare",
+        "Seule {order} : 1 la prépare",
+        "« {text:~} » : commande {order} seule, 1 la prépare",
+    ),
     "home.found_more": ("{count:cde|cdes} ou plus", "{count:commande|commandes} ou plus pour « {text:~} » ; précisez"),
     # The session's own answers
     "session.dropped": ("Rien changé", "Rien n'a été changé"),

@@ -157,6 +157,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.not_found": ("Onbekend: {text:~}", "Niets heet hier “{text:~}”"),
     "home.found": ("{count:order|orders}", "{count:order|orders} voor “{text:~}”"),
+    "home.found_one": (
+        "{order}: 1 picken",
+        "Alleen {order}: 1 pickt die",
+        "“{text:~}” staat alleen in order {order}: 1 pickt die",
+    ),
     "home.found_more": (
         "{count:order|orders} of meer",
         "{count:order|orders} of meer voor “{text:~}”; typ er meer van",
