@@ -10,7 +10,7 @@ from aisle.jobs.pick.picking import Picking
 from aisle.jobs.view import INFO
 from aisle.scan.meaning import LOCATION, Back, Choice, Command, Unknown
 from aisle.tui.catalogue import Voice
-from tests.unit.picks import Hand, line, order
+from tests.unit.picks import Hand, line, order, picked
 from tests.unit.test_pick_round import three, totes
 
 
@@ -106,9 +106,37 @@ def test_what_was_closed_short_can_be_picked_after_all() -> None:
     hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
     hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
     assert hand.scan("P1") == "pick.was_short"
-    assert hand.feed(Choice(1)) == "pick.reopened"
-    assert hand.scan("P1", "3") == "pick.taken"
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.sent == {1: 1}
+    assert hand.updates[-1]["order_lines"][0]["is_picked"] is False
+    assert hand.scan("P1", "2") == "pick.taken"
     assert hand.sent == {1: 3}
+
+
+def test_what_was_scanned_of_a_line_that_was_closed_short_is_taken_with_its_opening_in_one_step() -> None:
+    hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
+    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    before, many = hand.state.takes, len(hand.updates)
+    assert hand.scan("P1", "2") == "pick.was_short"
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert picked(hand) == {1: 2, 2: 0}
+    assert len(hand.updates) == many + 1
+    assert hand.feed(Command("u")) == "pick.closed_again"
+    assert hand.told == "Closed again with 0 of 3: Product P1"
+    assert (hand.state.takes, hand.updates[-1]["order_lines"][0]["is_picked"]) == (before, True)
+    assert hand.feed(Command("u")) == "pick.reopened"
+
+
+def test_more_than_was_missing_of_a_line_that_was_closed_short_is_asked_about() -> None:
+    hand = Hand(line(1, "P1", 3), line(2, "P2", 1))
+    hand.feed(Closed("short", {"kind": "short", "code": "2", "words": "Not found", "empty": False}))
+    hand.scan("P1", "4")
+    assert hand.feed(Choice(1)) == "pick.over"
+    assert hand.updates[-1]["order_lines"][0]["is_picked"] is False
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert picked(hand) == {1: 3, 2: 0}
+    assert hand.feed(Command("u")) == "pick.undone"
+    assert hand.feed(Command("u")) == "pick.closed_again"
 
 
 def test_what_is_short_is_not_called_all_picked() -> None:

@@ -51,7 +51,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 17
+    version = 18
     journalled = True
 
     def begin(self) -> Picking:
@@ -297,13 +297,17 @@ def _way(state: Picking, way: Way, context: Context) -> Result:
         case "take_here":
             return pick_take.take_here(state, way.key, way.pool)
         case "reopen":
-            return pick_take.reopen(state, way.key, context)
+            return pick_take.reopen(state, _meant(way), context)
         case "is_product" | "is_location" | "is_order":
             return pick_scanned.thing(state, (Meaning(way.kind[3:], way.key, way.label, code=way.key),), context)
         case "this_one":
-            meant = Meaning(PRODUCT, way.key, way.label, way.quantity or Decimal(1), bool(way.quantity))
-            return pick_take.product(state, meant, context)
+            return pick_take.product(state, _meant(way), context)
     return _round_way(state, way, context)
+
+
+def _meant(way: Way) -> Meaning:
+    """The product of a way on, as it was scanned."""
+    return Meaning(PRODUCT, way.key, way.label, way.quantity or Decimal(1), bool(way.quantity))
 
 
 def _round_way(state: Picking, way: Way, context: Context) -> Result:

@@ -33,7 +33,7 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
         return pick_why.foreign(state, meaning)
     open_ = [index for index in indexes if state.takes[index].open]
     if not open_:
-        return _full(state, indexes, label)
+        return _full(state, indexes, meaning)
     first = state.takes[open_[0]]
     if meaning.quantity % 1 and not first.decimal:
         return wrong(state, "pick.whole", label=label, quantity=meaning.quantity)
@@ -51,11 +51,13 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
     return taken(state, picking.spread(state, open_, meaning.quantity), context)
 
 
-def _full(state: Picking, indexes: Sequence[int], label: str) -> Result:
+def _full(state: Picking, indexes: Sequence[int], meaning: Meaning) -> Result:
     closed = [state.takes[index] for index in indexes if state.takes[index].closed]
+    label = meaning.label or meaning.key
     if closed:
         picked, of, _ = picking.total(closed)
-        return wrong(state, "pick.was_short", Way("reopen", closed[0].product), label=label, done=picked, of=of)
+        way = Way("reopen", meaning.key, label, quantity=meaning.quantity if meaning.explicit else Decimal(0))
+        return wrong(state, "pick.was_short", way, label=label, done=picked, of=of)
     _, of, _ = picking.total(state.takes[index] for index in indexes)
     return wrong(state, "pick.full", label=label, of=of)
 
@@ -324,7 +326,10 @@ def _undone(state: Picking, step: Did, context: Context) -> Result | None:
     was, _, _ = picking.total(state.takes[index] for index in touched)
     now, _, _ = picking.total(back.takes[index] for index in touched)
     told = msg("pick.undone", label=take.label, was=was, now=now)
-    if was == now:
+    if any(back.takes[index].closed and not state.takes[index].closed for index in touched):
+        _, of, _ = picking.total(back.takes[index] for index in touched)
+        told = msg("pick.closed_again", label=take.label, done=now, of=of)
+    elif was == now:
         told = msg("pick.reopened", label=take.label)
     if state.many:
         told = msg("pick.for_tote", tote=_letters(back, (back.takes[index].order for index in touched)), what=told)
@@ -338,12 +343,14 @@ def _letters(state: Picking, orders: Any) -> str:
     return " ".join(dict.fromkeys(picking.letter_of(state, order) for order in orders))
 
 
-def reopen(state: Picking, product_number: str, context: Context) -> Result:
-    """Lines that were closed short are open again."""
-    indexes = [index for index in picking.lines_of(state, product_number) if state.takes[index].closed]
+def reopen(state: Picking, meaning: Meaning, context: Context) -> Result:
+    """Lines that were closed short are open again, and what was scanned of them is taken: one step, for undo. Where it
+    cannot be taken like that, why not is said of lines that are open."""
+    indexes = [index for index in picking.lines_of(state, meaning.key) if state.takes[index].closed]
     if not indexes:
         return Turn(state)
     again = picking.put(state, {index: state.takes[index].picked for index in indexes})
-    writes = pick_write.updates(state, again, indexes, context.store)
-    on = picking.go_to(again, indexes[0])
-    return Turn(on, writes, Verdict(GOOD, msg("pick.reopened", label=again.takes[indexes[0]].label)))
+    turn = product(picking.go_to(again, indexes[0]), meaning, context)
+    took = [index for index, take in enumerate(again.takes) if turn.state.takes[index].picked != take.picked]
+    writes = pick_write.updates(state, turn.state, dict.fromkeys((*indexes, *took)), context.store)
+    return Turn(turn.state._replace(history=again.history), writes, turn.verdict)

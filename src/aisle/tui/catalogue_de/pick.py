@@ -372,5 +372,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place} kommt später im Weg: der Rest von {label:~}",
     ),
     "pick.reopened": ("Wieder offen", "Wieder offen: {label:~}"),
+    "pick.closed_again": (
+        "Zu {done}/{of}",
+        "Wieder zu: {done}/{of}",
+        "Wieder geschlossen mit {done} von {of}: {label:~}",
+    ),
     "pick.same": ("Unverändert", "So steht es schon"),
 }

@@ -350,5 +350,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place} comes later in the walk: the rest of {label:~}",
     ),
     "pick.reopened": ("Open again", "Open again: {label:~}"),
+    "pick.closed_again": (
+        "Closed {done}/{of}",
+        "Closed again: {done}/{of}",
+        "Closed again with {done} of {of}: {label:~}",
+    ),
     "pick.same": ("Unchanged", "It stands at that already"),
 }

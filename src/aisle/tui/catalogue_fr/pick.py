@@ -377,5 +377,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place} vient plus tard dans la tournée : le reste de {label:~}",
     ),
     "pick.reopened": ("Rouvert", "Rouvert : {label:~}"),
+    "pick.closed_again": (
+        "Clos {done}/{of}",
+        "De nouveau clos : {done}/{of}",
+        "De nouveau clos avec {done} sur {of} : {label:~}",
+    ),
     "pick.same": ("Inchangé", "C'est déjà à cette quantité"),
 }

@@ -372,5 +372,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place} komt later in de ronde: de rest van {label:~}",
     ),
     "pick.reopened": ("Weer open", "Weer open: {label:~}"),
+    "pick.closed_again": ("Dicht {done}/{of}", "Weer dicht: {done}/{of}", "Weer dicht met {done} van {of}: {label:~}"),
     "pick.same": ("Ongewijzigd", "Daar staat het al op"),
 }
