@@ -5,12 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import codec
-from aisle.jobs.base import Close, Closed, Start, Write
+from aisle.jobs.base import Close, Closed, Remark, Start, Write
 from aisle.jobs.pick.picking import Picking
 from aisle.jobs.view import INFO
 from aisle.scan.meaning import LOCATION, Back, Choice, Command, Unknown
 from aisle.tui.catalogue import Voice
-from tests.unit.picks import Hand, line, order, picked
+from tests.unit.picks import CONTEXT, Hand, line, order, picked
 from tests.unit.test_pick_round import three, totes
 
 
@@ -278,3 +278,29 @@ def test_what_was_taken_at_the_other_place_is_undone_before_that() -> None:
     hand.feed(Closed("short", {"kind": "elsewhere", "place": "A-5", "pool": 2, "label": "Product P1"}))
     hand.feed(order(line(1, "P1", 3, picked_quantity=3, preferred_location_code="A-1")))
     assert hand.feed(Command("u")) == "pick.nothing_to_undo", "others have taken the rest"
+
+
+def test_a_stop_that_is_taken_elsewhere_is_so_when_its_picker_comes_back() -> None:
+    lines = [line(n, f"P{n}", 2, preferred_location_code=f"A-{n}") for n in (1, 2, 3)]
+    hand = Hand(*lines)
+    hand.feed(Closed("short", {"kind": "elsewhere", "place": "B-9", "pool": 0}))
+    hand.feed(Back())
+    mark = next(each for each in hand.effects if isinstance(each, Remark))
+    assert (mark.topic, mark.key) == ("redirected", "1042")
+    again = Hand(*lines, redirected=mark.text)
+    assert [(take.product, take.place) for take in again.state.takes] == [("P2", "A-2"), ("P3", "A-3"), ("P1", "B-9")]
+    assert Remark("redirected", "1042", "") in again.effects
+    assert again.feed(Command("u")) == "pick.in_place_again"
+    assert [take.place for take in again.state.takes] == ["A-1", "A-2", "A-3"]
+    again.feed(Back())
+    assert [each.text for each in again.effects if isinstance(each, Remark)] == [""]
+    other = Hand()
+    other.context = CONTEXT._replace(user="ben")
+    other.feed(order(*lines, redirected=mark.text))
+    assert (
+        [take.place for take in other.state.takes],
+        [each for each in other.effects if isinstance(each, Remark)],
+    ) == (
+        ["A-1", "A-2", "A-3"],
+        [],
+    )

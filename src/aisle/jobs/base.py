@@ -79,7 +79,8 @@ class Remark(NamedTuple):
     """Something that this host keeps for everybody who works on it; the service never hears of it."""
 
     topic: str
-    """`claim`, `review`, `recount`, `view`, `urgent`, `given`, `released`, `lying`, or `language` (of a person)."""
+    """`claim`, `review`, `recount`, `view`, `urgent`, `given`, `released`, `lying`, `redirected`, or `language` (of a
+    person)."""
     key: str
     text: str
     """Empty takes it away again."""

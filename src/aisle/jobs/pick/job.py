@@ -15,7 +15,7 @@ from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Quer
 from aisle.jobs.house.note import reading
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
-from aisle.jobs.pick import hands, offers, picking
+from aisle.jobs.pick import hands, offers, picking, redirected
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick import put as pick_put
@@ -91,7 +91,7 @@ class PickJob:
     def step(self, state: Picking, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
         turn = pick_claim.begun(_next(state, event, context), context)
-        turn = pick_put.marked(state, turn, context)
+        turn = redirected.kept(pick_put.marked(state, turn, context), context)
         turn = turn._replace(state=offers.in_order(state, turn.state))
         return turn._replace(state=_closed(state, turn.state)) if _is_news(event) else turn
 

@@ -9,7 +9,7 @@ from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
 from aisle.jobs.pick import passed as pick_passed
-from aisle.jobs.pick import picking
+from aisle.jobs.pick import picking, redirected
 from aisle.jobs.pick.history import LAID
 from aisle.jobs.pick.picking import Picking, Tote
 from aisle.jobs.pick.undo import shifted
@@ -77,8 +77,10 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
     if tote.here:
         turn = pick_given.followed(tote, _merged(state, tote, fresh), row)
     else:
+        state, fresh, marks = redirected.again(state, fresh, row, context)
         came = _came(state, tote._replace(here=True, urgent=bool(row.get("urgent"))), fresh)
         turn = pick_given.opened(pick_claim.opened(came, order, row, context), order, row)
+        turn = turn._replace(effects=(*marks, *turn.effects))
     return pick_claim.accompanied(state, turn, order, row, context)
 
 

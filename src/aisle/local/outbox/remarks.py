@@ -1,5 +1,5 @@
 """What this host keeps for everybody who works on it, and no service hears of: claims, reviews, recounts, views,
-and what goes first or was given to whom."""
+what goes first or was given to whom, and where stops are taken."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ released."""
 
 LYING = "lying"
 """An order was left with goods of it at no place, by whom the text says: his app user."""
+
+REDIRECTED = "redirected"
+"""An order was left with stops that are taken elsewhere than their lines say: which and where, the text says by the
+person who said so."""
 
 
 class Kept(NamedTuple):

@@ -13,7 +13,7 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.db import fetch
-from aisle.local.outbox.remarks import GIVEN, LYING, RELEASED, URGENT, Kept, remarks, remarks_of
+from aisle.local.outbox.remarks import GIVEN, LYING, REDIRECTED, RELEASED, URGENT, Kept, remarks, remarks_of
 from aisle.local.reads.overlay import Row
 from aisle.local.reads.rows import Result
 from aisle.local.session.people import name_of
@@ -29,15 +29,17 @@ SELECT o.order_number FROM orders o WHERE o.order_number IN (SELECT value FROM j
 
 
 def with_wishes(cache: apsw.Connection, outbox: apsw.Connection, rows: Sequence[Row]) -> None:
-    """Adds to each order, in place: `urgent` and `urgent_by`, `given_to`, `given_name`, `given_by` and `given_on`, and
-    `released_on`: when its claim was released here."""
-    said = remarks_of(outbox, [str(row["order_number"]) for row in rows], URGENT, GIVEN, RELEASED)
+    """Adds to each order, in place: `urgent` and `urgent_by`, `given_to`, `given_name`, `given_by` and `given_on`,
+    `released_on`: when its claim was released here, and `redirected`: where stops of it are taken, as that was kept."""
+    said = remarks_of(outbox, [str(row["order_number"]) for row in rows], URGENT, GIVEN, RELEASED, REDIRECTED)
     for row in rows:
         number = str(row["order_number"])
         first, handed, released = (said.get((topic, number)) for topic in (URGENT, GIVEN, RELEASED))
         row["urgent"], row["urgent_by"] = first is not None, name_of(cache, first.user) if first else ""
         row["given_to"], row["given_name"] = (handed.text, name_of(cache, handed.text)) if handed else ("", "")
         row["released_on"] = _moment(released) if released else ""
+        left = said.get((REDIRECTED, number))
+        row["redirected"] = left.text if left else ""
         row["given_by"], row["given_on"] = (name_of(cache, handed.user), _moment(handed)) if handed else ("", "")
 
 
