@@ -257,7 +257,7 @@ def test_what_is_typed_is_seen_at_its_end() -> None:
 def test_the_smallest_screens_show_the_answer_and_what_to_do() -> None:
     frame = next(sample for sample in SAMPLES if sample.state == "over").build("")
     assert plain(paint(frame, 20, 1))[0].startswith(" ? ")
-    assert "how many" in plain(paint(frame, 20, 2))[1]
+    assert "total" in plain(paint(frame, 20, 2))[1]
     assert "offline" in plain(paint(frame, 20, 3))[2]
     assert plain(paint(frame, 1, 1)) == ["?"]
 

@@ -60,7 +60,7 @@ def is_beyond(value: Decimal, known: Decimal) -> bool:
 
 
 def prompt(choices: int, *, scans: bool = True) -> Msg:
-    """What is asked where numbers choose and any other number says how many; `scans`: a scan goes on from there."""
+    """What is asked where numbers choose and any other one says how many in all; `scans`: a scan goes on from there."""
     id_ = "prompt.choose_or_many" if scans else "prompt.choose_or_type"
     return msg(id_, numbers=f"1-{choices}" if choices > 1 else "1")
 

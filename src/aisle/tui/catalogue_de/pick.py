@@ -5,11 +5,11 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Pick
     "prompt.choose_or_many": (
-        "{numbers}, oder Menge",
-        "{numbers} wählen, oder Menge",
-        "{numbers} wählen, Menge eingeben, oder weiter scannen",
+        "{numbers}, o. gesamt",
+        "{numbers} wählen, oder Gesamtmenge",
+        "{numbers} wählen, Gesamtmenge eingeben, oder weiter scannen",
     ),
-    "prompt.choose_or_type": ("{numbers}, oder Menge", "{numbers} wählen, oder Menge eingeben"),
+    "prompt.choose_or_type": ("{numbers}, o. gesamt", "{numbers} wählen, oder Gesamtmenge eingeben"),
     "hint.short": ("Fehlt", "Zu wenig da"),
     "pick.title": ("{order}", "Picken {order}", "Picken {order} · {who:~}"),
     "pick.title_round": ("{count:Auftrag|Aufträge}", "Runde: {count:Auftrag|Aufträge}"),

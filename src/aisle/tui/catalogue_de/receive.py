@@ -28,7 +28,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.prompt_item": (
         "Mehr, oder Platz",
         "Mehr, Menge, oder Platz scannen",
-        "Mehr scannen, Menge eingeben, oder Ziel scannen",
+        "Mehr scannen, Gesamtmenge eingeben, oder Ziel scannen",
     ),
     "receive.prompt_lines": ("Wählen, scannen", "Position wählen und Menge eingeben, oder scannen"),
     "receive.prompt_check": ("Ist das alles?", "Ist das alles? Nummer wählen, oder weiter scannen"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Pick
     "prompt.choose_or_many": (
-        "{numbers}, or how many",
-        "Choose {numbers}, or type how many",
-        "Choose {numbers}, type how many, or scan on",
+        "{numbers}, or total",
+        "Choose {numbers}, or type the total",
+        "Choose {numbers}, type the total, or scan on",
     ),
-    "prompt.choose_or_type": ("{numbers}, or how many", "Choose {numbers}, or type how many"),
+    "prompt.choose_or_type": ("{numbers}, or total", "Choose {numbers}, or type the total"),
     "hint.short": ("Short", "Too little here"),
     "pick.title": ("{order}", "Pick {order}", "Pick {order} · {who:~}"),
     "pick.title_round": ("{count:order|orders}", "Round of {count:order|orders}"),

@@ -28,7 +28,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.prompt_item": (
         "More, or place",
         "Scan more, how many, or a place",
-        "Scan more, type how many, or scan where it goes",
+        "Scan more, type how many in all, or scan where it goes",
     ),
     "receive.prompt_lines": ("Choose or scan", "Choose a line to type how many came, or scan"),
     "receive.prompt_check": ("Is that all?", "Is that all? Choose a number, or scan on"),

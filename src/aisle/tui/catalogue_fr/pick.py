@@ -5,11 +5,11 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Pick
     "prompt.choose_or_many": (
-        "{numbers}, ou nombre",
-        "Choisir {numbers}, ou taper combien",
-        "Choisir {numbers}, taper combien, ou scanner",
+        "{numbers}, ou total",
+        "Choisir {numbers}, ou taper le total",
+        "Choisir {numbers}, taper le total, ou scanner",
     ),
-    "prompt.choose_or_type": ("{numbers}, ou nombre", "Choisir {numbers}, ou taper combien"),
+    "prompt.choose_or_type": ("{numbers}, ou total", "Choisir {numbers}, ou taper le total"),
     "hint.short": ("Manque", "Il en manque"),
     "pick.title": ("{order}", "Cde {order}", "Commande {order} · {who:~}"),
     "pick.title_round": ("{count:cde|cdes}", "Tournée de {count:commande|commandes}"),

@@ -28,7 +28,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.prompt_item": (
         "Plus, ou lieu",
         "Scanner plus, combien, ou un lieu",
-        "Scanner plus, taper combien, ou scanner où il va",
+        "Scanner plus, taper combien en tout, ou scanner où il va",
     ),
     "receive.prompt_lines": ("Choix ou scan", "Choisir une ligne pour taper combien sont venus, ou scanner"),
     "receive.prompt_check": ("Est-ce tout ?", "Est-ce tout ? Choisir un numéro, ou scanner"),

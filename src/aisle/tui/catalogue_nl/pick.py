@@ -5,11 +5,11 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Pick
     "prompt.choose_or_many": (
-        "{numbers}, of aantal",
-        "Kies {numbers}, of typ het aantal",
-        "Kies {numbers}, typ het aantal, of scan verder",
+        "{numbers}, of totaal",
+        "Kies {numbers}, of typ het totaal",
+        "Kies {numbers}, typ het totaal, of scan verder",
     ),
-    "prompt.choose_or_type": ("{numbers}, of aantal", "Kies {numbers}, of typ het aantal"),
+    "prompt.choose_or_type": ("{numbers}, of totaal", "Kies {numbers}, of typ het totaal"),
     "hint.short": ("Tekort", "Te weinig hier"),
     "pick.title": ("{order}", "Order {order}", "Order {order} · {who:~}"),
     "pick.title_round": ("{count:order|orders}", "Ronde van {count:order|orders}"),

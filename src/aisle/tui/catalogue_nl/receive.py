@@ -28,7 +28,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.prompt_item": (
         "Meer, of plek",
         "Scan meer, hoeveel, of een plek",
-        "Scan meer, typ hoeveel, of scan waar het heen gaat",
+        "Scan meer, typ hoeveel in totaal, of scan waar het heen gaat",
     ),
     "receive.prompt_lines": ("Kies of scan", "Kies een regel om te typen hoeveel er kwam, of scan"),
     "receive.prompt_check": ("Is dat alles?", "Is dat alles? Kies een nummer, of scan verder"),
