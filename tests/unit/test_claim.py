@@ -9,7 +9,7 @@ import pytest
 from aisle.jobs.base import Changed, Close, Context, Opened, Query, Rows, Settle
 from aisle.jobs.claim import Claim, claim_of, is_later
 from aisle.jobs.pick.claim import LEFT_OVER
-from aisle.scan.meaning import Back, Choice, Command
+from aisle.scan.meaning import Back, Choice, Command, Quantity
 from tests.unit.picks import CONTEXT, Hand, line, order
 
 ME = CONTEXT.user
@@ -242,13 +242,38 @@ def test_who_is_taken_over_may_scan_on_without_an_answer() -> None:
     hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER))
     assert hand.scan("P1") == "pick.taken"
     assert hand.feed(order(line(1, "P1", 5, picked_quantity=1), **BEN, claimed_on=LATER)) == ""
-    assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
     assert hand.scan("P1", "9") == "pick.over"
-    assert hand.choices() == ["pick.way_both", "pick.way_hand_over", "pick.way_take_rest"]
+    assert hand.choices() == ["pick.way_take_rest"]
     assert hand.scan("P1") == "pick.taken"
+    assert hand.feed(Command("w")) == "pick.asked_again"
     assert hand.choices() == ["pick.way_both", "pick.way_hand_over"]
     assert hand.feed(Choice(2)) == "pick.out_hand"
     assert hand.choices() == ["pick.way_handed_over", "pick.way_is_back"]
+
+
+def test_a_quantity_after_a_scan_is_one_and_gives_no_order_away_that_somebody_took_over() -> None:
+    hand = Hand(line(1, "P1", 5))
+    hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER))
+    assert hand.job.open(hand.state).choices == 2
+    assert hand.scan("P1") == "pick.taken"
+    open_ = hand.job.open(hand.state)
+    assert (open_.choices, open_.quantity, "w" in open_.letters) == (0, True, True)
+    assert "w" in [hint.letter for hint in hand.view.hints]
+    assert hand.feed(Quantity(Decimal(2), "2")) == "pick.taken"
+    assert hand.sent == {1: 2}
+    assert hand.feed(Command("w")) == "pick.asked_again"
+    open_ = hand.job.open(hand.state)
+    assert (open_.choices, open_.quantity) == (2, False)
+    assert hand.feed(Choice(1)) == "pick.both"
+    assert "w" not in hand.job.open(hand.state).letters
+
+
+def test_who_leaves_an_order_is_not_asked_again_what_was_put_aside() -> None:
+    hand = Hand(line(1, "P1", 5))
+    hand.feed(order(line(1, "P1", 5), **BEN, claimed_on=LATER))
+    hand.scan("P1")
+    hand.feed(Back())
+    assert isinstance(hand.effects[-1], Close)
 
 
 def test_what_others_pick_meanwhile_does_not_cover_what_is_asked() -> None:

@@ -100,6 +100,7 @@ def test_an_order_of_another_walk_is_taken_in_while_work_goes_on() -> None:
     assert [choice.id for choice in hand.view.choices] == ["pick.way_join", "pick.way_later"]
     assert hand.scan("P1") == "pick.taken"
     assert hand.feed(COMES) == ""
+    assert hand.feed(Command("w")) == "pick.asked_again"
     hand.feed(Choice(1))
     assert news(hand, "4102") == "pick.joined"
     assert [tote.order for tote in hand.state.totes] == ["1042", "4102"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.jobs.base import Close, Rows
-from aisle.scan.meaning import Choice
+from aisle.scan.meaning import Choice, Command
 from tests.unit.picks import Hand, line, order
 
 LATER = "2099-01-01T00:00:00.000Z"
@@ -19,14 +19,16 @@ def given(*orders: str) -> Rows:
     return Rows("given", tuple(rows), len(orders))
 
 
-def test_a_wrong_scan_puts_its_own_ways_behind_what_is_asked_already() -> None:
+def test_a_wrong_scan_puts_what_is_asked_already_behind_its_letter() -> None:
     hand = Hand(line(1, "P1", 5))
     hand.feed(order(line(1, "P1", 5), **BEN))
     assert hand.choices() == TAKEN_OVER
     assert hand.scan("P1", "9") == "pick.over"
-    assert hand.choices() == [*TAKEN_OVER, "pick.way_take_rest"]
+    assert hand.choices() == ["pick.way_take_rest"]
     hand.scan("P9")
-    assert hand.choices() == [*TAKEN_OVER, "pick.way_look_up"]
+    assert hand.choices() == ["pick.way_look_up"]
+    hand.feed(Command("w"))
+    assert hand.choices() == TAKEN_OVER
     hand.feed(Choice(2))
     close = hand.effects[-1]
     assert isinstance(close, Close)

@@ -61,8 +61,10 @@ class PickJob:
     def open(self, state: Picking) -> Open:
         """A quantity is open for the stop that was scanned last, choices where a way on is offered."""
         take, choices = state.take, offers.choices(state)
-        letters = ("nsu" if take is not None and state.phase == "walk" else "u") + (
-            "i" if pick_view.notes(state) else ""
+        letters = (
+            ("nsu" if take is not None and state.phase == "walk" else "u")
+            + ("i" if pick_view.notes(state) else "")
+            + ("w" if state.aside else "")
         )
         decimals = bool(take and take.decimal)
         labels = picking.labels(state)
@@ -92,7 +94,7 @@ class PickJob:
         """The next state; see the functions below for each kind of event."""
         turn = pick_claim.begun(_next(state, event, context), context)
         turn = redirected.kept(pick_put.marked(state, turn, context), context)
-        turn = turn._replace(state=offers.in_order(state, turn.state))
+        turn = turn._replace(state=offers.in_order(state, offers.put_aside(state, turn.state, event)))
         return turn._replace(state=_closed(state, turn.state)) if _is_news(event) else turn
 
 
@@ -239,6 +241,8 @@ def _said(state: Picking, event: Event, context: Context) -> Result:
             return Turn(state, (reading(pick_view.notes(state)),))
         case Command("u"):
             return pick_take.undo(state, context)
+        case Command("w") if state.aside:
+            return offers.asked_again(state)
         case Unknown(code) | Text(code):
             tote = picking.tote_called(state, code)
             if tote:
@@ -256,7 +260,7 @@ def _back(state: Picking, context: Context) -> Result:
             return Turn(state, (Close(pick_view.left(state)),))
         id_ = "pick.not_counted" if state.ways[0].kind == "count" else "pick.dropped"
         return Turn(state._replace(ways=()), (), Verdict(INFO, msg(id_)))
-    if state.over or state.only:
+    if (state.over and not state.aside) or state.only:
         return Turn(state._replace(over=(), only=""), (), Verdict(INFO, msg("pick.dropped")))
     if state.back:
         asked = state._replace(ways=(Way("leave"),))

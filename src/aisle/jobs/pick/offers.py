@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from aisle.jobs.base import Event, Turn
 from aisle.jobs.pick.hands import in_hand
 from aisle.jobs.pick.picking import NUMBER_OF, Picking, Way
+from aisle.jobs.view import ASK, Verdict, msg
+from aisle.scan.meaning import Quantity, Thing
 
 OF_QUANTITY = frozenset({"take_rest", "set", "both", "hand_over", "take_in", "later", *NUMBER_OF})
 """Kinds of ways on beside which the quantity stays open: it is what they ask about, or work goes on meanwhile."""
@@ -29,14 +32,23 @@ def choices(state: Picking) -> tuple[Way, ...]:
     """The numbered ways on that are open now."""
     if state.back:
         return (*back_ways(state), *state.ways)
-    if state.ways or state.over:
-        return (*state.ways, *state.over) if state.behind else (*state.over, *state.ways)
+    over = () if state.aside else state.over
+    if state.ways or over:
+        return (*state.ways, *over) if state.behind else (*over, *state.ways)
     if state.phase == "wait":
         return (Way("go_on"),) if any(tote.here for tote in state.totes) else ()
     if state.phase != "done" or not state.many or state.only:
         return ()
     lying = [tote.order for tote in state.totes if in_hand(state, tote.order)]
     return tuple(Way("tote", order) for order in lying) if len(lying) > 1 else ()
+
+
+def put_aside(before: Picking, state: Picking, event: Event) -> Picking:
+    """Whoever scans or types on has not answered what is asked meanwhile: a quantity that he types then is one, and
+    gives no order away."""
+    fresh = not set(state.over) <= set(before.over)
+    aside = bool(state.over) and not fresh and (state.aside or isinstance(event, Thing | Quantity))
+    return state if aside == state.aside else state._replace(aside=aside)
 
 
 def in_order(before: Picking, state: Picking) -> Picking:
@@ -52,3 +64,9 @@ def answered(state: Picking, way: Way) -> Picking:
     over = tuple(each for each in state.over if (each.kind in GIVEN) != of_given)
     more = tuple(each for each in state.over if way.kind == "take_in" and each.kind == "take_in" and each != way)
     return state._replace(over=(*over, *more, *((Way("later"),) if more else ())))
+
+
+def asked_again(state: Picking) -> Turn[Picking]:
+    """What was put aside is asked once more, and a number answers it."""
+    again = state._replace(aside=False, held=False, ways=())
+    return Turn(again, (), Verdict(ASK, msg("pick.asked_again", order=state.over[0].key)))

@@ -103,6 +103,8 @@ class Picking(NamedTuple):
     """Operations that could not be taken and were told of."""
     over: tuple[Way, ...] = ()
     """What is asked since somebody took an order over, or gave one; work goes on meanwhile, and it stays asked."""
+    aside: bool = False
+    """Work went on since that was asked: its numbers are quantities again, and a letter brings it back."""
     behind: bool = False
     """Its numbers stand behind those of `ways`, which were on the screen before it."""
 

@@ -107,6 +107,7 @@ def _stop(state: Picking, take: Take) -> Step:
         hints.append(Hint("u", msg("hint.undo")))
     if notes(state):
         hints.append(Hint("i", msg("hint.note")))
+    hints += _aside(state)
     done, total = pieces(state.takes)
     return Step(
         name=state.step,
@@ -120,6 +121,11 @@ def _stop(state: Picking, take: Take) -> Step:
         done=done,
         total=total,
     )
+
+
+def _aside(state: Picking) -> tuple[Hint, ...]:
+    """What brings the question back that was put aside."""
+    return (Hint("w", msg("hint.whose")),) if state.aside else ()
 
 
 def _beside(state: Picking, orders: Collection[str]) -> list[Line]:
@@ -251,7 +257,7 @@ def _done(state: Picking) -> Step:
         prompt=_done_prompt(state, hands.in_hand(state)),
         lines=tuple(_done_lines(state)),
         choices=_choices(state),
-        hints=(*((Hint("u", msg("hint.undo")),) if state.history else ()), *_back()),
+        hints=(*((Hint("u", msg("hint.undo")),) if state.history else ()), *_aside(state), *_back()),
         done=quantity,
         total=total,
     )
@@ -314,7 +320,7 @@ def left(state: Picking) -> Verdict:
 
 
 def _done_prompt(state: Picking, in_hand: bool) -> Msg:
-    if state.ways or state.over:
+    if state.ways or (state.over and not state.aside):
         return msg("pick.prompt_choice")
     if state.only:
         return msg("pick.prompt_tote", tote=picking.letter_of(state, state.only))

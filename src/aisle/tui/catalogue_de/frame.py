@@ -90,6 +90,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.undo": ("Storno", "Rückgängig"),
     "hint.back": "Zurück",
     "hint.note": ("Notiz", "Notiz lesen"),
+    "hint.whose": ("Wessen?", "Wessen Auftrag?"),
     "hint.quit": ("Ende", "Programm beenden"),
     # Sign-in
     "sign_in.title": "Anmelden",

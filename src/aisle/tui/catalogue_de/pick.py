@@ -306,6 +306,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Offen an {terminal:~}. Hier weiter?",
         "{order} ist an {terminal:~} offen, unter demselben Namen. Hier weiter?",
     ),
+    "pick.asked_again": (
+        "{order}: wählen",
+        "Wessen ist {order}? Wählen",
+        "Wer pickt Auftrag {order} jetzt? Nummer wählen",
+    ),
     "pick.taken_over": (
         "Jetzt bei {who:~}",
         "{who:~} hat {order} jetzt",

@@ -90,6 +90,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.undo": "Undo",
     "hint.back": "Back",
     "hint.note": ("Note", "Read the note"),
+    "hint.whose": ("Whose?", "Whose order?"),
     "hint.quit": ("Leave", "Leave the program"),
     # Sign-in
     "sign_in.title": "Sign in",

@@ -288,6 +288,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Open on {terminal:~}. Go on here?",
         "You have {order} open on {terminal:~}. Go on with it here?",
     ),
+    "pick.asked_again": (
+        "Choose for {order}",
+        "Whose is {order}? Choose",
+        "Whose is order {order} now? Choose a number",
+    ),
     "pick.taken_over": (
         "{who:~} has it",
         "{who:~} took over {order}",

@@ -90,6 +90,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.undo": "Annul.",
     "hint.back": "Retour",
     "hint.note": ("Note", "Lire la note"),
+    "hint.whose": ("À qui ?", "À qui la commande ?"),
     "hint.quit": ("Quitter", "Quitter aisle"),
     # Sign-in
     "sign_in.title": "Connexion",

@@ -311,6 +311,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ouverte sur {terminal:~}. Reprendre ici ?",
         "{order} est ouverte sous ce nom sur {terminal:~}. La reprendre ici ?",
     ),
+    "pick.asked_again": (
+        "{order} : choisir",
+        "À qui est {order} ? Choisir",
+        "À qui est la commande {order} ? Choisir un numéro",
+    ),
     "pick.taken_over": (
         "Prise : {who:~}",
         "{who:~} a repris {order}",

@@ -90,6 +90,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.undo": "Herstel",
     "hint.back": "Terug",
     "hint.note": ("Opm.", "Opmerking lezen"),
+    "hint.whose": ("Wie?", "Wiens order?"),
     "hint.quit": ("Sluiten", "Programma sluiten"),
     # Sign-in
     "sign_in.title": "Aanmelden",

@@ -310,6 +310,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Open op {terminal:~}. Hier verder?",
         "{order} staat onder deze naam open op {terminal:~}. Hier verdergaan?",
     ),
+    "pick.asked_again": (
+        "Kies voor {order}",
+        "Van wie is {order}? Kies",
+        "Van wie is order {order} nu? Kies een nummer",
+    ),
     "pick.taken_over": (
         "{who:~} pickt nu",
         "{who:~} nam {order} over",
