@@ -302,6 +302,16 @@ def test_choices_that_have_no_room_are_cut_and_not_dropped() -> None:
     assert [line for line in shown if line.endswith("…")]
 
 
+@sizes
+def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> None:
+    people = tuple(msg("raw", text=f"Person {at}") for at in range(7, 13))
+    asked = Step("act.who", msg("act.claim"), msg("act.prompt_who"), choices=people, first=6, of=70)
+    shown = plain(paint(Frame(asked, SAMPLES[0].build("").link), *size))
+    assert re.search(r"7–12(/| of )70\b", shown[0])
+    every = paint(Frame(asked._replace(first=0, of=6), SAMPLES[0].build("").link), *size)
+    assert not re.search(r"\d", plain(every)[0])
+
+
 def test_an_unknown_message_shows_its_id() -> None:
     frame = Frame(Step("x", msg("no.such_message"), msg("raw", text="")), SAMPLES[0].build("").link)
     assert "no.such_message" in plain(paint(frame, 80, 24))[0]

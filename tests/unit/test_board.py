@@ -469,6 +469,19 @@ def test_people_are_shown_page_by_page_and_none_is_left_out() -> None:
     assert [write.user for write in hand.does(Choice(1)).of(Write)] == ["U0"]
 
 
+def test_a_page_of_people_has_as_many_as_there_is_room_for_and_says_which_of_how_many() -> None:
+    people = tuple({"user": f"U{n}", "name": f"Person {n}"} for n in range(8))
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 70), Command("n"))
+    page = hand.job.view(hand.state)
+    assert isinstance(page, Step)
+    assert (page.first, len(page.choices), page.of) == (6, 2, 70)
+    hand = Hand("act", {"orders": ["O1"], "kind": "claim"}).does(Rows("people", people, 8))
+    wide = hand.job.step(hand.state, Resumed(), NOW._replace(rows=36)).state
+    page = hand.job.view(wide)
+    assert isinstance(page, Step)
+    assert (len(page.choices), [hint.letter for hint in page.hints]) == (8, ["b"])
+
+
 def test_a_rejection_is_taken_back_when_that_is_sure_or_as_what_undoes_it() -> None:
     world = World([order_row(1, is_rejected=True, status="rejected")])
     back = [{"order_number": "O1", "is_rejected": False}]

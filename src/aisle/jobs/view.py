@@ -109,6 +109,10 @@ class Step(NamedTuple):
     """What stands over `coming`."""
     at_hand: bool = False
     """What comes is here already: what it is matters more than its place."""
+    first: int = 0
+    """Index of `choices[0]`, where they are a part of more."""
+    of: int = 0
+    """So many there are to choose from, where that may be more than a screen has room for."""
 
 
 class Row(NamedTuple):

@@ -28,7 +28,7 @@ from aisle.jobs.base import (
     Write,
 )
 from aisle.jobs.desk import act_view
-from aisle.jobs.desk.act_state import RESULTS, SURE, WAIT, WHAT, WHO, WHY, Acting, Outcome, Person
+from aisle.jobs.desk.act_state import PAGE, RESULTS, SURE, WAIT, WHAT, WHO, WHY, Acting, Outcome, Person
 from aisle.jobs.desk.deeds import (
     FOR_SOMEBODY,
     LINE_REJECTION,
@@ -46,11 +46,8 @@ from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
 from aisle.jobs.window import room
 from aisle.scan.meaning import PERSON, Back, Choice, Command, Echo, Meaning, Move, Open, Text, Thing, Unknown
 
-MOST = act_view.PAGE
-"""Reasons that are offered, and people on a page; anything else is typed."""
-
 PEOPLE = 60
-"""People that are offered, page by page."""
+"""People that are offered, page by page; anybody else is typed."""
 
 WISHES = 20
 
@@ -90,6 +87,7 @@ class ActJob:
 
     def step(self, state: Acting, event: Event, context: Context) -> Result:
         """A number leads on, back leads out."""
+        state = state._replace(page_rows=max(PAGE, context.rows))
         match event:
             case Opened(args):
                 return _opened(state, args)
@@ -122,8 +120,10 @@ class ActJob:
 
 def _leafed(state: Acting, on: bool) -> int:
     """Where the next page of people or reasons begins, or the one before; from the last on to the first."""
-    pages = -(-len(act_view.listed(state)) // MOST)
-    return (state.top // MOST + (1 if on else -1)) % pages * MOST
+    size, total = state.page_rows, len(act_view.listed(state))
+    if on:
+        return state.top + size if state.top + size < total else 0
+    return max(0, state.top - size) if state.top else (total - 1) // size * size
 
 
 def _not_taken(state: Acting, event: Event) -> Msg:
@@ -216,8 +216,9 @@ def _answered(state: Acting, answer: Rows, context: Context) -> Result:
             total = sum((far(row)[1] for row in rows), Decimal(0))
             walked = any(row.get("walker") or row.get("given_to") for row in rows)
             return _walked(state._replace(picked=picked, of=total, walked=walked or not rows))
-        case Rows("people", rows, _):
-            return _found(state, tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows))
+        case Rows("people", rows, known):
+            people = tuple(Person(str(row["user"]), str(row["name"] or row["user"])) for row in rows)
+            return _found(state._replace(known=known), people)
         case Rows("features", rows, _):
             return Turn(state._replace(rejects=bool(rows) and LINE_REJECTION in rows[0]["features"]))
         case Rows("now", rows, _) if state.page == WAIT:
@@ -246,7 +247,9 @@ def _found(state: Acting, people: tuple[Person, ...]) -> Result:
     if not sought:
         return Turn(state, (), Verdict(INFO, msg("act.nobody_known")))
     myself = Person(sought, sought)
-    return Turn(state._replace(people=(myself,), top=0), (), Verdict(ASK, msg("act.unknown_name", name=sought)))
+    return Turn(
+        state._replace(people=(myself,), known=1, top=0), (), Verdict(ASK, msg("act.unknown_name", name=sought))
+    )
 
 
 def _is_called(person: Person, sought: str) -> bool:

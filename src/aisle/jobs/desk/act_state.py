@@ -12,6 +12,9 @@ from aisle.tuples import NamedTuple
 WHAT, WHY, WHO, SURE, WAIT, RESULTS = "what", "why", "who", "sure", "wait", "results"
 """The pages."""
 
+PAGE = 6
+"""People or reasons that any screen shows."""
+
 
 class Person(NamedTuple):
     """Somebody whose the order may become."""
@@ -45,8 +48,12 @@ class Acting(NamedTuple):
     people: tuple[Person, ...] = ()
     sought: str = ""
     """The name that was typed."""
+    known: int = 0
+    """How many have it; no more than can be leafed through are in `people`."""
     top: int = 0
-    """Where the page of people begins."""
+    """Where the page of people or reasons begins."""
+    page_rows: int = PAGE
+    """So many of them the screen has room for."""
     plan: tuple[tuple[str, Deed], ...] = ()
     """What is to be done to each order, once that is sure."""
     undoing: bool = False

@@ -43,9 +43,6 @@ _PROMPTS = {
     "wait": "act.prompt_wait",
 }
 
-PAGE = 6
-"""People on a page."""
-
 
 def told(order: str, deed: Deed, label: str) -> Msg:
     """What was done to one order."""
@@ -67,9 +64,9 @@ def choices(state: Acting) -> tuple[Msg, ...]:
         case "what":
             return tuple(msg(NAMES[kind]) for kind in OF_ORDERS)
         case "why":
-            return tuple(raw(reason.words) for reason in state.reasons[state.top : state.top + PAGE])
+            return tuple(raw(reason.words) for reason in state.reasons[state.top : state.top + state.page_rows])
         case "who":
-            return tuple(raw(person.name) for person in state.people[state.top : state.top + PAGE])
+            return tuple(raw(person.name) for person in state.people[state.top : state.top + state.page_rows])
         case "sure":
             return (msg("act.yes"), msg("act.no"))
     return ()
@@ -77,7 +74,7 @@ def choices(state: Acting) -> tuple[Msg, ...]:
 
 def has_more(state: Acting) -> bool:
     """Whether there are more people or reasons than a page has."""
-    return len(listed(state)) > PAGE
+    return len(listed(state)) > len(choices(state))
 
 
 def listed(state: Acting) -> tuple[object, ...]:
@@ -96,6 +93,8 @@ def view(state: Acting) -> View:
         lines=_lines(state),
         choices=choices(state),
         hints=(*PAGES, BACK) if has_more(state) else (BACK,),
+        first=state.top,
+        of=max(len(listed(state)), state.known if state.page == "who" else 0),
     )
 
 

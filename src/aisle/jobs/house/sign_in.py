@@ -37,6 +37,8 @@ class SigningIn(NamedTuple):
     """Nobody of that name is known: going on under it is the one choice."""
     earlier: tuple[str, ...] = ()
     """What was said before and nobody knew either: the badge or name, it may be, of somebody who is not here yet."""
+    known: int = 0
+    """How many it could be; no more than are offered are in `people`."""
     thing: Meaning | None = None
     """What was said last is known as this, and is asked about as a name."""
 
@@ -75,10 +77,10 @@ class SignInJob:
                 return Turn(state._replace(thing=thing), (_people(_code(thing))._replace(id=_THING),))
             case Text(text) | Unknown(text):
                 return self._ask(state, text)
-            case Rows("people", rows, _):
+            case Rows("people", rows, known):
                 people = tuple(_person(row) for row in rows)
                 # A badge that was scanned before the store's people were here is taken when they come.
-                return _by_badge(rows) or self._answer(state, people)
+                return _by_badge(rows) or self._answer(state._replace(known=known), people)
             case Rows(id_, rows, _) if id_ == _THING and state.thing:
                 return self._is_thing(state._replace(thing=None), state.thing, tuple(map(_person, rows)))
             case Rows(id_, rows, _) if id_.startswith(_EARLIER):
@@ -114,7 +116,8 @@ class SignInJob:
         if len(people) == 1:
             return self._one(people[0], asked)
         if people:
-            return Turn(SigningIn(asked, people), (), Verdict(ASK, msg("sign_in.which", asked=asked)))
+            some = SigningIn(asked, people, known=state.known)
+            return Turn(some, (), Verdict(ASK, msg("sign_in.which", asked=asked)))
         if len(asked.strip()) < 2:
             return Turn(SigningIn(), (), Verdict(WRONG, msg("sign_in.short", asked=asked)))
         myself = Person(asked.strip(), asked.strip())
@@ -142,6 +145,7 @@ class SignInJob:
             lines=() if state.people else (Line("note", msg("sign_in.note")),),
             choices=choices,
             hints=(Hint("q", msg("hint.quit")),),
+            of=state.known,
         )
 
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from aisle.errors import StorageError
 from aisle.jobs.base import Changed, Resumed, listens, shows_written
-from aisle.jobs.view import Frame, ListWindow, Msg
+from aisle.jobs.view import Frame, ListWindow, Msg, Step
 from aisle.local.db import Gone
 from aisle.local.host.troubles import why_of
 from aisle.local.session.desk import Desk
@@ -69,7 +69,8 @@ class Session(Desk):
         """The screen has another size: lists ask for as many rows as it can show."""
         self._begin()
         self._size = Size(columns, rows)
-        if isinstance(view(self), ListWindow) or listens(self._stack.top.job):
+        shown = view(self)
+        if isinstance(shown, ListWindow) or (isinstance(shown, Step) and shown.of) or listens(self._stack.top.job):
             # What it shows is wanted again; nothing has happened that is to be kept.
             self._absorb(self._stack.feed(Resumed(), self._context())._replace(wishes=()), "")
         self._commit()

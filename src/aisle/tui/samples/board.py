@@ -193,6 +193,13 @@ def act_who(text: str) -> Frame:
     return _frame(ActJob().view(state), Verdict(ASK, msg("act.unknown_name", name=text or "Benn")))
 
 
+def act_who_many(text: str) -> Frame:
+    """There are more people than any screen has room for."""
+    people = tuple(Person(f"U{at}", f"{text or name} {at}") for at, name in enumerate(("Ben Okafor", "Carla") * 30))
+    state = _acting(text, page="who", kind=CLAIM, people=people, known=75, top=6)
+    return _frame(ActJob().view(state), None)
+
+
 def act_sure(text: str) -> Frame:
     """It is handed over though something is missing."""
     return _frame(ActJob().view(_acting(text, page="sure", kind=FINISH)))
@@ -346,6 +353,7 @@ BOARD = (
     ("act.what", "many", act_what),
     ("act.why", "reject", act_why),
     ("act.who", "claim", act_who),
+    ("act.who", "many", act_who_many),
     ("act.sure", "finish", act_sure),
     ("act.sure", "claim", act_sure_many),
     ("act.sure", "reject", act_sure_why),

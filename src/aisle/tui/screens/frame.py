@@ -184,8 +184,12 @@ def _rule(view: View, box: Box) -> Line:
 
 
 def _progress(view: Step) -> Msg | None:
+    """How far it is; else which of the choices are in sight, where not all are."""
     if view.total <= Decimal(0):
-        return None
+        last = view.first + len(view.choices)
+        return (
+            msg("list.range", first=view.first + 1, last=last, total=view.of) if view.of > len(view.choices) else None
+        )
     return msg("frame.progress", done=view.done, total=view.total)
 
 
