@@ -173,3 +173,32 @@ def test_each_row_of_a_tall_list_says_all_that_is_needed_first_on_the_narrowest_
     for at in range(5):
         line = next(index for index, text in enumerate(shown) if text.startswith(f"{at + 1} {names[at][:4]}"))
         assert shown[line + 1].split() == [f"…118{at}", str(at), "of", "158"]
+
+
+def _columns(*blocks: tuple[str, int]) -> list[list[str]]:
+    """What stands in each column of a page with blocks of so many rows."""
+    view = Detail(
+        "lookup.product",
+        msg("raw", text="A page"),
+        msg("raw", text="Read"),
+        blocks=tuple(
+            Block(msg("raw", text=title), tuple((msg("raw", text=f"{title} {at}"),) for at in range(rows)))
+            for title, rows in blocks
+        ),
+    )
+    lines = plain(paint(Frame(view, Link("live")), 80, 24))[3:-6]
+    return [[line[first : first + 39].strip() for line in lines] for first in (1, 40)]
+
+
+def test_what_goes_on_in_the_next_column_has_its_title_there() -> None:
+    left, right = _columns(("Places", 2), ("Stores", 20), ("About", 20))
+    assert (left[3], left[4]) == ("Stores", "Stores 0")
+    at = left.index(max((line for line in left if line.startswith("Stores ")), key=lambda line: int(line[7:])))
+    assert (right[0], right[1]) == ("Stores", f"Stores {int(left[at][7:]) + 1}")
+
+
+def test_what_fits_into_one_column_is_not_broken_where_that_costs_no_page_and_no_row() -> None:
+    rows = sum(map(bool, _columns(("Places", 20), ("Stores", 20))[0]))
+    left, right = _columns(("Places", rows - 3), ("About", rows - 1), ("Codes", 9))
+    assert not any(line.startswith("About") for line in left)
+    assert (right[0], right[rows - 1]) == ("About", f"About {rows - 2}")

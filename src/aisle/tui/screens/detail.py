@@ -323,11 +323,26 @@ def _whole_columns(blocks: Sequence[list[Unit]], count: int, rows: int) -> list[
 
 
 def _broken_columns(blocks: Sequence[list[Unit]], count: int, rooms: Sequence[int]) -> list[list[Line]]:
-    """Blocks go on in the next column; a title never stands alone at the foot, and is said again on the next page.
-    Beside it there is a blank line in its place, so that rows stand in line."""
+    """Blocks on as many pages as they need. Side by side each is in one column, where that takes no more pages and
+    the first of them shows no less."""
+    broken, most = _laid(blocks, count, rooms)
+    kept, shown = _laid(blocks, count, rooms, whole=True) if count > 1 else (broken, most)
+    return kept if shown >= most and (len(kept) - 1) // count <= (len(broken) - 1) // count else broken
+
+
+def _laid(
+    blocks: Sequence[list[Unit]], count: int, rooms: Sequence[int], *, whole: bool = False
+) -> tuple[list[list[Line]], int]:
+    """Blocks go on in the next column, those that it has room for as a `whole` begin there; a title never stands alone
+    at the foot, and is said again over what goes on. With it how many rows the first page has."""
     columns: list[list[Line]] = [[]]
+    shown = 0
     for units in blocks:
         title = units[0].lines if units and units[0].title >= 0 else []
+        height = sum(len(unit.lines) for unit in units)
+        over = len(columns[-1]) + height - rooms[0 if len(columns) <= count else 1]
+        if whole and columns[-1] and over > 0 and height <= rooms[0 if len(columns) < count else 1]:
+            columns.append([])
         for at, unit in enumerate(units):
             rows = rooms[0 if len(columns) <= count else 1]
             needed = len(unit.lines)
@@ -335,10 +350,10 @@ def _broken_columns(blocks: Sequence[list[Unit]], count: int, rooms: Sequence[in
                 needed += len(units[1].lines)
             if columns[-1] and len(columns[-1]) + needed > rows:
                 rows = rooms[0 if len(columns) < count else 1]
-                head = [*title] if len(columns) % count == 0 else [[] for _ in title]
-                columns.append(head if at and rows > len(title) + len(unit.lines) else [])
+                columns.append([*title] if at and rows > len(title) + len(unit.lines) else [])
             columns[-1] += unit.lines
-    return [column[: rooms[0 if at < count else 1]] for at, column in enumerate(columns)]
+            shown += unit.title < 0 and len(columns) <= count
+    return [column[: rooms[0 if at < count else 1]] for at, column in enumerate(columns)], shown
 
 
 # The map
