@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import re
 
-from aisle.jobs.view import ListWindow, Msg, Row, raw
+import pytest
+
+from aisle.jobs import JOBS
+from aisle.jobs.base import Context, Opened, Query
+from aisle.jobs.view import Frame, Link, ListWindow, Msg, Row, raw
+from aisle.local.session.terms import Size
 from aisle.tui.catalogue import Voice
+from aisle.tui.screens.frame import in_sight, paint
 from aisle.tui.screens.list_window import body
+from aisle.tui.screens.painted import plain
 from aisle.tui.screens.step import Box
 
 
@@ -78,3 +85,19 @@ def test_a_name_of_which_its_columns_leave_too_little_has_a_line_of_its_own_wher
     assert [line.split()[-1] for line in legible] == ["Stock", "57", "3"]
     many = drawn(40, "Supplier|Delivery|Came|Due", *deliveries * 4)
     assert len(many) == 1 + 4 * len(deliveries)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 30), (200, 50)])
+@pytest.mark.parametrize("job", ["home", "logs"])
+def test_a_page_of_a_long_list_is_full(job: str, size: tuple[int, int]) -> None:
+    context = Context(now="2026-11-20T10:00:00.000Z", rows=Size(*size).listed, aside=Size(*size).aside)
+    turn = JOBS[job].step(JOBS[job].begin(), Opened({}), context)
+    wanted = next(effect.args["size"] for effect in turn.effects if isinstance(effect, Query) and "size" in effect.args)
+    view = JOBS[job].view(turn.state)
+    assert isinstance(view, ListWindow)
+    rows = tuple(Row(str(at), (raw(f"row {at} of them"),)) for at in range(wanted))
+    frame = Frame(view._replace(heads=(raw("Row"),), rows=rows, total=99), Link("live", 1.0), store="1", user="Anna")
+    assert in_sight(frame, *size, wanted) == wanted
+    shown = [line.partition("│")[0].strip() for line in plain(paint(frame, *size))]
+    under = shown[shown.index(f"row {wanted - 1} of them") + 1 :]
+    assert under.index(next(filter(None, under))) <= 1 + (job != "home" or size != (80, 24))

@@ -298,6 +298,8 @@ class Context(NamedTuple):
     sight: int = 99
     """So many of them are in sight, when somebody leads through a list: long words of a menu, and a long answer, leave
     room for fewer."""
+    aside: int = 0
+    """So many more of them a list has whose commands stand beside it, on a wide screen."""
 
 
 class Job(Protocol[S]):

@@ -64,10 +64,11 @@ class Window(Protocol):
 W = TypeVar("W", bound=Window)
 
 
-def room(context: Context) -> int:
-    """How many rows a window may ask for where no menu stands under the list; no more than somebody who goes on from
-    here has seen of it."""
-    return min(context.rows + (1 if context.rows > 1 else 0), context.sight)
+def room(context: Context, *, bars: bool = False) -> int:
+    """How many rows a window may ask for where one line of commands stands under the list, or beside it, where its rows
+    have no `bars`; no more than somebody who goes on from here has seen of it."""
+    more = 0 if bars else context.aside
+    return min(context.rows + (1 if context.rows > 1 else 0) + more, context.sight)
 
 
 def arrived(state: W, rows: tuple[Any, ...], total: int) -> W:

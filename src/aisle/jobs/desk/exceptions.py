@@ -103,7 +103,7 @@ def _look(state: Exceptions, context: Context) -> tuple[Effect, ...]:
 
 def _list(state: Exceptions, context: Context) -> Query:
     args = {"now": context.now, "minutes": context.policy.stuck_minutes} if state.kind == "stuck" else {}
-    return window.search("list", state.kind, args, state.first, room(context))
+    return window.search("list", state.kind, args, state.first, room(context, bars=bool(args)))
 
 
 def _answered(state: Exceptions, answer: Rows, context: Context) -> Result:

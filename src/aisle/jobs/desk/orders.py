@@ -109,8 +109,8 @@ class OrdersJob:
             case Closed("act", answer):
                 return _acted(state, answer, context)
             case Closed() | Resumed():
-                ask = _ask(state, context, stays=True, fills=state.size != room(context))
-                return Turn(state._replace(size=room(context)), (ask, _views(context)))
+                ask = _ask(state, context, stays=True, fills=state.size != room(context, bars=True))
+                return Turn(state._replace(size=room(context, bars=True)), (ask, _views(context)))
             case Back():
                 return _back(state, context)
         if state.page:
@@ -120,7 +120,7 @@ class OrdersJob:
 
 def _opened(state: Board, args: Mapping[str, Any], context: Context) -> Result:
     state = state._replace(filter=filter_of(args["filter"])) if args.get("filter") else state
-    state = state._replace(size=room(context))
+    state = state._replace(size=room(context, bars=True))
     return Turn(state, (_ask(state, context), _views(context), Wish("orders"), Wish("logs")))
 
 
@@ -136,7 +136,7 @@ def _ask(state: Board, context: Context, *, stays: bool = False, fills: bool = F
         args |= {"anchor": state.rows[at].number, "row": at, "fills": fills}
     elif state.rows:
         args["near"] = {"order_number": state.rows[0].number, "position": state.rows[0].position}
-    return Query("board", "board", {**args, "first": state.first, "size": room(context)}, live=True)
+    return Query("board", "board", {**args, "first": state.first, "size": room(context, bars=True)}, live=True)
 
 
 def _anew(state: Board, context: Context) -> Result:
@@ -192,7 +192,7 @@ def _said(state: Board, event: Event, context: Context) -> Result:
         case Move(key):
             return _moved(state, key, context)
         case Command("n" | "p" as letter):
-            paged = window.paged(state, letter, room(context))
+            paged = window.paged(state, letter, room(context, bars=True))
             return Turn(paged, (_ask(paged, context),)) if state.total else Turn(state)
         case Command(letter):
             return _command(state, letter, context)
@@ -211,7 +211,7 @@ def _said(state: Board, event: Event, context: Context) -> Result:
 def _moved(state: Board, key: str, context: Context) -> Result:
     if not state.total:
         return Turn(state)
-    moved = window.moved(state, key, room(context))
+    moved = window.moved(state, key, room(context, bars=True))
     inside = moved.first == state.first
     return Turn(moved if inside else moved._replace(moving=True), () if inside else (_ask(moved, context),))
 
@@ -317,7 +317,7 @@ def _choices(state: Board) -> int:
 
 
 def _page(state: Board, page: str, context: Context, field: str = "") -> Result:
-    return Turn(state._replace(page=page, field=field, top=0, size=room(context)))
+    return Turn(state._replace(page=page, field=field, top=0, size=room(context, bars=True)))
 
 
 def _setting(state: Board, event: Event, context: Context) -> Result:
@@ -326,7 +326,9 @@ def _setting(state: Board, event: Event, context: Context) -> Result:
             return _set(state, choice + state.top, context)
         case Command("n") if state.page != "name":
             on = state.top + state.size
-            return Turn(state._replace(top=on if on < len(orders_view.choices(state)) else 0, size=room(context)))
+            return Turn(
+                state._replace(top=on if on < len(orders_view.choices(state)) else 0, size=room(context, bars=True))
+            )
         case Thing(meanings) if state.field == "reference":
             return _setting(state, Unknown(meanings[0].code or meanings[0].key), context)
         case Text(text) | Unknown(text) if state.field == "reference":

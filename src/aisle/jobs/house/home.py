@@ -45,6 +45,9 @@ from aisle.scan.meaning import (
     Unknown,
 )
 
+LOW = 7
+"""Rows of a list on a screen on which the menu takes more lines than the commands of other lists."""
+
 Result = Turn[Home]
 
 
@@ -256,7 +259,7 @@ def _does(state: Home, effect: Effect, context: Context, sure: bool) -> Result:
 
 def _size(context: Context) -> int:
     """How many orders a page has: as many as are in sight over the menu, so that none falls between two pages."""
-    return min(context.rows, context.sight)
+    return window.room(context) if context.rows > LOW else min(context.rows, context.sight)
 
 
 def _query(state: Home, context: Context) -> Query:

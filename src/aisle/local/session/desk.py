@@ -309,5 +309,6 @@ class Desk(ABC):
                 policy=self._terms.policy,
                 rows=self._size.listed,
                 terminal=self._terms.terminal,
+                aside=self._size.aside,
             )
         return self._known

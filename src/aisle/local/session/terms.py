@@ -31,6 +31,12 @@ CURSOR = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter"})
 _LIST_FRAME = ((22, 14), (17, 13), (11, 11), (0, 6))
 """(rows of the screen from which, rows that a list screen needs for all but the list)."""
 
+_FOOT = 3
+"""Of those, the ones for the commands under a list."""
+
+_WIDE, _ROOMY = 102, 20
+"""From so many columns on they stand beside it; on fewer rows there is nothing to be won."""
+
 
 class Rooms(NamedTuple):
     """What a session works with; opened by aisle.local.session.opening."""
@@ -51,6 +57,11 @@ class Size(NamedTuple):
     def listed(self) -> int:
         """How many rows of a list it shows."""
         return list_rows(self.rows) if any(self) else 12
+
+    @property
+    def aside(self) -> int:
+        """How many more of them it shows where commands stand beside the list."""
+        return _FOOT if self.columns >= _WIDE and self.rows >= _ROOMY else 0
 
 
 class Terms(NamedTuple):
