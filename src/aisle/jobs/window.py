@@ -118,8 +118,8 @@ def said(
 
 def typing(state: W, text: str, letters: str = "", numbered: int | None = None) -> W | None:
     """Find as you type: the window on what is being typed, or None where that changes nothing. What may become a number
-    of the list or a command is no search yet, so that the page stays; `letters` beside those of every list. Where digits
-    have found something already, more of them go on with it, however many they are."""
+    of the list or a command is no search yet, so that the page stays; `letters` beside those of every list. Where
+    digits have found something already, more of them go on with it, however many they are."""
     choices = numbered_rows(state) if numbered is None else numbered
     goes_on = len(text) > LONGEST_TAIL and text.isdecimal() and bool(state.typed) and text.startswith(state.typed)
     typed = "" if is_command(text, f"bh{LETTERS}{letters}", choices) and not goes_on else text
