@@ -91,7 +91,9 @@ class Sheet(NamedTuple):
     attention: str = ""
     stock: Decimal = Decimal(0)
     is_stocked: bool = False
-    """The store's stock list has it."""
+    """The store's stock list has it, and says how much."""
+    keeps_none: bool = False
+    """No stock is kept of it, in this store and elsewhere: what is estimated of it says nothing."""
     age: Decimal = UNKNOWN
     """Seconds since the estimate of its stock was made."""
     counted: str = ""
@@ -125,7 +127,8 @@ def sheet(row: Mapping[str, Any], now: str) -> Sheet:
         decimal=bool(row.get("allow_decimal")),
         attention=str(row.get("attention_codes") or row.get("attention_code") or ""),
         stock=number(stock),
-        is_stocked=stock is not None,
+        is_stocked=stock is not None and row.get("is_stock") is not False,
+        keeps_none=row.get("is_stock") is False,
         age=age_of(row.get("most_likely_datetime"), now),
         counted=str(row.get("last_counted_datetime") or ""),
         delivery=str(row.get("next_delivery_datetime") or ""),

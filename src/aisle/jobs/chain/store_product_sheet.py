@@ -62,6 +62,8 @@ class StoreProduct(NamedTuple):
     age: Decimal = UNKNOWN
     """Seconds since the service said so."""
     stock: Decimal = Decimal(0)
+    keeps_none: bool = False
+    """No stock is kept of it."""
     original_min: Decimal | None = None
     original_max: Decimal | None = None
     percentage: Decimal = Decimal(0)
@@ -117,6 +119,7 @@ def store_product(row: Mapping[str, Any], now: str) -> StoreProduct:
         is_ranged=bool(row.get("is_ranged")),
         age=age_of(row.get("read_at"), now),
         stock=number(row.get("most_likely_quantity")),
+        keeps_none=row.get("is_stock") is False,
         original_min=_known(row.get("original_min")),
         original_max=_known(row.get("original_max")),
         percentage=number(row.get("edit_min_max_percentage")),

@@ -161,7 +161,8 @@ def _page(state: Page) -> Detail:
     elif not product.is_ranged:
         lines.append(Line("note", msg("store_product.not_ranged")))
     else:
-        lines.append(Line("quantity", msg("lookup.stock", stock=product.stock)))
+        stock = msg("lookup.no_stock") if product.keeps_none else msg("lookup.stock", stock=product.stock)
+        lines.append(Line("quantity", stock))
         lines += [Line("note", msg("store_product.no_role"))] if not product.may else []
         blocks = _blocks(product, state.coming)
     lines += [Line("note", note) for note in _notes(product)]
@@ -199,10 +200,14 @@ def _blocks(product: StoreProduct, coming: Iterable[Coming]) -> tuple[Block, ...
         ),
         *_fixed(product),
         Block(msg("store_product.moments"), (*coming_rows(coming), *_moments(product)), tight=True),
-        Block(msg("store_product.stock"), tuple((raw(name), about(quantity)) for name, quantity in product.pools)),
+        Block(msg("store_product.stock"), _pools(product)),
         Block(msg("store_product.changes"), tuple(_said(said) for said in product.said[:SHOWN])),
         Block(msg("lookup.about_it"), _facts(product)),
     )
+
+
+def _pools(product: StoreProduct) -> tuple[Cells, ...]:
+    return () if product.keeps_none else tuple((raw(name), about(quantity)) for name, quantity in product.pools)
 
 
 def _row(product: StoreProduct, field: Field) -> Cells:

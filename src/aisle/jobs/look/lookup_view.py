@@ -49,7 +49,7 @@ def page(state: Lookup) -> Detail:
         prompt=_prompt(state),
         lines=tuple(lines),
         blocks=tuple(
-            block for block in (*here, around_block(state.around), _orders(state.holders), *after) if block.rows
+            block for block in (*here, around_block(state.around, sheet), _orders(state.holders), *after) if block.rows
         ),
         page=state.page,
         choices=tuple(_way(way) for way in state.ways),
@@ -106,7 +106,9 @@ def aged(title: Msg, age: Decimal) -> Msg:
 
 
 def _here(sheet: Sheet) -> tuple[Block, ...]:
-    """Places and pools."""
+    """Places and pools, of what has a stock."""
+    if sheet.keeps_none:
+        return ()
     return (
         Block(msg("lookup.places"), _places(sheet)),
         Block(msg("lookup.pools"), tuple(
@@ -156,7 +158,7 @@ def _facts(sheet: Sheet, product: str) -> tuple[Cells, ...]:
         ("fact.unit", raw(sheet.unit), sheet.unit),
         ("fact.attention", raw(sheet.attention), sheet.attention),
         ("fact.counted", msg("moment", at=sheet.counted), sheet.counted),
-        ("fact.estimated", msg("today.ago", seconds=str(sheet.age)), sheet.age >= 0),
+        ("fact.estimated", msg("today.ago", seconds=str(sheet.age)), sheet.age >= 0 and not sheet.keeps_none),
         ("fact.ends", msg("moment", at=sheet.gone_since), sheet.gone_since),
         ("fact.referral", raw(sheet.referral), sheet.referral),
     )
@@ -176,8 +178,10 @@ def _unit(unit: Unit) -> Msg:
     return msg("lookup.unit", quantity=unit.quantity, name=unit.name)
 
 
-def around_block(around: Around) -> Block:
-    """Stores and warehouses around, from whatever is known, however old that is."""
+def around_block(around: Around, sheet: Sheet | None = None) -> Block:
+    """Stores and warehouses around, from whatever is known, however old that is; nothing of what has no stock."""
+    if sheet and sheet.keeps_none:
+        return Block(msg("lookup.around"), ())
     if around.refused:
         return Block(msg("lookup.around"), ((msg("lookup.around_refused"),),))
     if around.age < 0:

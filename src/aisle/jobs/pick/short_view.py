@@ -17,7 +17,7 @@ def view(state: Shortage) -> Detail:
     """The page of a phase."""
     blocks: tuple[Block, ...] = () if state.sure else (_asks(state),)
     if state.phase == "ways":
-        blocks = (_ways(state), around_block(state.around), *_others(state))
+        blocks = (_ways(state), around_block(state.around, state.sheet), *_others(state))
     return Detail(
         name=f"short.{state.phase}",
         title=_title(state),
@@ -65,7 +65,7 @@ def _missing(state: Shortage) -> Msg:
 
 
 def _around(state: Shortage) -> Msg | None:
-    if state.around.refused or state.around.age < 0:
+    if state.around.refused or state.around.age < 0 or (state.sheet and state.sheet.keeps_none):
         return None
     stores = (near.quantity for near in state.around.stores if near.quantity > 0 and not near.is_warehouse)
     return msg("short.around", quantity=sum(stores, Decimal(0)))

@@ -78,7 +78,11 @@ SELECT l.in_hand FROM line l INDEXED BY line_in_hand JOIN orders o ON o.order_nu
 WHERE l.product_number = ? AND l.in_hand > 0 AND o.state < 2
 """
 
-_STOCK = "SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.value"
+_STOCK = """
+SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.value
+WHERE ifnull(s.raw ->> 'is_stock', 1) <> 0
+"""
+"""How much there is of these, as far as any stock is kept of them."""
 
 
 def search(cache: apsw.Connection, args: Mapping[str, Json]) -> Found:

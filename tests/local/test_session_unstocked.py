@@ -1,0 +1,52 @@
+"""What no stock is kept of, on the pages that say of other products how much there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.jobs.view import Detail, Frame, ListWindow
+from aisle.local.host.home import Home
+from tests.local import goods
+from tests.local.test_session import BARCODES, _writer, at, home, say
+
+__all__ = ["home"]
+
+
+@pytest.fixture(autouse=True)
+def carried(home: Home) -> None:
+    """The second product of the order is a service, of which the stock list counts nothing."""
+    with _writer(home) as cache:
+        cache.put_stock([goods.stock("P1", 7), goods.stock("P2", 0, is_stock=False, most_likely_pool_1=0)])
+        cache.put_surrounding("P2", [{"store_number": "0002", "most_likely_quantity": 0}], 1.0)
+
+
+def ids(frame: Frame) -> set[str]:
+    """All that the page says."""
+    assert isinstance(frame.view, Detail)
+    texts = [line.text for line in frame.view.lines] + [block.title for block in frame.view.blocks]
+    found = texts + [cell for block in frame.view.blocks for row in block.rows for cell in row]
+    return {text.id for text in found}
+
+
+@pytest.mark.parametrize(
+    ("way", "says"),
+    [
+        ((f"?{BARCODES[1]}",), {"lookup.no_stock"}),
+        ((f"?{BARCODES[1]}", "e"), {"lookup.no_stock"}),
+        (("4102", "s"), set()),
+    ],
+    ids=["product", "in this store", "short"],
+)
+def test_of_what_no_stock_is_kept_no_quantity_is_said(home: Home, way: tuple[str, ...], says: set[str]) -> None:
+    with at(home, user="U1") as session:
+        found = ids(say(session, *way))
+        assert says <= found
+        assert not {"lookup.stock", "lookup.pools", "lookup.around_none", "lookup.around"} & found
+
+
+def test_a_list_leaves_its_quantity_out(home: Home) -> None:
+    with at(home, user="U1") as session:
+        view = say(session, "2", "product").view
+        assert isinstance(view, ListWindow)
+        stock = {row.key: row.cells[1].id for row in view.rows}
+        assert (stock["P1"], stock["P2"]) == ("lookup.about", "raw")
