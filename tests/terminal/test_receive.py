@@ -224,6 +224,7 @@ def test_at_a_service_that_implements_the_document_alone(served: Served, tmp_pat
     app.take("P2", "receive.goods", "receive.taken")
     app.take("u", "receive.goods", "receive.undone_scan")
     app.take("u", "receive.goods", "receive.undone")
+    app.take("u", "receive.goods", "receive.undone_scan")
     app.take("4*P1", "receive.goods", "receive.taken")
     app.take("2*P2", "receive.goods", "receive.taken")
     app.take("d", "receive.delivery", "receive.closed")

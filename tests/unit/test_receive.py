@@ -220,11 +220,28 @@ def test_each_step_is_undone_by_its_opposite() -> None:
     assert hand.say("u") == "receive.undone"
     assert hand.entries() == [("P1", 1, -1, "A-1")]
     assert hand.store.received("D-1", "P1") == 0
+    assert hand.say("u") == "receive.undone_scan"
+    assert hand.state.item is None
     assert hand.say("u") == "receive.nothing_to_undo"
     hand.say("P1", "=10", "P2")
     hand.say("u", "u")
     assert hand.entries() == [("P1", 1, -6, "DOCK"), ("P1", 3, -4, "DOCK")]
     assert not any(hand.store.booked.values())
+
+
+def test_goods_that_were_put_at_a_wrong_place_are_in_hand_again_and_go_to_another() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "=5", "A-1")
+    assert hand.say("u") == "receive.undone"
+    assert hand.state.item is not None
+    assert (hand.state.item.product, hand.state.item.quantity) == ("P1", Decimal(5))
+    assert hand.say("A-2") == "receive.put"
+    assert hand.store.received("D-1", "P1") == 5
+    assert [place for *_, place in hand.entries()] == ["A-2"]
+    assert hand.say("u") == "receive.undone"
+    assert hand.say("u") == "receive.undone_scan"
+    assert hand.state.item is None
+    assert hand.say("P1") == "receive.taken"
 
 
 def test_why_not_offers_ways_on() -> None:

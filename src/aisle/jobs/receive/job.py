@@ -61,7 +61,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 6
+    version = 7
     journalled = True
 
     def begin(self) -> Receiving:

@@ -74,6 +74,7 @@ class Did(NamedTuple):
 
     label: str
     before: Item | None = None
+    """What was in hand before it."""
     entries: tuple[Entry, ...] = ()
     at: str = ""
     """When they were booked: the moment of their entries in the log."""

@@ -282,7 +282,7 @@ def booked(state: Receiving, place: str, context: Context) -> Result:
         return Turn(_unhanded(state))
     entries = allotted(state, item, place)
     state = lines_after(_unhanded(state), entries, item.label)
-    state = remember(state, Did(item.label, entries=entries, at=context.now))
+    state = remember(state, Did(item.label, item, entries, context.now))
     return Turn(state, (write(state, entries, context),))
 
 
@@ -310,7 +310,8 @@ def to_place(state: Receiving, place: str, context: Context) -> Result:
 
 
 def undo(state: Receiving, context: Context) -> Result:
-    """The last step: a scan is taken out of the hand again; what was booked is taken back by its opposite."""
+    """The last step: a scan is taken out of the hand again; what was booked is taken back by its opposite, and is in
+    hand again: where it goes is open, and the step before it is how many came."""
     if not state.history:
         return told(state, WRONG, "receive.nothing_to_undo")
     did, state = state.history[-1], state._replace(history=state.history[:-1])
@@ -321,5 +322,8 @@ def undo(state: Receiving, context: Context) -> Result:
         return told(state, GOOD, "receive.undone_scan", label=did.label, quantity=quantity)
     quantity = sum((entry.quantity for entry in did.entries), ZERO)
     state = lines_after(state, did.entries, did.label, sign=-1)
+    if did.before:
+        came = Did(did.label, did.before._replace(quantity=ZERO))
+        state = remember(state._replace(item=did.before), came)
     back = write(state, did.entries, context, sign=-1)
     return told(state, GOOD, "receive.undone", back, label=did.label, quantity=quantity)

@@ -171,7 +171,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.left": ("Booked", "Booked; {delivery:~} can go on later"),
     "receive.forgotten": ("{quantity} forgotten", "{quantity} of {label:~} forgotten, nothing was booked"),
     "receive.undone_scan": ("Undone: {quantity}", "Undone: {quantity} of {label:~} in hand"),
-    "receive.undone": ("Back: {quantity}", "Undone: {quantity} of {label:~} not received"),
+    "receive.undone": ("In hand: {quantity}", "Undone: {quantity} of {label:~} not received; in hand"),
     "receive.nothing_to_undo": ("Nothing to undo", "There is nothing to undo"),
     "receive.refused": ("Not booked!", "Not booked: {why:~}", "The service refused {label:~}: {why:~}"),
 }

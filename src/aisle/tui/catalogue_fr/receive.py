@@ -171,7 +171,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.left": ("Noté", "Noté ; {delivery:~} peut continuer plus tard"),
     "receive.forgotten": ("Oublié : {quantity}", "Oublié : {quantity} de {label:~}, rien n'a été noté"),
     "receive.undone_scan": ("Annulé : {quantity}", "Annulé : {quantity} de {label:~} en main"),
-    "receive.undone": ("Retour : {quantity}", "Annulé : {quantity} de {label:~} pas reçu"),
+    "receive.undone": ("En main : {quantity}", "Annulé : {quantity} de {label:~} pas reçu ; en main"),
     "receive.nothing_to_undo": ("Rien à annuler", "Il n'y a rien à annuler"),
     "receive.refused": ("Pas noté !", "Pas noté : {why:~}", "Le serveur a refusé {label:~} : {why:~}"),
 }

@@ -171,7 +171,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.left": ("Geboekt", "Geboekt; {delivery:~} kan later verder"),
     "receive.forgotten": ("{quantity} vergeten", "{quantity} van {label:~} vergeten, er is niets geboekt"),
     "receive.undone_scan": ("Ongedaan: {quantity}", "Ongedaan: {quantity} van {label:~} in de hand"),
-    "receive.undone": ("Terug: {quantity}", "Ongedaan: {quantity} van {label:~} niet ontvangen"),
+    "receive.undone": ("In de hand: {quantity}", "Ongedaan: {quantity} van {label:~} niet ontvangen; in de hand"),
     "receive.nothing_to_undo": ("Kan niet terug", "Er valt niets ongedaan te maken"),
     "receive.refused": ("Niet geboekt!", "Niet geboekt: {why:~}", "De server weigerde {label:~}: {why:~}"),
 }
