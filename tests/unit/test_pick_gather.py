@@ -30,6 +30,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from tests.unit.picks import Hand as Round
 from tests.unit.picks import line
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
@@ -129,9 +130,22 @@ def test_orders_are_scanned_one_after_the_other_and_get_their_totes() -> None:
         "saved": 1,
     }
     assert hand.gathered == ["4101", "4102"]
-    assert hand.state.spots == (3, 4)
+    assert hand.state.stops == (3, 4)
     hand.feed(Command("g"))
     assert hand.start == Start("pick", {"orders": ["4101", "4102"], "totes": {}, "sure": []})
+
+
+def test_two_products_of_one_place_are_two_stops_before_a_round_and_in_it() -> None:
+    orders = book()
+    for number, product in (("4101", "P1"), ("4102", "P2")):
+        (orders[number]["lines"][0]).update(product_number=product, preferred_location_code="A-1")
+        orders[number]["lines"] = orders[number]["lines"][:1]
+    hand = Hand(orders)
+    hand.scan("4101")
+    hand.scan("4102")
+    round_ = Round(orders={number: orders[number]["lines"] for number in ("4101", "4102")})
+    assert round_.verdict is not None
+    assert hand.state.stops[0] == dict(round_.verdict.text.args)["stops"] == 2
 
 
 @pytest.mark.parametrize("said", [Unknown("5"), Thing((Meaning(PRODUCT, "5", "Five", code="5"),))])
@@ -337,7 +351,7 @@ def test_no_sequence_raises_doubles_an_order_or_leaves_no_way_on(sequence: list[
         assert len(set(hand.gathered)) == len(hand.gathered) <= MOST
         assert "4104" not in hand.gathered
         assert hand.view.name == hand.job.at(hand.state)
-        stops, single = hand.state.spots
+        stops, single = hand.state.stops
         assert stops <= single
         assert codec.from_text(Gathering, codec.to_text(hand.state)) == hand.state
         assert hand.verdict is None or hand.verdict.kind in (GOOD, WRONG, ASK, "info")

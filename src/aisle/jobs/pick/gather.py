@@ -52,7 +52,7 @@ class WalkJob:
 
     name = "walk"
     steps: tuple[str, ...] = ("walk",)
-    version = 4
+    version = 5
     journalled = True
 
     def begin(self) -> Gathering:
@@ -156,7 +156,7 @@ def _arrived(state: Gathering, order: str, row: Mapping[str, Any], context: Cont
     state = state._replace(chosen=(*state.chosen[:at], now, *state.chosen[at + 1 :]))
     if not now.known or was.known:
         return Turn(state)
-    stops, single = state.spots
+    stops, single = state.stops
     args = {"tote": LETTERS[at], "order": order}
     return _say(state, GOOD, "walk.added", lines=now.lines, pickup=now.pickup, saved=single - stops, **args)
 
@@ -200,7 +200,7 @@ def _chosen(was: Chosen, row: Mapping[str, Any]) -> Chosen:
         pickup=str(row.get("pickup_date") or ""),
         lines=len(open_) if open_ else int(number(row.get("total_lines"))),
         pieces=sum((Decimal(1) if take.decimal else take.rest for take in open_), Decimal(0)),
-        spots=tuple(dict.fromkeys(take.spot for take in open_)),
+        stops=tuple(dict.fromkeys(take.stop for take in open_)),
         known=bool(row.get("lines_known", True)),
     )
 

@@ -16,8 +16,8 @@ class Chosen(NamedTuple):
     lines: int = 0
     """Lines of it that are still open."""
     pieces: Decimal = Decimal(0)
-    spots: tuple[str, ...] = ()
-    """Where feet would have to go for it alone."""
+    stops: tuple[tuple[str, str, int, str], ...] = ()
+    """The stops that it has alone, as its lines call them (`Take.stop`)."""
     code: str = ""
     """What stands on its tote, if anybody said."""
     known: bool = False
@@ -48,9 +48,9 @@ class Gathering(NamedTuple):
     """Orders of other walks that were given to whoever gathers, and were told of."""
 
     @property
-    def spots(self) -> tuple[int, int]:
+    def stops(self) -> tuple[int, int]:
         """(stops of the one walk, stops of all the single walks)."""
-        return len({spot for each in self.chosen for spot in each.spots}), sum(len(each.spots) for each in self.chosen)
+        return len({stop for each in self.chosen for stop in each.stops}), sum(len(each.stops) for each in self.chosen)
 
     @property
     def numbered(self) -> int:

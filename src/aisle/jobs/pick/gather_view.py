@@ -42,7 +42,7 @@ def _prompt(state: Gathering) -> Msg:
 def _lines(state: Gathering) -> tuple[Line, ...]:
     if not state.chosen:
         return (Line("note", msg("walk.note")),)
-    stops, single = state.spots
+    stops, single = state.stops
     lines = sum(each.lines for each in state.chosen)
     pieces = sum((each.pieces for each in state.chosen), Decimal(0))
     total = msg("walk.total", count=len(state.chosen), lines=lines, pieces=pieces)

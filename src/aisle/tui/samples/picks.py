@@ -224,7 +224,7 @@ def _gathered(text: str, count: int = 3) -> Gathering:
                 f"2026-11-{20 + index}T09:30:00",
                 3 + index,
                 Decimal(9),
-                spots[index],
+                tuple((place, place, 0, "") for place in spots[index]),
                 known=index < 5,
             )
             for index, (order, who) in enumerate(names[:count])
