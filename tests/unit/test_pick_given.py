@@ -158,7 +158,11 @@ def test_who_leaves_with_the_goods_in_hand_is_told() -> None:
 def test_a_place_that_is_none_names_the_pickup_places() -> None:
     hand = done()
     assert hand.feed(Text("PU-1")) == ""
-    assert hand.feed(Rows("pickups", ({"places": ["PU-01", "PU-02"]},), 1)) == "pick.no_pickup"
+    few: dict[str, Any] = {"places": ["PU-01", "PU-02"], "count": 2}
+    assert hand.feed(Rows("pickups", (few,), 1)) == "pick.no_pickup"
+    hand.feed(Text("XX-1"))
+    assert hand.feed(Rows("pickups", ({**few, "count": 6},), 1)) == "pick.no_pickup_more"
+    assert hand.told == "There is no place XX-1. These are 2 of 6 pick-up places:"
     assert hand.feed(Choice(1)) == "pick.put_down"
     assert hand.moves()[-1][-1] == "PU-01"
     hand = done()

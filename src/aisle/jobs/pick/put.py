@@ -58,12 +58,15 @@ def no_place(state: Picking, code: str) -> Result:
 
 
 def told_pickups(state: Picking, row: Mapping[str, Any]) -> Result:
-    """The pick-up places, each a number."""
+    """The pick-up places, each a number; where there are more, how many."""
     code, state = state.asked.key, state._replace(asked=Asked())
     places = [str(place) for place in row.get("places") or ()]
     if not places:
         return wrong(state, "pick.no_place_at_all", code=code)
-    return wrong(state, "pick.no_pickup", *(Way("put_here", place) for place in places), code=code, place=places[0])
+    ways, count = [Way("put_here", place) for place in places], int(row.get("count") or 0)
+    if count > len(places):
+        return wrong(state, "pick.no_pickup_more", *ways, code=code, place=places[0], shown=len(places), count=count)
+    return wrong(state, "pick.no_pickup", *ways, code=code, place=places[0])
 
 
 def _nothing(state: Picking) -> Result:

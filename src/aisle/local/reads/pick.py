@@ -98,13 +98,13 @@ def lying(product: Read, args: Mapping[str, Json]) -> Result:
 
 
 def pickups(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
-    """The places where goods wait for customers: one row with their codes (`places`), those that are most `like` a code
-    first."""
+    """The places where goods wait for customers: one row with the codes of some (`places`), those that are most `like`
+    a code first, and how many there are (`count`)."""
     waiting = [tag for tag, _ in tag_counts(cache) if waits((tag,))]
     found = list(tagged_places(cache, waiting))
     like = _bare(str(args.get("like") or ""))
     found.sort(key=lambda code: (_bare(code) != like, natural(code)))
-    return ([{"places": found[:OFFERED]}], 1) if found else ([], 0)
+    return ([{"places": found[:OFFERED], "count": len(found)}], 1) if found else ([], 0)
 
 
 def _bare(code: str) -> tuple[str, ...]:

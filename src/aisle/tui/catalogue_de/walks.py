@@ -93,6 +93,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Kein Platz {code:~}; {place}?",
         "Es gibt keinen Platz {code:~}. Das sind die Abholplätze:",
     ),
+    "pick.no_pickup_more": (
+        "{code:~}? 1?",
+        "Kein Platz {code:~}; {place}?",
+        "Kein Platz {code:~}. {shown} von {count} Abholplätzen:",
+        "Es gibt keinen Platz {code:~}. Das sind {shown} von {count} Abholplätzen:",
+    ),
     "pick.no_place_at_all": (
         "Kein {code:~}",
         "Kein Platz {code:~}",

@@ -97,6 +97,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "No place {code:~}; {place}?",
         "There is no place {code:~}. These are the pick-up places:",
     ),
+    "pick.no_pickup_more": (
+        "No {code:~}; 1?",
+        "No place {code:~}; {place}?",
+        "No place {code:~}. {shown} of {count} pick-up places:",
+        "There is no place {code:~}. These are {shown} of {count} pick-up places:",
+    ),
     "pick.no_place_at_all": ("No {code:~}", "No place {code:~}", "There is no place {code:~}; scan the label of one"),
     "pick.put_refused": (
         "Not at {place:~}",

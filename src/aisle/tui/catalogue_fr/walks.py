@@ -97,6 +97,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Pas de {code:~} ; {place} ?",
         "Il n'y a pas d'emplacement {code:~}. Voici les lieux de retrait :",
     ),
+    "pick.no_pickup_more": (
+        "Pas {code:~} ; 1 ?",
+        "Pas de {code:~} ; {place} ?",
+        "Pas de {code:~}. {shown} lieux de retrait sur {count} :",
+        "Il n'y a pas d'emplacement {code:~}. Voici {shown} lieux de retrait sur {count} :",
+    ),
     "pick.no_place_at_all": (
         "Pas de {code:~}",
         "Pas de lieu {code:~}",

@@ -89,6 +89,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Geen plek {code:~}; {place}?",
         "Er is geen plek {code:~}. Dit zijn de afhaalplekken:",
     ),
+    "pick.no_pickup_more": (
+        "Geen {code:~}; 1?",
+        "Geen plek {code:~}; {place}?",
+        "Geen plek {code:~}. {shown} van {count} afhaalplekken:",
+        "Er is geen plek {code:~}. Dit zijn {shown} van {count} afhaalplekken:",
+    ),
     "pick.no_place_at_all": (
         "Geen {code:~}",
         "Geen plek {code:~}",
