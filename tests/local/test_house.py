@@ -29,6 +29,7 @@ from aisle.settings.keys import LETTERS, NAMES, fitting_keys
 from aisle.tui.catalogue import Voice
 from aisle.tui.catalogue_parts import messages
 from aisle.tui.samples.registry import SAMPLES
+from aisle.tui.screens.frame import is_whole
 from tests.local import goods
 from tests.local.kit import ANNA
 from tests.local.test_session import BARCODES, ORDER, at, home, say, sent, told
@@ -55,6 +56,24 @@ def spoken(message: Msg, language: str) -> str:
 def picking(session: Session) -> Frame:
     """In the middle of an order."""
     return say(session, "4101", BARCODES[0], BARCODES[1])
+
+
+@pytest.mark.parametrize(("size", "turns"), [((100, 45), False), ((40, 10), True)], ids=["one page", "several"])
+def test_help_names_the_letters_that_turn_pages_where_there_are_several(
+    home: Home, size: tuple[int, int], turns: bool
+) -> None:
+    with at(home, user="U1") as session:
+        session.is_whole = is_whole
+        session.resize(*size)
+        say(session, f"?{BARCODES[1]}")
+        view = say(session, "h").view
+        assert isinstance(view, Detail)
+        letters = {
+            dict(row[0].args)["letter"] for block in view.blocks for row in block.rows if row[0].id == "help.letter"
+        }
+        assert "e" in letters
+        assert ({"n", "p"} <= letters) is turns
+        assert bool({"n", "p"} & letters) is turns
 
 
 @pytest.mark.parametrize("asked", ["h", "H", "AISLE:HELP"])

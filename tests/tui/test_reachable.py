@@ -18,7 +18,7 @@ import pytest
 from aisle.courier.pull import progress
 from aisle.jobs import JOBS
 from aisle.jobs.base import SignIn
-from aisle.jobs.view import Chart, Detail, Frame, ListWindow, View, numbered_rows
+from aisle.jobs.view import PAGING, Chart, Detail, Frame, ListWindow, View, numbered_rows
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.session.asking import Asking
@@ -32,7 +32,6 @@ from aisle.scan.inputs import Line, Typed
 from aisle.settings import LANGUAGES, Settings
 from aisle.tui.catalogue import Voice
 from aisle.tui.samples.registry import SAMPLES, Sample
-from aisle.tui.screens.detail import PAGING
 from aisle.tui.screens.frame import in_sight, paint
 from aisle.tui.screens.painted import plain
 from tests.lengths import tries

@@ -64,6 +64,7 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
         session.open_store = _open_store(settled)
     session.say = _say
     session.in_sight = partial(_in_sight, plain=not (browser or speaks_utf8()))
+    session.is_whole = partial(_is_whole, plain=not (browser or speaks_utf8()))
     session.has_themes = not colourless and (browser is not None or has_many_colours(os.environ))
 
     def painted() -> None:
@@ -102,6 +103,13 @@ def _in_sight(frame: Frame, columns: int, rows: int, size: int, *, plain: bool) 
     from aisle.tui.screens.frame import in_sight
 
     return in_sight(frame, columns, rows, size, plain)
+
+
+def _is_whole(frame: Frame, columns: int, rows: int, *, plain: bool) -> bool:
+    """Whether the terminal shows all of a page at once; asked for help, which no start pays for either."""
+    from aisle.tui.screens.frame import is_whole
+
+    return is_whole(frame, columns, rows, plain)
 
 
 def _settings(arguments: Sequence[str]) -> Loaded:

@@ -88,6 +88,9 @@ ON = Hint("n", msg("hint.page_on"))
 PAGES = (ON, Hint("p", msg("hint.page_back")))
 """Through the pages of what does not fit on one screen."""
 
+PAGING = (*(hint.text.id for hint in PAGES), "browse.rest")
+"""What hints say that mean something only where there is more than one page."""
+
 
 class Step(NamedTuple):
     """One thing to do now."""

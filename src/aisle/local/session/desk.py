@@ -63,6 +63,8 @@ class Desk(ABC):
     """What messages say, for whoever looks for a command by its words."""
     in_sight: Callable[[Frame, int, int, int], int] | None = None
     """How many rows of a list such a screen (columns, rows) shows, of a window that has so many of them."""
+    is_whole: Callable[[Frame, int, int], bool] | None = None
+    """Whether such a screen shows all of a page at once."""
     has_themes = False
     """Whether the terminal has the colours of a theme."""
 

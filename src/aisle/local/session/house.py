@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from aisle.jobs.base import Query, Rows, Start, hides, listens
-from aisle.jobs.view import BACK, Hint, Msg, View, numbered_rows
+from aisle.jobs.view import BACK, PAGING, Hint, Msg, View, numbered_rows
 from aisle.local.session.stack import Level
 from aisle.scan.meaning import Back, Command, Said
 
@@ -69,12 +69,20 @@ def renamed(view: View, shown: Mapping[str, str]) -> View:
 
 
 def opening(
-    name: str, levels: Sequence[Level], shown: Mapping[str, str], tuned: tuple[str, str], *, colours: bool
+    name: str,
+    levels: Sequence[Level],
+    shown: Mapping[str, str],
+    tuned: tuple[str, str],
+    *,
+    colours: bool,
+    whole: bool,
 ) -> Start:
     """What opens a page of the house over these jobs. `shown`: keys of letters that have another one; `tuned`: language
-    and theme of the terminal."""
+    and theme of the terminal; `whole`: all of the page is on the screen."""
     top = levels[-1]
     view = top.job.view(top.state)
+    if whole:
+        view = view._replace(hints=tuple(hint for hint in view.hints if hint.stays or hint.text.id not in PAGING))
     if name == "help":
         args = {
             "step": view.name,

@@ -197,8 +197,8 @@ def _turn_to(desk: Desk, name: str) -> None:
         return
     if is_house(top) and name != "help":
         _leave(desk)
-    tuned = (desk._terms.language, desk._terms.theme)
-    start = opening(name, desk._stack.levels, desk._terms.shown, tuned, colours=desk.has_themes)
+    tuned, whole = (desk._terms.language, desk._terms.theme), _is_whole(desk)
+    start = opening(name, desk._stack.levels, desk._terms.shown, tuned, colours=desk.has_themes, whole=whole)
     desk._absorb(desk._stack.open(start, desk._context()), "")
     desk._verdict = asking.dropped(Command(""), "", desk._verdict, name)
 
@@ -297,6 +297,11 @@ def _see(desk: Desk) -> None:
         seen = desk.in_sight(shown, *desk._size, size)
         if seen < size:
             desk._known = context._replace(sight=seen)
+
+
+def _is_whole(desk: Desk) -> bool:
+    """Whether all of the page is on the screen, as far as anybody can tell."""
+    return desk.is_whole is not None and bool(desk._size.rows) and desk.is_whole(frame(desk), *desk._size)
 
 
 def _is_own_badge(desk: Desk, meanings: Sequence[Meaning]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from aisle.jobs.view import Chart, Msg, Series, msg
+from aisle.jobs.view import PAGING, Chart, Msg, Series, msg
 from aisle.text import fit, width, wrap
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens import heat
@@ -31,8 +31,6 @@ LEAST = 36
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 ASCII = " _.-:=+*#"
 """How full the topmost cell of a bar is, in eighths."""
-
-PAGING = ("hint.page_on", "hint.page_back")
 
 
 def body(view: Chart, box: Box) -> tuple[list[Line], Msg | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Block, Detail, Hint, Mark, Msg, msg, numbered_rows
+from aisle.jobs.view import ASK, GOOD, INFO, PAGING, WRONG, Block, Detail, Hint, Mark, Msg, msg, numbered_rows
 from aisle.jobs.view import Line as Told
 from aisle.text import fit, fit_middle, width, wrap
 from aisle.tui.catalogue import LONGEST, Voice
@@ -32,9 +32,6 @@ LEGIBLE = 5
 
 LEAST = 3
 """Below so many lines for the blocks their titles are left out, so that there is room for what stands under them."""
-
-PAGING = ("hint.page_on", "hint.page_back", "browse.rest")
-"""Hints that only mean something where there is more than one page."""
 
 LEVELS = "▁▂▃▄▅▆▇█"
 ASCII_LEVELS = ".:-=+*#@"

@@ -69,6 +69,15 @@ def in_sight(frame: Frame, columns: int, rows: int, size: int, plain: bool = Fal
     return list_window.body(view, box._replace(rows=_room(chrome, box))).shown or size
 
 
+def is_whole(frame: Frame, columns: int, rows: int, plain: bool = False) -> bool:
+    """Whether such a screen shows all of a page at once, so that nothing leads through it; a list says so itself."""
+    if rows < 4 or not isinstance(frame.view, Detail | Chart):
+        return False
+    box = Box(columns - 2 * (columns >= MARGIN_COLUMNS), rows, Voice(plain, frame.language))
+    chrome = _chrome(frame, box, columns)
+    return _body(frame.view, box._replace(rows=_room(chrome, box)), _cover(chrome, box))[1] is None
+
+
 def _chrome(frame: Frame, box: Box, columns: int) -> Chrome:
     """What stands around the body, of a screen of so many columns with its margins."""
     chrome = Chrome([[]], _prompt(frame, box.cells, box.rows, box.voice), _link(frame.link, box.cells, box.voice))
