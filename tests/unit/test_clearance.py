@@ -146,6 +146,8 @@ def test_a_category_is_one_that_is_held_or_where_none_is_known_one_that_is_typed
     bare = Hand("clearance", tagged=[])
     bare.feed(Choice(1))
     assert bare.feed(Unknown("96385074")) == "clearance.not_this"
+    assert bare.feed(Unknown("1")) == "input.no_choice"
+    assert not bare.state.chosen
     assert bare.feed(Text("310")) == "clearance.some"
     bare.feed(Closed("clear"))
     assert [row.key for row in bare.page.rows] == ["310"], "what was typed stays"

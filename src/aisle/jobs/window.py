@@ -286,6 +286,11 @@ def leafed(page: int, key: str) -> int:
     )
 
 
+def is_row_number(text: str) -> bool:
+    """Whether this is what stands before a row of some list, as it is written there."""
+    return text.isascii() and text.isdecimal() and len(text) <= len(str(NUMBERED)) and not text.startswith("0")
+
+
 def is_command(text: str, letters: str, choices: int = 0) -> bool:
     """Digits that choose, letters that command, and codes that a scanner is still sending are no words."""
     if len(text) < 2:

@@ -121,9 +121,11 @@ def _choose(state: Clearance, row: Tag | Category | None) -> Result:
 
 def _named(state: Clearance, text: str) -> Result:
     """What is not in the list may be known to the service all the same; but a category only where none is known here,
-    and a code of goods is neither."""
+    and a code of goods is neither, nor the number of a row that is not there."""
     if not text:
         return Turn(state)
+    if window.is_row_number(text) and all(each.key != text for each in state.everything):
+        return Turn(state, (), Verdict(WRONG, msg("input.no_choice", text=text)))
     if checks(text) and all(each.key != text for each in state.everything):
         return Turn(state, (), Verdict(WRONG, msg("clearance.not_this", what=text)))
     if not state.tag:
