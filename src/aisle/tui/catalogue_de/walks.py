@@ -57,7 +57,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Auftrag {order} ist freigegeben; der nächste Pick nimmt ihn wieder",
     ),
     "orders.urgent": ("1. {state}", "zuerst, {state}"),
-    "order.in_walk": ("Bei {who:~}", "Jetzt in der Runde von {who:~}"),
+    "order.in_walk": ("Bei {who:~}", "Jetzt gerade bei {who:~}"),
     "order.given_to": ("Für {who:~}", "{who:~} gegeben, noch nicht geöffnet"),
     "order.urgent": ("Geht vor", "Geht vor: {who:~}", "Geht auf diesem Rechner vor, sagt {who:~}"),
     "act.urgent": ("Vorziehen", "Vorziehen", "Vorziehen in der Runde und in den Listen"),

@@ -61,7 +61,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Order {order} was released; what you pick next claims it again",
     ),
     "orders.urgent": ("1st {state}", "first, {state}"),
-    "order.in_walk": ("With {who:~}", "In {who:~}'s round now"),
+    "order.in_walk": ("With {who:~}", "With {who:~} right now"),
     "order.given_to": ("For {who:~}", "Given to {who:~}, not opened yet"),
     "order.urgent": ("Goes first", "Goes first, says {who:~}", "Goes first on this host, says {who:~}"),
     "act.urgent": ("Put first", "Put it first", "Put it first in its walk and in the lists"),

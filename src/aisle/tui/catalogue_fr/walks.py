@@ -61,7 +61,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "La commande {order} est libérée ; le prochain article la reprend",
     ),
     "orders.urgent": ("1er {state}", "d'abord, {state}"),
-    "order.in_walk": ("Chez {who:~}", "Dans la tournée de {who:~} maintenant"),
+    "order.in_walk": ("Chez {who:~}", "Chez {who:~} en ce moment"),
     "order.given_to": ("Pour {who:~}", "Donnée à {who:~}, pas encore ouverte"),
     "order.urgent": ("D'abord", "D'abord : {who:~}", "D'abord sur cette machine, selon {who:~}"),
     "act.urgent": ("D'abord", "Mettre d'abord", "Mettre d'abord dans la tournée et les listes"),

@@ -53,7 +53,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Order {order} is vrijgegeven; de volgende pick neemt hem weer",
     ),
     "orders.urgent": ("1e {state}", "eerst, {state}"),
-    "order.in_walk": ("Bij {who:~}", "Nu in de ronde van {who:~}"),
+    "order.in_walk": ("Bij {who:~}", "Op dit moment bij {who:~}"),
     "order.given_to": ("Voor {who:~}", "Gegeven aan {who:~}, nog niet geopend"),
     "order.urgent": ("Gaat voor", "Gaat voor: {who:~}", "Gaat voor op dit toestel, volgens {who:~}"),
     "act.urgent": ("Voorop", "Zet hem voorop", "Zet hem voorop in ronde en lijsten"),
