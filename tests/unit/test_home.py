@@ -50,6 +50,13 @@ def test_digits_that_are_a_part_of_a_number_open_no_order_by_themselves(search: 
         assert job.step(turn.state, Choice(1), CONTEXT).effects == (pick,)
 
 
+def test_done_opens_what_is_not_settled_only_where_there_is_any() -> None:
+    job = HomeJob()
+    turn = job.step(Home(), Command("d"), CONTEXT)
+    assert (turn.effects, turn.verdict) == ((), Verdict(INFO, msg("home.none_open")))
+    assert job.step(Home(doubts=1), Command("d"), CONTEXT).effects == (Start("doubts", {}),)
+
+
 def test_orders_that_were_given_to_whoever_stands_here_are_told_once_and_marked() -> None:
     job = HomeJob()
     turn = job.step(Home(), Changed("outbox", ""), CONTEXT)

@@ -103,6 +103,8 @@ class HomeJob:
                 return self._look(window.paged(state, letter, _size(context)), context)
             case Choice(number):
                 return self._chosen(state, number, context, sure)
+            case Command("d") if not state.doubts:
+                return Turn(state, (), Verdict(INFO, msg("home.none_open")))
             case Command("d" | "o" | "q" as letter):
                 return _does(state, LETTERED[letter], context, sure)
         return Turn(state)

@@ -151,6 +151,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.awaited": ("Noch nicht da", "Die Aufträge sind noch nicht da"),
     "home.nothing": ("Nichts da", "Kein offener Auftrag zu picken"),
+    "home.none_open": ("Nichts zu tun", "Hier gibt es nichts abzuschließen, und nichts ist ungeklärt"),
     "home.empty": ("Nichts offen.", "Keine offenen Aufträge. Auftrag, Artikel oder Platz scannen."),
     "home.no_match": (
         "Kein Auftrag; Enter: Artikel",

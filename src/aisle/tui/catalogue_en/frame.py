@@ -151,6 +151,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.awaited": ("Not here yet", "The orders are not here yet"),
     "home.nothing": ("No orders", "No open order to pick"),
+    "home.none_open": ("Nothing to finish", "Nothing to finish here, and nothing is unsettled"),
     "home.empty": ("No open orders.", "No open orders. Scan an order, a product or a place."),
     "home.no_match": ("No order; Enter finds products", "No order fits “{text:~}”. Enter looks among the products."),
     "home.not_found": ("Not found: {text:~}", "Nothing here is called “{text:~}”"),

@@ -151,6 +151,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.awaited": ("Pas encore là", "Les commandes ne sont pas encore là"),
     "home.nothing": ("Rien à faire", "Aucune commande à préparer"),
+    "home.none_open": ("Rien à finir", "Rien à terminer ici, et rien n'est à régler"),
     "home.empty": ("Rien à préparer.", "Aucune commande ouverte. Scanner commande, article ou emplacement."),
     "home.no_match": (
         "Aucune ; Entrée : articles",

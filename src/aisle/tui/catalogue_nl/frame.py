@@ -151,6 +151,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "home.awaited": ("Nog niet hier", "De orders zijn er nog niet"),
     "home.nothing": ("Geen orders", "Geen open order om te picken"),
+    "home.none_open": ("Niets te doen", "Hier is niets af te ronden, en niets te regelen"),
     "home.empty": ("Geen open orders.", "Geen open orders. Scan een order, artikel of plek."),
     "home.no_match": (
         "Geen order; Enter zoekt artikelen",
