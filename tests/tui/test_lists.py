@@ -30,30 +30,50 @@ def _cells(row: str) -> tuple[Msg, ...]:
     return tuple(raw(cell.strip()) for cell in row.split("|"))
 
 
-def test_a_name_that_its_column_would_cut_has_the_blanks_of_its_row() -> None:
-    head, long, short = drawn(
+def test_what_is_cut_stays_in_its_column() -> None:
+    head, long, short, blank = drawn(
         40,
         "Order|For|Customer|Done",
-        "4113|Chloë Martin|Petra Oakes|0/9",
+        "4113|Chloë Martin|The Little Corner Bakery|0/9",
         "4114|23 Nov|Sofía Cole|0/2.25",
+        "4115|The Little Corner Bakery||0/1",
     )
-    assert "Chloë Martin  Petra Oakes" in long
-    assert long.endswith("  0/9")
-    assert len(long) == len(short) == 40
-    assert short.index("Sofía Cole") == head.index("Customer")
-
-
-def test_what_cannot_be_whole_keeps_its_column_and_has_the_blanks_behind_it() -> None:
-    _, long, short = drawn(
-        40,
-        "Order|For|Customer|Done",
-        "4113|Somebody has it|The Little Corner Bakery|0/9",
-        "4114|Somebody has it|Sofía Cole|0/2000",
-    )
-    assert long.index("The") == short.index("Sofía")
-    assert len(long) == 40
-    assert "  0/9" in long
     assert "…" in long
+    assert "…" in blank
+    assert short.index("Sofía Cole") == head.index("Customer") == long.index("The")
+    assert len(long) == len(short) == len(blank) == len(head) == 40
+
+
+def test_numbers_stand_at_the_right_of_their_column_with_a_sign_or_beside_a_word_for_none() -> None:
+    shown = drawn(80, "Product|+/-|Value|Place", "Tea|+12|-130.55|A-1", "Milk|-3|?|A-12", "Jam|±0|+2|DOCK")
+    for column in ("+/-", "Value"):
+        end = shown[0].index(column) + len(column)
+        assert [line[:end] == line[:end].rstrip() for line in shown] == [True] * 4
+        assert all(line[end : end + 1] == " " for line in shown)
+    left = shown[0].index("Place")
+    assert all(line[left] != " " for line in shown)
+
+
+@pytest.mark.parametrize("cells", [20, 40, 80])
+def test_the_name_of_a_marked_row_stands_under_the_others(cells: int) -> None:
+    names = ("4101", "4102", "4103")
+    rows = tuple(Row(name, (raw(name), raw("late")), marked=name == "4102") for name in names)
+    view = ListWindow("orders", raw("List"), raw("Choose"), _cells("Order|For"), rows, 0, 3, numbered=3)
+    lines = ["".join(text for text, _ in line) for line in body(view, Box(cells, 9, Voice())).lines]
+    named = [next(line for line in lines if name in line) for name in names]
+    assert len({line.index(name) for line, name in zip(named, names, strict=True)}) == 1
+    assert [("*" in line) for line in named] == [False, True, False]
+
+
+def test_the_last_columns_go_before_a_name_cannot_be_read() -> None:
+    rows = ("Two Locks Lager Alcohol-free 440 ml|-3|taken|14:12|Ben Okafor|A-03-12|PO-2026-1187",) * 12
+    head, *shown = drawn(80, "Product|+/-|Why|Time|Who|Place|Reference", *rows)
+    assert "Two Locks L" in shown[0]
+    assert "Time" in head
+    assert "Reference" not in head
+    head, *shown = drawn(38, "Product|+/-|Why|Time|Who|Place|Reference", *rows)
+    assert "Two L" in shown[0]
+    assert head.split() == ["Product", "+/-", "Why", "Time"]
 
 
 def test_a_column_in_which_no_row_says_anything_is_not_there() -> None:

@@ -125,6 +125,8 @@ class Row(NamedTuple):
     cells: tuple[Msg, ...]
     share: Decimal = Decimal(-1)
     """Progress from 0 to 1, drawn as a bar where there is room; below 0: none."""
+    marked: bool = False
+    """Something is to be done to it, together with others."""
 
 
 class ListWindow(NamedTuple):

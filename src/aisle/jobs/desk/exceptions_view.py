@@ -117,10 +117,9 @@ def _value(row: Row) -> Msg:
 
 
 def _difference(row: Row, marked: bool) -> Shown:
-    label = msg("orders.number_marked" if marked else "raw", text=row.label)
     counted = msg("number", value=row.of)
-    cells = (label, signed(row.quantity), _value(row), raw(row.place), counted, raw(row.who))
-    return Shown(row.key, (*cells, msg("moment", at=row.at)))
+    cells = (raw(row.label), signed(row.quantity), _value(row), raw(row.place), counted, raw(row.who))
+    return Shown(row.key, (*cells, msg("moment", at=row.at)), marked=marked)
 
 
 def _impossible(row: Row) -> Shown:

@@ -210,7 +210,7 @@ def table(
 def _row(order: Listed, marked: bool) -> Row:
     """One order of a list."""
     cells = (
-        msg("orders.number_marked" if marked else "raw", text=order.number),
+        raw(order.number),
         order.due,
         _stands(order),
         msg("progress.of", done=order.picked, total=order.of),
@@ -223,7 +223,7 @@ def _row(order: Listed, marked: bool) -> Row:
         raw(order.reference),
     )
     share = order.picked / order.of if order.of > 0 else Decimal(0)
-    return Row(order.number, cells, min(Decimal(1), share))
+    return Row(order.number, cells, min(Decimal(1), share), marked)
 
 
 def _stands(order: Listed) -> Msg:

@@ -40,7 +40,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.do": ("Tun", "Etwas tun"),
     "orders.keep": ("Merken", "Ansicht merken"),
     "orders.forget": ("Weg", "Letzte vergessen"),
-    "orders.number_marked": "* {text}",
     "orders.no_date": ("-", "kein Datum"),
     "orders.short": ("{count}", "{count} fehlen"),
     "orders.silent": "{seconds:age}",

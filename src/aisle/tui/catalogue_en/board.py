@@ -29,7 +29,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.do": ("Do", "Do something"),
     "orders.keep": ("Keep", "Keep this view"),
     "orders.forget": ("Forget", "Forget the last one"),
-    "orders.number_marked": "* {text}",
     "orders.no_date": ("-", "no date"),
     "orders.short": ("{count}", "{count} short"),
     "orders.silent": "{seconds:age}",

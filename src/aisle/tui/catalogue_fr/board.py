@@ -36,7 +36,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.do": ("Agir", "Agir dessus"),
     "orders.keep": ("Garder", "Garder cette vue"),
     "orders.forget": ("Oublier", "Oublier la dernière"),
-    "orders.number_marked": "* {text}",
     "orders.no_date": ("-", "sans date"),
     "orders.short": ("{count}", "manque {count}"),
     "orders.silent": "{seconds:age}",

@@ -37,7 +37,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.do": ("Doe", "Doe iets"),
     "orders.keep": ("Bewaar", "Bewaar dit beeld"),
     "orders.forget": ("Vergeet", "Vergeet het laatste"),
-    "orders.number_marked": "* {text}",
     "orders.no_date": ("-", "geen datum"),
     "orders.short": ("{count}", "{count} tekort"),
     "orders.silent": "{seconds:age}",

@@ -9,10 +9,10 @@ from aisle.jobs.view import ASK, GOOD, INFO, PAGING, WRONG, Block, Detail, Hint,
 from aisle.jobs.view import Line as Told
 from aisle.text import fit, fit_middle, width, wrap
 from aisle.tui.catalogue import LONGEST, Voice
-from aisle.tui.screens.list_window import NUMBER, column_widths, named_apart, table_line
 from aisle.tui.screens.painted import Line, beside, clipped, line_width, sides
 from aisle.tui.screens.parts import Cover, choice_flow, choice_items, command_flow, flowed, hint_lines, lines_over
 from aisle.tui.screens.step import Box
+from aisle.tui.screens.table import NUMBER, column_widths, named_apart, table_line
 from aisle.tuples import NamedTuple
 
 COLUMN = 36

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from aisle.jobs.view import PAGES, ListWindow, Msg, Row, msg, raw
-from aisle.text import fit_middle, told_apart, width, wrap
+from aisle.text import width, wrap
 from aisle.tui.catalogue import Voice
 from aisle.tui.screens.painted import Line, beside, padded
 from aisle.tui.screens.parts import MANY, bar, choice_flow, choice_items, command_flow, hint_lines, lines_over
 from aisle.tui.screens.step import Box
+from aisle.tui.screens.table import NUMBER, column_widths, figures, named_apart, natural, table_line
 from aisle.tuples import NamedTuple
 
 ASIDE_CELLS = 100
@@ -19,11 +19,11 @@ ASIDE_CELLS = 100
 ASIDE = 30
 """Width of the column with the commands."""
 
-LEAST = 8
-"""Cells below which a column is left out rather than cut further."""
+BAR = 6
+"""Cells of a bar for which columns give way; it has as many more as are left."""
 
-BAR = 10
-"""Cells of a bar for which columns give way."""
+NAMED = 24
+"""Cells of what names a row, or a third of it all, before which the last columns are left out."""
 
 HEADED = 12
 """From so many rows on, a list has heads over its columns though one of its rows is not in sight then."""
@@ -53,7 +53,8 @@ LEGIBLE = 14
 NOTHING = raw("")
 """A cell that says nothing."""
 
-NUMBER = re.compile(r"(?:[≈~] )?-?[\d.,%/ ]*\d[\d.,%/ ]*(?: of \d[\d.,]*)?")
+COUNTED = "browse.products"
+"""Numbers with a word for what they are of."""
 
 
 class Listed(NamedTuple):
@@ -182,24 +183,23 @@ def _first(view: ListWindow, room: int) -> int:
 
 
 def _table(view: ListWindow, rows: Sequence[Row], first: int, box: Box, with_heads: bool) -> list[Line]:
-    numbered = min(view.numbered, first - view.first + len(rows))
-    gutter = 1 + len(str(numbered)) if box.cells >= 30 or view.numbered else 1
+    gutter = _gutter(view, rows, first, box)
     gap = 2 if box.cells < 60 else 3 if box.cells < 120 else 4
-    room = box.cells - gutter - (BAR + gap if view.bars and box.cells >= 60 else 0)
+    room = box.cells - gutter - (BAR + gap if view.bars and box.cells >= MIDDLING else 0)
     cells, heads, columns = _sized(view, rows, room, gap, box.voice, with_heads=with_heads)
     cells = named_apart(cells, columns[0], box.voice)
-    right = [all(not line[index] or NUMBER.fullmatch(line[index]) for line in cells) for index in range(len(columns))]
+    counted = _columns(view.rows, COUNTED, any)
+    right = [at in counted or is_right for at, is_right in enumerate(figures(cells, len(columns)))]
     used = gutter + sum(columns) + gap * (len(columns) - 1)
     share = min(24, box.cells - used - gap) if box.cells >= 60 else 0
     lines = [table_line(heads, columns, right, gap, gutter, ("head", "head"), box.voice)] if heads else []
     for index, (row, texts) in enumerate(zip(rows, cells, strict=True), first):
         roles = ("cursor", "cursor") if index == view.cursor else ("cell", "cell-dim")
-        line = table_line(texts, columns, right, gap, gutter, roles, box.voice, flows=True)
-        if index - view.first < view.numbered:
-            line = [(str(index - view.first + 1).rjust(gutter - 1), "row-key"), (" ", ""), *line[1:]]
+        line = table_line(texts, columns, right, gap, gutter, roles, box.voice)
+        line = [*_lead(view, row, index, gutter), *line[1:]]
         if index == view.cursor:
             line = _marked(line, gutter, box)
-        elif row.share >= 0 and share >= 6:
+        elif row.share >= 0 and share >= BAR:
             line = [*padded(line, used + gap), *bar(row.share, share, box.voice)]
         lines.append(line)
     return lines
@@ -215,20 +215,22 @@ class Sized(NamedTuple):
     @property
     def whole(self) -> bool:
         """Whether all columns are there, each with all of its text."""
-        wanted = _natural(self.cells)
+        wanted = natural(self.cells)
         return len(self.columns) == len(wanted) and all(map(int.__ge__, self.columns, wanted))
 
     @property
     def legible(self) -> bool:
         """Whether each column that is there has all of its text, or enough of it."""
         return all(
-            column >= min(want, LEGIBLE) for column, want in zip(self.columns, _natural(self.cells), strict=False)
+            column >= min(want, LEGIBLE) for column, want in zip(self.columns, natural(self.cells), strict=False)
         )
 
 
-def _sized(view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Voice, *, with_heads: bool) -> Sized:
+def _sized(
+    view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Voice, *, with_heads: bool, named: int = NAMED
+) -> Sized:
     """The longest words that fit uncut, else the shortest of all but what names a row, else the shortest; moments keep
-    their hour where the names can be read."""
+    their hour where the names can be read. Names have `named` cells before the last columns."""
 
     def sized(level: int, dates: int, names: int = 0) -> Sized:
         cells = [[voice.say(cell, dates if cell.id.startswith(DATED) else level) for cell in row.cells] for row in rows]
@@ -237,7 +239,8 @@ def _sized(view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Vo
         heads = [voice.say(head, level) for head in view.heads] if with_heads else []
         cells, heads = _telling(cells, heads, room, gap)
         lines = [*cells, heads] if heads else cells
-        columns = column_widths(lines, room, gap, _columns(view.rows, WORDS), _columns(view.rows, DATED))
+        words, moments = _columns(view.rows, WORDS), _columns(view.rows, DATED)
+        columns = column_widths(lines, room, gap, words, moments, named=min(named, room // 3))
         shorter = {voice.say(head, level): voice.say(head, 0) for head in view.heads}
         heads = [head if width(head) <= column else shorter[head] for head, column in zip(heads, columns, strict=False)]
         return Sized(cells, heads, columns)
@@ -254,34 +257,51 @@ def _sized(view: ListWindow, rows: Sequence[Row], room: int, gap: int, voice: Vo
 def _two_lined(view: ListWindow, rows: Sequence[Row], first: int, box: Box) -> list[Line]:
     """Each name on a line of its own, and under it the rest, where a table would cut names and rows stay blank, or
     leave out what a tall list has to say; else nothing."""
-    numbered = min(view.numbered, first - view.first + len(rows))
-    gutter = 1 + len(str(numbered))
+    gutter = _gutter(view, rows, first, box)
     room = box.cells - gutter
     for level in (9, 1, 0) if box.cells >= NARROW else (0,):
         cells = [[box.voice.say(cell, level) for cell in row.cells] for row in rows]
-        if sum(_natural([row[1:] for row in cells])) + 2 * (len(cells[0]) - 2) <= room:
+        if sum(natural([row[1:] for row in cells])) + 2 * (len(cells[0]) - 2) <= room:
             break
     columns = column_widths(cells, room, 2, _columns(view.rows, WORDS))
     least = room
     if box.cells >= NARROW:
-        least, columns = LEGIBLE, _sized(view, rows, room, 2, box.voice, with_heads=False).columns
-    is_named = columns[0] >= min(least, _natural(cells)[0])
+        least, columns = LEGIBLE, _sized(view, rows, room, 2, box.voice, with_heads=False, named=0).columns
+    is_named = columns[0] >= min(least, natural(cells)[0])
     if len(cells[0]) < 2 or (is_named and (len(columns) == len(cells[0]) or not _is_tall(view, box))):
         return []
     heads = [box.voice.say(head, 0) for head in view.heads] if len(rows) * 2 < box.rows and not view.tall else []
     rest = [row[1:] for row in ([*cells, heads] if heads else cells)]
-    columns = _natural(rest)
+    columns = natural(rest)
     while len(columns) > 1 and sum(columns) + 2 * (len(columns) - 1) > room:
         columns.pop()
     columns = [min(column, room) for column in columns]
-    right = [all(not row[at] or NUMBER.fullmatch(row[at]) for row in rest[: len(cells)]) for at in range(len(columns))]
+    right = figures(cells, len(columns), first=1)
     lines = [table_line(heads[1:], columns, right, 2, gutter, ("head", "head"), box.voice)] if heads else []
     for index, texts in enumerate(named_apart(cells, room, box.voice), first):
-        number = str(index - view.first + 1) if index - view.first < view.numbered else ""
-        name: Line = [(number.rjust(gutter - 1), "row-key"), (" ", ""), (texts[0], "cell")]
+        name: Line = [*_lead(view, rows[index - first], index, gutter), (texts[0], "cell")]
         lines.append(_marked(name, gutter, box) if index == view.cursor else name)
         lines.append(table_line(texts[1:], columns, right, 2, gutter, ("cell-dim", "cell-dim"), box.voice))
     return lines
+
+
+MARK = "* "
+"""Before the name of a row that is marked; there is room for it before all of them where one is."""
+
+
+def _gutter(view: ListWindow, rows: Sequence[Row], first: int, box: Box) -> int:
+    """Cells before the names: for numbers, the cursor, and what is marked."""
+    numbered = min(view.numbered, first - view.first + len(rows))
+    numbers = len(str(numbered)) if view.numbered or box.cells >= NARROW else 0
+    return 1 + numbers + len(MARK) * any(row.marked for row in view.rows)
+
+
+def _lead(view: ListWindow, row: Row, index: int, gutter: int) -> Line:
+    """What stands before the name of a row."""
+    number = str(index - view.first + 1) if index - view.first < view.numbered else ""
+    if not any(each.marked for each in view.rows):
+        return [(number.rjust(gutter - 1), "row-key"), (" ", "")] if number else [(" " * gutter, "")]
+    return [(number.rjust(gutter - 1 - len(MARK)), "row-key"), (" ", ""), (MARK if row.marked else "  ", "cell")]
 
 
 def _marked(line: Line, gutter: int, box: Box) -> Line:
@@ -294,10 +314,10 @@ def _marked(line: Line, gutter: int, box: Box) -> Line:
 
 def _telling(cells: list[list[str]], heads: list[str], room: int, gap: int) -> tuple[list[list[str]], list[str]]:
     """The columns without those that say what stands in the first one too, where that one would have to be cut."""
-    natural = _natural(cells)
-    if not natural or sum(natural) + gap * (len(natural) - 1) <= room:
+    wanted = natural(cells)
+    if not wanted or sum(wanted) + gap * (len(wanted) - 1) <= room:
         return cells, heads
-    kept = [at for at in range(len(natural)) if at == 0 or not all(_repeats(row[at], row[0]) for row in cells)]
+    kept = [at for at in range(len(wanted)) if at == 0 or not all(_repeats(row[at], row[0]) for row in cells)]
     return [[row[at] for at in kept] for row in cells], [heads[at] for at in kept] if heads else []
 
 
@@ -306,94 +326,12 @@ def _repeats(text: str, name: str) -> bool:
     return not text or (not NUMBER.fullmatch(text) and f" {text} ".casefold() in f" {name} ".casefold())
 
 
-def named_apart(lines: Sequence[Sequence[str]], cells: int, voice: Voice) -> list[list[str]]:
-    """Rows whose first cells are cut where they still differ."""
-    names = told_apart([line[0] for line in lines], cells, mark=voice.mark)
-    return [[name, *line[1:]] for name, line in zip(names, lines, strict=True)]
-
-
-def _natural(lines: Sequence[Sequence[str]]) -> list[int]:
-    """The width that each column would like."""
-    return [max(width(line[index]) for line in lines) for index in range(min((len(line) for line in lines), default=0))]
-
-
-def _columns(rows: Sequence[Row], ids: str | tuple[str, ...]) -> frozenset[int]:
+def _columns(
+    rows: Sequence[Row], ids: str | tuple[str, ...], of: Callable[[Iterable[bool]], bool] = all
+) -> frozenset[int]:
     """The columns of such messages alone: of words for what became of work, or of moments, half of one says nothing."""
     columns = zip(*(row.cells for row in rows), strict=False)
-    return frozenset(at for at, cells in enumerate(columns) if all(cell.id.startswith(ids) for cell in cells))
-
-
-def column_widths(
-    lines: Sequence[Sequence[str]], cells: int, gap: int, words: Collection[int] = (), dates: Collection[int] = ()
-) -> list[int]:
-    """Widths of as many leading columns as fit; the widest give way first, down to what is still worth reading, those
-    that are to be whole (`words`, `dates`) last of all."""
-    columns: list[int] = []
-    whole = {*words, *dates}
-    worth, least = LEAST - bool(words), -gap  # on 20 columns there are 7 cells beside a number and `confirmed`
-    for at, want in enumerate(_natural(lines)):
-        least += gap + (want if at in whole else min(want, worth))
-        if columns and least > cells:
-            break
-        columns.append(want)
-    over = sum(columns) + gap * (len(columns) - 1) - cells
-    while over > 0:
-        widest = max(range(len(columns)), key=lambda at: (at not in whole and columns[at] > 1, columns[at]))
-        columns[widest] -= 1
-        over -= 1
-        if columns[widest] <= 0:
-            break
-    return [max(1, column) for column in columns]
-
-
-def table_line(
-    texts: Sequence[str],
-    columns: Sequence[int],
-    right: Sequence[bool],
-    gap: int,
-    gutter: int,
-    roles: tuple[str, str],
-    voice: Voice,
-    *,
-    flows: bool = False,
-) -> Line:
-    """One row of the table: the first cell in the first role, the others in the second. What `flows` is cut only where
-    the other cells of its row leave it no room."""
-    line: Line = [(" " * gutter, "")]
-    spots = _spots(texts, columns, right, gap, flows=flows)
-    for index, (text, (start, cells)) in enumerate(zip(texts, spots, strict=False)):
-        end = spots[index + 1][0] if index + 1 < len(spots) else 0
-        shown = fit_middle(text, cells, mark=voice.mark)
-        lead = " " * start if not index else ""
-        line.append((lead + shown + " " * (end - start - width(shown)), roles[min(index, 1)]))
-    return line
-
-
-def _spots(
-    texts: Sequence[str], columns: Sequence[int], right: Sequence[bool], gap: int, *, flows: bool
-) -> list[tuple[int, int]]:
-    """Where each cell of a row begins, and how many cells it has: those of its column. Where one would be cut, it has
-    the blanks behind it too, and the others of the row give way if all of it fits then."""
-    wanted = [width(text) for text in texts[: len(columns)]]
-    lefts = [sum(columns[:at]) + gap * at for at in range(len(columns))]
-    cells = [min(want, column) for want, column in zip(wanted, columns, strict=True)]
-    starts = [
-        left + (column - want if is_right else 0)
-        for left, column, want, is_right in zip(lefts, columns, cells, right, strict=True)
-    ]
-    if not flows or cells == wanted:
-        return list(zip(starts, cells, strict=True))
-    end = lefts[-1] + columns[-1] + gap
-    whole = sum(want + gap for want in wanted if want) <= end
-    spots: list[tuple[int, int]] = []
-    least = 0
-    for at, want in enumerate(wanted):
-        behind = sum(each + gap for each in wanted[at + 1 :] if each)
-        start = max(least, min(starts[at], end - behind - want - gap)) if whole else starts[at]
-        next_ = next((starts[each] for each in range(at + 1, len(wanted)) if wanted[each]), end)
-        spots.append((start, want if whole else min(want, next_ - gap - start)))
-        least = start + want + gap if want else least
-    return spots
+    return frozenset(at for at, cells in enumerate(columns) if of(cell.id.startswith(ids) for cell in cells))
 
 
 def range_text(view: ListWindow, listed: Listed) -> Msg | None:
