@@ -312,6 +312,18 @@ def test_choices_that_are_a_part_of_more_say_which(size: tuple[int, int]) -> Non
     assert not re.search(r"\d", plain(every)[0])
 
 
+@pytest.mark.parametrize("page", ["1–11 of 30", "12–22 of 30", "23–30 of 30"])
+@pytest.mark.parametrize("name", ["home", "browse"])
+def test_the_head_has_store_and_person_on_every_page_where_the_title_leaves_room(page: str, name: str) -> None:
+    first, last = (int(each) for each in page.removesuffix(" of 30").split("–"))
+    rows = tuple(Row(str(at), (msg("raw", text=str(at)),)) for at in range(first, last + 1))
+    view = ListWindow(name, msg("home.title"), msg("home.prompt"), (), rows, first - 1, 30)
+    frame = Frame(view, SAMPLES[0].build("").link, store="0001", user="Fred Harper")
+    assert plain(paint(frame, 80, 24))[0].endswith(f"{page}  ·  Store 0001 · Fred Harper")
+    long = msg("raw", text="Orders that are late and that nobody has begun")
+    assert "Fred Harper" not in plain(paint(frame._replace(view=view._replace(title=long)), 80, 24))[0]
+
+
 def test_an_unknown_message_shows_its_id() -> None:
     frame = Frame(Step("x", msg("no.such_message"), msg("raw", text="")), SAMPLES[0].build("").link)
     assert "no.such_message" in plain(paint(frame, 80, 24))[0]

@@ -155,11 +155,15 @@ HOME = "home"
 
 
 def _header(frame: Frame, right: Msg | None, box: Box) -> Line:
-    """Title on the left; progress, store and user on the right, as far as there is room beside the title."""
+    """Title on the left; progress, store and user on the right, as far as there is room beside the title: half a line,
+    or all of it on a wide screen."""
     voice = box.voice
     said = voice.say(right, LONGEST if box.cells >= 40 else 0) if right else ""
     who = _who(frame, voice)
     least = width(voice.say(frame.view.title, 0))
+    enough = max(least, box.cells // 2)
+    if box.cells >= MARGIN_COLUMNS:
+        enough = max(least, min(enough, width(voice.say(frame.view.title, LONGEST))))
     wide = " " if box.cells < NAMED else voice.raw("  ·  ")
     names = (who, *_names(frame, voice)) if frame.view.name == HOME else (who,)
     texts = [wide.join((said, name)) for name in names if name] if said else names
@@ -167,7 +171,7 @@ def _header(frame: Frame, right: Msg | None, box: Box) -> Line:
         room = box.cells - (width(text) + 2 if text else 0)
         if text and text == said:  # how far it is says more than the whole of a long name
             least = width(voice.say(frame.view.title, 0, box.cells))
-        if not text or room >= (least if text == said or text in texts[1:] else max(least, box.cells // 2)):
+        if not text or room >= (least if text == said or text in texts[1:] else enough):
             title: Line = [(voice.short(frame.view.title, room), "title")]
             return sides(title, [(text, "who")] if text else [], box.cells)
     return [(voice.short(frame.view.title, box.cells), "title")]
