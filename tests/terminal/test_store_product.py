@@ -23,7 +23,7 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     (product,) = shop.goods(1)
     number = product["product_number"]
     weeks, sold = [f"W{week}" for week in range(40, 48)], [12, 9, 14, 11, 8, 13, 10, 12]
-    said = {"min": 4, "max": 10, "history_array": sold, "history_keys": weeks, "forecast_array": [11, 12, 15]}
+    said = {"min": 4, "max": 10, "history_array": sold, "history_keys": weeks, "forecast_array": [11, 12, 15, 13]}
     moments = {"next_ordering_date": "2030-03-04T15:00:00Z", "next_delivery_date": "2030-03-05T06:30:00Z"}
     shop.ask("create-store-products", {"store_products": [{"product_number": number, **said, **moments}]})
     app = picker(columns=80, rows=24)

@@ -46,7 +46,7 @@ def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop,
     ben.sign_in("ben")
     grace = desk(picker)
     grace.take("WALK-3", "order", "")
-    grace.shows("In Anna Berg's round")
+    grace.shows("With Anna Berg right now")
     grace.take(numbered(grace, "Put"), "order", "act.told_urgent")
     anna.shows("C, WALK-3, goes first")
     grace.take("u", "order", "act.told_calm")
