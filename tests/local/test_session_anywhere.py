@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.local.host.home import Home
+from aisle.local.session.session import Session
+from aisle.scan.inputs import Line
 from aisle.tui.catalogue import Voice
 from tests.local.detours import announced, claimed
 from tests.local.test_session import BARCODES, at, home, say, told
@@ -122,3 +124,28 @@ def test_a_delivery_that_is_scanned_in_a_pick_is_not_unknown(home: Home) -> None
         before = say(session, "4101").view
         frame = say(session, "7001")
         assert (frame.view, told(frame)) == (before, (WRONG, "count_log.not_this"))
+
+
+def left(session: Session, text: str, apart: int) -> Frame:
+    """A line of which so many characters were typed a while before the rest was scanned."""
+    return session.take([Line(text, "cr", 0.0, 1.5, 1.0, pace=0.001, apart=apart)], 1.5)
+
+
+def test_a_letter_that_was_left_on_the_line_is_none_of_the_scan_behind_it(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        frame = left(session, f"n{BARCODES[0]}", 1)
+        assert told(frame) == (GOOD, "session.typed_before")
+        assert frame.verdict
+        assert "“n” was typed before: not taken" in Voice().say(frame.verdict.text)
+        assert session._stack.top.state.takes[0].picked == 1
+        assert told(left(session, f"n{BARCODES[0]}", 0)) == (WRONG, "pick.unknown"), "a scan of that is another code"
+        assert told(left(session, "n123456789", 1)) == (WRONG, "pick.unknown")
+        assert told(left(session, f"nothing{BARCODES[0]}", 7)) == (WRONG, "pick.unknown")
+        assert session._stack.top.state.takes[0].picked == 1
+
+
+def test_what_is_known_as_a_whole_is_that_whatever_pause_was_in_it(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        assert told(left(session, "BADGE-U1", 2)) == (INFO, "sign_in.already")

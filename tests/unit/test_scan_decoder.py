@@ -384,9 +384,27 @@ def test_times_and_pauses_are_evidence() -> None:
     decoder.feed(b"\xc3", 15.5)
     decoder.feed(b"\xa9", 16.0)
     (line,) = decoder.feed(b"\r", 18.0)
-    assert line == Line("871é", "cr", 10.0, 18.0, 5.0, pace=0.5)
+    assert line == Line("871é", "cr", 10.0, 18.0, 5.0, pace=0.5, apart=3)
     (line,) = decoder.feed(b"A\r", 99.0)
     assert line == Line("A", "cr", 99.0, 99.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("reads", "apart"),
+    [
+        ([(b"n", 1.0), (EAN.encode() + b"\r", 2.0)], 1),
+        ([(b"n", 1.0), (EAN[:5].encode(), 2.0), (EAN[5:].encode() + b"\r", 2.01)], 1),
+        ([(b"n", 1.0), (EAN[:5].encode(), 2.0), (EAN[5:].encode() + b"\r", 2.1)], 0),
+        ([(b"n", 1.0), (EAN.encode() + b"\r", 1.1)], 0),
+        ([(b"nn", 1.0), (b"\x7f", 1.1), (EAN.encode() + b"\r", 2.0)], 1),
+        ([(b"n", 1.0), (EAN.encode(), 2.0), (b"\x7f", 3.0), (b"1\r", 4.0)], 13),
+        ([(EAN.encode() + b"\r", 2.0)], 0),
+    ],
+)
+def test_what_stood_on_the_line_before_a_burst_is_told_apart(reads: list[tuple[bytes, float]], apart: int) -> None:
+    decoder = Decoder()
+    (line,) = [item for data, at in reads for item in decoder.feed(data, at) if isinstance(item, Line)]
+    assert line.apart == apart
 
 
 def test_echo_is_silent_inside_a_burst() -> None:

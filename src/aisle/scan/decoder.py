@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from aisle.scan.escapes import CUT_S, KEYPAD, MORE, WHOLE, Sequence, own_of
-from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
+from aisle.scan.inputs import APART_S, BY_HAND_S, Decoded, Escape, Key, Line, Typed
 
 LONGEST_LINE: Final = 4096
 """Characters of a line that are kept; a line of that length was cut and is to be refused."""
@@ -53,6 +53,8 @@ class Decoder:
         """What may be the first characters of the line that is open; of the one that opens right now."""
         self._led_at = 0.0
         self._first = self._seen = self._gap = 0.0
+        self._apart = 0
+        """So many characters stood on the open line before its last pause, where that was a long one."""
         self._pauses: list[float] = []
         self._pressed = 0
         """Characters of the line, those that were erased again included; all but one of a read had no pause."""
@@ -125,10 +127,12 @@ class Decoder:
         """Keeps the times of the line that is open, or opens one."""
         if not self._text and not self._high:
             self._first, self._gap = t, 0.0
-            self._pauses, self._pressed = [], 0
+            self._pauses, self._pressed, self._apart = [], 0, 0
             self._lead = self._leads if t - self._led_at < CUT_S else ""
         else:
             self._gap = max(self._gap, t - self._seen)
+            if t - self._seen >= BY_HAND_S:
+                self._apart = len(self._text) if t - self._seen >= APART_S else 0
             if t > self._seen and len(self._pauses) < MOST_PAUSES:
                 self._pauses.append(t - self._seen)
         self._pressed += characters
@@ -186,7 +190,7 @@ class Decoder:
         dropped, self._dropped = self._dropped, ""
         if self._text:
             gap = max(self._gap, t - self._seen)
-            self._out.append(Line(self._text, end, self._first, t, gap, dropped, self._pace(), self._lead))
+            self._out.append(Line(self._text, end, self._first, t, gap, dropped, self._pace(), self._lead, self._apart))
             self._text = self._shown = ""
             self._seen = t
             return
@@ -206,7 +210,7 @@ class Decoder:
     def _erase(self, t: float) -> None:
         if self._text:
             self._mark(t)
-            self._text = self._text[:-1]
+            self._text, self._apart = self._text[:-1], 0
         elif not self._paste:
             self._key_back()
 

@@ -9,6 +9,9 @@ from aisle.tuples import NamedTuple
 BY_HAND_S: Final = 0.05
 """Seconds: whoever presses key after key is hardly ever faster, and a scanner hardly ever slower."""
 
+APART_S: Final = 0.3
+"""Seconds: after such a pause whoever typed may be doing something else; evidence, like every pause."""
+
 
 class Line(NamedTuple):
     """One ended input: a scan, or what a person typed and ended with Enter."""
@@ -32,6 +35,9 @@ class Line(NamedTuple):
     lead: str = ""
     """What ended a key right before it, and may be its own: where the key was cut off, the first characters of a code
     are read as its end."""
+    apart: int = 0
+    """So many of its characters stood there for a while (`APART_S`) before the rest came at no person's pace; 0 for
+    none."""
 
     @property
     def ways(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from aisle.local.session.asking import NOTHING, Asking, answered, fairly, page_o
 from aisle.local.session.ear import detour
 from aisle.local.session.hearing import heard
 from aisle.local.session.house import PAGES, hidden, is_house, leads_back, meant, opening, page_called, pressed
-from aisle.local.session.open_line import means_else, meant_for
+from aisle.local.session.open_line import means_else, meant_for, not_taken
 from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.screen import frame
 from aisle.local.session.stack import Outcome
@@ -43,6 +43,9 @@ from aisle.scan.meaning import (
 FEWEST = 5
 """Characters of a scan: fewer are a part of something that somebody looks for."""
 
+LEFT = 3
+"""Letters that somebody leaves on the line without an Enter at most: more are a word."""
+
 if TYPE_CHECKING:
     from aisle.local.session.desk import Desk
 
@@ -68,9 +71,12 @@ def take_one(desk: Desk, item: Decoded, at: float) -> None:
             own = desk._line.ended(text)
             if own is None:
                 return
-            item = item._replace(text=own)
+            item = item._replace(text=own, apart=max(0, item.apart - (len(text) - len(own))))
             desk._queue = desk._queue._replace(unkept=desk._queue.unkept + 1)
-            _take_line(desk, item, at)
+            left = _left_there(desk, item)
+            _take_line(desk, item._replace(text=own[left:]), at)
+            if left:
+                desk._verdict = not_taken(own[:left], desk._verdict)
         case Key(name) if name != "back" and listens(desk._stack.top.job):
             _listen(desk, Heard(key=name), name)
         case Key(name) if (said := meant(name, desk._terms.keys, ALIASES)) is not None:
@@ -162,6 +168,17 @@ def _refuse_cut(desk: Desk, item: Line, at: float) -> None:
     _say(desk, Verdict(WRONG, msg("input.cut")), cut, item.text)
     _weigh(desk, cut)
     _trace(desk, item, cut, at)
+
+
+def _left_there(desk: Desk, item: Line) -> int:
+    """How many letters were left on the line before somebody scanned: they are none of the code, where all of it means
+    nothing and the rest is one. Never by time alone: what is known as a whole is that."""
+    left, code = item.text[: item.apart], item.text[item.apart :]
+    if not left.isalpha() or len(left) > LEFT or len(code) < FEWEST or listens(desk._stack.top.job):
+        return 0
+    if not isinstance(_understand(desk, item.text), Unknown | Text | Refused):
+        return 0
+    return len(left) if isinstance(_understand(desk, code), Thing | Either) else 0
 
 
 def _tell_of_label(desk: Desk, label: str) -> None:
