@@ -156,7 +156,7 @@ def _get(url: str, headers: dict[str, str]) -> Any:
 
 def test_it_finishes_what_runs_refuses_what_comes_and_leaves(aisle_home: Path, lifeline: Lifeline) -> None:
     with serving(aisle_home, "--json-logs") as (process, url):
-        [token] = list(aisle_home.rglob("token"))
+        [token] = list(aisle_home.rglob("embedded.token"))
         secret = token.read_text().strip()
         assert json.loads(_get(f"{url}/aisle/v1/ready", {})) == {"success": True}
         host, _, port = url.removeprefix("http://").partition(":")
@@ -200,7 +200,7 @@ def _until_refused(host: str, port: int) -> None:
 def test_workers_tell_their_figures_together(aisle_home: Path, lifeline: Lifeline) -> None:
     asked = 12
     with serving(aisle_home, "--workers", "2") as (process, url):
-        [token] = list(aisle_home.rglob("token"))
+        [token] = list(aisle_home.rglob("embedded.token"))
         headers = {"Authorization": f"Bearer {token.read_text().strip()}"}
         for _ in range(asked):
             _get(f"{url}{API}/stores", headers)
