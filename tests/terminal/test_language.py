@@ -50,5 +50,6 @@ def test_no_order_falls_between_two_pages_over_long_words(shop: Shop, picker: Ca
     seen = set(re.findall(r"PAGE-\d", app.shows("/49")))
     for _ in listed:
         app.enter("n")
-        seen |= set(re.findall(r"PAGE-\d", app.shows("/49")))
+        app.told()  # all of the page has come
+        seen |= set(re.findall(r"PAGE-\d", app.terminal.text))
     assert seen == listed
