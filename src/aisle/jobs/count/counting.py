@@ -28,9 +28,6 @@ NUMBER_OF = {LOCATION: "count.number_of_place", PRODUCT: "count.number_of_produc
 SOURCE = "aisle"
 """What the entries of the log name as their origin."""
 
-UNDO = "undo-"
-"""A reference that begins so names the entry that it takes back: by the service's number, or by its moment."""
-
 
 class Item(NamedTuple):
     """What is counted: one product in one pool at one place. Quantities are in base units."""

@@ -31,6 +31,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from aisle.undone import UNDO
 
 Result = Turn[Losing]
 
@@ -346,7 +347,7 @@ def _undo(state: Losing, context: Context) -> Result:
         return _told(state, WRONG, "count.nothing_to_undo")
     said = state.sent[-1]
     back = state._replace(sent=state.sent[:-1])
-    write = _write(said.item, -said.quantity, context, {"reference": counting.UNDO + said.at})
+    write = _write(said.item, -said.quantity, context, {"reference": UNDO + said.at})
     return _told(back, GOOD, "loss.undone", write, label=said.item.label, quantity=abs(said.quantity))
 
 

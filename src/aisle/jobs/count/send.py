@@ -8,6 +8,7 @@ from typing import Any
 from aisle.jobs.base import Context, Write
 from aisle.jobs.count import counting
 from aisle.jobs.count.counting import Change, Counting, Gone, Item
+from aisle.undone import UNDO
 
 
 def writes(state: Counting, context: Context) -> tuple[Write, ...]:
@@ -51,7 +52,7 @@ def _opposite(change: Change, context: Context) -> dict[str, Any]:
         "product_number": change.product,
         **({"location_code": change.place} if change.place else {}),
         f"stock_pool_{change.pool}" if change.pool else "quantity": -change.quantity,
-        "reference": counting.UNDO + change.at,
+        "reference": UNDO + change.at,
         "scanned_datetime": context.now,
         "app_user_name": context.user,
         "source": counting.SOURCE,
