@@ -60,7 +60,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 8
+    version = 9
     journalled = True
 
     def begin(self) -> Moving:
@@ -161,6 +161,8 @@ def _rows(state: Moving, id_: str, rows: tuple[Mapping[str, Any], ...], total: i
             return move_put.to_order(state, row, context)
         case "undo" | "undo_order":
             return move_put.undo_checked(state, row, context)
+        case _ if id_.startswith(move_put.UNDO):
+            return move_put.undo_checked(state, row, context, id_.removeprefix(move_put.UNDO))
         case "refusals":
             return move_news.refused(state, rows, context)
         case "named":

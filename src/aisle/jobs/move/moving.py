@@ -243,8 +243,8 @@ def _lying(row: Mapping[str, Any], first: int) -> Lying:
     )
     pools = in_pools(row.get("pools") or {}, first)
     label = str(row.get("description") or product)
-    free = number(row.get("quantity")) - sum((hold.quantity for hold in held), ZERO)
-    if held and len(pools) > 1:
+    free = max(ZERO, number(row.get("quantity")) - sum((hold.quantity for hold in held), ZERO))
+    if held and (len(pools) > 1 or not free):
         pools = ()  # nobody knows from which pools the held goods came
     elif held and pools:
         pools = (InPool(pools[0].pool, free),)
