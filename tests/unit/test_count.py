@@ -456,6 +456,38 @@ def test_a_product_is_counted_over_all_its_places_and_the_rest() -> None:
     assert (rest["stock_pool_1"], rest["expected_quantity"]) == (3 + 5 + 2, 5 + 5 + 2)
 
 
+@pytest.mark.parametrize(("total", "counted"), [(13, 0), (13, 1), (13, 2)])
+def test_what_is_picked_for_orders_and_in_hand_is_not_to_be_found_on_a_tour(total: int, counted: int) -> None:
+    hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, total, in_hand=Decimal(2))})
+    hand.scan("P1")
+    hand.type(4)
+    hand.type(6)
+    assert (hand.state.place, hand.state.item and hand.state.item.expected) == ("", Decimal(1))
+    hand.type(counted)
+    hand.say("d")
+    if counted != 1:
+        hand.type(1)
+    rest = hand.entries[-1]
+    assert (rest["stock_pool_1"], rest["expected_quantity"]) == (4 + 6 + counted + 2, 13)
+
+
+def test_nobody_is_asked_for_the_rest_where_all_of_it_is_in_hand_for_orders() -> None:
+    pools = [{"pool": 1, "name": "", "quantity": Decimal(5)}, {"pool": 2, "name": "", "quantity": Decimal(2)}]
+    for books in ({}, {"pools": pools, "in_hand": Decimal(3)}, {"pools": ()}):
+        hand = Hand(products={"P1": wide({"A-1": 4}, 6, **{"in_hand": Decimal(2), **books})})
+        hand.scan("P1")
+        hand.type(4)
+        assert hand.say("d") == "count.sent"
+        assert [entry["location_code"] for entry in hand.entries] == ["A-1"]
+    hand = Hand(products={"P1": wide({}, 12, in_hand=Decimal(2))})
+    hand.scan("P1")
+    assert hand.state.item
+    assert (hand.state.item.expected, "fact.held" in hand.shown()) == (Decimal(12), True)
+    hand.type(12)
+    hand.say("d")
+    assert hand.entries[-1]["stock_pool_1"] == 12
+
+
 def test_a_tour_goes_where_the_product_is_found() -> None:
     hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, 10), "P2": wide({"A-9": 1}, 1)})
     hand.scan("P1")

@@ -41,6 +41,7 @@ class Item(NamedTuple):
     expected: Decimal = Decimal(0)
     """By the books, what is held for customers included; as it was when it was counted."""
     held: Decimal = Decimal(0)
+    """For customers; on a tour of places what is in hand for them beside `expected`."""
     decimal: bool = False
     unit: str = ""
     price: Decimal = Decimal(0)
@@ -249,7 +250,11 @@ def pool_of(row: Mapping[str, Any]) -> int:
 
 
 def product_items(row: Mapping[str, Any]) -> tuple[Item, ...]:
-    """The items of a product (row of the read `product`): place after place in the walk, then what lies at no place."""
+    """The items of a product (row of the read `product`): place after place in the walk, then what lies at no place.
+
+    What was picked for orders and not put down lies at no place either. Where there are places it is in somebody's
+    tote, and nobody finds it on a tour of them.
+    """
     head = {
         "product_number": row["product_number"],
         "description": row.get("product_name"),
@@ -259,14 +264,23 @@ def product_items(row: Mapping[str, Any]) -> tuple[Item, ...]:
     }
     places = [each for each in row.get("places") or () if each.get("location_code")]
     items = [item for each in places for item in _items({**head, **each}, str(each["location_code"]), pool_of(each))]
-    total = _by_pool(row.get("pools"))
+    total, hand = _by_pool(row.get("pools")), number(row.get("in_hand"))
     (loose,) = _items({**head, "quantity": number(row.get("most_likely_quantity"))}, "", 0)
     if not total:
         known = sum((item.expected for item in items), Decimal(0))
-        return (*items, loose._replace(expected=loose.expected - known))
-    pools = sorted({*total, *(item.pool for item in items)})
-    rest = [loose._replace(pool=pool, expected=total.get(pool, Decimal(0)) - _sum_of(items, pool)) for pool in pools]
-    return (*items, *([item for item in rest if item.expected] or rest[:1]))
+        return (*items, _without(loose._replace(expected=loose.expected - known), hand, bool(items)))
+    rest: list[Item] = []
+    for pool in sorted({*total, *(item.pool for item in items)}):
+        left = loose._replace(pool=pool, expected=total.get(pool, Decimal(0)) - _sum_of(items, pool))
+        rest.append(_without(left, hand, bool(items)))
+        hand -= rest[-1].held  # nobody knows from which pools it was taken
+    return (*items, *([item for item in rest if item.expected or item.held] or rest[:1]))
+
+
+def _without(loose: Item, hand: Decimal, apart: bool) -> Item:
+    """What lies at no place, and how much of it is in hand for orders: `apart` where that is not to be found there."""
+    held = min(hand, max(Decimal(0), loose.expected))
+    return loose._replace(expected=loose.expected - held if apart else loose.expected, held=held)
 
 
 def _sum_of(items: Iterable[Item], pool: int) -> Decimal:

@@ -68,7 +68,7 @@ class CountJob:
         "count.pool",
         "count.leave",
     )
-    version = 7
+    version = 8
     journalled = True
 
     def begin(self) -> Counting:

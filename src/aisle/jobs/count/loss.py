@@ -44,7 +44,7 @@ class LossJob:
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 7
+    version = 8
     journalled = True
 
     def begin(self) -> Losing:

@@ -69,6 +69,8 @@ def _entry(state: Counting, item: Item, user: str) -> dict[str, Any]:
     if not item.place:
         others = [other for other in state.items if other.place and _belongs(other, item)]
         known = sum((other.expected if other.counted is None else other.counted for other in others), Decimal(0))
+        if state.mode == "product":  # what is in hand for orders is of the store, and not of this stop
+            known += item.held
         counted, expected = counted + known, expected + known
     place = {"location_code": item.place} if item.place else {}
     bare = item.pool in (0, state.default if state.mode == "place" and item.place else 0)

@@ -172,7 +172,7 @@ def _prompt(state: Counting, item: Item | None) -> Msg:
 
 def _facts(state: Counting, item: Item) -> tuple[Fact, ...]:
     facts = [Fact(msg("fact.product_number"), raw(item.product))]
-    if item.held and not state.blind:
+    if item.held and not state.blind and (item.place or state.mode == "place"):
         facts.append(Fact(msg("fact.held"), msg("number", value=item.held)))
     if item.pool and len(state.pools) > 1:
         facts.append(Fact(msg("fact.pool"), _pool(state, item.pool)))
