@@ -767,6 +767,17 @@ def test_what_is_left_of_a_list_stays_on_it() -> None:
     assert hand.state.place == "A-1"
 
 
+def test_a_place_of_the_list_that_is_left_for_another_with_nothing_counted_stays_on_it() -> None:
+    hand = Hand({"A-1": [product("P1", 1)], "A-2": [product("P2", 1)], "A-3": []})
+    hand.type(3)
+    hand.place("A-1")
+    hand.place("A-2")
+    hand.say("d")
+    assert (hand.state.place, [each.key for each in hand.state.todo]) == ("A-1", ["A-2"])
+    assert hand.place("A-3") == "count.at_empty_place"
+    assert [each.key for each in hand.state.todo] == ["A-1", "A-2"]
+
+
 def test_digits_that_are_the_number_of_something_are_asked_about() -> None:
     hand = Hand({"A-1": [product("P1", 20)], "0012": [], "12": []}, {"305": wide({}, 1)})
     hand.numbers = [(LOCATION, "12"), (LOCATION, "0012"), (PRODUCT, "305"), (PRODUCT, "7"), (ORDER, "15")]

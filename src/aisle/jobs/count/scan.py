@@ -79,7 +79,8 @@ def _place(state: Counting, meaning: Meaning, context: Context) -> Result:
     if meaning.key.casefold() == state.place.casefold():
         return asking.told(state, INFO, "count.this_place", place=state.place)
     if not state.counted:
-        return asking.begin(state._replace(sent=None), next_of(meaning))
+        seen = state if not any(item.missing for item in state.items) else asking.put_off(state)  # an empty one is done
+        return asking.begin(seen._replace(sent=None), next_of(meaning))
     return asking.done(state._replace(then=next_of(meaning)), context)
 
 
