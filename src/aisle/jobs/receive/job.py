@@ -61,7 +61,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 7
+    version = 8
     journalled = True
 
     def begin(self) -> Receiving:
@@ -281,7 +281,7 @@ def _way(state: Receiving, way: Way, context: Context) -> Result:
         case "find":
             return Turn(state, (Start("lookup", {"search": way.key}),))
         case "aside":
-            return told(state._replace(pending=None), INFO, "receive.set_aside", label=way.label or way.key)
+            return receive_take.set_aside(state, way.key, way.label or way.key)
         case "other":
             return _to_list(state, context)
     return told(state._replace(pending=None), INFO, "receive.go_on", delivery=state.number)
