@@ -233,3 +233,34 @@ def test_another_order_is_not_opened_on_the_way() -> None:
     hand = round_of_two()
     assert hand.scan("O9", kind=ORDER) == "pick.not_of_round"
     assert hand.choices() == ["pick.way_join"]
+
+
+def test_one_scan_takes_goods_of_one_place_alone_where_places_are_verified() -> None:
+    lines = (line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P1", 3, preferred_location_code="B-1"))
+    hand = Hand(*lines, verified=True)
+    hand.scan("A-1", kind=LOCATION)
+    assert hand.scan("P1", "5") == "pick.over_here"
+    assert "2 of Product P1 from A-1" in hand.told
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.sent == {1: 2}
+    assert hand.scan("P1", "3") == "pick.place_first"
+    hand.scan("B-1", kind=LOCATION)
+    assert hand.scan("P1", "4") == "pick.over"
+    assert hand.feed(Choice(1)) == "pick.all_taken"
+    hand = Hand(*lines)
+    assert hand.scan("P1", "5") == "pick.all_taken"
+    assert hand.sent == {1: 2, 2: 3}
+
+
+def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
+    def pool(hand: Hand) -> str:
+        return next(Voice().say(fact.value) for fact in hand.view.facts if fact.label.id == "fact.pool")
+
+    hand = one()
+    assert any(isinstance(effect, Query) and effect.name == "store" and effect.live for effect in hand.effects)
+    assert pool(hand) == "1"
+    hand.feed(Rows("store", ({"pools": {"1": "Shop floor", "2": "Reserve", "3": ""}},), 1))
+    assert pool(hand) == "Shop floor"
+    hand.books["lying B-9"] = {"pools": {"3": 5}}
+    assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
+    assert "is in pool 3; this order takes from Shop floor, Reserve" in hand.told

@@ -51,7 +51,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 18
+    version = 19
     journalled = True
 
     def begin(self) -> Picking:

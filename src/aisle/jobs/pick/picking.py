@@ -300,6 +300,16 @@ def lines_of(state: Picking, product: str) -> list[int]:
     return sorted(found, key=lambda index: (index not in stop, state.takes[index].place.casefold() != here, index))
 
 
+def fillable(state: Picking, product: str) -> list[int]:
+    """Indexes of the lines that goods of this product go to, one after the other: where places are verified, those of
+    one place alone."""
+    open_ = [index for index in lines_of(state, product) if state.takes[index].open]
+    if not (state.verified and open_):
+        return open_
+    place = state.takes[open_[0]].place.casefold()
+    return [index for index in open_ if state.takes[index].place.casefold() == place]
+
+
 # Steps
 
 

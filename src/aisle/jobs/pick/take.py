@@ -31,7 +31,7 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
     label = meaning.label or meaning.key
     if not indexes:
         return pick_why.foreign(state, meaning)
-    open_ = [index for index in indexes if state.takes[index].open]
+    open_ = picking.fillable(state, meaning.key)
     if not open_:
         return _full(state, indexes, meaning)
     first = state.takes[open_[0]]
@@ -45,8 +45,10 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
         return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, told)))
     rest = sum((state.takes[index].rest for index in open_), Decimal(0))
     if meaning.quantity > rest:
-        way = Way("take_rest", meaning.key)
-        here = picking.go_to(state, open_[0])._replace(held=True)
+        here, way = picking.go_to(state, open_[0])._replace(held=True), Way("take_rest", meaning.key)
+        if any(state.takes[index].open for index in indexes if index not in open_):
+            args: dict[str, str | Decimal] = {"label": label, "rest": rest, "place": first.place}
+            return wrong(here, "pick.over_here", way, quantity=meaning.quantity, **args)
         return wrong(here, "pick.over", way, label=label, quantity=meaning.quantity, rest=rest)
     return taken(state, picking.spread(state, open_, meaning.quantity), context)
 
@@ -146,7 +148,7 @@ def set_(state: Picking, value: Decimal, context: Context) -> Result:
 
 def take_rest(state: Picking, product_number: str, context: Context) -> Result:
     """All that is still needed of a product."""
-    indexes = [index for index in picking.lines_of(state, product_number) if state.takes[index].open]
+    indexes = picking.fillable(state, product_number)
     rest = sum((state.takes[index].rest for index in indexes), Decimal(0))
     return taken(state, picking.spread(state, indexes, rest), context) if indexes else Turn(state)
 

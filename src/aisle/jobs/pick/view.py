@@ -224,7 +224,7 @@ def _choices(state: Picking) -> tuple[Msg, ...]:
 def _way(state: Picking, way: Way) -> Msg:
     """What a numbered way on says."""
     if way.kind == "take_rest":
-        rest = sum((take.rest for take in state.takes if take.product == way.key and take.open), Decimal(0))
+        rest = sum((state.takes[index].rest for index in picking.fillable(state, way.key)), Decimal(0))
         return msg("pick.way_take_rest", rest=rest)
     if way.kind == "look_up":
         return msg("pick.way_look_up_this", label=way.label) if way.label else msg("pick.way_look_up")
