@@ -614,3 +614,19 @@ def test_what_was_asked_since_somebody_took_over_ends_when_the_order_is_put_down
     assert "w" in hand.job.open(hand.state).letters
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
     assert (hand.choices(), "w" in hand.job.open(hand.state).letters) == ([], False)
+
+
+def test_what_was_done_to_an_order_before_it_left_is_not_undone_once_it_is_back() -> None:
+    orders = {"O1": [line(1, "P1", 3)], "O2": [line(1, "P2", 3)]}
+    hand = Hand(orders=orders)
+    hand.scan("P1")
+    hand.scan("P1")
+    hand.feed(order(line(1, "P1", 3, picked_quantity=2), number="O1", is_rejected=True))
+    assert hand.feed(Choice(1)) == "pick.put_back_done"
+    hand.scan("O1", kind=ORDER)
+    hand.feed(Choice(1))
+    assert hand.feed(order(line(1, "P1", 3), number="O1")) == "pick.joined"
+    before = len(hand.updates)
+    while hand.feed(Command("u")) != "pick.nothing_to_undo":
+        assert len(hand.updates) == before
+    assert not any(take.picked for take in hand.state.takes)

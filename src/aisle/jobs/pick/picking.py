@@ -374,5 +374,19 @@ def without(state: Picking, order: str, why: str) -> Picking:
     )
     totes = tuple(tote for tote in state.totes if tote.order != order)
     over = tuple(way for way in state.over if way.key != order)
-    left = state._replace(totes=totes, back=(*state.back, *back), ways=(), over=over, only="")
+    history = _without_lines(state.history, order)
+    left = state._replace(totes=totes, back=(*state.back, *back), ways=(), over=over, only="", history=history)
     return with_takes(left, [take for take in state.takes if take.order != order])
+
+
+def _without_lines(history: Iterable[Did], order: str) -> tuple[Did, ...]:
+    """What of these steps can still be undone once an order is gone: if it comes back its lines stand where they do
+    then, whatever was done to them before."""
+    steps = (
+        step._replace(
+            before=tuple(each for each in step.before if each.order != order),
+            stood=tuple(each for each in step.stood if each.order != order),
+        )
+        for step in history
+    )
+    return tuple(step for step in steps if step != Did(place=step.place, at=step.at))
