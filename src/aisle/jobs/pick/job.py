@@ -18,6 +18,7 @@ from aisle.jobs.pick import given as pick_given
 from aisle.jobs.pick import hands, offers, picking, redirected
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import passed as pick_passed
+from aisle.jobs.pick import pools as pick_pools
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import scanned as pick_scanned
 from aisle.jobs.pick import take as pick_take
@@ -157,9 +158,15 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
             sure, looks = args.get("sure") or (), bool(args.get("looks"))
             numbers = [str(order) for order in orders]
             fresh = picking.opened(numbers, args.get("totes") or {}, sure, context.policy.verified, looks=looks)
-            return Turn(fresh, pick_orders.look_again(fresh))
+            return Turn(fresh, (pick_pools.ASKED, *pick_orders.look_again(fresh)))
         case Changed("outbox"):
             return Turn(state, (*_news(state, context), *pick_orders.look_again(state, wish=False)))
+        case Changed("store"):
+            return Turn(state, (pick_pools.ASKED,))
+        case Rows(pick_pools.NAMES):
+            return Turn(pick_pools.called(state, event))
+        case Rows(not_taken.NOT_TAKEN, rows, _):
+            return pick_take.uncounted(state, rows, context)
         case Rows(pick_claim.REFUSED, rows, _):
             return pick_claim.told_refused(state, rows, context)
         case Rows(pick_given.GIVEN, rows, _):
@@ -176,7 +183,7 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
             after = picking.did(state, counted(answer))
             return Turn(after, (*pick_claim.left_over(after), *pick_orders.look_again(after)))
         case Resumed() | Closed():
-            return Turn(state, (*_news(state, context), *pick_orders.look_again(state)))
+            return Turn(state, (pick_pools.ASKED, *_news(state, context), *pick_orders.look_again(state)))
         case Rows(id_, rows, _) if id_.startswith(pick_orders.QUERY):
             return pick_orders.arrived(state, id_.removeprefix(pick_orders.QUERY), rows[0] if rows else None, context)
         case Rows(pick_why.NAMED, rows, _) if state.asked.kind == pick_why.NAMED:

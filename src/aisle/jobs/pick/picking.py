@@ -107,6 +107,8 @@ class Picking(NamedTuple):
     """Work went on since that was asked: its numbers are quantities again, and a letter brings it back."""
     behind: bool = False
     """Its numbers stand behind those of `ways`, which were on the screen before it."""
+    pools: tuple[tuple[int, str], ...] = ()
+    """What the store calls its stock pools, by their numbers."""
 
     @property
     def order(self) -> str:
