@@ -92,6 +92,11 @@ class CountJob:
         """Places while none is open, products then."""
         return (LOCATION, PRODUCT) if state.phase in ("start", "list") else (PRODUCT, LOCATION)
 
+    def uses(self, state: Counting, product: str) -> bool:
+        """What the place has by the books or by this count; the one product that is counted."""
+        only = state.items[state.question].product if state.phase == "recount" else state.only or state.product
+        return product == only if only else any(item.product == product for item in state.items)
+
     def at(self, state: Counting) -> str:
         """One of `steps`."""
         return count_view.step(state)

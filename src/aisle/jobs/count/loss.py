@@ -63,6 +63,10 @@ class LossJob:
         """The product; where it lay, while that is asked."""
         return (LOCATION, PRODUCT) if state.phase == "place" else (PRODUCT, LOCATION)
 
+    def uses(self, state: Losing, product: str) -> bool:
+        """What is lost just now."""
+        return state.item is not None and state.item.product == product
+
     def at(self, state: Losing) -> str:
         """One of `steps`."""
         return f"loss.{state.phase}"

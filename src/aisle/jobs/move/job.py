@@ -80,6 +80,13 @@ class MoveJob:
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
 
+    def uses(self, state: Moving, product: str) -> bool:
+        """What is in hand, or lies here."""
+        if state.task:
+            return product == state.task.product
+        lying = () if state.phase == "put" else state.lines if state.order else state.shelf
+        return product in {*(part.product for part in state.hand), *(each.product for each in lying)}
+
     def at(self, state: Moving) -> str:
         """One of `steps`."""
         return move_view.step(state)

@@ -54,6 +54,7 @@ class PickJob:
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
     version = 19
     journalled = True
+    asks_which = True
 
     def begin(self) -> Picking:
         """No order yet."""
@@ -77,6 +78,10 @@ class PickJob:
         if state.phase == "done" or state.needs_place:
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
+
+    def uses(self, state: Picking, product: str) -> bool:
+        """What is on a line of these orders."""
+        return any(take.product == product for take in state.takes)
 
     def at(self, state: Picking) -> str:
         """One of `steps`."""

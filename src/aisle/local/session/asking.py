@@ -22,7 +22,7 @@ class Asking(NamedTuple):
 
     page: tuple[int, str, str] = (0, "", "")
     ways: tuple[Thing, ...] = ()
-    """Two readings are left of an input: 1 or 2?"""
+    """Two readings are left of an input, or several products have its code: which?"""
     times: str = ""
     """The next scan is so many of it."""
 
@@ -84,6 +84,8 @@ def page_of(levels: Sequence[Level]) -> tuple[int, str, str]:
 
 def question(ways: Sequence[Thing]) -> Msg:
     """Which of these readings is meant?"""
+    if len(ways) > 2:
+        return msg("session.either_of", count=len(ways))
     return msg("session.either", **{f"way{number}": name_of(way) for number, way in enumerate(ways, 1)})
 
 
