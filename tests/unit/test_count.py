@@ -101,6 +101,8 @@ class Hand:
     ) -> None:
         self.places = places or {}
         self.recounts: tuple[dict[str, Any], ...] = ()
+        self.refused: tuple[Row, ...] = ()
+        """What the service refused."""
         self.products = products or {}
         self.pools = pools or {}
         self.default = default
@@ -145,6 +147,8 @@ class Hand:
             row = {"location_code": code, "default_stock_pool": self.default, "products": rows}
             row["location_order"] = self.walk.get(code)
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
+        if query.name == "refusals":
+            return Rows(query.id, self.refused, len(self.refused))
         if query.name == "recounts":
             return Rows(query.id, self.recounts, len(self.recounts))
         number = query.args["product_number"]
@@ -1153,3 +1157,19 @@ def test_back_from_what_differs_says_what_was_left_and_is_no_blank_page() -> Non
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert (view.done, view.total, view.lines[-1].text.id) == (Decimal(4), Decimal(4), "count.note_all")
+
+
+def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
+    hand = Hand({"A-1": [product("P1", 5), product("P2", 5)]})
+    for refused, entries in ((0, 2), (1, 1), (2, 0)):
+        hand.place("A-1")
+        for number in ("P1", "P2"):
+            hand.scan(number, "3")
+        hand.say("d")
+        hand.type(1)
+        gone = [{"storeproductlog": [{**entry, "scanned_datetime": CONTEXT.now}]} for entry in hand.entries[-2:]]
+        hand.refused = tuple({"body": body, "why": "No such place", "label": "P1"} for body in gone[:refused])
+        before = len(hand.entries)
+        assert hand.say("u") == ("count.taken_back" if entries else "receive.refused")
+        assert len(hand.entries) == before + entries
+        assert hand.say("u") == "count.nothing_to_undo"

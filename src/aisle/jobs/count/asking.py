@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish, priced
-from aisle.jobs.count import counting
+from aisle.jobs.count import counting, not_taken
 from aisle.jobs.count import send as count_send
 from aisle.jobs.count.counting import Counting, Gone, Item, Next, Sent
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
@@ -167,12 +167,23 @@ def send(state: Counting, context: Context) -> Result:
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
 
 
-def taken_back(state: Counting, context: Context) -> Result:
-    """The count that was sent last is undone: what it changed is changed back."""
-    gone, state = state.gone, state._replace(gone=None)
+def take_back(state: Counting) -> Result:
+    """The count that was sent last is to be undone: what of it the service took is asked first."""
+    gone = state.gone
     if gone is None:
         return told(state, WRONG, "count.nothing_to_undo")
     if not gone.changes:
-        return told(state, INFO, "count.none_to_take_back", what=gone.what)
+        return told(state._replace(gone=None), INFO, "count.none_to_take_back", what=gone.what)
+    return Turn(state, (not_taken.asked(change.at for change in gone.changes),))
+
+
+def taken_back(state: Counting, rows: not_taken.Rows, context: Context) -> Result:
+    """What it changed is changed back, but for what was refused."""
+    if state.gone is None:
+        return Turn(state)
+    gone, refused = count_send.taken(state.gone, rows)
+    state = state._replace(gone=None)
+    if refused and not gone.changes:
+        return Turn(state, (), not_taken.told(refused))
     effects = count_send.opposites(gone, context)
     return told(state, GOOD, "count.taken_back", *effects, what=gone.what, count=len(gone.changes))

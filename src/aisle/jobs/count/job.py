@@ -24,7 +24,7 @@ from aisle.jobs.base import (
     Start,
     Turn,
 )
-from aisle.jobs.count import asking, counting
+from aisle.jobs.count import asking, counting, not_taken
 from aisle.jobs.count import places as count_list
 from aisle.jobs.count import scan as count_scan
 from aisle.jobs.count import view as count_view
@@ -187,6 +187,8 @@ def _rows(state: Counting, id_: str, rows: tuple[Mapping[str, Any], ...], contex
             return _on_tour(state, row, context)
         case "scanned":
             return count_scan.looked_up(state, row, context)
+        case not_taken.NOT_TAKEN:
+            return asking.taken_back(state, rows, context)
         case "named":
             return count_scan.named(state, rows, context)
         case "listed":
@@ -257,7 +259,7 @@ def _command(state: Counting, letter: str, context: Context) -> Result:
         args = {"location_code": state.place, "product_number": item.product if item else ""}
         return Turn(state, (Start("loss", args),))
     if state.phase == "start":
-        return asking.taken_back(state, context) if letter == "u" else _back(state)
+        return asking.take_back(state) if letter == "u" else _back(state)
     if state.phase == "list":
         return _list_command(state, letter, context)
     if state.phase == "recount" and letter in "dn":
@@ -272,7 +274,7 @@ def _command(state: Counting, letter: str, context: Context) -> Result:
         case "d":
             return asking.done(state, context)
         case "u":
-            return _undo(state) if state.history or not state.gone else asking.taken_back(state, context)
+            return _undo(state) if state.history or not state.gone else asking.take_back(state)
         case "k":
             return _choose_pool(state)
         case "n" if state.mode == "product":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Context, Write
-from aisle.jobs.count import counting
+from aisle.jobs.count import counting, not_taken
 from aisle.jobs.count.counting import Change, Counting, Gone, Item
 from aisle.undone import UNDO
 
@@ -34,6 +35,13 @@ def changes(state: Counting) -> tuple[Change, ...]:
 def _moment(state: Counting, item: Item) -> str:
     """When it was counted; a total of the store is not told before its last part."""
     return item.at if item.place else max([item.at, *(other.at for other in state.items)])
+
+
+def taken(gone: Gone, rows: not_taken.Rows) -> tuple[Gone, Mapping[str, Any] | None]:
+    """A sent count without what the service refused of it, and the last refusal."""
+    found = [(each, not_taken.refused(rows, each.product, each.at)) for each in gone.changes]
+    last = next((row for _, row in reversed(found) if row), None)
+    return gone._replace(changes=tuple(each for each, row in found if row is None)), last
 
 
 def opposites(gone: Gone, context: Context) -> tuple[Write, ...]:

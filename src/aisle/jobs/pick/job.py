@@ -12,6 +12,7 @@ from typing import Any
 
 from aisle.jobs import numbers
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
+from aisle.jobs.count import not_taken
 from aisle.jobs.house.note import reading
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given

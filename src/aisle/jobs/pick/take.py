@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Context, Start, Turn, Write
+from aisle.jobs.count import not_taken
 from aisle.jobs.count import send as count_send
-from aisle.jobs.count.counting import Gone
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import picking
 from aisle.jobs.pick import put as pick_put
@@ -275,9 +275,11 @@ def undo(state: Picking, context: Context) -> Result:
     """The last step that can be undone, undone."""
     while state.history:
         last = state.history[-1]
+        if last.gone and last.gone.changes:
+            return Turn(state, (not_taken.asked(change.at for change in last.gone.changes),))
         state = state._replace(history=state.history[:-1])
         if last.gone:
-            return _uncounted(state, last.gone, context)
+            return Turn(state, (), Verdict(INFO, msg("count.none_to_take_back", what=last.gone.what)))
         if last.back:
             return pick_put.take_back(state, last, context)
         if last.stood:
@@ -289,10 +291,15 @@ def undo(state: Picking, context: Context) -> Result:
     return wrong(state, "pick.nothing_to_undo")
 
 
-def _uncounted(state: Picking, gone: Gone, context: Context) -> Result:
-    """What a count changed is changed back."""
-    if not gone.changes:
-        return Turn(state, (), Verdict(INFO, msg("count.none_to_take_back", what=gone.what)))
+def uncounted(state: Picking, rows: not_taken.Rows, context: Context) -> Result:
+    """What a count changed is changed back, but for what the service refused of it."""
+    sent = state.history[-1].gone if state.history else None
+    if sent is None:
+        return Turn(state)
+    gone, refused = count_send.taken(sent, rows)
+    state = state._replace(history=state.history[:-1])
+    if refused and not gone.changes:
+        return Turn(state, (), not_taken.told(refused))
     told = msg("count.taken_back", what=gone.what, count=len(gone.changes))
     return Turn(state._replace(ways=()), count_send.opposites(gone, context), Verdict(GOOD, told))
 
