@@ -143,8 +143,10 @@ class Hand:
             return Rows(query.id, aisle, len(codes))
         if query.name == "place":
             code = query.args["location_code"]
-            rows = self.places.get(code)
-            row = {"location_code": code, "default_stock_pool": self.default, "products": rows}
+            rows, only, size = self.places.get(code), query.args.get("product_number"), query.args.get("size")
+            shown = [row for row in rows or () if only in (None, row["product_number"])][:size]
+            row = {"location_code": code, "default_stock_pool": self.default, "products": shown}
+            row["total"] = len(rows or ())
             row["location_order"] = self.walk.get(code)
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
         if query.name == "refusals":
@@ -1157,6 +1159,47 @@ def test_back_from_what_differs_says_what_was_left_and_is_no_blank_page() -> Non
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert (view.done, view.total, view.lines[-1].text.id) == (Decimal(4), Decimal(4), "count.note_all")
+
+
+def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched_until_it_is_done() -> None:
+    room = {"S-1": [product(f"G{n:03}", 2) for n in range(counting.MOST + 50)]}
+    hand = Hand(room)
+
+    def sizes() -> list[Any]:
+        asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+        return [args.get("product_number") or args.get("size") for args in asked]
+
+    assert hand.place("S-1") == "count.at_place"
+    assert hand.verdict is not None
+    assert dict(hand.verdict.text.args)["count"] == counting.MOST + 50
+    assert hand.scan("G240") == "count.counted_of"
+    assert hand.scan("P404") == "count.counted"
+    hand.say("u")
+    hand.say("u")
+    hand.feed(Changed("product", "G240"))
+    item = next(item for item in hand.state.items if item.product == "G240")
+    assert (item.counted, item.expected) == (None, Decimal(2))
+    assert hand.scan("G240", "2") == "count.counted_of"
+    assert sizes() == [counting.MOST, "G240", "P404", counting.MOST]
+    assert hand.say("d") == "count.missing"
+    assert sizes()[-1] is None
+    assert hand.type(4) == "count.sent"
+    assert [(entry["product_number"], entry["expected_quantity"]) for entry in hand.entries] == [("G240", 2)]
+    hand = Hand(room, location_code="S-1", product_number="G240", empty=True)
+    assert hand.state.item
+    assert hand.state.item.expected == 2
+    hand.feed(Changed("product", "G240"))
+    assert sizes() == ["G240", "G240"]
+
+
+def test_the_next_place_waits_for_what_was_not_read_of_a_stockroom() -> None:
+    room = [product(f"G{n:03}", 2) for n in range(counting.MOST + 1)]
+    hand = Hand({"S-1": room, "A-1": []})
+    hand.place("S-1")
+    hand.scan("G000", "2")
+    assert hand.place("A-1") == "count.missing"
+    assert hand.type(4) == "count.sent_and"
+    assert hand.state.place == "A-1"
 
 
 def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Changed, Close, Opened, Resumed, Rows, Start
+from aisle.jobs.base import Changed, Close, Opened, Query, Resumed, Rows, Start
 from aisle.jobs.move.moving import Moving, Part, holdings, nowhere_of
 from aisle.jobs.move.news import with_homes
+from aisle.jobs.move.shelf import MOST
 from aisle.jobs.view import ASK, GOOD, WRONG
 from aisle.scan.meaning import PERSON, Back, Choice, Quantity, Unknown
 from tests.unit.moves import BAG, Hand, Store, small_store
@@ -517,3 +518,25 @@ def test_goods_that_changed_their_pool_at_several_places_are_taken_back_at_each(
     hand.say("d")
     hand.store.goods["P7", "B-1", 2, "", 0] = 0
     assert hand.say("u") == "move.too_late"
+
+
+def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched() -> None:
+    goods: dict[Any, int] = {(f"G{n:03}", "S-1", 1, "", 0): 3 for n in range(MOST + 50)}
+    hand = Hand(Store({**goods, ("P1", "B-1", 1, "", 0): 2}, {}, ("S-1", "B-1")))
+    assert hand.scan("S-1") == "move.at_place"
+    assert dict(hand.verdicts[-1].text.args)["count"] == MOST + 50
+    assert hand.scan("G240") == "move.taken"
+    assert hand.say("=4") == "move.over"
+    hand.feed(Changed("location", "S-1"))
+    assert hand.say("1") == "move.taken"
+    assert [(part.product, part.quantity, part.books) for part in hand.state.hand] == [("G240", Decimal(3), Decimal(3))]
+    assert hand.scan("P1") == "move.not_here"
+    hand.feed(Back())
+    hand.feed(Changed("outbox", ""))
+    assert hand.state.hand[0].books == 3
+    asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+    assert all(args.get("size") == MOST or "product_number" in args for args in asked)
+    hand.say("B-1", "S-1")
+    assert hand.say("w") == "move.everything"
+    assert hand.say("B-1") == "move.moved_many"
+    assert len(hand.sent[-1].body) == MOST + 49

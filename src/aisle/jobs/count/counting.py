@@ -11,13 +11,17 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import number
-from aisle.jobs.base import Policy, Write
+from aisle.jobs.base import Policy, Query, Write
 from aisle.jobs.feet import LAST
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Meaning
 from aisle.tuples import NamedTuple
 
 HISTORY = 100
 """So many entries can be undone, last first."""
+
+MOST = 200
+"""Products of a place that are read when it is opened; of a stockroom the others come when they are scanned, and all of
+them when it is done."""
 
 BATCH = 20
 """Entries of one operation."""
@@ -166,6 +170,10 @@ class Counting(NamedTuple):
     """Opened for one place or product: closes when that is sent."""
     only: str = ""
     """Of the place that is open this product alone is counted."""
+    partly: bool = False
+    """More lies there by the books than was read."""
+    lying: int = 0
+    """So many products lie there by the books, as far as it was read."""
     gone: Gone | None = None
     blind: bool = False
     asked: int = 0
@@ -210,10 +218,24 @@ def passes(item: Item, policy: Policy) -> bool:
 # The books
 
 
+def at_place(id_: str, place: str, only: str = "") -> Query:
+    """Asks what the books have at a place, or of one product there."""
+    return Query(id_, "place", {"location_code": place, **({"product_number": only} if only else {"size": MOST})})
+
+
 def place_items(row: Mapping[str, Any]) -> tuple[Item, ...]:
     """The items of a place (row of the read `place`), by name."""
     code, default = str(row.get("location_code") or ""), pool_of(row)
     return tuple(item for product in row.get("products") or () for item in _items(product, code, default))
+
+
+def opened(state: Counting, row: Mapping[str, Any]) -> Counting:
+    """The place that is open with what was read of it."""
+    items = place_items(row)
+    read = len({item.product for item in items})
+    total = int(number(row.get("total"), Decimal(read)))
+    partly = total > read and not state.only
+    return state._replace(items=items, default=pool_of(row), partly=partly, lying=total if partly else read)
 
 
 def _items(product: Mapping[str, Any], place: str, default: int) -> list[Item]:
@@ -293,7 +315,7 @@ def refreshed(state: Counting, fresh: Iterable[Item]) -> Counting:
     items = []
     for item in state.items:
         now = found.pop(key(item), None)
-        if item.counted is None:
+        if item.counted is None and not (now is None and state.partly):
             books = (now.expected, now.held, now.price) if now else (Decimal(0), Decimal(0), item.price)
             item = item._replace(expected=books[0], held=books[1], price=books[2])
         items.append(item)

@@ -151,8 +151,8 @@ def _opened(state: Counting, args: Mapping[str, Any], context: Context) -> Resul
     store = Query("store", "store", {})
     if args.get("location_code") and args.get("product_number") and args.get("empty"):
         number = str(args["product_number"])
-        turn = asking.begin(state._replace(once=True), Next("place", str(args["location_code"])))
-        turn = turn._replace(state=turn.state._replace(only=number, label=str(args.get("label") or number)))
+        turn = asking.begin(state._replace(once=True), Next("place", str(args["location_code"])), number)
+        turn = turn._replace(state=turn.state._replace(label=str(args.get("label") or number)))
     elif args.get("location_code"):
         turn = asking.begin(state._replace(once=True), Next("place", str(args["location_code"])))
     elif args.get("product_number"):
@@ -168,6 +168,8 @@ def _look_again(state: Counting) -> tuple[Effect, ...]:
     if state.phase == "start":
         return (ASKED,)
     if state.mode == "place" and state.place:
+        if state.only or state.partly:
+            return (counting.at_place("place", state.place, state.only),)
         return (Query("place", "place", {"location_code": state.place}),)
     return (Query("product", "product", {"product_number": state.product}),) if state.mode == "product" else ()
 
@@ -185,6 +187,10 @@ def _rows(state: Counting, id_: str, rows: tuple[Mapping[str, Any], ...], contex
             return _at_place(state, row)
         case "tour":
             return _on_tour(state, row, context)
+        case "here":
+            return count_scan.found_here(state, row, context)
+        case asking.ALL:
+            return asking.all_came(state, row, context)
         case "scanned":
             return count_scan.looked_up(state, row, context)
         case not_taken.NOT_TAKEN:
@@ -212,10 +218,10 @@ def _fresh(state: Counting, id_: str, row: Mapping[str, Any] | None, context: Co
 
 def _at_place(state: Counting, row: Mapping[str, Any] | None) -> Result:
     if row is not None:
-        state = state._replace(items=counting.place_items(row), default=counting.pool_of(row))
+        state = counting.opened(state, row)
     if state.only:
         return _only(state)
-    products = len({item.product for item in state.items})
+    products = state.lying
     id_ = "count.at_place" if products else "count.at_empty_place"
     return _began(state, msg(id_, place=state.place, count=products))
 

@@ -172,7 +172,11 @@ class Moving(NamedTuple):
     shelf: tuple[Lying, ...] = ()
     """What the books have here, as far as it was looked up."""
     known: bool = False
-    """The shelf is all that lies here."""
+    """The books have said what lies here: that is the shelf, unless it is too much to be read at once."""
+    partly: bool = False
+    """It is, and the shelf has only a part of it."""
+    lying: int = 0
+    """So many products lie here by the books."""
     default: int = 0
     """The pool that the place takes from first; 0 where none is known."""
     hand: tuple[Part, ...] = ()
