@@ -9,7 +9,7 @@ import pytest
 
 from aisle.jobs.base import Close, Query, Rows, Start
 from aisle.jobs.view import WRONG
-from aisle.scan.meaning import LOCATION, ORDER, Choice, Command, Unknown
+from aisle.scan.meaning import LOCATION, ORDER, Choice, Command, Quantity, Unknown
 from aisle.tui.catalogue import Voice
 from tests.unit.picks import Hand, line
 
@@ -250,6 +250,16 @@ def test_one_scan_takes_goods_of_one_place_alone_where_places_are_verified() -> 
     assert hand.feed(Choice(1)) == "pick.all_taken"
     hand = Hand(*lines)
     assert hand.scan("P1", "5") == "pick.all_taken"
+    assert hand.sent == {1: 2, 2: 3}
+
+
+def test_what_is_wanted_at_other_places_too_is_not_said_to_be_ordered_here_alone() -> None:
+    lines = (line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P1", 3, preferred_location_code="B-1"))
+    hand = Hand(*lines)
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(5))) == "pick.over_here"
+    assert hand.told == "5 is too many: 2 of Product P1 from A-1"
+    assert hand.feed(Choice(1)) == "pick.all_taken"
     assert hand.sent == {1: 2, 2: 3}
 
 

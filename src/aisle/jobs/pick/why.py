@@ -38,7 +38,11 @@ def over_set(state: Picking, value: Decimal, *ways: Way) -> Result:
     if take is None:
         return Turn(state)
     _, of, _ = picking.total(picking.stop_of(state))
-    rest = Way("take_rest", take.product)
+    rest, stop = Way("take_rest", take.product), picking.stop_at(state, state.at)
+    elsewhere = any(index not in stop and state.takes[index].open for index in picking.lines_of(state, take.product))
+    if elsewhere and take.place:
+        here: dict[str, str | Decimal] = {"label": take.label, "rest": of, "place": take.place}
+        return wrong(state, "pick.over_here", rest, *ways, quantity=value, **here)
     return wrong(state, "pick.over_set", rest, *ways, label=take.label, quantity=value, of=of)
 
 
