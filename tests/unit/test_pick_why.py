@@ -275,3 +275,13 @@ def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
     hand.books["lying B-9"] = {"pools": {"3": 5}}
     assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
     assert "is in pool 3; this order takes from Shop floor, Reserve" in hand.told
+
+
+def test_what_is_left_for_later_leaves_its_place_verified_for_what_else_is_taken_there() -> None:
+    lines = [line(n, f"P{n}", 1, preferred_location_code=place) for n, place in enumerate(("A-1", "A-1", "B-1"), 1)]
+    hand = Hand(*lines, verified=True)
+    hand.scan("A-1", kind=LOCATION)
+    assert hand.feed(Command("n")) == "pick.later"
+    assert hand.view.name == "pick.product"
+    assert hand.scan("P2") == "pick.taken"
+    assert hand.view.name == "pick.place", "another place"

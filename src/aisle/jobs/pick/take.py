@@ -175,7 +175,7 @@ def skip(state: Picking) -> Result:
     """Leaves the stop for later; the next open one in the walk is next, round the end."""
     stop = picking.stop_at(state, state.at)
     before = state.take
-    on = picking.stand(state._replace(held=False, place="", ways=()), max(stop, default=-1) + 1, first=False)
+    on = picking.stand(state._replace(held=False, ways=()), max(stop, default=-1) + 1, first=False)
     if before and on.take and on.take.stop == before.stop:
         return Turn(on, (), Verdict(INFO, msg("pick.last_stop")))
     return Turn(on, (), Verdict(INFO, msg("pick.later", label=on.take.label if on.take else "")))
