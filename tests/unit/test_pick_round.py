@@ -553,6 +553,9 @@ def test_one_barcode_of_two_products_means_the_one_that_is_ordered() -> None:
     assert [dict(choice.args)["key"] for choice in hand.view.choices] == ["Product P1", "Product P2"]
     assert hand.feed(Choice(2)) == "pick.taken"
     assert hand.sent == {3: 2}
+    hand = Hand(line(1, "P0", 1), line(2, "P1", 3), line(3, "P2", 3))
+    hand.feed(Thing(tuple(Meaning(PRODUCT, key, "Same", Decimal(1), False, "999") for key in ("P1", "P2"))))
+    assert [dict(choice.args)["key"] for choice in hand.view.choices] == ["Same P1", "Same P2"]
 
 
 def test_kinds_of_verdicts_of_a_round() -> None:

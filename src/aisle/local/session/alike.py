@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from aisle.jobs import DETOURS
 from aisle.jobs.base import listens, wants
+from aisle.jobs.numbers import named_apart
 from aisle.local.session.stack import Level
 from aisle.scan.meaning import PRODUCT, Either, Meaning, Said, Thing
 
@@ -32,7 +33,7 @@ def told_apart(levels: Sequence[Level], said: Said) -> Said:
     if len(used) != 1 and level is levels[-1] and getattr(level.job, "asks_which", False) and not said.lookup:
         return said
     others = tuple(each for each in said.meanings if each.kind != PRODUCT)
-    ways = tuple(Thing((each, *others), said.lookup) for each in _named(used or products)[:MOST])
+    ways = tuple(Thing((each, *others), said.lookup) for each in named_apart(used or products)[:MOST])
     return ways[0] if len(ways) == 1 else Either(ways)
 
 
@@ -47,10 +48,3 @@ def _taker(levels: Sequence[Level], thing: Thing) -> Level:
 def _used(level: Level, products: Sequence[Meaning]) -> list[Meaning]:
     uses = getattr(level.job, "uses", None)
     return [each for each in products if uses(level.state, each.key)] if uses else []
-
-
-def _named(products: Sequence[Meaning]) -> Sequence[Meaning]:
-    """The products by their names; where two have one, by their numbers too."""
-    if len({each.label for each in products}) == len(products):
-        return products
-    return [each._replace(label=f"{each.label} {each.key}".strip()) for each in products]
