@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from aisle.jobs.base import Start
-from aisle.jobs.view import ASK, GOOD, Frame, Step
+from aisle.jobs.view import ASK, GOOD, INFO, Frame, Step
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.session.session import Session
+from aisle.tui.catalogue import Voice
 from tests.local import goods
 from tests.local.test_session_count import at, say, told
 
@@ -101,3 +102,20 @@ def test_more_than_two_are_counted_and_told_by_number_where_their_names_are_one(
         assert choices(frame) == ["Same name P4", "Same name P5", "Grape juice P6"]
         say(session, "3")
         assert session._stack.top.state.item.product == "P6"
+
+
+def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: Home) -> None:
+    with at(home) as session:
+        opened(session, "count", "A-2", OTHER)
+        assert told(opened(session, "loss", CODE)) == (ASK, "session.either")
+        frame = say(session, CODE)
+        assert told(frame) == (ASK, "session.not_all")
+        frame = say(session, OTHER)
+        assert told(frame) == (ASK, "session.not_all"), "where it was is asked"
+        assert frame.verdict
+        assert "1 not taken: Apple juice or Cherry juice?" in Voice().say(frame.verdict.text)
+        assert session._stack.top.state.item.product == "P2"
+        say(session, "b", CODE)
+        assert told(say(session, "1"))[1] != "session.not_all"
+        say(session, "b", CODE)
+        assert told(say(session, "b")) == (INFO, "session.dropped")

@@ -27,7 +27,8 @@ def told_apart(levels: Sequence[Level], said: Said) -> Said:
         return said
     products = [each for each in said.meanings if each.kind == PRODUCT]
     level = _taker(levels, said)
-    if len(products) < 2 or PRODUCT not in level.job.prefers(level.state) or listens(level.job):
+    wanted = any(PRODUCT in each.job.prefers(each.state) for each in (level, levels[-1]))
+    if len(products) < 2 or not wanted or listens(level.job):
         return said
     used = [] if said.lookup else _used(level, products)
     if len(used) != 1 and level is levels[-1] and getattr(level.job, "asks_which", False) and not said.lookup:

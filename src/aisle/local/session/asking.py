@@ -50,6 +50,14 @@ class Asking(NamedTuple):
         is_code = isinstance(said, Unknown | Either | Quantity) or (isinstance(said, Thing) and not said.lookup)
         return bool(self.times) and is_code and not text.lstrip().startswith("?") and "*" not in text
 
+    def passed_over(self, said: Said, verdict: Verdict | None) -> Verdict | None:
+        """What is said where it was asked which of several things was scanned, and nobody has answered: that scan is
+        not taken."""
+        if not self.ways or verdict is None or isinstance(said, Choice | Back):
+            return verdict
+        told = msg("session.not_all", count=1, why=question(self.ways), said=verdict.text)
+        return Verdict(ASK if verdict.kind == ASK else WRONG, told)
+
     def dropped(self, said: Said, raw: str, verdict: Verdict | None, job: str) -> Verdict | None:
         """What is said where the multiplier was for nothing, and is gone: so many are taken of goods alone, by a job
         that counts them (`job`: the one on the screen now). A multiplier of its own is the younger one."""

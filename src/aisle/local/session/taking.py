@@ -270,6 +270,7 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
     """What a person said, by whatever way; a multiplier that this has no use for is not dropped in silence."""
     asking = desk._asking
     _heed(desk, said, raw)
+    desk._verdict = asking.passed_over(said, desk._verdict)
     if not desk._asking.pending:
         desk._verdict = asking.dropped(said, raw, desk._verdict, desk._stack.top.job.name)
 
