@@ -85,7 +85,7 @@ def by_orders(bench: Bench) -> Sequence[Pair]:
         Row(f"{name}, 10,000 products at one place", "ms", "100 products", at_most=None if name in SORTED else 1.5)
         for name in BY_GOODS
     ),
-    Row("all that lies there, to count it or to move some of it, 10,000 products", "ms", "100 products"),
+    Row("all that lies there, once a count of it is done or all of it is moved, 10,000 products", "ms", "100 products"),
 )
 def by_goods(bench: Bench) -> Sequence[Pair]:
     """A whole stockroom as one place, which is how many stores keep theirs."""

@@ -11,7 +11,6 @@ import apsw
 import pytest
 
 from aisle.jobs.base import Remark, Write
-from aisle.jobs.count.counting import UNDO
 from aisle.jobs.desk.orders_filter import view_key
 from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
@@ -23,6 +22,7 @@ from aisle.local.reads.exceptions import differences
 from aisle.local.reads.reads import Reads
 from aisle.local.reads.recounts import recounts
 from aisle.local.told import outside
+from aisle.undone import UNDO
 from tests.lengths import tries
 from tests.local import goods
 from tests.local.kit import ANNA, update

@@ -11,8 +11,6 @@ import apsw
 import pytest
 
 from aisle.jobs.base import Remark, Write
-from aisle.jobs.count.counting import UNDO
-from aisle.local.cache import schema_log
 from aisle.local.cache.below import below_of
 from aisle.local.cache.differences import difference_of, price_said
 from aisle.local.cache.prices import prices_of
@@ -24,6 +22,7 @@ from aisle.local.outbox.remarks import keep_remark, remarks
 from aisle.local.reads.logs import is_gone, taken_back
 from aisle.local.reads.overlay import decimal
 from aisle.local.reads.reads import Reads
+from aisle.undone import UNDO
 from tests.local import goods
 from tests.local.kit import ANNA, update
 
@@ -89,10 +88,6 @@ def test_differences_are_those_of_the_whole_log(
         assert [row["key"] for row in named] == [key for key, _, _ in listed if key in some]
         (row,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
         assert (row["differences"], row["value"]) == (len(listed), sum(abs(value) for _, value, _ in listed))
-
-
-def test_the_same_word_takes_back_everywhere() -> None:
-    assert schema_log.UNDO == UNDO
 
 
 @pytest.mark.parametrize("seed", range(4))

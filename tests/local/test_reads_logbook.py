@@ -18,7 +18,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs.base import Export, Query
-from aisle.jobs.count.counting import UNDO
 from aisle.jobs.desk.logs import COLUMNS
 from aisle.jobs.desk.logs_filter import Filter, arguments, bounds
 from aisle.local.cache import logs as cache_logs
@@ -35,6 +34,7 @@ from aisle.local.reads.rows import loaded
 from aisle.local.session import export
 from aisle.local.session.export import MOST, WHY, exported, named
 from aisle.tui.catalogue_parts import messages
+from aisle.undone import UNDO
 from tests.local import goods
 from tests.local.kit import STORE
 

@@ -10,8 +10,7 @@ import pytest
 
 from aisle.jobs import fate
 from aisle.jobs.base import Write
-from aisle.jobs.count.counting import UNDO, logs
-from aisle.local.cache import schema_log
+from aisle.jobs.count.counting import logs
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import transaction
 from aisle.local.host.home import Home
@@ -91,10 +90,6 @@ def logged(id_: int, product: str, **more: Any) -> dict[str, Any]:
         "created_on": "2026-11-20T12:00:01.000Z",
         **more,
     }
-
-
-def test_what_is_taken_back_is_found_by_what_jobs_write() -> None:
-    assert UNDO == schema_log.UNDO, "the cache loads no job, so that a session starts fast"
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-05:00", "soon"])

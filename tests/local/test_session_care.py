@@ -519,3 +519,21 @@ def lines(home: Home) -> list[dict[str, Any]]:
     """The lines of the order as a session sees them."""
     (found,) = Reads(home, open_outbox(home.folder)).query("order", {"order_number": "4101"})[0]
     return list(found["lines"])
+
+
+def test_what_is_picked_and_not_sent_yet_is_in_hand_and_at_no_place(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101", BARCODES[1], BARCODES[1])
+        reads = session._rooms.reads
+        (row,), _ = reads.query("product", {"product_number": "P2"})
+        assert (sum(place["quantity"] for place in row["places"]), row["in_hand"]) == (18, 2)
+        say(session, "u")
+        (row,), _ = reads.query("product", {"product_number": "P2"})
+        assert (sum(place["quantity"] for place in row["places"]), row["in_hand"]) == (19, 1)
+        say(session, "b")
+        opened(session, "count", BARCODES[1])
+        while session._stack.top.job.name == "count" and session._stack.top.state.phase == "count":
+            if session._stack.top.state.item and session._stack.top.state.item.counted is None:
+                say(session, "19")
+            say(session, "d")
+        assert session._frame().view.name == "count.start", "nobody is asked for what is in the tote"

@@ -88,13 +88,13 @@ def test_a_session_says_what_it_shows_page_by_page(home: Home, socket: CourierSo
     with at(home) as (session, _):
         assert shown() == {"order", "refusal"}
         say(session, "4101")
-        assert shown() == {"order/4101", "refusal"}
+        assert shown() == {"order/4101", "refusal", "store"}
         say(session, BARCODES[0])
-        assert shown() == {"order/4101", "refusal"}, "said before anything comes of what was written"
+        assert shown() == {"order/4101", "refusal", "store"}, "said before anything comes of what was written"
         say(session, f"?{BARCODES[1]}")
         assert "product/P2" in shown()
         say(session, "b")
-        assert shown() == {"order/4101", "refusal"}
+        assert shown() == {"order/4101", "refusal", "store"}
 
 
 def test_who_is_concerned_hears_and_who_is_not_does_not(home: Home, socket: CourierSocket) -> None:

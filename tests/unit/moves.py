@@ -63,11 +63,14 @@ class Store:
         if code not in self.codes:
             return []
         products = sorted({spot[0] for spot, quantity in self.goods.items() if spot[1] == code and quantity})
+        only, size = args.get("product_number"), args.get("size")
+        shown = [number for number in products if number == only] if only else products[:size]
         return [
             {
                 "location_code": code,
                 "default_stock_pool": 1,
-                "products": [self._lying(number, code) for number in products],
+                "total": len(products),
+                "products": [self._lying(number, code) for number in shown],
             }
         ]
 

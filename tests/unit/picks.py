@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Context, Event, Opened, Policy, Query, Rows, Write
+from aisle.jobs.count.not_taken import NOT_TAKEN
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.pick.picking import Picking
 from aisle.jobs.view import Step, Verdict
@@ -50,6 +51,8 @@ class Hand:
         self.verdict: Verdict | None = None
         self.books: dict[str, dict[str, Any]] = {}
         """What the reads `stranger`, `lying` and `spot` answer; by the name of the read and what it is asked about."""
+        self.refused: tuple[dict[str, Any], ...] = ()
+        """What the service refused of the entries of the log."""
         self.numbers: dict[str, list[tuple[str, str]]] = {}
         """What the read `named` answers: the kinds and keys of what digits are the number of."""
         self.feed(Opened({"orders": list(orders)} if orders else {"order_number": "1042"}))
@@ -69,6 +72,8 @@ class Hand:
                 found = self.numbers.get(effect.args["code"], [])
                 rows = tuple({"kind": kind, "key": key, "label": f"Product {key}"} for kind, key in found)
                 return self.feed(Rows(effect.id, rows, len(rows)))
+            if isinstance(effect, Query) and effect.id == NOT_TAKEN:
+                return self.feed(Rows(effect.id, self.refused, len(self.refused)))
             if isinstance(effect, Query) and effect.name in ("stranger", "lying", "spot"):
                 row = self.books.get(
                     f"{effect.name} {effect.args.get('location_code', effect.args.get('product_number'))}"

@@ -101,6 +101,8 @@ class Hand:
     ) -> None:
         self.places = places or {}
         self.recounts: tuple[dict[str, Any], ...] = ()
+        self.refused: tuple[Row, ...] = ()
+        """What the service refused."""
         self.products = products or {}
         self.pools = pools or {}
         self.default = default
@@ -141,10 +143,14 @@ class Hand:
             return Rows(query.id, aisle, len(codes))
         if query.name == "place":
             code = query.args["location_code"]
-            rows = self.places.get(code)
-            row = {"location_code": code, "default_stock_pool": self.default, "products": rows}
+            rows, only, size = self.places.get(code), query.args.get("product_number"), query.args.get("size")
+            shown = [row for row in rows or () if only in (None, row["product_number"])][:size]
+            row = {"location_code": code, "default_stock_pool": self.default, "products": shown}
+            row["total"] = len(rows or ())
             row["location_order"] = self.walk.get(code)
             return Rows(query.id, (row,), 1) if rows is not None else Rows(query.id, (), 0)
+        if query.name == "refusals":
+            return Rows(query.id, self.refused, len(self.refused))
         if query.name == "recounts":
             return Rows(query.id, self.recounts, len(self.recounts))
         number = query.args["product_number"]
@@ -456,6 +462,38 @@ def test_a_product_is_counted_over_all_its_places_and_the_rest() -> None:
     assert (rest["stock_pool_1"], rest["expected_quantity"]) == (3 + 5 + 2, 5 + 5 + 2)
 
 
+@pytest.mark.parametrize(("total", "counted"), [(13, 0), (13, 1), (13, 2)])
+def test_what_is_picked_for_orders_and_in_hand_is_not_to_be_found_on_a_tour(total: int, counted: int) -> None:
+    hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, total, in_hand=Decimal(2))})
+    hand.scan("P1")
+    hand.type(4)
+    hand.type(6)
+    assert (hand.state.place, hand.state.item and hand.state.item.expected) == ("", Decimal(1))
+    hand.type(counted)
+    hand.say("d")
+    if counted != 1:
+        hand.type(1)
+    rest = hand.entries[-1]
+    assert (rest["stock_pool_1"], rest["expected_quantity"]) == (4 + 6 + counted + 2, 13)
+
+
+def test_nobody_is_asked_for_the_rest_where_all_of_it_is_in_hand_for_orders() -> None:
+    pools = [{"pool": 1, "name": "", "quantity": Decimal(5)}, {"pool": 2, "name": "", "quantity": Decimal(2)}]
+    for books in ({}, {"pools": pools, "in_hand": Decimal(3)}, {"pools": ()}):
+        hand = Hand(products={"P1": wide({"A-1": 4}, 6, **{"in_hand": Decimal(2), **books})})
+        hand.scan("P1")
+        hand.type(4)
+        assert hand.say("d") == "count.sent"
+        assert [entry["location_code"] for entry in hand.entries] == ["A-1"]
+    hand = Hand(products={"P1": wide({}, 12, in_hand=Decimal(2))})
+    hand.scan("P1")
+    assert hand.state.item
+    assert (hand.state.item.expected, "fact.held" in hand.shown()) == (Decimal(12), True)
+    hand.type(12)
+    hand.say("d")
+    assert hand.entries[-1]["stock_pool_1"] == 12
+
+
 def test_a_tour_goes_where_the_product_is_found() -> None:
     hand = Hand(products={"P1": wide({"A-1": 4, "A-2": 6}, 10), "P2": wide({"A-9": 1}, 1)})
     hand.scan("P1")
@@ -733,6 +771,17 @@ def test_what_is_left_of_a_list_stays_on_it() -> None:
     assert hand.place("A-1") == "count.at_place"
     assert not hand.state.todo
     assert hand.state.place == "A-1"
+
+
+def test_a_place_of_the_list_that_is_left_for_another_with_nothing_counted_stays_on_it() -> None:
+    hand = Hand({"A-1": [product("P1", 1)], "A-2": [product("P2", 1)], "A-3": []})
+    hand.type(3)
+    hand.place("A-1")
+    hand.place("A-2")
+    hand.say("d")
+    assert (hand.state.place, [each.key for each in hand.state.todo]) == ("A-1", ["A-2"])
+    assert hand.place("A-3") == "count.at_empty_place"
+    assert [each.key for each in hand.state.todo] == ["A-1", "A-2"]
 
 
 def test_digits_that_are_the_number_of_something_are_asked_about() -> None:
@@ -1110,3 +1159,60 @@ def test_back_from_what_differs_says_what_was_left_and_is_no_blank_page() -> Non
     view = hand.job.view(hand.state)
     assert isinstance(view, Step)
     assert (view.done, view.total, view.lines[-1].text.id) == (Decimal(4), Decimal(4), "count.note_all")
+
+
+def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched_until_it_is_done() -> None:
+    room = {"S-1": [product(f"G{n:03}", 2) for n in range(counting.MOST + 50)]}
+    hand = Hand(room)
+
+    def sizes() -> list[Any]:
+        asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+        return [args.get("product_number") or args.get("size") for args in asked]
+
+    assert hand.place("S-1") == "count.at_place"
+    assert hand.verdict is not None
+    assert dict(hand.verdict.text.args)["count"] == counting.MOST + 50
+    assert hand.scan("G240") == "count.counted_of"
+    assert hand.scan("P404") == "count.counted"
+    hand.say("u")
+    hand.say("u")
+    hand.feed(Changed("product", "G240"))
+    item = next(item for item in hand.state.items if item.product == "G240")
+    assert (item.counted, item.expected) == (None, Decimal(2))
+    assert hand.scan("G240", "2") == "count.counted_of"
+    assert sizes() == [counting.MOST, "G240", "P404", counting.MOST]
+    assert hand.say("d") == "count.missing"
+    assert sizes()[-1] is None
+    assert hand.type(4) == "count.sent"
+    assert [(entry["product_number"], entry["expected_quantity"]) for entry in hand.entries] == [("G240", 2)]
+    hand = Hand(room, location_code="S-1", product_number="G240", empty=True)
+    assert hand.state.item
+    assert hand.state.item.expected == 2
+    hand.feed(Changed("product", "G240"))
+    assert sizes() == ["G240", "G240"]
+
+
+def test_the_next_place_waits_for_what_was_not_read_of_a_stockroom() -> None:
+    room = [product(f"G{n:03}", 2) for n in range(counting.MOST + 1)]
+    hand = Hand({"S-1": room, "A-1": []})
+    hand.place("S-1")
+    hand.scan("G000", "2")
+    assert hand.place("A-1") == "count.missing"
+    assert hand.type(4) == "count.sent_and"
+    assert hand.state.place == "A-1"
+
+
+def test_of_a_count_that_was_refused_nothing_is_taken_back() -> None:
+    hand = Hand({"A-1": [product("P1", 5), product("P2", 5)]})
+    for refused, entries in ((0, 2), (1, 1), (2, 0)):
+        hand.place("A-1")
+        for number in ("P1", "P2"):
+            hand.scan(number, "3")
+        hand.say("d")
+        hand.type(1)
+        gone = [{"storeproductlog": [{**entry, "scanned_datetime": CONTEXT.now}]} for entry in hand.entries[-2:]]
+        hand.refused = tuple({"body": body, "why": "No such place", "label": "P1"} for body in gone[:refused])
+        before = len(hand.entries)
+        assert hand.say("u") == ("count.taken_back" if entries else "receive.refused")
+        assert len(hand.entries) == before + entries
+        assert hand.say("u") == "count.nothing_to_undo"

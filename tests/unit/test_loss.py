@@ -67,6 +67,8 @@ class Hand:
         self.state: Losing = self.job.begin()
         self.context = CONTEXT._replace(policy=policy or Policy(), rows=rows)
         self.learnt = learnt
+        self.refused: tuple[Row, ...] = ()
+        """What the service refused."""
         self.effects: list[Any] = []
         self.verdict: Verdict | None = None
         self.feed(Opened(args))
@@ -88,6 +90,8 @@ class Hand:
         if query.name == "named":
             rows = tuple({"kind": kind, "key": key, "label": key} for kind, key in NUMBERS if key == query.args["code"])
             return Rows(query.id, rows, len(rows))
+        if query.name == "refusals":
+            return Rows(query.id, self.refused, len(self.refused))
         if query.name == "reasons":
             return Rows(query.id, self.learnt, len(self.learnt))
         if query.name == "place":
@@ -475,3 +479,14 @@ def test_digits_that_are_too_many_to_be_a_quantity_are_the_number_at_once() -> N
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(110002))) == "loss.one_at_a_time"
     assert (hand.state.phase, hand.state.quantity) == ("quantity", Decimal(1))
+
+
+def test_of_a_loss_that_was_refused_nothing_is_taken_back() -> None:
+    hand = Hand()
+    hand.scan("P1")
+    hand.feed(Quantity(Decimal(3)))
+    hand.feed(Choice(1))
+    hand.refused = ({"body": {"storeproductlog": hand.entries[:1]}, "why": "No such place", "label": "P1"},)
+    assert hand.feed(Command("u")) == "receive.refused"
+    assert len(hand.entries) == 1
+    assert hand.feed(Command("u")) == "count.nothing_to_undo"

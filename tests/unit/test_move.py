@@ -5,9 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.base import Changed, Close, Opened, Resumed, Rows, Start
+import pytest
+
+from aisle.jobs.base import Changed, Close, Opened, Query, Resumed, Rows, Start
 from aisle.jobs.move.moving import Moving, Part, holdings, nowhere_of
 from aisle.jobs.move.news import with_homes
+from aisle.jobs.move.shelf import MOST
 from aisle.jobs.view import ASK, GOOD, WRONG
 from aisle.scan.meaning import PERSON, Back, Choice, Quantity, Unknown
 from tests.unit.moves import BAG, Hand, Store, small_store
@@ -270,6 +273,11 @@ def test_undo_says_when_it_is_too_late() -> None:
     hand.store.goods["P3", "A-2", 1, "", 0] = 0
     assert hand.say("u") == "move.too_late"
     assert hand.say("u") == "pick.nothing_to_undo"
+    hand = Hand()
+    hand.say("A-1", "w", "A-2")
+    hand.store.goods["P3", "A-2", 1, "", 0] = 0
+    assert hand.say("u") == "move.too_late"
+    assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
 
 
 def test_goods_in_hand_are_not_left_without_a_word() -> None:
@@ -477,3 +485,58 @@ def test_goods_go_to_the_first_place_on_the_way_and_most_of_them_lies_where_the_
     assert (part.home, part.most_at, part.most) == ("A-2", "B-1", Decimal(40))
     part = with_homes(Moving(hand=(part,)), (rows[0], rows[4])).hand[0]
     assert (part.home, part.most_at, part.most) == ("B-9", "", Decimal(0))
+
+
+@pytest.mark.parametrize("short", [-1, -3])
+def test_what_the_books_have_less_than_none_of_is_asked_about_like_none(short: int) -> None:
+    hand = Hand(Store({("P1", "A-1", 1, "", 0): short, ("P1", "B-1", 1, "", 0): 4}, {}, ("A-1", "B-1")))
+    hand.scan("A-1")
+    assert hand.scan("P1") == "move.none_left"
+    held = {("P1", "A-1", 1, "", 0): short, ("P1", "A-1", 1, "4101", 1): 5}
+    hand = Hand(Store(held, {("4101", 1): ("P1", 5)}, ("A-1", "B-1")))
+    hand.say("A-1", "k", "1", "2")
+    assert hand.scan("P1") == "move.none_left"
+
+
+def test_goods_that_changed_their_pool_at_several_places_are_taken_back_at_each() -> None:
+    goods: dict[Any, int] = {("P1", "A-1", 1, "", 0): 2, ("P7", "B-1", 1, "", 0): 3}
+    hand = Hand(Store(goods, {}, ("A-1", "B-1")))
+    hand.say("A-1", "k", "1", "2", "P1")
+    assert hand.say("P7") == "move.not_here"
+    hand.say("3")
+    assert hand.say("d") == "move.moved_many"
+    assert hand.items == [
+        ("P1", 1, ("A-1", 1, "", 0), ("A-1", 2, "", 0)),
+        ("P7", 1, ("B-1", 1, "", 0), ("B-1", 2, "", 0)),
+    ]
+    assert hand.say("u") == "move.undone"
+    assert hand.items == [
+        ("P1", 1, ("A-1", 2, "", 0), ("A-1", 1, "", 0)),
+        ("P7", 1, ("B-1", 2, "", 0), ("B-1", 1, "", 0)),
+    ]
+    assert hand.held == {"P1": 1, "P7": 1}
+    hand.say("d")
+    hand.store.goods["P7", "B-1", 2, "", 0] = 0
+    assert hand.say("u") == "move.too_late"
+
+
+def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched() -> None:
+    goods: dict[Any, int] = {(f"G{n:03}", "S-1", 1, "", 0): 3 for n in range(MOST + 50)}
+    hand = Hand(Store({**goods, ("P1", "B-1", 1, "", 0): 2}, {}, ("S-1", "B-1")))
+    assert hand.scan("S-1") == "move.at_place"
+    assert dict(hand.verdicts[-1].text.args)["count"] == MOST + 50
+    assert hand.scan("G240") == "move.taken"
+    assert hand.say("=4") == "move.over"
+    hand.feed(Changed("location", "S-1"))
+    assert hand.say("1") == "move.taken"
+    assert [(part.product, part.quantity, part.books) for part in hand.state.hand] == [("G240", Decimal(3), Decimal(3))]
+    assert hand.scan("P1") == "move.not_here"
+    hand.feed(Back())
+    hand.feed(Changed("outbox", ""))
+    assert hand.state.hand[0].books == 3
+    asked = [effect.args for effect in hand.effects if isinstance(effect, Query) and effect.name == "place"]
+    assert all(args.get("size") == MOST or "product_number" in args for args in asked)
+    hand.say("B-1", "S-1")
+    assert hand.say("w") == "move.everything"
+    assert hand.say("B-1") == "move.moved_many"
+    assert len(hand.sent[-1].body) == MOST + 49

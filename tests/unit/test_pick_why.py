@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Close, Query, Start
+from aisle.jobs.base import Close, Query, Rows, Start
 from aisle.jobs.view import WRONG
-from aisle.scan.meaning import LOCATION, ORDER, Choice, Command, Unknown
+from aisle.scan.meaning import LOCATION, ORDER, Choice, Command, Quantity, Unknown
+from aisle.tui.catalogue import Voice
 from tests.unit.picks import Hand, line
 
 
@@ -51,7 +52,7 @@ def test_what_fits_asks_no_book() -> None:
     hand.scan("A-1", kind=LOCATION)
     hand.scan("P1", "3")
     hand.scan("P2")
-    assert {effect.name for effect in hand.effects if isinstance(effect, Query)} == {"order"}
+    assert {effect.name for effect in hand.effects if isinstance(effect, Query) and not effect.live} == {"order"}
 
 
 def test_a_finished_order_says_that_it_is_not_on_it_and_offers_the_look() -> None:
@@ -233,3 +234,54 @@ def test_another_order_is_not_opened_on_the_way() -> None:
     hand = round_of_two()
     assert hand.scan("O9", kind=ORDER) == "pick.not_of_round"
     assert hand.choices() == ["pick.way_join"]
+
+
+def test_one_scan_takes_goods_of_one_place_alone_where_places_are_verified() -> None:
+    lines = (line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P1", 3, preferred_location_code="B-1"))
+    hand = Hand(*lines, verified=True)
+    hand.scan("A-1", kind=LOCATION)
+    assert hand.scan("P1", "5") == "pick.over_here"
+    assert "2 of Product P1 from A-1" in hand.told
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.sent == {1: 2}
+    assert hand.scan("P1", "3") == "pick.place_first"
+    hand.scan("B-1", kind=LOCATION)
+    assert hand.scan("P1", "4") == "pick.over"
+    assert hand.feed(Choice(1)) == "pick.all_taken"
+    hand = Hand(*lines)
+    assert hand.scan("P1", "5") == "pick.all_taken"
+    assert hand.sent == {1: 2, 2: 3}
+
+
+def test_what_is_wanted_at_other_places_too_is_not_said_to_be_ordered_here_alone() -> None:
+    lines = (line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P1", 3, preferred_location_code="B-1"))
+    hand = Hand(*lines)
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(5))) == "pick.over_here"
+    assert hand.told == "5 is too many: 2 of Product P1 from A-1"
+    assert hand.feed(Choice(1)) == "pick.all_taken"
+    assert hand.sent == {1: 2, 2: 3}
+
+
+def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:
+    def pool(hand: Hand) -> str:
+        return next(Voice().say(fact.value) for fact in hand.view.facts if fact.label.id == "fact.pool")
+
+    hand = one()
+    assert any(isinstance(effect, Query) and effect.name == "store" and effect.live for effect in hand.effects)
+    assert pool(hand) == "1"
+    hand.feed(Rows("store", ({"pools": {"1": "Shop floor", "2": "Reserve", "3": ""}},), 1))
+    assert pool(hand) == "Shop floor"
+    hand.books["lying B-9"] = {"pools": {"3": 5}}
+    assert hand.scan("B-9", kind=LOCATION) == "pick.wrong_pool"
+    assert "is in pool 3; this order takes from Shop floor, Reserve" in hand.told
+
+
+def test_what_is_left_for_later_leaves_its_place_verified_for_what_else_is_taken_there() -> None:
+    lines = [line(n, f"P{n}", 1, preferred_location_code=place) for n, place in enumerate(("A-1", "A-1", "B-1"), 1)]
+    hand = Hand(*lines, verified=True)
+    hand.scan("A-1", kind=LOCATION)
+    assert hand.feed(Command("n")) == "pick.later"
+    assert hand.view.name == "pick.product"
+    assert hand.scan("P2") == "pick.taken"
+    assert hand.view.name == "pick.place", "another place"

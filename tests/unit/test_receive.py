@@ -155,7 +155,7 @@ def test_nobody_believes_a_product_number_that_was_typed_as_a_quantity() -> None
     assert hand.state.item is not None
     assert hand.state.item.quantity == 1
     assert hand.say("A-1") == "receive.answer_first"
-    assert hand.say("2") == "receive.set_aside"
+    assert hand.say("2") == "receive.dropped_more"
     assert hand.state.item.quantity == 1
     assert hand.say("=999999") == "count.so_many"
     assert hand.say("1") == "receive.taken_extra"
@@ -457,3 +457,25 @@ def test_a_container_is_told_by_its_whole_code_or_by_its_end_with_a_mark() -> No
     hand.store.deliveries["D-2"][1]["container_barcode"] = "00387123450000000018"
     hand.say("D-2")
     assert [stop.place for stop in hand.view.coming] == ["CONT-1", "…0018"]
+
+
+def test_what_is_in_hand_before_more_is_set_aside_is_said_to_be_there_still() -> None:
+    hand = Hand()
+    hand.say("D-1", "P1", "=6", "P2", "P2")
+    assert hand.verdict == "receive.more"
+    assert hand.say("2") == "receive.dropped_more"
+    assert hand.state.item
+    assert (hand.state.item.product, hand.state.item.quantity) == ("P2", Decimal(1))
+
+
+def test_none_in_all_leaves_none_in_hand_whatever_is_asked() -> None:
+    hand = Hand()
+    hand.say("D-1", "P2", "P2")
+    assert hand.say("=0") == "receive.none"
+    hand.say("P1")
+    assert not hand.sent
+    hand = Hand()
+    hand.say("D-1", "P1", "=10", "P1")
+    assert hand.say("=0") == "receive.none"
+    hand.say("DOCK")
+    assert not hand.sent

@@ -7,7 +7,7 @@ What that is, or anything else of which a page makes nothing, is said in words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -75,3 +75,10 @@ def what_is(meaning: Meaning) -> Msg:
         return msg("what.delivery", what=meaning.key)
     label = meaning.label or meaning.key
     return msg("what.person", what=label) if meaning.kind == PERSON else raw(label)
+
+
+def named_apart(products: Sequence[Meaning]) -> Sequence[Meaning]:
+    """Products by their names; where two have one, by their numbers too."""
+    if len({each.label for each in products}) == len(products):
+        return products
+    return [each._replace(label=f"{each.label} {each.key}".strip()) for each in products]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish, priced
-from aisle.jobs.count import counting
+from aisle.jobs.count import counting, not_taken
 from aisle.jobs.count import send as count_send
 from aisle.jobs.count.counting import Counting, Gone, Item, Next, Sent
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 
 Result = Turn[Counting]
+
+ALL = "all"
+"""The query for all that the books have at a place, and its id."""
 
 
 def told(state: Counting, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:
@@ -30,12 +35,12 @@ def fresh(state: Counting) -> Counting:
     )
 
 
-def begin(state: Counting, what: Next) -> Result:
+def begin(state: Counting, what: Next, only: str = "") -> Result:
     todo = tuple(each for each in state.todo if (each.kind, each.key) != (what.kind, what.key))
     state = fresh(state)._replace(phase="count", mode=what.kind, todo=todo)
     if what.kind == "place":
-        query = Query("open", "place", {"location_code": what.key})
-        return Turn(state._replace(place=what.key), (query, Wish("location", what.key)))
+        query = counting.at_place("open", what.key, only)
+        return Turn(state._replace(place=what.key, only=only), (query, Wish("location", what.key)))
     query = Query("tour", "product", {"product_number": what.key})
     return Turn(state._replace(product=what.key, label=what.label), (query, Wish("product", what.key)))
 
@@ -75,7 +80,16 @@ def put_off(state: Counting) -> Counting:
 
 
 def done(state: Counting, context: Context) -> Result:
-    return advance(state._replace(at=-1, second=None, first=0), context)
+    state = state._replace(at=-1, second=None, first=0)
+    if state.partly:
+        return Turn(state, (Query(ALL, "place", {"location_code": state.place}),))
+    return advance(state, context)
+
+
+def all_came(state: Counting, row: Mapping[str, Any] | None, context: Context) -> Result:
+    """All that the books have at the place, to be asked about what was not found."""
+    state = state._replace(partly=False)
+    return advance(counting.refreshed(state, counting.place_items(row)) if row else state, context)
 
 
 def advance(state: Counting, context: Context) -> Result:
@@ -167,12 +181,23 @@ def send(state: Counting, context: Context) -> Result:
     return turn._replace(effects=(*effects, *turn.effects), verdict=verdict)
 
 
-def taken_back(state: Counting, context: Context) -> Result:
-    """The count that was sent last is undone: what it changed is changed back."""
-    gone, state = state.gone, state._replace(gone=None)
+def take_back(state: Counting) -> Result:
+    """The count that was sent last is to be undone: what of it the service took is asked first."""
+    gone = state.gone
     if gone is None:
         return told(state, WRONG, "count.nothing_to_undo")
     if not gone.changes:
-        return told(state, INFO, "count.none_to_take_back", what=gone.what)
+        return told(state._replace(gone=None), INFO, "count.none_to_take_back", what=gone.what)
+    return Turn(state, (not_taken.asked(change.at for change in gone.changes),))
+
+
+def taken_back(state: Counting, rows: not_taken.Rows, context: Context) -> Result:
+    """What it changed is changed back, but for what was refused."""
+    if state.gone is None:
+        return Turn(state)
+    gone, refused = count_send.taken(state.gone, rows)
+    state = state._replace(gone=None)
+    if refused and not gone.changes:
+        return Turn(state, (), not_taken.told(refused))
     effects = count_send.opposites(gone, context)
     return told(state, GOOD, "count.taken_back", *effects, what=gone.what, count=len(gone.changes))

@@ -11,13 +11,17 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import number
-from aisle.jobs.base import Policy, Write
+from aisle.jobs.base import Policy, Query, Write
 from aisle.jobs.feet import LAST
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Meaning
 from aisle.tuples import NamedTuple
 
 HISTORY = 100
 """So many entries can be undone, last first."""
+
+MOST = 200
+"""Products of a place that are read when it is opened; of a stockroom the others come when they are scanned, and all of
+them when it is done."""
 
 BATCH = 20
 """Entries of one operation."""
@@ -27,9 +31,6 @@ NUMBER_OF = {LOCATION: "count.number_of_place", PRODUCT: "count.number_of_produc
 
 SOURCE = "aisle"
 """What the entries of the log name as their origin."""
-
-UNDO = "undo-"
-"""A reference that begins so names the entry that it takes back: by the service's number, or by its moment."""
 
 
 class Item(NamedTuple):
@@ -44,6 +45,7 @@ class Item(NamedTuple):
     expected: Decimal = Decimal(0)
     """By the books, what is held for customers included; as it was when it was counted."""
     held: Decimal = Decimal(0)
+    """For customers; on a tour of places what is in hand for them beside `expected`."""
     decimal: bool = False
     unit: str = ""
     price: Decimal = Decimal(0)
@@ -168,6 +170,10 @@ class Counting(NamedTuple):
     """Opened for one place or product: closes when that is sent."""
     only: str = ""
     """Of the place that is open this product alone is counted."""
+    partly: bool = False
+    """More lies there by the books than was read."""
+    lying: int = 0
+    """So many products lie there by the books, as far as it was read."""
     gone: Gone | None = None
     blind: bool = False
     asked: int = 0
@@ -212,10 +218,24 @@ def passes(item: Item, policy: Policy) -> bool:
 # The books
 
 
+def at_place(id_: str, place: str, only: str = "") -> Query:
+    """Asks what the books have at a place, or of one product there."""
+    return Query(id_, "place", {"location_code": place, **({"product_number": only} if only else {"size": MOST})})
+
+
 def place_items(row: Mapping[str, Any]) -> tuple[Item, ...]:
     """The items of a place (row of the read `place`), by name."""
     code, default = str(row.get("location_code") or ""), pool_of(row)
     return tuple(item for product in row.get("products") or () for item in _items(product, code, default))
+
+
+def opened(state: Counting, row: Mapping[str, Any]) -> Counting:
+    """The place that is open with what was read of it."""
+    items = place_items(row)
+    read = len({item.product for item in items})
+    total = int(number(row.get("total"), Decimal(read)))
+    partly = total > read and not state.only
+    return state._replace(items=items, default=pool_of(row), partly=partly, lying=total if partly else read)
 
 
 def _items(product: Mapping[str, Any], place: str, default: int) -> list[Item]:
@@ -252,7 +272,11 @@ def pool_of(row: Mapping[str, Any]) -> int:
 
 
 def product_items(row: Mapping[str, Any]) -> tuple[Item, ...]:
-    """The items of a product (row of the read `product`): place after place in the walk, then what lies at no place."""
+    """The items of a product (row of the read `product`): place after place in the walk, then what lies at no place.
+
+    What was picked for orders and not put down lies at no place either. Where there are places it is in somebody's
+    tote, and nobody finds it on a tour of them.
+    """
     head = {
         "product_number": row["product_number"],
         "description": row.get("product_name"),
@@ -262,14 +286,23 @@ def product_items(row: Mapping[str, Any]) -> tuple[Item, ...]:
     }
     places = [each for each in row.get("places") or () if each.get("location_code")]
     items = [item for each in places for item in _items({**head, **each}, str(each["location_code"]), pool_of(each))]
-    total = _by_pool(row.get("pools"))
+    total, hand = _by_pool(row.get("pools")), number(row.get("in_hand"))
     (loose,) = _items({**head, "quantity": number(row.get("most_likely_quantity"))}, "", 0)
     if not total:
         known = sum((item.expected for item in items), Decimal(0))
-        return (*items, loose._replace(expected=loose.expected - known))
-    pools = sorted({*total, *(item.pool for item in items)})
-    rest = [loose._replace(pool=pool, expected=total.get(pool, Decimal(0)) - _sum_of(items, pool)) for pool in pools]
-    return (*items, *([item for item in rest if item.expected] or rest[:1]))
+        return (*items, _without(loose._replace(expected=loose.expected - known), hand, bool(items)))
+    rest: list[Item] = []
+    for pool in sorted({*total, *(item.pool for item in items)}):
+        left = loose._replace(pool=pool, expected=total.get(pool, Decimal(0)) - _sum_of(items, pool))
+        rest.append(_without(left, hand, bool(items)))
+        hand -= rest[-1].held  # nobody knows from which pools it was taken
+    return (*items, *([item for item in rest if item.expected or item.held] or rest[:1]))
+
+
+def _without(loose: Item, hand: Decimal, apart: bool) -> Item:
+    """What lies at no place, and how much of it is in hand for orders: `apart` where that is not to be found there."""
+    held = min(hand, max(Decimal(0), loose.expected))
+    return loose._replace(expected=loose.expected - held if apart else loose.expected, held=held)
 
 
 def _sum_of(items: Iterable[Item], pool: int) -> Decimal:
@@ -282,7 +315,7 @@ def refreshed(state: Counting, fresh: Iterable[Item]) -> Counting:
     items = []
     for item in state.items:
         now = found.pop(key(item), None)
-        if item.counted is None:
+        if item.counted is None and not (now is None and state.partly):
             books = (now.expected, now.held, now.price) if now else (Decimal(0), Decimal(0), item.price)
             item = item._replace(expected=books[0], held=books[1], price=books[2])
         items.append(item)

@@ -24,7 +24,7 @@ from aisle.jobs.base import (
     Start,
     Turn,
 )
-from aisle.jobs.count import asking, counting
+from aisle.jobs.count import asking, counting, not_taken
 from aisle.jobs.count import places as count_list
 from aisle.jobs.count import scan as count_scan
 from aisle.jobs.count import view as count_view
@@ -68,7 +68,7 @@ class CountJob:
         "count.pool",
         "count.leave",
     )
-    version = 7
+    version = 8
     journalled = True
 
     def begin(self) -> Counting:
@@ -91,6 +91,11 @@ class CountJob:
     def prefers(self, state: Counting) -> tuple[str, ...]:
         """Places while none is open, products then."""
         return (LOCATION, PRODUCT) if state.phase in ("start", "list") else (PRODUCT, LOCATION)
+
+    def uses(self, state: Counting, product: str) -> bool:
+        """What the place has by the books or by this count; the one product that is counted."""
+        only = state.items[state.question].product if state.phase == "recount" else state.only or state.product
+        return product == only if only else any(item.product == product for item in state.items)
 
     def at(self, state: Counting) -> str:
         """One of `steps`."""
@@ -146,8 +151,8 @@ def _opened(state: Counting, args: Mapping[str, Any], context: Context) -> Resul
     store = Query("store", "store", {})
     if args.get("location_code") and args.get("product_number") and args.get("empty"):
         number = str(args["product_number"])
-        turn = asking.begin(state._replace(once=True), Next("place", str(args["location_code"])))
-        turn = turn._replace(state=turn.state._replace(only=number, label=str(args.get("label") or number)))
+        turn = asking.begin(state._replace(once=True), Next("place", str(args["location_code"])), number)
+        turn = turn._replace(state=turn.state._replace(label=str(args.get("label") or number)))
     elif args.get("location_code"):
         turn = asking.begin(state._replace(once=True), Next("place", str(args["location_code"])))
     elif args.get("product_number"):
@@ -163,6 +168,8 @@ def _look_again(state: Counting) -> tuple[Effect, ...]:
     if state.phase == "start":
         return (ASKED,)
     if state.mode == "place" and state.place:
+        if state.only or state.partly:
+            return (counting.at_place("place", state.place, state.only),)
         return (Query("place", "place", {"location_code": state.place}),)
     return (Query("product", "product", {"product_number": state.product}),) if state.mode == "product" else ()
 
@@ -180,8 +187,14 @@ def _rows(state: Counting, id_: str, rows: tuple[Mapping[str, Any], ...], contex
             return _at_place(state, row)
         case "tour":
             return _on_tour(state, row, context)
+        case "here":
+            return count_scan.found_here(state, row, context)
+        case asking.ALL:
+            return asking.all_came(state, row, context)
         case "scanned":
             return count_scan.looked_up(state, row, context)
+        case not_taken.NOT_TAKEN:
+            return asking.taken_back(state, rows, context)
         case "named":
             return count_scan.named(state, rows, context)
         case "listed":
@@ -205,10 +218,10 @@ def _fresh(state: Counting, id_: str, row: Mapping[str, Any] | None, context: Co
 
 def _at_place(state: Counting, row: Mapping[str, Any] | None) -> Result:
     if row is not None:
-        state = state._replace(items=counting.place_items(row), default=counting.pool_of(row))
+        state = counting.opened(state, row)
     if state.only:
         return _only(state)
-    products = len({item.product for item in state.items})
+    products = state.lying
     id_ = "count.at_place" if products else "count.at_empty_place"
     return _began(state, msg(id_, place=state.place, count=products))
 
@@ -252,7 +265,7 @@ def _command(state: Counting, letter: str, context: Context) -> Result:
         args = {"location_code": state.place, "product_number": item.product if item else ""}
         return Turn(state, (Start("loss", args),))
     if state.phase == "start":
-        return asking.taken_back(state, context) if letter == "u" else _back(state)
+        return asking.take_back(state) if letter == "u" else _back(state)
     if state.phase == "list":
         return _list_command(state, letter, context)
     if state.phase == "recount" and letter in "dn":
@@ -267,7 +280,7 @@ def _command(state: Counting, letter: str, context: Context) -> Result:
         case "d":
             return asking.done(state, context)
         case "u":
-            return _undo(state) if state.history or not state.gone else asking.taken_back(state, context)
+            return _undo(state) if state.history or not state.gone else asking.take_back(state)
         case "k":
             return _choose_pool(state)
         case "n" if state.mode == "product":

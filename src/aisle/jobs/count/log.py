@@ -33,6 +33,7 @@ from aisle.jobs.numbers import what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
 from aisle.jobs.window import room
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Open, Text, Thing, Unknown
+from aisle.undone import UNDO
 
 Result = Turn[Log]
 
@@ -188,7 +189,7 @@ def _opposite(entry: Entry, context: Context) -> Write:
         "product_number": entry.product,
         **({"location_code": entry.place} if entry.place else {}),
         f"stock_pool_{entry.pool}" if entry.pool else "quantity": -entry.difference,
-        "reference": f"{counting.UNDO}{entry.id}",
+        "reference": f"{UNDO}{entry.id}",
         "scanned_datetime": context.now,
         "app_user_name": context.user,
         "source": counting.SOURCE,

@@ -12,7 +12,7 @@ from typing import Any
 
 from aisle.jobs import numbers
 from aisle.jobs.base import Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
-from aisle.jobs.count import counting, loss_view
+from aisle.jobs.count import counting, loss_view, not_taken
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import HISTORY, NUMBERED, Losing, Reason, Said, reasons
 from aisle.jobs.numbers import what_is
@@ -31,6 +31,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from aisle.undone import UNDO
 
 Result = Turn[Losing]
 
@@ -43,7 +44,7 @@ class LossJob:
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 7
+    version = 8
     journalled = True
 
     def begin(self) -> Losing:
@@ -61,6 +62,10 @@ class LossJob:
     def prefers(self, state: Losing) -> tuple[str, ...]:
         """The product; where it lay, while that is asked."""
         return (LOCATION, PRODUCT) if state.phase == "place" else (PRODUCT, LOCATION)
+
+    def uses(self, state: Losing, product: str) -> bool:
+        """What is lost just now."""
+        return state.item is not None and state.item.product == product
 
     def at(self, state: Losing) -> str:
         """One of `steps`."""
@@ -99,7 +104,7 @@ class LossJob:
             case Command("n") if loss_view.shown(state):
                 return Turn(state._replace(first=loss_view.next_page(state)))
             case Command("u") if state.phase == "product":
-                return _undo(state, context)
+                return _undo(state)
             case Unknown(code) | Text(code):
                 return _told(state, WRONG, "count.unknown", code=code)
         return Turn(state)
@@ -129,6 +134,8 @@ def _opened(args: Mapping[str, Any], context: Context) -> Result:
 def _rows(state: Losing, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     if id_ == "reasons":
         return Turn(state._replace(reasons=reasons(context.policy.reasons, rows)))
+    if id_ == not_taken.NOT_TAKEN:
+        return _taken_back(state, rows, context)
     if id_ == "named":
         return _named(state, rows, context)
     if id_ == "place":
@@ -340,13 +347,22 @@ def _write(item: Item, quantity: Decimal, context: Context, more: Mapping[str, s
     return counting.logs([entry], [item.product], context.store, context.user)
 
 
-def _undo(state: Losing, context: Context) -> Result:
-    """What was sent is taken back by its opposite, which names it, so that nobody does it twice."""
+def _undo(state: Losing) -> Result:
+    """Whether the service took what was sent is asked first."""
     if not state.sent:
         return _told(state, WRONG, "count.nothing_to_undo")
+    return Turn(state, (not_taken.asked([state.sent[-1].at]),))
+
+
+def _taken_back(state: Losing, rows: not_taken.Rows, context: Context) -> Result:
+    """What was sent is taken back by its opposite, which names it, so that nobody does it twice."""
+    if not state.sent:
+        return Turn(state)
     said = state.sent[-1]
     back = state._replace(sent=state.sent[:-1])
-    write = _write(said.item, -said.quantity, context, {"reference": counting.UNDO + said.at})
+    if refused := not_taken.refused(rows, said.item.product, said.at):
+        return Turn(back, (), not_taken.told(refused))
+    write = _write(said.item, -said.quantity, context, {"reference": UNDO + said.at})
     return _told(back, GOOD, "loss.undone", write, label=said.item.label, quantity=abs(said.quantity))
 
 

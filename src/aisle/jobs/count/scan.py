@@ -79,17 +79,36 @@ def _place(state: Counting, meaning: Meaning, context: Context) -> Result:
     if meaning.key.casefold() == state.place.casefold():
         return asking.told(state, INFO, "count.this_place", place=state.place)
     if not state.counted:
-        return asking.begin(state._replace(sent=None), next_of(meaning))
+        seen = state if not any(item.missing for item in state.items) else asking.put_off(state)  # an empty one is done
+        return asking.begin(seen._replace(sent=None), next_of(meaning))
     return asking.done(state._replace(then=next_of(meaning)), context)
 
 
 def product(state: Counting, meaning: Meaning, context: Context) -> Result:
     """More of a product at the place that is open."""
     index = counting.find(state, meaning.key)
+    if index >= 0:
+        return _add(state, index, meaning, context)
+    unread = state.partly and all(item.product != meaning.key for item in state.items)
+    query = counting.at_place("here", state.place, meaning.key) if unread else _scanned(meaning)
+    return Turn(state._replace(pending=meaning), (query,))
+
+
+def _scanned(meaning: Meaning) -> Query:
+    """Asks what there is to know of a product of which the books have nothing here."""
+    return Query("scanned", "product", {"product_number": meaning.key})
+
+
+def found_here(state: Counting, row: Mapping[str, Any] | None, context: Context) -> Result:
+    """A product of a place of which not all was read, as the books have it there."""
+    meaning = state.pending
+    if meaning is None:
+        return Turn(state)
+    state = state._replace(items=(*state.items, *(counting.place_items(row) if row else ())))
+    index = counting.find(state, meaning.key)
     if index < 0:
-        query = Query("scanned", "product", {"product_number": meaning.key})
-        return Turn(state._replace(pending=meaning), (query,))
-    return _add(state, index, meaning, context)
+        return Turn(state, (_scanned(meaning),))
+    return _add(state._replace(pending=None), index, meaning, context)
 
 
 def looked_up(state: Counting, row: Mapping[str, Any] | None, context: Context) -> Result:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Context, Write
-from aisle.jobs.count import counting
+from aisle.jobs.count import counting, not_taken
 from aisle.jobs.count.counting import Change, Counting, Gone, Item
+from aisle.undone import UNDO
 
 
 def writes(state: Counting, context: Context) -> tuple[Write, ...]:
@@ -35,6 +37,13 @@ def _moment(state: Counting, item: Item) -> str:
     return item.at if item.place else max([item.at, *(other.at for other in state.items)])
 
 
+def taken(gone: Gone, rows: not_taken.Rows) -> tuple[Gone, Mapping[str, Any] | None]:
+    """A sent count without what the service refused of it, and the last refusal."""
+    found = [(each, not_taken.refused(rows, each.product, each.at)) for each in gone.changes]
+    last = next((row for _, row in reversed(found) if row), None)
+    return gone._replace(changes=tuple(each for each, row in found if row is None)), last
+
+
 def opposites(gone: Gone, context: Context) -> tuple[Write, ...]:
     """The operations that take a sent count back."""
     parts = (gone.changes[first : first + counting.BATCH] for first in range(0, len(gone.changes), counting.BATCH))
@@ -51,7 +60,7 @@ def _opposite(change: Change, context: Context) -> dict[str, Any]:
         "product_number": change.product,
         **({"location_code": change.place} if change.place else {}),
         f"stock_pool_{change.pool}" if change.pool else "quantity": -change.quantity,
-        "reference": counting.UNDO + change.at,
+        "reference": UNDO + change.at,
         "scanned_datetime": context.now,
         "app_user_name": context.user,
         "source": counting.SOURCE,
@@ -68,6 +77,8 @@ def _entry(state: Counting, item: Item, user: str) -> dict[str, Any]:
     if not item.place:
         others = [other for other in state.items if other.place and _belongs(other, item)]
         known = sum((other.expected if other.counted is None else other.counted for other in others), Decimal(0))
+        if state.mode == "product":  # what is in hand for orders is of the store, and not of this stop
+            known += item.held
         counted, expected = counted + known, expected + known
     place = {"location_code": item.place} if item.place else {}
     bare = item.pool in (0, state.default if state.mode == "place" and item.place else 0)

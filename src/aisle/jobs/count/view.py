@@ -127,7 +127,7 @@ def _count(state: Counting) -> Step:
         lines.append(Line("note", msg("count.note_empty")))
     elif state.blind:
         lines.append(Line("note", msg("count.note_blind")))
-    elif not any(item.missing for item in state.items):
+    elif not state.partly and not any(item.missing for item in state.items):
         lines.append(Line("note", msg("count.note_left", count=len(left)) if left else msg("count.note_all")))
     return Step(
         name=step(state),
@@ -140,8 +140,12 @@ def _count(state: Counting) -> Step:
         choices=choices(state),
         hints=_hints(state),
         done=Decimal(len(state.counted)),
-        total=Decimal(sum(item.counted is not None or item.missing for item in state.items)),
+        total=Decimal(state.lying if state.partly else sum(_is_due(item) for item in state.items)),
     )
+
+
+def _is_due(item: Item) -> bool:
+    return item.counted is not None or item.missing
 
 
 def _place(state: Counting, item: Item | None) -> Msg:
@@ -172,7 +176,7 @@ def _prompt(state: Counting, item: Item | None) -> Msg:
 
 def _facts(state: Counting, item: Item) -> tuple[Fact, ...]:
     facts = [Fact(msg("fact.product_number"), raw(item.product))]
-    if item.held and not state.blind:
+    if item.held and not state.blind and (item.place or state.mode == "place"):
         facts.append(Fact(msg("fact.held"), msg("number", value=item.held)))
     if item.pool and len(state.pools) > 1:
         facts.append(Fact(msg("fact.pool"), _pool(state, item.pool)))

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from aisle.jobs import window
-from aisle.jobs.count.counting import SOURCE, UNDO
+from aisle.jobs.count.counting import SOURCE
 from aisle.jobs.desk.logs_filter import FIELDS, TYPED, values_of
 from aisle.jobs.desk.logs_state import Entry, Logs
 from aisle.jobs.sheet import day_of
@@ -28,6 +28,7 @@ from aisle.jobs.view import (
     raw,
     signed,
 )
+from aisle.undone import UNDO
 
 NAMES = {
     "days": "logs.of_days",

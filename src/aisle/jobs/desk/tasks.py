@@ -54,6 +54,10 @@ class TasksJob:
         """The place where somebody stands, or the goods in his hand."""
         return (LOCATION, PRODUCT)
 
+    def uses(self, state: Tasks, product: str) -> bool:
+        """What is to be moved."""
+        return any(row.task.product == product for row in state.rows)
+
     def at(self, state: Tasks) -> str:
         """There is one page."""
         return self.name

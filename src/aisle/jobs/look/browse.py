@@ -78,6 +78,10 @@ class BrowseJob:
         """Places are what it is for."""
         return (LOCATION, PRODUCT, ORDER, REFERENCE, PERSON)
 
+    def uses(self, state: Browse, product: str) -> bool:
+        """What lies on the place that is looked at."""
+        return state.place is not None and any(each.product == product for each in state.place.lying)
+
     def at(self, state: Browse) -> str:
         """One of `steps`."""
         return "browse.list" if state.listing else "browse.place"

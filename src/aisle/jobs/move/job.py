@@ -15,6 +15,7 @@ from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Open
 from aisle.jobs.move import carrying
 from aisle.jobs.move import news as move_news
 from aisle.jobs.move import put as move_put
+from aisle.jobs.move import shelf as move_shelf
 from aisle.jobs.move import take as move_take
 from aisle.jobs.move import task as move_task
 from aisle.jobs.move import view as move_view
@@ -60,7 +61,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 8
+    version = 9
     journalled = True
 
     def begin(self) -> Moving:
@@ -79,6 +80,13 @@ class MoveJob:
         if state.phase in ("from", "where") or (state.phase == "take" and state.hand):
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
+
+    def uses(self, state: Moving, product: str) -> bool:
+        """What is in hand, or lies here."""
+        if state.task:
+            return product == state.task.product
+        lying = () if state.phase == "put" else state.lines if state.order else state.shelf
+        return product in {*(part.product for part in state.hand), *(each.product for each in lying)}
 
     def at(self, state: Moving) -> str:
         """One of `steps`."""
@@ -149,8 +157,12 @@ def _rows(state: Moving, id_: str, rows: tuple[Mapping[str, Any], ...], total: i
             return Turn(move_news.with_places(state, total > 0))
         case "place":
             return move_take.at_place(state, row)
+        case "here":
+            return move_take.found_here(state, row)
+        case move_shelf.ALL:
+            return move_take.everything(move_shelf.refreshed(state, row)._replace(partly=False))
         case "again":
-            return Turn(move_take.refreshed(state, row) if row else state)
+            return Turn(move_shelf.refreshed(state, row) if row else state)
         case "goods":
             return move_take.looked_up(state, row)
         case "source":
@@ -159,8 +171,10 @@ def _rows(state: Moving, id_: str, rows: tuple[Mapping[str, Any], ...], total: i
             return Turn(move_news.with_homes(state, rows))
         case "target":
             return move_put.to_order(state, row, context)
-        case "undo" | "undo_order":
+        case "undo_order":
             return move_put.undo_checked(state, row, context)
+        case _ if id_.startswith(move_put.UNDO):
+            return move_put.undo_checked(state, row, context, id_.removeprefix(move_put.UNDO))
         case "refusals":
             return move_news.refused(state, rows, context)
         case "named":
@@ -175,7 +189,7 @@ def _thing(state: Moving, meanings: tuple[Meaning, ...], context: Context) -> Re
     meaning = next((each for each in meanings if each.kind in (PRODUCT, LOCATION, ORDER, REFERENCE)), None)
     if meaning is None:
         return told(state, WRONG, "move.not_this", what=what_is(meanings[0]))
-    if move_take.is_asked(state) and (state.phase != "put" or meaning.kind != PRODUCT):
+    if move_shelf.is_asked(state) and (state.phase != "put" or meaning.kind != PRODUCT):
         return move_take.unanswered(state, meaning)
     if (
         move_take.is_number_asked(state)

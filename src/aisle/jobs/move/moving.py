@@ -172,7 +172,11 @@ class Moving(NamedTuple):
     shelf: tuple[Lying, ...] = ()
     """What the books have here, as far as it was looked up."""
     known: bool = False
-    """The shelf is all that lies here."""
+    """The books have said what lies here: that is the shelf, unless it is too much to be read at once."""
+    partly: bool = False
+    """It is, and the shelf has only a part of it."""
+    lying: int = 0
+    """So many products lie here by the books."""
     default: int = 0
     """The pool that the place takes from first; 0 where none is known."""
     hand: tuple[Part, ...] = ()
@@ -243,8 +247,8 @@ def _lying(row: Mapping[str, Any], first: int) -> Lying:
     )
     pools = in_pools(row.get("pools") or {}, first)
     label = str(row.get("description") or product)
-    free = number(row.get("quantity")) - sum((hold.quantity for hold in held), ZERO)
-    if held and len(pools) > 1:
+    free = max(ZERO, number(row.get("quantity")) - sum((hold.quantity for hold in held), ZERO))
+    if held and (len(pools) > 1 or not free):
         pools = ()  # nobody knows from which pools the held goods came
     elif held and pools:
         pools = (InPool(pools[0].pool, free),)

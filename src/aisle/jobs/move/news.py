@@ -8,7 +8,7 @@ from typing import Any
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Query, Turn
 from aisle.jobs.feet import LAST
-from aisle.jobs.move import carrying
+from aisle.jobs.move import carrying, shelf
 from aisle.jobs.move.moving import HISTORY, Moving
 from aisle.jobs.move.told import told
 from aisle.jobs.told import words
@@ -51,7 +51,7 @@ def look_again(state: Moving) -> Turn[Moving]:
     refusals = {"operation": "create-movement", "since": state.since}
     effects: list[Effect] = [Query("refusals", "refusals", refusals)]
     if state.place and not state.task:
-        effects.append(Query("again", "place", {"location_code": state.place}))
+        effects.append(shelf.asked_again(state))
     elif state.shelf and not state.pending:
         state = state._replace(shelf=())
     return Turn(state, tuple(effects))

@@ -16,6 +16,9 @@ from aisle.scan.meaning import Meaning
 
 Result = Turn[Moving]
 
+UNDO = "undo/"
+"""What the ids of queries begin with that ask what of a move can be taken back; the place follows."""
+
 
 # Where to
 
@@ -197,13 +200,22 @@ def undo(state: Moving, context: Context) -> Result:
     did = state.history[-1]
     if not did.legs:
         return _untaken(state, did)
-    leg = did.legs[0]
-    state = state._replace(undoing=True)
-    if leg.to_place:
-        return Turn(state, (Query("undo", "place", {"location_code": leg.to_place}),))
+    state, leg = state._replace(undoing=True), did.legs[0]
+    if places := _places_of(did):
+        return Turn(state, (_lying_at(places[0]),))
     if leg.to_order:
         return Turn(state, (Query("undo_order", "order", {"order_number": leg.to_order}),))
     return _moved_back(state, did, context)
+
+
+def _places_of(did: Did) -> tuple[str, ...]:
+    """Where the goods of a move went, each once."""
+    return tuple(dict.fromkeys(leg.to_place for leg in did.legs if leg.to_place))
+
+
+def _lying_at(place: str) -> Query:
+    """Asks what lies there of what was moved."""
+    return Query(f"{UNDO}{place}", "place", {"location_code": place})
 
 
 def _untaken(state: Moving, did: Did) -> Result:
@@ -220,17 +232,20 @@ def _untaken(state: Moving, did: Did) -> Result:
     return told(state, GOOD, id_, label=did.parts[0].label, quantity=abs(quantity), count=len(did.parts))
 
 
-def undo_checked(state: Moving, row: Mapping[str, Any] | None, context: Context) -> Result:
-    """What of the moved goods is still where they went."""
+def undo_checked(state: Moving, row: Mapping[str, Any] | None, context: Context, place: str = "") -> Result:
+    """What of the moved goods is still where they went, at one place after the other."""
     if not state.undoing or not state.history:
         return Turn(state)
     did = state.history[-1]
-    leg = did.legs[0]
-    there = [min(each.quantity, _there(each, row)) for each in did.legs]
-    if row is None and leg.to_place:
-        there = [each.quantity for each in did.legs]  # nobody here knows the place: the service decides
-    if there == [each.quantity for each in did.legs]:
-        return _moved_back(state, did, context)
+    legs = [leg for leg in did.legs if leg.to_place == place]
+    there = [min(leg.quantity, _there(leg, row)) for leg in legs]
+    if row is None and place:
+        there = [leg.quantity for leg in legs]  # nobody here knows the place: the service decides
+    leg = next((leg for leg, left in zip(legs, there, strict=True) if left < leg.quantity), None)
+    if leg is None:
+        places = _places_of(did)
+        on = places[places.index(place) + 1 :] if place else ()
+        return Turn(state, (_lying_at(on[0]),)) if on else _moved_back(state, did, context)
     left = sum(there, ZERO)
     where = leg.to_place or leg.to_order
     if left <= 0 or len(did.legs) > 1:

@@ -8,8 +8,8 @@ from typing import Any
 
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Effect, Query, Turn, Wish
-from aisle.jobs.move import carrying
-from aisle.jobs.move.moving import UNKNOWN, ZERO, Did, Hold, Lying, Moving, Part, Way, holdings, nowhere_of, shelf_of
+from aisle.jobs.move import carrying, shelf
+from aisle.jobs.move.moving import UNKNOWN, ZERO, Did, Hold, Lying, Moving, Part, Way, holdings, nowhere_of
 from aisle.jobs.move.told import told
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
 from aisle.scan.meaning import PRODUCT, Meaning
@@ -19,9 +19,6 @@ Result = Turn[Moving]
 WAYS = 7
 """Numbered places at most; any other place can be scanned."""
 
-ABOUT_GOODS = ("fit", "over", "held", "forget")
-"""Ways out of a question about goods that somebody has in his hands: until it is answered, nothing else is taken."""
-
 
 # Where from
 
@@ -30,7 +27,7 @@ def from_place(state: Moving, place: str) -> Result:
     """Goods are taken here from now on."""
     phase = "load" if state.phase == "load" else "take"
     state = state._replace(phase=phase, started=True, place=place, order="", lines=(), shelf=(), known=False, at=-1)
-    return Turn(state, (Query("place", "place", {"location_code": place}), Wish("location", place)))
+    return Turn(state._replace(partly=False), (shelf.asked("place", place), Wish("location", place)))
 
 
 def from_nowhere(state: Moving) -> Result:
@@ -38,46 +35,32 @@ def from_nowhere(state: Moving) -> Result:
     phase = "load" if state.phase == "load" else "take"
     meaning = state.pending
     fresh = state._replace(phase=phase, started=True, place="", order="", lines=(), shelf=(), known=False, pending=None)
+    fresh = fresh._replace(partly=False)
     return product(fresh, meaning) if meaning else Turn(fresh)
 
 
 def at_place(state: Moving, row: Mapping[str, Any] | None) -> Result:
     """What lies at the place; a product that was scanned first is taken there now."""
-    meaning, state = state.pending, refreshed(state._replace(pending=None), row)
+    meaning, state = state.pending, shelf.refreshed(state._replace(pending=None), row)
     if meaning is not None:
         return product(state, meaning)
-    return told(state, GOOD, "move.at_place", place=state.place, count=len(state.shelf))
+    return told(state, GOOD, "move.at_place", place=state.place, count=state.lying)
 
 
-def refreshed(state: Moving, row: Mapping[str, Any] | None) -> Moving:
-    """What the books say now; what was taken here stands against that."""
-    if row is None:
-        return state._replace(shelf=(), known=False, default=0)
-    shelf = shelf_of(row)
-    shelf = (*shelf, *_asked_of(state, shelf))
-    hand = tuple(_against(part, shelf, state) for part in state.hand)
-    return state._replace(shelf=shelf, known=True, default=int(number(row.get("default_stock_pool"))), hand=hand)
+def found_here(state: Moving, row: Mapping[str, Any] | None) -> Result:
+    """A product that was asked for by name lies here, or does not."""
+    meaning = state.pending
+    if meaning is None:
+        return Turn(state)
+    state = shelf.with_found(state, row)
+    if not any(each.product == meaning.key for each in state.shelf):
+        return Turn(state, (_goods(meaning),))
+    return product(state._replace(pending=None), meaning)
 
 
-def _asked_of(state: Moving, shelf: tuple[Lying, ...]) -> tuple[Lying, ...]:
-    """What is asked about and does not lie here by the books: none of it, or its answer would take nothing."""
-    asked = state.pending.key if is_asked(state) and state.pending else ""
-    if any(each.product == asked for each in shelf):
-        return ()
-    return tuple(each._replace(free=ZERO, pools=(), held=()) for each in state.shelf if each.product == asked)
-
-
-def _against(part: Part, shelf: tuple[Lying, ...], state: Moving) -> Part:
-    if part.place.casefold() != state.place.casefold():
-        return part
-    lying = next((each for each in shelf if each.product == part.product), None)
-    if part.order:
-        held = [hold for hold in (lying.held if lying else ()) if (hold.order, hold.line) == (part.order, part.line)]
-        return part._replace(books=held[0].quantity if held else ZERO)
-    if lying is None:
-        return part._replace(books=ZERO, pools=())
-    fresh = carrying.part_of(lying, part.place, part.pool)
-    return part._replace(books=fresh.books, pools=fresh.pools)
+def _goods(meaning: Meaning) -> Query:
+    """Asks where a product lies that nobody here has in sight."""
+    return Query("goods", "product", {"product_number": meaning.key})
 
 
 def from_order(state: Moving, row: Mapping[str, Any] | None) -> Result:
@@ -108,7 +91,9 @@ def product(state: Moving, meaning: Meaning) -> Result:
     lying = next((each for each in state.shelf if each.product == meaning.key), None)
     if state.started and lying is not None:
         return _take(state, lying, meaning)
-    return Turn(state._replace(pending=meaning), (Query("goods", "product", {"product_number": meaning.key}),))
+    unread = state.started and state.partly and state.place
+    asked = shelf.asked_for(state, meaning.key) if unread else _goods(meaning)
+    return Turn(state._replace(pending=meaning), (asked,))
 
 
 def looked_up(state: Moving, row: Mapping[str, Any] | None) -> Result:
@@ -280,11 +265,6 @@ def of_how_many(state: Moving) -> Part | None:
     return meant(state, way) if way.kind in ("fit", "amount") else None
 
 
-def is_asked(state: Moving) -> bool:
-    """Whether goods were counted that nobody has said yet how many of, or whose, are meant."""
-    return any(way.kind in ABOUT_GOODS for way in state.ways)
-
-
 def unanswered(state: Moving, meaning: Meaning) -> Result:
     """A scan while goods are asked about: so many more of them, or nothing before they are settled."""
     asked, part = state.pending, _asked_about(state)
@@ -305,7 +285,7 @@ def unsettled(state: Moving, asked: Meaning) -> Result:
 
 def _asked_about(state: Moving) -> Part | None:
     """The goods that are asked about; None while it is asked whose they are."""
-    way = next(way for way in state.ways if way.kind in ABOUT_GOODS)
+    way = next(way for way in state.ways if way.kind in shelf.ABOUT_GOODS)
     return None if way.kind == "held" else meant(state, way)
 
 
@@ -364,6 +344,8 @@ def all_of_it(state: Moving) -> Result:
 
 def everything(state: Moving) -> Result:
     """All that lies here, or all that the order has; what is held for orders stays held for them."""
+    if state.partly and not state.order:
+        return Turn(state, (shelf.asked_for_all(state),))
     parts = [*_of_lines(state)] if state.order else [*_of_shelf(state)]
     fresh = tuple(part for part in parts if part.quantity > 0)
     if not fresh:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import numbers
+from aisle.jobs.move import shelf as move_shelf
 from aisle.jobs.move import take as move_take
 from aisle.jobs.move.moving import ZERO, Lying, Moving, Part, Pool, Way
 from aisle.jobs.view import Fact, Hint, Line, Msg, Step, Stop, msg, raw
@@ -173,7 +174,7 @@ def _taking(state: Moving, part: Part | None) -> tuple[Line, ...]:
         quantity = sum((each.quantity for each in state.hand), ZERO)
         lines.append(Line("note", msg("move.note_hand", count=len(state.hand), quantity=quantity)))
     elif state.place and state.known and not state.order:
-        here = sum(_all_of(each) > 0 for each in state.shelf)
+        here = state.lying if state.partly else sum(_all_of(each) > 0 for each in state.shelf)
         lines.append(Line("note", msg("move.note_lying", count=here) if here else msg("move.note_empty")))
     if state.to_pool:
         source, target = _named(state, state.from_pool), _named(state, state.to_pool)
@@ -207,7 +208,7 @@ def _prompt(state: Moving, part: Part | None) -> Msg:
     if state.phase == "where":
         return msg("move.prompt_where")
     if ways := choices(state):
-        waits = move_take.is_number_asked(state) or (move_take.is_asked(state) and state.phase != "put")
+        waits = move_take.is_number_asked(state) or (move_shelf.is_asked(state) and state.phase != "put")
         if move_take.of_how_many(state):
             return numbers.prompt(len(ways), scans=not waits)
         return msg("move.prompt_choice") if waits or state.phase in ("pool", "leave") else msg("pick.prompt_choice")

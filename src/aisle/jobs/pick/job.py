@@ -12,12 +12,14 @@ from typing import Any
 
 from aisle.jobs import numbers
 from aisle.jobs.base import Changed, Close, Closed, Context, Event, Opened, Query, Resumed, Rows, Start, Turn, Wish
+from aisle.jobs.count import not_taken
 from aisle.jobs.house.note import reading
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
 from aisle.jobs.pick import hands, offers, picking, redirected
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import passed as pick_passed
+from aisle.jobs.pick import pools as pick_pools
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import scanned as pick_scanned
 from aisle.jobs.pick import take as pick_take
@@ -51,8 +53,9 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 18
+    version = 19
     journalled = True
+    asks_which = True
 
     def begin(self) -> Picking:
         """No order yet."""
@@ -76,6 +79,10 @@ class PickJob:
         if state.phase == "done" or state.needs_place:
             return (LOCATION, PRODUCT, ORDER, REFERENCE)
         return (PRODUCT, LOCATION, ORDER, REFERENCE)
+
+    def uses(self, state: Picking, product: str) -> bool:
+        """What is on a line of these orders."""
+        return any(take.product == product for take in state.takes)
 
     def at(self, state: Picking) -> str:
         """One of `steps`."""
@@ -157,9 +164,15 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
             sure, looks = args.get("sure") or (), bool(args.get("looks"))
             numbers = [str(order) for order in orders]
             fresh = picking.opened(numbers, args.get("totes") or {}, sure, context.policy.verified, looks=looks)
-            return Turn(fresh, pick_orders.look_again(fresh))
+            return Turn(fresh, (pick_pools.ASKED, *pick_orders.look_again(fresh)))
         case Changed("outbox"):
             return Turn(state, (*_news(state, context), *pick_orders.look_again(state, wish=False)))
+        case Changed("store"):
+            return Turn(state, (pick_pools.ASKED,))
+        case Rows(pick_pools.NAMES):
+            return Turn(pick_pools.called(state, event))
+        case Rows(not_taken.NOT_TAKEN, rows, _):
+            return pick_take.uncounted(state, rows, context)
         case Rows(pick_claim.REFUSED, rows, _):
             return pick_claim.told_refused(state, rows, context)
         case Rows(pick_given.GIVEN, rows, _):
@@ -176,7 +189,7 @@ def _told(state: Picking, event: Event, context: Context) -> Result:
             after = picking.did(state, counted(answer))
             return Turn(after, (*pick_claim.left_over(after), *pick_orders.look_again(after)))
         case Resumed() | Closed():
-            return Turn(state, (*_news(state, context), *pick_orders.look_again(state)))
+            return Turn(state, (pick_pools.ASKED, *_news(state, context), *pick_orders.look_again(state)))
         case Rows(id_, rows, _) if id_.startswith(pick_orders.QUERY):
             return pick_orders.arrived(state, id_.removeprefix(pick_orders.QUERY), rows[0] if rows else None, context)
         case Rows(pick_why.NAMED, rows, _) if state.asked.kind == pick_why.NAMED:

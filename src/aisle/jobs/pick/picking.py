@@ -107,6 +107,8 @@ class Picking(NamedTuple):
     """Work went on since that was asked: its numbers are quantities again, and a letter brings it back."""
     behind: bool = False
     """Its numbers stand behind those of `ways`, which were on the screen before it."""
+    pools: tuple[tuple[int, str], ...] = ()
+    """What the store calls its stock pools, by their numbers."""
 
     @property
     def order(self) -> str:
@@ -300,6 +302,16 @@ def lines_of(state: Picking, product: str) -> list[int]:
     return sorted(found, key=lambda index: (index not in stop, state.takes[index].place.casefold() != here, index))
 
 
+def fillable(state: Picking, product: str) -> list[int]:
+    """Indexes of the lines that goods of this product go to, one after the other: where places are verified, those of
+    one place alone."""
+    open_ = [index for index in lines_of(state, product) if state.takes[index].open]
+    if not (state.verified and open_):
+        return open_
+    place = state.takes[open_[0]].place.casefold()
+    return [index for index in open_ if state.takes[index].place.casefold() == place]
+
+
 # Steps
 
 
@@ -364,5 +376,19 @@ def without(state: Picking, order: str, why: str) -> Picking:
     )
     totes = tuple(tote for tote in state.totes if tote.order != order)
     over = tuple(way for way in state.over if way.key != order)
-    left = state._replace(totes=totes, back=(*state.back, *back), ways=(), over=over, only="")
+    history = _without_lines(state.history, order)
+    left = state._replace(totes=totes, back=(*state.back, *back), ways=(), over=over, only="", history=history)
     return with_takes(left, [take for take in state.takes if take.order != order])
+
+
+def _without_lines(history: Iterable[Did], order: str) -> tuple[Did, ...]:
+    """What of these steps can still be undone once an order is gone: if it comes back its lines stand where they do
+    then, whatever was done to them before."""
+    steps = (
+        step._replace(
+            before=tuple(each for each in step.before if each.order != order),
+            stood=tuple(each for each in step.stood if each.order != order),
+        )
+        for step in history
+    )
+    return tuple(step for step in steps if step != Did(place=step.place, at=step.at))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.base import Close, Context, Start, Turn
-from aisle.jobs.numbers import what_is
+from aisle.jobs.numbers import named_apart, what_is
 from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick import picking
 from aisle.jobs.pick import put as pick_put
@@ -28,8 +28,7 @@ def thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> Re
     if place and (not usable or (state.needs_place and _is_on_the_way(state, place))):
         return _at_place(state, place, context)
     if len(usable) > 1:
-        ways = tuple(Way("this_one", m.key, m.label, quantity=m.quantity if m.explicit else Decimal(0)) for m in usable)
-        return wrong(state, "pick.which", *ways, code=usable[0].code or usable[0].key)
+        return wrong(state, "pick.which", *map(_this_one, named_apart(usable)), code=usable[0].code or usable[0].key)
     first = usable[0] if usable else meanings[0]
     if first.kind == PRODUCT:
         return pick_take.product(state, first, context)
@@ -38,6 +37,11 @@ def thing(state: Picking, meanings: tuple[Meaning, ...], context: Context) -> Re
     if first.kind == PERSON:
         return wrong(state, "pick.person", name=first.label or first.key)
     return Turn(state._replace(ways=()), (), Verdict(WRONG, msg("count_log.not_this", what=what_is(first))))
+
+
+def _this_one(meaning: Meaning) -> Way:
+    quantity = meaning.quantity if meaning.explicit else Decimal(0)
+    return Way("this_one", meaning.key, meaning.label, quantity=quantity)
 
 
 def _is_on_the_way(state: Picking, place: Meaning) -> bool:

@@ -78,6 +78,10 @@ class ShortJob:
         """A place to take it from, or the product that was found after all."""
         return (LOCATION, PRODUCT, ORDER, REFERENCE)
 
+    def uses(self, state: Shortage, product: str) -> bool:
+        """What is missing: it was found after all."""
+        return product == state.product
+
     def at(self, state: Shortage) -> str:
         """One of `steps`."""
         return f"short.{state.phase}"

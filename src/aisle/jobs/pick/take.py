@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.base import Context, Start, Turn, Write
+from aisle.jobs.count import not_taken
 from aisle.jobs.count import send as count_send
-from aisle.jobs.count.counting import Gone
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import picking
 from aisle.jobs.pick import put as pick_put
@@ -31,7 +31,7 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
     label = meaning.label or meaning.key
     if not indexes:
         return pick_why.foreign(state, meaning)
-    open_ = [index for index in indexes if state.takes[index].open]
+    open_ = picking.fillable(state, meaning.key)
     if not open_:
         return _full(state, indexes, meaning)
     first = state.takes[open_[0]]
@@ -45,8 +45,10 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
         return Turn(held, (), Verdict(INFO, _for_tote(state, first.order, told)))
     rest = sum((state.takes[index].rest for index in open_), Decimal(0))
     if meaning.quantity > rest:
-        way = Way("take_rest", meaning.key)
-        here = picking.go_to(state, open_[0])._replace(held=True)
+        here, way = picking.go_to(state, open_[0])._replace(held=True), Way("take_rest", meaning.key)
+        if any(state.takes[index].open for index in indexes if index not in open_):
+            args: dict[str, str | Decimal] = {"label": label, "rest": rest, "place": first.place}
+            return wrong(here, "pick.over_here", way, quantity=meaning.quantity, **args)
         return wrong(here, "pick.over", way, label=label, quantity=meaning.quantity, rest=rest)
     return taken(state, picking.spread(state, open_, meaning.quantity), context)
 
@@ -146,7 +148,7 @@ def set_(state: Picking, value: Decimal, context: Context) -> Result:
 
 def take_rest(state: Picking, product_number: str, context: Context) -> Result:
     """All that is still needed of a product."""
-    indexes = [index for index in picking.lines_of(state, product_number) if state.takes[index].open]
+    indexes = picking.fillable(state, product_number)
     rest = sum((state.takes[index].rest for index in indexes), Decimal(0))
     return taken(state, picking.spread(state, indexes, rest), context) if indexes else Turn(state)
 
@@ -173,7 +175,7 @@ def skip(state: Picking) -> Result:
     """Leaves the stop for later; the next open one in the walk is next, round the end."""
     stop = picking.stop_at(state, state.at)
     before = state.take
-    on = picking.stand(state._replace(held=False, place="", ways=()), max(stop, default=-1) + 1, first=False)
+    on = picking.stand(state._replace(held=False, ways=()), max(stop, default=-1) + 1, first=False)
     if before and on.take and on.take.stop == before.stop:
         return Turn(on, (), Verdict(INFO, msg("pick.last_stop")))
     return Turn(on, (), Verdict(INFO, msg("pick.later", label=on.take.label if on.take else "")))
@@ -273,9 +275,11 @@ def undo(state: Picking, context: Context) -> Result:
     """The last step that can be undone, undone."""
     while state.history:
         last = state.history[-1]
+        if last.gone and last.gone.changes:
+            return Turn(state, (not_taken.asked(change.at for change in last.gone.changes),))
         state = state._replace(history=state.history[:-1])
         if last.gone:
-            return _uncounted(state, last.gone, context)
+            return Turn(state, (), Verdict(INFO, msg("count.none_to_take_back", what=last.gone.what)))
         if last.back:
             return pick_put.take_back(state, last, context)
         if last.stood:
@@ -287,10 +291,15 @@ def undo(state: Picking, context: Context) -> Result:
     return wrong(state, "pick.nothing_to_undo")
 
 
-def _uncounted(state: Picking, gone: Gone, context: Context) -> Result:
-    """What a count changed is changed back."""
-    if not gone.changes:
-        return Turn(state, (), Verdict(INFO, msg("count.none_to_take_back", what=gone.what)))
+def uncounted(state: Picking, rows: not_taken.Rows, context: Context) -> Result:
+    """What a count changed is changed back, but for what the service refused of it."""
+    sent = state.history[-1].gone if state.history else None
+    if sent is None:
+        return Turn(state)
+    gone, refused = count_send.taken(sent, rows)
+    state = state._replace(history=state.history[:-1])
+    if refused and not gone.changes:
+        return Turn(state, (), not_taken.told(refused))
     told = msg("count.taken_back", what=gone.what, count=len(gone.changes))
     return Turn(state._replace(ways=()), count_send.opposites(gone, context), Verdict(GOOD, told))
 

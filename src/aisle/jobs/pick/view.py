@@ -10,6 +10,7 @@ from aisle.jobs.base import priced
 from aisle.jobs.house.note import Note
 from aisle.jobs.pick import hands, offers, picking
 from aisle.jobs.pick import passed as pick_passed
+from aisle.jobs.pick import pools as pick_pools
 from aisle.jobs.pick.history import LAID, Back
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.walk import Take, is_nothing, pieces
@@ -101,7 +102,8 @@ def _stop(state: Picking, take: Take) -> Step:
         lines.append(Line("tote", _tote(tote)))
     lines += _beside(state, {each.order for each in stop})
     if take.barred:
-        lines.append(Line("note", msg("pick.note_pool", pool=_numbers(take.barred), allowed=_numbers(take.pools))))
+        here, allowed = (pick_pools.names(state, pools) for pools in (take.barred, take.pools))
+        lines.append(Line("note", msg("pick.note_pool", pool=here, allowed=allowed)))
     hints = [ON, Hint("s", msg("hint.short"))]
     if state.history:
         hints.append(Hint("u", msg("hint.undo")))
@@ -142,10 +144,6 @@ def notes(state: Picking) -> tuple[Note, ...]:
         for tote in state.totes
         if tote.comment
     )
-
-
-def _numbers(pools: Sequence[int]) -> str:
-    return ", ".join(str(pool) for pool in pools)
 
 
 def _tote(tote: Tote) -> Msg:
@@ -192,7 +190,7 @@ def _facts(state: Picking, take: Take, stop: Sequence[Take]) -> tuple[Fact, ...]
     if take.price:
         facts.append(Fact(msg("fact.price"), priced(take.price)))
     if take.pool:
-        facts.append(Fact(msg("fact.pool"), msg("number", value=take.pool)))
+        facts.append(Fact(msg("fact.pool"), raw(pick_pools.names(state, (take.pool,)))))
     return tuple(facts)
 
 
@@ -224,7 +222,7 @@ def _choices(state: Picking) -> tuple[Msg, ...]:
 def _way(state: Picking, way: Way) -> Msg:
     """What a numbered way on says."""
     if way.kind == "take_rest":
-        rest = sum((take.rest for take in state.takes if take.product == way.key and take.open), Decimal(0))
+        rest = sum((state.takes[index].rest for index in picking.fillable(state, way.key)), Decimal(0))
         return msg("pick.way_take_rest", rest=rest)
     if way.kind == "look_up":
         return msg("pick.way_look_up_this", label=way.label) if way.label else msg("pick.way_look_up")

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs import numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Effect, Query, Turn
-from aisle.jobs.pick import hands, picking
+from aisle.jobs.pick import hands, picking, pools
 from aisle.jobs.pick.picking import Asked, Picking, Way
 from aisle.jobs.pick.walk import allows
 from aisle.jobs.view import ASK, WRONG, Msg, Verdict, msg
@@ -38,7 +38,11 @@ def over_set(state: Picking, value: Decimal, *ways: Way) -> Result:
     if take is None:
         return Turn(state)
     _, of, _ = picking.total(picking.stop_of(state))
-    rest = Way("take_rest", take.product)
+    rest, stop = Way("take_rest", take.product), picking.stop_at(state, state.at)
+    elsewhere = any(index not in stop and state.takes[index].open for index in picking.lines_of(state, take.product))
+    if elsewhere and take.place:
+        here: dict[str, str | Decimal] = {"label": take.label, "rest": of, "place": take.place}
+        return wrong(state, "pick.over_here", rest, *ways, quantity=value, **here)
     return wrong(state, "pick.over_set", rest, *ways, label=take.label, quantity=value, of=of)
 
 
@@ -157,12 +161,8 @@ def told_elsewhere(state: Picking, row: Mapping[str, Any]) -> Result:
     lying = row.get("pools") or {}
     stocked = sorted(int(pool) for pool, quantity in lying.items() if number(quantity) > 0)
     if not allows(take.pools, lying):
-        args = {"pool": _numbers(stocked), "allowed": _numbers(take.pools)}
+        args = {"pool": pools.names(state, stocked), "allowed": pools.names(state, take.pools)}
         return wrong(state, "pick.wrong_pool", Way("look_up", take.product), place=place, label=take.label, **args)
     pool = next((pool for pool in (take.pool, *take.pools) if pool in stocked), take.pool)
     way = Way("take_here", place, pool=pool)
     return wrong(state, "pick.wrong_place", way, scanned=place, wanted=take.place, label=take.label)
-
-
-def _numbers(pools: Any) -> str:
-    return ", ".join(str(pool) for pool in pools)

@@ -31,7 +31,18 @@ from aisle.jobs.numbers import what_is
 from aisle.jobs.receive import take as receive_take
 from aisle.jobs.receive import view as receive_view
 from aisle.jobs.receive import which as receive_which
-from aisle.jobs.receive.receiving import HISTORY, ZERO, Receiving, Result, Way, differences, line_of, listed_of, told
+from aisle.jobs.receive.receiving import (
+    HISTORY,
+    ZERO,
+    Receiving,
+    Result,
+    Way,
+    differences,
+    is_announced,
+    line_of,
+    listed_of,
+    told,
+)
 from aisle.jobs.receive.take import OPERATION
 from aisle.jobs.told import words
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, View
@@ -61,7 +72,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 7
+    version = 8
     journalled = True
 
     def begin(self) -> Receiving:
@@ -79,6 +90,11 @@ class ReceiveJob:
     def prefers(self, state: Receiving) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
         return (DELIVERY, PRODUCT, LOCATION) if state.phase == "delivery" else (PRODUCT, LOCATION, DELIVERY)
+
+    def uses(self, state: Receiving, product: str) -> bool:
+        """What the delivery that is open brings, or what is in hand of it."""
+        item = state.item
+        return is_announced(state, product) or product in state.extra or (item is not None and item.product == product)
 
     def at(self, state: Receiving) -> str:
         """One of `steps`."""
@@ -281,7 +297,7 @@ def _way(state: Receiving, way: Way, context: Context) -> Result:
         case "find":
             return Turn(state, (Start("lookup", {"search": way.key}),))
         case "aside":
-            return told(state._replace(pending=None), INFO, "receive.set_aside", label=way.label or way.key)
+            return receive_take.set_aside(state, way.key, way.label or way.key)
         case "other":
             return _to_list(state, context)
     return told(state._replace(pending=None), INFO, "receive.go_on", delivery=state.number)

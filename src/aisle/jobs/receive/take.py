@@ -179,9 +179,17 @@ def set_to(state: Receiving, value: Decimal, context: Context) -> Result:
     item = of_how_many(state)
     if item is None:
         return told(state, WRONG, "receive.scan_first")
-    if not value and state.ways:
-        return told(state._replace(ways=(), pending=None), INFO, "receive.set_aside", label=item.label)
+    if not value and state.ways and not _in_hand(state, item.product):
+        return set_aside(state._replace(ways=()), item.product, item.label)
     return want(state._replace(ways=(), pending=None), item, value, context)
+
+
+def set_aside(state: Receiving, product_number: str, label: str) -> Result:
+    """What was asked about is not taken; what was in hand of it before is there still."""
+    state = state._replace(pending=None)
+    if quantity := _in_hand(state, product_number):
+        return told(state, INFO, "receive.dropped_more", label=label, quantity=quantity)
+    return told(state, INFO, "receive.set_aside", label=label)
 
 
 def want(state: Receiving, item: Item, quantity: Decimal, context: Context) -> Result:

@@ -18,9 +18,10 @@ from aisle.jobs.amounts import number
 from aisle.local.cache.prices import prices_of
 from aisle.local.cache.products import names
 from aisle.local.cache.rows import utc
-from aisle.local.cache.schema_log import COUNTED, REASON, UNDO, UNDONE
+from aisle.local.cache.schema_log import COUNTED, REASON, UNDONE
 from aisle.local.db import fetch
 from aisle.tuples import NamedTuple
+from aisle.undone import UNDO
 
 REVIEWED = "2"
 """interface: review_status, in the numbers of our own service."""

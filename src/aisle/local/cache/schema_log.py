@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from aisle.undone import UNDO
+
 COUNTED = '"counted_quantity"'
 """Stands in every entry of the log that is a count."""
 
 REASON = '"reason_code"'
 """Stands in every entry that has a reason."""
 
-UNDO = "undo-"
 UNDONE = f'"{UNDO}'
-"""The reference of an entry that takes another one back begins so; and what stands in every such entry."""
+"""Stands in every entry that takes another one back."""
 
 TOLD = f"""(instr(raw, '{COUNTED}') OR instr(raw, '{REASON}') OR instr(raw, '{UNDONE}'))"""
 """An entry of the log that may be a count, a loss or a correction; what is none of it has no word of these."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from string import ascii_lowercase, digits
 from typing import Any
 
@@ -72,11 +71,6 @@ WHERE p.id IN (SELECT DISTINCT doc FROM search_piece WHERE term >= ? AND term < 
 """  # noqa: S608 - columns of our own
 
 _NEXT_PIECE = "SELECT term FROM search_piece WHERE term >= ? AND term < ? LIMIT 1"
-
-_IN_HAND = """
-SELECT l.in_hand FROM line l INDEXED BY line_in_hand JOIN orders o ON o.order_number = l.order_number
-WHERE l.product_number = ? AND l.in_hand > 0 AND o.state < 2
-"""
 
 _STOCK = """
 SELECT s.id, s.quantity FROM json_each(?) e JOIN stock s ON s.id = e.value
@@ -293,15 +287,9 @@ def product(cache: apsw.Connection, pending: Pending, number: str, store: str, s
             for pool, quantity in pools(known, "most_likely_pool_").items()
         ],
         "places": walked(places, location_orders(cache, {str(place["location_code"]) for place in places})),
-        "in_hand": _in_hand(cache, number),
         "in_catalogue": bool(catalogue),
     }
     return [row], 1
-
-
-def _in_hand(cache: apsw.Connection, number: str) -> Decimal:
-    """How much of it was picked for open orders, by what the service said, and lies at no place: it is theirs."""
-    return sum((decimal(quantity) for (quantity,) in fetch(cache, _IN_HAND, number)), Decimal(0))
 
 
 def surrounding(cache: apsw.Connection, number: str, store: str) -> Result:

@@ -57,8 +57,13 @@ def order_row(cache: apsw.Connection, pending: Pending, number: str, known: Know
 
 def laid_lines(cache: apsw.Connection, pending: Pending, number: str, known: Known) -> list[Row]:
     """The lines of an order for which something is pending; none where nobody knows them."""
-    laid = _laid(cache, pending[number], number, known)
+    laid = laid_over(cache, pending, number, known)
     return [] if laid is None else laid.lines
+
+
+def laid_over(cache: apsw.Connection, pending: Pending, number: str, known: Known) -> Laid | None:
+    """An order for which something is pending."""
+    return _laid(cache, pending[number], number, known)
 
 
 def _laid(cache: apsw.Connection, operations: Sequence[Operation], number: str, known: Known) -> Laid | None:

@@ -16,7 +16,6 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.jobs.count.counting import UNDO
 from aisle.local.cache.differences import name_of
 from aisle.local.cache.rows import utc
 from aisle.local.cache.schema_log import REASONED, TOLD, UNDONE
@@ -26,6 +25,7 @@ from aisle.local.outbox.operation import Operation, as_operation
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.rows import Result, loaded, window
 from aisle.local.told import why_of_row
+from aisle.undone import UNDO
 from aisle.words import fold, kept
 
 SIZE = 20

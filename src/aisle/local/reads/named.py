@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from aisle.local.reads import lying as reads_lying
     from aisle.local.reads import moves as reads_moves
     from aisle.local.reads import pick as reads_pick
+    from aisle.local.reads import picked as reads_picked
     from aisle.local.reads import receipts as reads_receipts
     from aisle.local.reads import short as reads_short
     from aisle.local.reads import spot as reads_spot
@@ -95,6 +96,7 @@ else:
     reads_lying = Late("aisle.local.reads.lying")
     reads_moves = Late("aisle.local.reads.moves")
     reads_pick = Late("aisle.local.reads.pick")
+    reads_picked = Late("aisle.local.reads.picked")
     reads_receipts = Late("aisle.local.reads.receipts")
     reads_short = Late("aisle.local.reads.short")
     reads_spot = Late("aisle.local.reads.spot")
@@ -157,7 +159,12 @@ def _told(on: Ground, result: Result) -> Result:
 
 
 def _product(on: Ground, args: Args) -> Result:
-    return reads_goods.product(on.cache, on.goods.pending(), str(args["product_number"]), on.home.store, on.pools)
+    number, pending = str(args["product_number"]), on.goods.pending()
+    rows, total = reads_goods.product(on.cache, pending, number, on.home.store, on.pools)
+    for row in rows:
+        operations = pending.get(number, ())
+        row["in_hand"] = reads_picked.in_hand(on.cache, on.overlay.orders(), on.laid, operations, number)
+    return rows, total
 
 
 def _holders(on: Ground, args: Args) -> Result:

@@ -22,7 +22,7 @@ class Asking(NamedTuple):
 
     page: tuple[int, str, str] = (0, "", "")
     ways: tuple[Thing, ...] = ()
-    """Two readings are left of an input: 1 or 2?"""
+    """Two readings are left of an input, or several products have its code: which?"""
     times: str = ""
     """The next scan is so many of it."""
 
@@ -49,6 +49,14 @@ class Asking(NamedTuple):
         """Whether that is the code or number that the multiplier waits for, no look and no multiplier of its own."""
         is_code = isinstance(said, Unknown | Either | Quantity) or (isinstance(said, Thing) and not said.lookup)
         return bool(self.times) and is_code and not text.lstrip().startswith("?") and "*" not in text
+
+    def passed_over(self, said: Said, verdict: Verdict | None) -> Verdict | None:
+        """What is said where it was asked which of several things was scanned, and nobody has answered: that scan is
+        not taken."""
+        if not self.ways or verdict is None or isinstance(said, Choice | Back):
+            return verdict
+        told = msg("session.not_all", count=1, why=question(self.ways), said=verdict.text)
+        return Verdict(ASK if verdict.kind == ASK else WRONG, told)
 
     def dropped(self, said: Said, raw: str, verdict: Verdict | None, job: str) -> Verdict | None:
         """What is said where the multiplier was for nothing, and is gone: so many are taken of goods alone, by a job
@@ -84,6 +92,8 @@ def page_of(levels: Sequence[Level]) -> tuple[int, str, str]:
 
 def question(ways: Sequence[Thing]) -> Msg:
     """Which of these readings is meant?"""
+    if len(ways) > 2:
+        return msg("session.either_of", count=len(ways))
     return msg("session.either", **{f"way{number}": name_of(way) for number, way in enumerate(ways, 1)})
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from aisle.jobs.base import Event, Heard, Start, listens, passes
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Msg, Verdict, msg
 from aisle.jobs.window import LETTERS
+from aisle.local.session.alike import told_apart
 from aisle.local.session.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
 from aisle.local.session.ear import detour
 from aisle.local.session.hearing import heard
@@ -255,6 +256,7 @@ def _understand(desk: Desk, text: str) -> Said:
     said = desk._ear.understand(text, open_, prefers)
     if asking.multiplies(said, text):
         said = desk._ear.understand(asking.typed(text.strip(" ")), open_, prefers)
+    said = told_apart(desk._stack.levels, said)
     if open_.by_hand and isinstance(said, Choice) and meant_for(desk._stack.levels) != desk._queue.seen:
         return Refused("input.by_hand", text)  # it came with what opened the question: a scan in two pieces
     if isinstance(said, Choice | Quantity) and desk._queue.covered.is_scan_refused and not open_.text:
@@ -268,6 +270,7 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
     """What a person said, by whatever way; a multiplier that this has no use for is not dropped in silence."""
     asking = desk._asking
     _heed(desk, said, raw)
+    desk._verdict = asking.passed_over(said, desk._verdict)
     if not desk._asking.pending:
         desk._verdict = asking.dropped(said, raw, desk._verdict, desk._stack.top.job.name)
 

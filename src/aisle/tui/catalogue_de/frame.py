@@ -171,6 +171,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # The session's own answers
     "session.dropped": ("Egal", "Nichts geändert"),
     "session.either": ("Was davon?", "{way1:~} oder {way2:~}?"),
+    "session.either_of": ("Was davon?", "{count} Artikel haben diesen Code. Welcher?"),
     "session.choose": ("Nummer wählen", "Nummer dessen eingeben, was gemeint ist"),
     "session.priced": ("{price}: {said}", "Etikett {price}: {said}", "Auf dem Etikett steht {price}. {said}"),
     "session.resumed": ("Wieder hier", "Weiter, wo es aufgehört hat"),

@@ -149,6 +149,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{quantity} ist zu viel: noch {rest}",
         "{quantity} ist zu viel: noch {rest} von {label:~} nötig",
     ),
+    "pick.over_here": (
+        "{quantity} ist zu viel",
+        "{quantity} ist zu viel: hier {rest}",
+        "{quantity} ist zu viel: {rest} von {label:~} an {place}",
+    ),
     "pick.over_set": (
         "{quantity} ist zu viel",
         "{quantity} ist zu viel: bestellt {of}",

@@ -138,6 +138,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{quantity} is too many: {rest} needed",
         "{quantity} is too many: {rest} still needed of {label:~}",
     ),
+    "pick.over_here": (
+        "{quantity} is too many",
+        "{quantity} is too many: {rest} here",
+        "{quantity} is too many: {rest} of {label:~} from {place}",
+    ),
     "pick.over_set": (
         "{quantity} is too many",
         "{quantity} is too many: {of} ordered",

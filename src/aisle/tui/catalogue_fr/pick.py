@@ -150,6 +150,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{quantity} : trop, il en faut {rest}",
         "{quantity}, c'est trop : il faut encore {rest} de {label:~}",
     ),
+    "pick.over_here": (
+        "{quantity} : trop",
+        "{quantity} : trop, ici il en faut {rest}",
+        "{quantity}, c'est trop : {rest} de {label:~} à {place}",
+    ),
     "pick.over_set": (
         "{quantity} : trop",
         "{quantity} : trop, commandé {of}",

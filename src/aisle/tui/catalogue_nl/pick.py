@@ -153,6 +153,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{quantity} is te veel: {rest} nodig",
         "{quantity} is te veel: nog {rest} nodig van {label:~}",
     ),
+    "pick.over_here": (
+        "{quantity} is te veel",
+        "{quantity} is te veel: hier {rest}",
+        "{quantity} is te veel: {rest} van {label:~} op {place}",
+    ),
     "pick.over_set": (
         "{quantity} is te veel",
         "{quantity} is te veel: {of} besteld",

@@ -174,6 +174,15 @@ def _pick_taken_over(text: str) -> Frame:
     return _frame(PickJob().view(state), verdict, Link("live", 4.0), serial=8)
 
 
+def _pick_aside(text: str) -> Frame:
+    """Work went on since somebody took the order over: a letter brings the question back."""
+    who = text or "Ben Okafor"
+    state = _picking(text)._replace(over=(Way("both", "100042", who), Way("hand_over", "100042", who)), aside=True)
+    state = with_tote(state, state.totes[0]._replace(beside=(who,)))._replace(pools=((3, text or "Online"),))
+    verdict = Verdict(GOOD, msg("pick.taken", label=text or PRODUCTS[0][1], done=Decimal(2), of=Decimal(6)))
+    return _frame(PickJob().view(state), verdict, Link("live", 4.0), serial=9)
+
+
 def _pick_given(text: str) -> Frame:
     """A supervisor gives an order of another walk."""
     ways = (Way("take_in", text or "100051"), Way("later"))
@@ -256,6 +265,7 @@ PICKS: tuple[tuple[str, str, Callable[[str], Frame]], ...] = (
     ("pick.product", "taken", _pick_product),
     ("pick.product", "over", _pick_over),
     ("pick.product", "taken_over", _pick_taken_over),
+    ("pick.product", "aside", _pick_aside),
     ("pick.product", "given", _pick_given),
     ("pick.back", "given", _given_away),
     ("pick.back", "laid", _put_by_another),

@@ -1,0 +1,121 @@
+"""Codes that stand on several products: none of them is taken for another."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.jobs.base import Start
+from aisle.jobs.view import ASK, GOOD, INFO, Frame, Step
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.session.session import Session
+from aisle.tui.catalogue import Voice
+from tests.local import goods
+from tests.local.test_session_count import at, say, told
+
+CODE, OTHER = "4006381333931", "5901234123457"
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """A home with a place of two products, one of which has the code of a third that lies nowhere near."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    cache.put_products(
+        [
+            goods.product("P1", "Apple juice", CODE),
+            goods.product("P2", "Pear juice", OTHER),
+            goods.product("P3", "Cherry juice", CODE),
+            goods.product("P4", "Same name", "96385074"),
+            goods.product("P5", "Same name", "96385074"),
+            goods.product("P6", "Grape juice", "96385074"),
+        ]
+    )
+    places = {"P2": {"A-1": 5}, "P3": {"A-1": 7}, "P1": {"A-2": 4}}
+    cache.put_stock([goods.stock(number, 9, places=where) for number, where in places.items()])
+    cache.put_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
+    lines = [{"line_number": 1, "product_number": "P3", "quantity": 4}]
+    cache.put_deliveries([{"order_number": "D-1", "store_number": "0001", "order_lines": lines}], read_began=1.0)
+    return home
+
+
+def opened(session: Session, job: str, *scans: str, **args: Any) -> Frame:
+    """What is on the screen with this job on top, after these scans."""
+    session._absorb(session._stack.open(Start(job, args), session._context()), "")
+    return say(session, *scans)
+
+
+def choices(frame: Frame) -> list[str]:
+    """What the numbers mean."""
+    assert isinstance(frame.view, Step)
+    return [str(dict(choice.args)["text"]) for choice in frame.view.choices]
+
+
+def test_the_product_of_a_code_that_lies_at_the_place_is_counted_and_moved(home: Home) -> None:
+    with at(home) as session:
+        assert told(opened(session, "count", "A-1", CODE)) == (GOOD, "count.counted_of")
+        item = session._stack.top.state.item
+        assert (item.product, item.counted) == ("P3", Decimal(1))
+    with at(home) as session:
+        opened(session, "move", "A-1", f"3*{CODE}")
+        assert [(part.product, part.quantity) for part in session._stack.top.state.hand] == [("P3", Decimal(3))]
+
+
+def test_the_product_of_a_code_that_a_delivery_brings_is_received(home: Home) -> None:
+    with at(home) as session:
+        assert told(opened(session, "receive", "D-1", CODE))[0] == GOOD
+        assert session._stack.top.state.item.product == "P3"
+
+
+@pytest.mark.parametrize(("choice", "product"), [("1", "P1"), ("2", "P3")])
+def test_which_product_is_meant_is_asked_where_nothing_tells(home: Home, choice: str, product: str) -> None:
+    with at(home) as session:
+        frame = opened(session, "loss", f"2*{CODE}")
+        assert told(frame) == (ASK, "session.either")
+        assert choices(frame) == ["2 x Apple juice", "2 x Cherry juice"]
+        say(session, choice)
+        state = session._stack.top.state
+        assert (state.item.product, state.quantity) == (product, 2)
+    with at(home) as session:
+        assert told(opened(session, "lookup", CODE)) == (ASK, "session.either")
+        say(session, choice)
+        assert session._stack.top.state.number == product
+
+
+def test_a_look_at_one_of_several_products_is_asked_for_as_well(home: Home) -> None:
+    with at(home) as session:
+        assert told(opened(session, "count", "A-2", f"?{CODE}")) == (ASK, "session.either")
+        say(session, "2")
+        assert (session._stack.top.job.name, session._stack.top.state.number) == ("lookup", "P3")
+        assert told(say(session, CODE)) == (GOOD, "count.counted_of")
+        assert session._stack.top.state.item.product == "P1", "it lies where somebody counts"
+
+
+def test_more_than_two_are_counted_and_told_by_number_where_their_names_are_one(home: Home) -> None:
+    with at(home) as session:
+        frame = opened(session, "loss", "96385074")
+        assert told(frame) == (ASK, "session.either_of")
+        assert choices(frame) == ["Same name P4", "Same name P5", "Grape juice P6"]
+        say(session, "3")
+        assert session._stack.top.state.item.product == "P6"
+
+
+def test_a_scan_of_which_nobody_says_what_it_was_is_said_not_to_be_taken(home: Home) -> None:
+    with at(home) as session:
+        opened(session, "count", "A-2", OTHER)
+        assert told(opened(session, "loss", CODE)) == (ASK, "session.either")
+        frame = say(session, CODE)
+        assert told(frame) == (ASK, "session.not_all")
+        frame = say(session, OTHER)
+        assert told(frame) == (ASK, "session.not_all"), "where it was is asked"
+        assert frame.verdict
+        assert "1 not taken: Apple juice or Cherry juice?" in Voice().say(frame.verdict.text)
+        assert session._stack.top.state.item.product == "P2"
+        say(session, "b", CODE)
+        assert told(say(session, "1"))[1] != "session.not_all"
+        say(session, "b", CODE)
+        assert told(say(session, "b")) == (INFO, "session.dropped")
