@@ -236,5 +236,5 @@ def claim(order: Listed) -> Msg:
     if not order.claimed:
         return raw("")
     if order.left:
-        return msg("home.left_by", who=order.by, at=order.left)
+        return msg("home.left_by", who=order.by, at=order.left, due=raw(""))
     return raw(order.by) if order.by else msg("orders.somebody")

@@ -64,9 +64,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.range": ("{first}–{last}/{total}", "{first}–{last} von {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} von {total}+"),
     # Heads, facts and hints
-    "home.taken": ("Belegt", "In Arbeit"),
-    "home.taken_by": ("{who:~}", "bei {who:~}"),
-    "home.left_by": ("{who:~}", "{who:~} ist weg", "{who:~} ist weg seit {at}"),
+    "home.taken": ("Belegt", "In Arbeit", "In Arbeit", "In Arbeit {due}"),
+    "home.taken_by": ("{who:~}", "bei {who:~}", "bei {who:~}", "bei {who:~} {due}"),
+    "home.left_by": ("{who:~}", "{who:~} ist weg", "{who:~} ist weg seit {at}", "{who:~} ist weg seit {at} {due}"),
+    "home.due_too": "· {due}",
     "head.order": "Auftrag",
     "head.pickup": ("Zum", "Abholung"),
     "head.customer": "Kunde",

@@ -64,9 +64,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.range": ("{first}–{last}/{total}", "{first}–{last} of {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} of {total}+"),
     # Heads, facts and hints
-    "home.taken": ("Taken", "Somebody has it"),
-    "home.taken_by": ("{who:~}", "{who:~} has it"),
-    "home.left_by": ("{who:~}", "{who:~} left it", "{who:~} left it {at}"),
+    "home.taken": ("Taken", "Somebody has it", "Somebody has it", "Somebody has it {due}"),
+    "home.taken_by": ("{who:~}", "{who:~} has it", "{who:~} has it", "{who:~} has it {due}"),
+    "home.left_by": ("{who:~}", "{who:~} left it", "{who:~} left it {at}", "{who:~} left it {at} {due}"),
+    "home.due_too": "· {due}",
     "head.order": "Order",
     "head.pickup": ("For", "Pickup"),
     "head.customer": "Customer",

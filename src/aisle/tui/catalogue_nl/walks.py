@@ -17,8 +17,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Orders that were given to somebody
     "home.given": ("{order} erbij", "{order} komt van {who:~}", "Order {order} komt van {who:~}; eerst te picken"),
     "home.given_many": ("{count} erbij", "{count} orders erbij", "{count} orders komen van {who:~}; eerst te picken"),
-    "home.yours": ("erbij", "van {who:~}", "erbij, van {who:~}"),
-    "home.urgent": ("eerst", "eerst, {due}"),
+    "home.yours": ("erbij", "van {who:~}", "erbij, van {who:~}", "erbij, van {who:~} {due}"),
+    "home.urgent": ("eerst", "eerst {due}"),
     "walk.given": (
         "{count} van {who:~}",
         "{order} komt van {who:~}",
@@ -151,7 +151,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_others": ("{count} elders", "In de hand van een ander: {count}."),
     "pick.ahead_hand": ("In de hand", "In jouw hand"),
     "pick.order_passed_on": ("Van een ander", "Iemand anders pickt deze order nu"),
-    "home.lying": ("{count} vast", "{count} vast, leg neer"),
+    "home.lying": ("{count} vast", "{count} vast, leg neer", "{count} vast, leg neer", "{count} vast, leg neer {due}"),
     "pick.in_place_again": ("Op {place}", "Ongedaan: weer op {place}", "Ongedaan: {label:~} weer van {place}"),
     "pick.back_settled": ("Afgehandeld", "Elders afgehandeld", "Wat te veel was, is elders afgehandeld"),
     "pick.prompt_laid": ("Leg het daar", "Leg het op {place}, typ dan 1"),
