@@ -227,3 +227,25 @@ def test_a_frame_is_drawn_in_its_language() -> None:
     sample: Sample = SAMPLES[0]
     painted = paint(sample.build("")._replace(language="de"), 40, 20)
     assert "Anmelden" in "".join(text for line in painted.lines for text, _ in line)
+
+
+ONE = [
+    ("de", "short.opened", {"rest": Decimal(1), "label": "Cola"}, "1 fehlt: Cola"),
+    ("de", "short.missing", {"rest": Decimal(1), "of": Decimal(3)}, "Fehlt: 1 von 3"),
+    ("de", "pick.all_but", {"count": 1, "order": "7"}, "Fertig, 1 fehlt"),
+    ("de", "pick.all_but", {"count": 3, "order": "7"}, "Fertig, 3 fehlen"),
+    ("de", "receive.differ_short", {"short": 1}, "1 fehlt"),
+    ("de", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: schon 1 von 1 gepickt. Zurücklegen."),
+    ("en", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: 1 of 1 already picked. Put it back."),
+    ("nl", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: al 1 van 1 gepickt. Leg het terug."),
+    ("en", "move.way_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1, where 1 lies"),
+    ("nl", "pick.leave_round", {"count": 1}, "Ronde verlaten? 1 order is dan opnieuw te verzamelen."),
+    ("fr", "count.note_left", {"count": 1}, "1 laissé."),
+    ("fr", "stores.unsent", {"count": 1}, "1 non envoyé"),
+]
+
+
+@pytest.mark.parametrize(("language", "id_", "args", "text"), ONE)
+def test_one_is_said_as_one(language: str, id_: str, args: dict[str, str | int | Decimal], text: str) -> None:
+    said = [Voice(language=language).say(msg(id_, **args), level) for level in range(9)]
+    assert text in said

@@ -97,7 +97,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.here": (
         "{quantity} hier",
         "{quantity} hier: {label:~}",
-        "{quantity} von {label:~} liegen hier, an {place}",
+        "{quantity} von {label:~} hier, an {place}",
     ),
     "browse.not_here": ("Nicht hier", "Nicht hier: {label:~}", "{label:~} liegt nicht hier, an {place}"),
     "browse.way_product": ("Zu {key}", "Ansehen ({key})"),

@@ -38,7 +38,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nummer der Auswahl eingeben, oder weiter scannen",
     ),
     "receive.note_which": ("Welche?", "Lieferung wählen, oder ihren Behälter scannen."),
-    "receive.note_left": ("{count} fehlen noch", "{count:Artikel fehlt|Artikel fehlen} noch."),
+    "receive.note_left": ("{count:fehlt|fehlen} noch", "{count:Artikel fehlt|Artikel fehlen} noch."),
     "receive.note_all": ("Alles da; d", "Alles Angekündigte ist da; d schließt ab."),
     "receive.note_order": ("Für {order}", "Für einen Kunden: Auftrag {order}."),
     "receive.to_place": ("{place}", "An {place}"),
@@ -123,9 +123,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} ist hier nicht angekündigt, aber in Lieferung {delivery:~}.",
     ),
     "receive.more": (
-        "Nur {missing} fehlen",
-        "{quantity}? Nur {missing} fehlen",
-        "{quantity} von {label:~}? Nur {missing} fehlen noch.",
+        "Nur {missing:fehlt|fehlen}",
+        "{quantity}? Nur {missing:fehlt|fehlen}",
+        "{quantity} von {label:~}? Nur {missing:fehlt|fehlen} noch.",
     ),
     "receive.answer_first": (
         "Erst antworten",
@@ -133,9 +133,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nicht genommen. Erst sagen, was aus {quantity} {label:~} wird: wählen, oder zweimal b verwirft sie.",
     ),
     "receive.all_came": (
-        "Alle {of} sind da",
-        "Alle {of} da: {label:~}",
-        "Von {label:~} sind {received} gekommen, angekündigt {of}.",
+        "Schon {of} da",
+        "Schon {of} von {of} da: {label:~}",
+        "{label:~}: {received} gekommen, {of} angekündigt.",
     ),
     "receive.in_question": ("{quantity}?", "{quantity}, noch nicht genommen"),
     "receive.drop": (
@@ -157,14 +157,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.set_aside": ("Beiseite", "Beiseite, nicht gebucht: {label:~}"),
     "receive.go_on": ("Weiter", "Weiter: Lieferung {delivery:~}"),
     "receive.differ": (
-        "{short} fehlen, {over} mehr",
+        "{short:fehlt|fehlen}, {over} mehr",
         "{short:Artikel fehlt|Artikel fehlen}, {over} zu viel",
     ),
-    "receive.differ_short": ("{short} fehlen", "{short:Artikel fehlt|Artikel fehlen}"),
+    "receive.differ_short": ("{short:fehlt|fehlen}", "{short:Artikel fehlt|Artikel fehlen}"),
     "receive.closed": ("Alles da", "Lieferung {delivery:~}: alles wie angekündigt"),
     "receive.closed_short": (
-        "{count} fehlen",
-        "{count} fehlen, bleibt offen",
+        "{count:fehlt|fehlen}",
+        "{count:fehlt|fehlen}, bleibt offen",
         "{delivery:~}: {count:Artikel fehlt|Artikel fehlen}; sie bleibt in der Liste, bis der Rest kommt",
     ),
     "receive.leave": ("{quantity} ungebucht", "{quantity} in der Hand, nicht gebucht: was nun?"),

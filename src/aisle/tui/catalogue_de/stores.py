@@ -113,8 +113,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.moved_told": ("In {store}: {told}", "Jetzt in Filiale {store}: {told}"),
     "session.moved_waiting": (
         "{told}",
-        "{told}. {count} gehen noch an {left}",
-        "{told}. {count} nicht gesendet gehen noch an {left}",
+        "{told}. {count} noch an {left}",
+        "{told}. Noch nicht gesendet: {count}; das geht noch an {left}",
     ),
     "session.not_moved": ("{why:~~}", "Nicht in {store}: {why:~~}"),
     "session.one_store": ("Nicht hier", "Ein Browser ist nur für diese Filiale angemeldet; am Terminal wechseln"),

@@ -172,7 +172,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.laid_there": ("Liegt dort", "Alles liegt, wo es gebucht ist"),
     "pick.note_back_laid": (
         "{count} dort ablegen",
-        "Jemand anders sagte, dass {count} davon schon dort liegen: dort ablegen, was du in der Hand hast.",
+        "Jemand anders hat {count} davon schon dort gebucht: dort ablegen, was du in der Hand hast.",
     ),
     "pick.back_laid": (
         "An {place}? {count}",
@@ -181,7 +181,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.prompt_laid_unsaid": ("Fragen, wo es liegt", "Fragen wo, dort ablegen, dann 1"),
     "pick.note_back_laid_unsaid": (
-        "Fragen, wo {count} liegt",
+        "Fragen, wo {count:liegt|liegen}",
         "Jemand anders hat {count} davon abgelegt, wo, weiß hier niemand: fragen, und dort ablegen, was du hast.",
     ),
     "pick.back_laid_unsaid": (

@@ -181,7 +181,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "act.warn_finish": ("No way back", "It leaves the store now. Nothing leads back from here."),
     "act.warn_finish_short": (
         "{left} not picked!",
-        "{left} are not picked and will not be handed over. Nothing leads back from here.",
+        "{left:is|are} not picked and will not be handed over. Nothing leads back from here.",
     ),
     "act.results": ("Results", "What came of it"),
     "act.results_undone": ("Undone", "What came of undoing it"),

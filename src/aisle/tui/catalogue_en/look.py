@@ -91,7 +91,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.held_title": ("For {order:~}", "Held for {order:~}"),
     "browse.held": ("{quantity}", "{quantity} held"),
     "browse.measure": "{quantity} {unit}",
-    "browse.here": ("{quantity} here", "{quantity} here: {label:~}", "{quantity} of {label:~} lie here, at {place}"),
+    "browse.here": ("{quantity} here", "{quantity} here: {label:~}", "{quantity} of {label:~} here, at {place}"),
     "browse.not_here": ("Not here", "Not here: {label:~}", "{label:~} does not lie here, at {place}"),
     "browse.way_product": ("Look up {key}", "Look it up ({key})"),
     "browse.first": ("It is the first", "This is the first place"),

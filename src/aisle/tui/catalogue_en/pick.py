@@ -131,7 +131,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Not on this order: {label:~}",
         "{label:~} ({code}) is not on order {order}.",
     ),
-    "pick.full": ("Already has {of}", "All {of} picked: {label:~}", "All {of} of {label:~} are picked. Put it back."),
+    "pick.full": (
+        "Already has {of}",
+        "{of} of {of} already: {label:~}",
+        "{label:~}: {of} of {of} already picked. Put it back.",
+    ),
     "pick.whole": ("Whole ones only", "{quantity} of {label:~}: only whole ones can be picked"),
     "pick.over": (
         "{quantity} is too many",

@@ -133,9 +133,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Not taken. Say first what becomes of the {quantity} of {label:~}: choose, or b twice drops them.",
     ),
     "receive.all_came": (
-        "All {of} are here",
-        "All {of} here: {label:~}",
-        "Of {label:~} {received} have come, and {of} were announced.",
+        "Already has {of}",
+        "{of} of {of} already: {label:~}",
+        "{label:~}: {received} came, {of} announced.",
     ),
     "receive.in_question": ("{quantity}?", "{quantity}, not taken yet"),
     "receive.drop": (

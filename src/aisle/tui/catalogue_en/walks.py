@@ -168,22 +168,22 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.laid_there": ("It lies there", "All of it lies where it is booked"),
     "pick.note_back_laid": (
         "Lay {count} there",
-        "Somebody else said that {count} of it lie there already: lay there what you have in hand.",
+        "Somebody else said that {count:of it lies|of it lie} there already: lay there what you have in hand.",
     ),
     "pick.back_laid": (
         "At {place}? {count}",
         "{count} booked at {place}",
-        "{count} in your hand of order {order} were put down at {place} by somebody else: lay them there",
+        "Somebody else booked {count} of order {order} at {place}, out of your hand: lay that there",
     ),
     "pick.prompt_laid_unsaid": ("Ask where it lies", "Ask where, lay it there, type 1"),
     "pick.note_back_laid_unsaid": (
-        "Ask where {count} lie",
+        "Ask where {count:lies|lie}",
         "Somebody else has put {count} of it down, nobody here knows where: ask, and lay there what you have in hand.",
     ),
     "pick.back_laid_unsaid": (
         "Put down? {count}",
         "{count} booked as put down",
-        "{count} in your hand of order {order} were put down by somebody else, no place is known: ask where",
+        "Somebody else put down {count} of order {order}, out of your hand, no place is known: ask where",
     ),
     "pick.back_not_laid": ("In hand again", "{order} is in hand again", "Order {order} is booked at no place any more"),
     "pick.put_others": (

@@ -190,7 +190,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "act.warn_take_back": ("À refaire", "Elle sera à préparer de nouveau, depuis le début."),
     "act.warn_finish": ("Sans retour", "Elle quitte le magasin maintenant. Il n'y a pas de retour."),
     "act.warn_finish_short": (
-        "{left} non prélevés !",
+        "{left:non prélevé|non prélevés} !",
         "Non prélevés et non remis : {left}. Il n'y a pas de retour.",
     ),
     "act.results": ("Résultats", "Les résultats"),
@@ -299,7 +299,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} à recompter",
         "{count:recomptage demandé|recomptages demandés} ; sur la liste",
     ),
-    "exceptions.counted": ("{counted} ({difference})", "{counted} comptés, {difference}"),
+    "exceptions.counted": ("{counted} ({difference})", "{counted:compté|comptés}, {difference}"),
     "exceptions.worth": ("{value}", "valeur {value}"),
     "exceptions.by": ("{who:~}", "{who:~}, {at}"),
 }

@@ -44,8 +44,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "count.note_blind": "Scanner et compter ici.",
     "count.note_left": (
-        "{count} laissés.",
-        "{count} laissés tels quels. Scanner ce qui se compte quand même ; d pour finir.",
+        "{count:laissé|laissés}.",
+        "{count:laissé tel quel|laissés tels quels}. Scanner ce qui se compte quand même ; d pour finir.",
     ),
     "count.note_all": (
         "Tout est compté.",

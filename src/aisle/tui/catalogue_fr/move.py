@@ -94,7 +94,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_is_order": "Cde {order:~}",
     "move.number_of": ("{quantity} : quoi ?", "{quantity} : une quantité, ou un code ?"),
     "move.way_lying": ("Prendre à {place}", "Restés à leur place ; prendre à {place}"),
-    "move.way_put": ("{quantity} vers {place}", "Les {quantity} en main vont à {place}"),
+    "move.way_put": ("{quantity} vers {place}", "Poser les {quantity} en main à {place}"),
     "move.way_drop": ("Replacer", "Replacer, ne rien déplacer"),
     "move.unknown": ("Inconnu : {code:~}", "{code:~} est inconnu ici", "Rien ici ne s'appelle {code:~}. Rescanner."),
     "move.not_this": (

@@ -134,8 +134,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "receive.all_came": (
         "{of} déjà là",
-        "Les {of} sont là : {label:~}",
-        "De {label:~}, il en est venu {received}, et {of} étaient annoncés.",
+        "{of} sur {of} déjà là : {label:~}",
+        "{label:~} : {received:reçu|reçus}, {of:annoncé|annoncés}.",
     ),
     "receive.in_question": ("{quantity} ?", "{quantity}, pas encore accepté"),
     "receive.drop": (

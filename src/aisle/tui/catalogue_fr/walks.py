@@ -6,12 +6,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Before somebody signs out
     "home.in_hand": (
         "{count} en main. Encore ?",
-        "{count} pas posés. Encore une fois déconnecte",
+        "{count:pas posé|pas posés}. Encore une fois déconnecte",
         "Prélevé et pas posé : {count} de la commande {orders:~}. La même touche encore une fois déconnecte.",
     ),
     "home.in_hand_unsent": (
         "{count} en main. Encore ?",
-        "{count} pas posés, {unsent} non envoyés. Encore une fois déconnecte",
+        "{count:pas posé|pas posés}, {unsent:non envoyé|non envoyés}. Encore une fois déconnecte",
         "Pas posé : {count} de la cde {orders:~} ; pas envoyé : {unsent}. La même touche encore une fois déconnecte.",
     ),
     # Orders that were given to somebody
@@ -81,7 +81,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.in_no_walk": ("Sans tournée", "La commande {order} n'est ici dans aucune tournée ; la confier"),
     "deed.walks_already": ("{name:~} l'a", "{name:~} a déjà la commande {order}"),
     "order.past_at": ("{what}, {place:~}",),
-    "count.to_recounts": ("{count} demandés", "{count:recomptage|recomptages} à faire"),
+    "count.to_recounts": ("{count:demandé|demandés}", "{count:recomptage|recomptages} à faire"),
     "pick.left_lying": (
         "{count} en main !",
         "{order} : {count} en main",
@@ -176,7 +176,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.laid_there": ("C'est posé", "Tout est là où c'est noté"),
     "pick.note_back_laid": (
         "Poser {count} là",
-        "Un autre a dit que {count} s'y trouvent déjà : pose là ce que tu as en main.",
+        "Un autre en a noté {count} là : y poser ce qui est en main.",
     ),
     "pick.back_laid": (
         "À {place} ? {count}",

@@ -189,7 +189,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "act.warn_finish": ("Geen weg terug", "Hij verlaat nu de winkel. Vanaf hier is er geen weg terug."),
     "act.warn_finish_short": (
         "{left} niet gepickt!",
-        "{left} zijn niet gepickt en gaan niet mee. Vanaf hier is er geen weg terug.",
+        "{left:is niet gepickt en gaat|zijn niet gepickt en gaan} niet mee. Vanaf hier is er geen weg terug.",
     ),
     "act.results": ("Uitkomst", "De uitkomst"),
     "act.results_undone": ("Terug", "Uitkomst van terugdraaien"),

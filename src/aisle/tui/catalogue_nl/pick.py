@@ -81,7 +81,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.nothing_picked": ("Niets gepickt", "Niets gepickt: {lines:regel|regels} met tekort"),
     "pick.note_moved": ("Neergezet.", "De goederen liggen op de afhaalplek."),
     "pick.way_take_here": ("Pak op {key}", "Pak het hier, op {key}"),
-    "pick.way_take_rest": ("Pak {rest}", "Pak de {rest} die nog nodig zijn"),
+    "pick.way_take_rest": ("Pak {rest}", "Pak er nog {rest}, meer is niet nodig"),
     "pick.way_look_up": ("Opzoeken", "Opzoeken: waar het ligt, wie het nodig heeft"),
     "pick.way_look_up_this": ("Zoek {label:~}", "Opvolger {label:~} opzoeken"),
     "pick.way_join": ("{key} erbij", "Neem {key} mee in deze ronde"),
@@ -144,8 +144,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.full": (
         "Heeft er al {of}",
-        "Alle {of} gepickt: {label:~}",
-        "Alle {of} van {label:~} zijn gepickt. Leg het terug.",
+        "Al {of} van {of}: {label:~}",
+        "{label:~}: al {of} van {of} gepickt. Leg het terug.",
     ),
     "pick.whole": ("Alleen hele", "{quantity} van {label:~}: alleen hele te picken"),
     "pick.over": (
@@ -242,7 +242,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.leave_round": (
         "Ronde verlaten?",
-        "Ronde verlaten? {count:order|orders} zijn dan opnieuw te verzamelen.",
+        "Ronde verlaten? {count:order is|orders zijn} dan opnieuw te verzamelen.",
     ),
     "pick.left_round": ("Ronde uit", "Ronde verlaten; wat gepickt is, blijft bij de orders"),
     "pick.left_round_done": ("Ronde klaar", "Ronde klaar: {count:order|orders} gepickt"),

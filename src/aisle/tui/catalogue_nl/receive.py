@@ -133,9 +133,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Niet aangenomen. Zeg eerst wat er met de {quantity} van {label:~} gebeurt: kies, of 2 keer b laat ze vallen.",
     ),
     "receive.all_came": (
-        "Alle {of} zijn er",
-        "Alle {of} hier: {label:~}",
-        "Van {label:~} kwamen er {received}, en {of} waren aangekondigd.",
+        "Al {of} binnen",
+        "Al {of} van {of} binnen: {label:~}",
+        "{label:~}: {received} gekomen, {of} aangekondigd.",
     ),
     "receive.in_question": ("{quantity}?", "{quantity}, nog niet aangenomen"),
     "receive.drop": (

@@ -112,8 +112,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.moved_told": ("In {store}: {told}", "Nu in winkel {store}: {told}"),
     "session.moved_waiting": (
         "{told}",
-        "{told}. {count} gaan nog naar {left}",
-        "{told}. {count} niet verzonden gaan nog naar {left}",
+        "{told}. {count} nog naar {left}",
+        "{told}. Nog niet verzonden: {count}; dat gaat nog naar {left}",
     ),
     "session.not_moved": ("{why:~~}", "Niet in {store}: {why:~~}"),
     "session.one_store": ("Niet hier", "Een browser is alleen voor deze winkel aangemeld; wissel op een terminal"),

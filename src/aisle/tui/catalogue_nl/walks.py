@@ -168,7 +168,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.prompt_laid_unsaid": ("Vraag waar het ligt", "Vraag waar, leg het daar, typ 1"),
     "pick.note_back_laid_unsaid": (
-        "Vraag waar {count} ligt",
+        "Vraag waar {count:ligt|liggen}",
         "Iemand anders legde er {count} van neer, niemand weet hier waar: vraag het, en leg daar wat je vasthebt.",
     ),
     "pick.back_laid_unsaid": (
