@@ -50,7 +50,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Soweit hier bekannt liegt dort nichts fest. d geht mit allen Gruppen weiter.",
     ),
     "clearance.unheard": ("Dienst nicht da", "Der Dienst war noch nicht zu erreichen: eine Räumung braucht ihn."),
-    "clearance.denied": ("Nur Leitung", "Das darf nur die Leitung. So anmelden."),
+    "clearance.denied": ("Nur Leitung", "Das darf nur die Leitung. Als Leitung anmelden."),
     "clearance.no_such": (
         "Liegt hier nicht",
         "Von einer Gruppe {what:~} liegt nichts bei {tag:~}: aus der Liste wählen",
@@ -63,7 +63,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "clear.prompt_wait": ("Warten", "Auf Antwort warten"),
     "clear.prompt_done": ("Nummer oder b", "Nummer wählen, oder b für zurück"),
     "clear.note_sure": (
-        "Nicht rückgängig.",
+        "Endgültig.",
         "Was dort für Kundenaufträge festliegt, soll weg. Das ist hier nicht rückgängig zu machen.",
     ),
     "clear.note_token": (
@@ -82,7 +82,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "clear.not_the_tag": ("{tag:~} tippen", "{text:~} ist nicht {tag:~}: zum Bestätigen tippen"),
     "clear.not_that": ("{tag:~} tippen", "Das ist nicht {tag:~}: zum Bestätigen tippen"),
     "clear.not_scanned": ("Tippen, kein Scan", "Ein Scan bestätigt nicht: {tag:~} Taste für Taste tippen"),
-    "clear.pin_gone": ("Noch einmal", "Die PIN ist abgelaufen: noch einmal bestätigen, dann wird sie gefragt"),
+    "clear.pin_gone": ("Noch einmal", "Die PIN ist abgelaufen: noch einmal bestätigen, dann wird nach ihr gefragt"),
     "clear.wait_for_it": ("Bitte warten", "Es ist unterwegs: auf die Antwort warten"),
     "clear.nothing_else": ("Nummer wählen", "Hier geht nichts anderes: Nummer wählen"),
     "clear.goes_on": ("Es läuft weiter", "Die Räumung von {tag:~} läuft weiter: bei der umzuräumenden Ware nachsehen"),

@@ -170,7 +170,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count:Auftrag|Aufträge} oder mehr zu „{text:~}“; bitte mehr tippen",
     ),
     # The session's own answers
-    "session.dropped": ("Egal", "Nichts geändert"),
+    "session.dropped": ("Abgebrochen", "Nichts geändert"),
     "session.either": ("Was davon?", "{way1:~} oder {way2:~}?"),
     "session.choose": ("Nummer wählen", "Nummer dessen eingeben, was gemeint ist"),
     "session.priced": ("{price}: {said}", "Etikett {price}: {said}", "Auf dem Etikett steht {price}. {said}"),
@@ -210,7 +210,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{said}",
         "{said} „{text:~}“ war vorher getippt: nicht genommen",
     ),
-    "session.typed_cleared": ("Ungültig: {text}", "„{text:~}“ war vor dieser Seite getippt: nicht genommen"),
+    "session.typed_cleared": ("Verfallen: {text}", "„{text:~}“ war vor dieser Seite getippt: nicht genommen"),
     "session.unknown_yet": (
         "Noch unbekannt",
         "{text:~} ist noch unbekannt: Filiale wird noch geladen",
@@ -223,7 +223,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.why_full": (
         "Disk voll!",
-        "Disk voll, Platz machen",
+        "Disk voll, Platz machen.",
         "Die Festplatte ist voll: Platz schaffen.",
         "Die Festplatte ist voll: Platz schaffen. Was als erledigt gezeigt wurde, ist sicher.",
     ),

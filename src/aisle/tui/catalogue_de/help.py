@@ -29,7 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Schritt."
     ),
     "help.pin": (
-        "Was nur die Leitung tut, braucht die eigene PIN: einmal, dann eine Weile nicht. Taste für Taste tippen; ein "
+        "Was nur die Leitung darf, braucht die eigene PIN: einmal, dann eine Weile nicht. Taste für Taste tippen; ein "
         "Scan ist keine. Ohne Dienst wird es notiert und wartet. {b} lässt es ungetan."
     ),
     "help.home": (

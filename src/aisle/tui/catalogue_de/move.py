@@ -10,7 +10,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.all_here": ("Alle", "Alles davon"),
     "hint.cart": "Wagen",
     "hint.count_this": ("Zählen", "Dies zählen"),
-    "hint.move_this": ("Weg", "Umlagern"),
+    "hint.move_this": "Umlagern",
     "hint.unload": ("Ablegen", "Jetzt einlagern"),
     "hint.everything": ("Ganz", "Der ganze Platz"),
     "move.title": "Umlagern",

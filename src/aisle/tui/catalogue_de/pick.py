@@ -118,7 +118,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.already": ("Alles gepickt", "Auftrag {order} ist schon gepickt"),
     "pick.changed": ("Geändert", "Auftrag {order} wurde anderswo geändert"),
-    "pick.dropped": ("Egal", "Nichts geändert"),
+    "pick.dropped": ("Abgebrochen", "Nichts geändert"),
     "pick.not_counted": ("Fehlt, nicht gezählt", "Die Fehlmenge bleibt; nichts gezählt"),
     "pick.left": (
         "{order}: später",
@@ -236,7 +236,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.taken_totes": ("{totes}", "{quantity} → {totes}", "{quantity} → {totes} · {label:~}"),
     "pick.set_totes": ("{done}: {totes}", "{done} von {of}: {totes}", "{done} von {of}: {totes} · {label:~}"),
-    "pick.tote_full": ("{tote} ist voll", "{what}, {tote} vollständig", "{what}. {tote} ist vollständig."),
+    "pick.tote_full": ("{tote} komplett", "{what}, {tote} komplett", "{what}. {tote} ist komplett."),
     "pick.for_tote": ("{tote}: {what}",),
     "pick.joined": (
         "{tote}: {count} mehr",
@@ -376,7 +376,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Zu mit {done} von {of}",
         "{label:~} wurde mit {done} von {of} geschlossen",
     ),
-    "pick.short": ("Fehlt: {done}/{of}", "Fehlt: {done} von {of}", "Fehlt: {done} von {of} · {label:~}"),
+    "pick.short": ("Zu: {done}/{of}", "Zu mit {done} von {of}", "Zu mit {done} von {of} · {label:~}"),
     "pick.elsewhere": ("Jetzt an {place}", "Der Rest an {place}", "Der Rest von {label:~} liegt an {place}"),
     "pick.comes": (
         "{place} kommt noch",

@@ -172,6 +172,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.forgotten": ("{quantity} vergessen", "{quantity} von {label:~} vergessen, nichts gebucht"),
     "receive.undone_scan": ("Storno: {quantity}", "Rückgängig: {quantity} von {label:~} in der Hand"),
     "receive.undone": ("In der Hand: {quantity}", "Rückgängig: {quantity} von {label:~} nicht angenommen; in der Hand"),
-    "receive.nothing_to_undo": ("Nichts da", "Es gibt nichts rückgängig zu machen"),
+    "receive.nothing_to_undo": ("Nichts rückgängig", "Es gibt nichts rückgängig zu machen"),
     "receive.refused": ("Abgelehnt!", "Abgelehnt: {why:~}", "Der Dienst lehnt {label:~} ab: {why:~}"),
 }

@@ -80,5 +80,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Auftrag {order} ist abgelehnt",
         "Auftrag {order} ist abgelehnt: {words:~}",
     ),
-    "short.left": ("Egal", "Nichts geändert; es fehlt noch"),
+    "short.left": ("Abgebrochen", "Nichts geändert; es fehlt noch"),
 }

@@ -74,7 +74,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.is_picked": ("Schon gepickt", "Auftrag {order} ist schon gepickt"),
     "deed.already_urgent": ("Schon vorn", "Auftrag {order} geht schon vor"),
     "deed.not_urgent": ("Nicht vorn", "Auftrag {order} ging nicht vor"),
-    "deed.in_no_walk": ("In keiner Runde", "Auftrag {order} ist hier in keiner Runde; für jemanden nehmen"),
+    "deed.in_no_walk": ("In keiner Runde", "Auftrag {order} ist hier in keiner Runde; jemandem zuweisen"),
     "deed.walks_already": ("{name:~} hat ihn", "{name:~} hat Auftrag {order} schon"),
     "order.past_at": ("{what}, {place:~}",),
     "count.to_recounts": ("{count} verlangt", "{count:Nachzählung|Nachzählungen} verlangt"),

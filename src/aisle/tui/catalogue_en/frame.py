@@ -350,8 +350,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.quantity": ("No quantity: {text:~}", "“{text:~}” is no quantity"),
     "input.decimal": (
         "Whole ones only",
-        "{text:~} does not go: only whole ones",
-        "{text:~} does not go here: whole numbers only",
+        "{text:~} will not do: only whole ones",
+        "{text:~} will not do here: whole numbers only",
     ),
-    "input.times": ("{text:~} what?", "{text:~} does not go; type 12* and scan"),
+    "input.times": ("{text:~} what?", "{text:~} will not do; type 12* and scan"),
 }

@@ -26,7 +26,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.stock": ("≈ {stock}", "≈ {stock} in stock"),
     "lookup.measure": ("≈ {stock}", "≈ {stock} {unit}", "≈ {stock} {unit} in stock"),
     "lookup.stock_price": ("{stock}", "{stock} · {price}"),
-    "lookup.no_stock": ("No stock kept", "This store keeps no stock of it"),
+    "lookup.no_stock": ("No stock kept", "No stock kept here", "This store keeps no stock of it"),
     "lookup.gone": ("Ended: see {referral}", "No longer sold. {referral} takes its place."),
     "lookup.ended": ("No longer sold", "No longer sold here."),
     "lookup.ending": ("Until {at:day}", "Sold until {at:day}."),

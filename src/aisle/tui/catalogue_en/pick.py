@@ -351,7 +351,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Closed with {done} of {of}",
         "{label:~} was closed with {done} of {of}",
     ),
-    "pick.short": ("Short {done}/{of}", "Short: {done} of {of}", "Short: {done} of {of} · {label:~}"),
+    "pick.short": ("Closed {done}/{of}", "Closed with {done} of {of}", "Closed with {done} of {of} · {label:~}"),
     "pick.elsewhere": ("Now at {place}", "The rest at {place}", "The rest of {label:~} is to be taken at {place}"),
     "pick.comes": (
         "{place} comes later",

@@ -46,7 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_back_given": (
         "Hand over {count}",
-        "Hand the tote with {count} to whoever has the order now, or lay it down for him and scan the place.",
+        "Hand the tote with {count} to whoever has the order now, or lay it down for them and scan the place.",
     ),
     "pick.urgent": ("It is urgent", "{order} is urgent", "{who:~} says that order {order} is urgent"),
     "pick.urgent_round": (

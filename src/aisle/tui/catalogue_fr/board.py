@@ -75,7 +75,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.loading": ("Lecture…", "Lecture des commandes…"),
     "orders.none": ("Rien ; f filtre", "Pas de telles commandes. f change le filtre."),
     "orders.none_finished": (
-        "Aucune ce jour",
+        "Aucune en 24 heures",
         "Aucune commande terminée depuis un jour. Scanner ou taper le numéro d'une plus ancienne.",
     ),
     "orders.no_match": (
@@ -278,7 +278,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.withdraw": ("Retirer", "Retirer le recomptage"),
     "exceptions.which": ("Lequel ?", "Aller d'abord dessus avec le curseur"),
     "exceptions.withdrawn": ("Retiré", "Le recomptage de {label:~} est retiré"),
-    "exceptions.not_yet_there": ("Pas envoyé", "{label:~} n'est pas encore demandé au serveur ; le retirer après"),
+    "exceptions.not_yet_there": ("Pas envoyé", "Le recomptage de {label:~} n'est pas encore envoyé ; le retirer après"),
     "exceptions.all_marked": (
         "{count:coché|cochés}",
         "{count} sur {total} cochés ; e accepte, r fait recompter",

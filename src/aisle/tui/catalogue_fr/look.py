@@ -29,7 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.stock": ("≈ {stock}", "≈ {stock} en stock"),
     "lookup.measure": ("≈ {stock}", "≈ {stock} {unit}", "≈ {stock} {unit} en stock"),
     "lookup.stock_price": ("{stock}", "{stock} · {price}"),
-    "lookup.no_stock": ("Pas de stock", "Ce magasin n'en tient pas de stock"),
+    "lookup.no_stock": ("Stock non tenu", "Pas de stock tenu ici", "Ce magasin n'en tient pas de stock"),
     "lookup.gone": ("Fini : voir {referral}", "Plus vendu. {referral} le remplace."),
     "lookup.ended": ("Plus vendu", "Plus vendu ici."),
     "lookup.ending": ("Jusqu'au {at:day}", "Vendu jusqu'au {at:day}."),
@@ -83,7 +83,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.empty": "vide",
     "browse.more": (
         "{shown} affichés",
-        "{shown} en sont affichés",
+        "{shown} seulement affichés",
         "Les {shown} premiers par nom ; scannez un article pour savoir combien il y en a ici",
     ),
     "browse.nothing": ("Vide", "Il n'y a rien ici"),
@@ -170,7 +170,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doctor.colours_all": "16 millions",
     "doctor.colours_none": "aucune",
     "doctor.signs": ("Avec UTF-8, et sans", "Signes avec UTF-8, et sans"),
-    "doctor.looks": ("Couleurs ?", "Sont-elles comme elles disent ?"),
+    "doctor.looks": ("Couleurs ?", "Chacune comme son nom ?"),
     "doctor.look_good": "vert",
     "doctor.look_wrong": "rouge",
     "doctor.look_info": "bleu",
@@ -188,7 +188,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doctor.suffixes": (
         "2 suffixes",
         "Deux suffixes : {one}, {other}",
-        "Deux suffixes différents, {one} et {other} : les deux vont, un seul est mieux.",
+        "Deux suffixes différents, {one} et {other} : les deux vont, un seul vaut mieux.",
     ),
     "doctor.no_gs": ("Sans GS : FNC1 en GS", "Pas de GS dans un code GS1 : régler le lecteur pour envoyer FNC1 en GS."),
     "doctor.gs1_broken": (

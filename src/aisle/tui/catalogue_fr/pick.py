@@ -374,7 +374,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Clos avec {done} sur {of}",
         "{label:~} était clos avec {done} sur {of}",
     ),
-    "pick.short": ("Manque {done}/{of}", "Manquant : {done} sur {of}", "Manquant : {done} sur {of} · {label:~}"),
+    "pick.short": ("Clos : {done}/{of}", "Clos avec {done} sur {of}", "Clos avec {done} sur {of} · {label:~}"),
     "pick.elsewhere": ("Suite à {place}", "Le reste à {place}", "Le reste de {label:~} est à prendre à {place}"),
     "pick.comes": (
         "{place} plus tard",

@@ -76,7 +76,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.loading": ("Laadt…", "De orders worden gelezen…"),
     "orders.none": ("Geen; f filtert", "Zulke orders zijn er niet. f wijzigt het filter."),
     "orders.none_finished": (
-        "Geen van vandaag",
+        "Geen in 24 uur",
         "Het laatste etmaal is er geen order afgerond. Scan of typ het nummer van een oudere.",
     ),
     "orders.no_match": ("Geen: {text:~}", "Geen order hier past bij “{text:~}”. Een ander filter toont hem misschien."),
@@ -278,7 +278,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.withdrawn": ("Ingetrokken", "De hertelling van {label:~} is ingetrokken"),
     "exceptions.not_yet_there": (
         "Nog niet weg",
-        "{label:~} staat nog niet bij de server; trek het daarna in",
+        "De hertelling van {label:~} is nog niet verzonden; trek die daarna in",
     ),
     "exceptions.all_marked": (
         "{count} gekozen",

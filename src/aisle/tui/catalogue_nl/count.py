@@ -136,7 +136,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.nothing": ("Niets te sturen", "Bij {what:~} is niets geteld; er wordt niets verzonden"),
     "count.counted": ("{counted}", "{counted} · {label:~}"),
     "count.counted_of": ("{counted}, ≈ {expected}", "{counted}, ≈ {expected} · {label:~}"),
-    "count.whole": ("Alleen hele", "{quantity} van {label:~}: er tellen alleen hele"),
+    "count.whole": ("Alleen hele", "{quantity} van {label:~}: alleen hele worden geteld"),
     "count.unknown": (
         "Onbekend: {code:~}",
         "{code:~} is hier onbekend",
@@ -169,7 +169,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.no_pool": ("Geen pool {number}", "Deze winkel heeft geen pool {number}"),
     "count.one_pool": ("Maar één pool", "Deze winkel heeft maar één voorraadpool"),
     "count.which_pool": ("Welke pool?", "Welke pool wordt vanaf hier geteld?"),
-    "count.pool_chosen": ("{number} {name:~}", "Nu telt pool {number}, {name:~}"),
+    "count.pool_chosen": ("{number} {name:~}", "Geteld wordt pool {number}, {name:~}"),
     "count.dropped": ("Laat maar", "Er is niets gewijzigd"),
     "count.go_on": ("Verder", "Terug naar het tellen"),
     "count.closed": ("Telling klaar", "Het tellen is klaar"),
@@ -218,8 +218,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "loss.dropped": ("Laat maar", "Er is niets verzonden"),
     "loss.left": ("Gestopt", "Klaar met derving"),
     # The counting log
-    "count_log.title_mine": ("Mijn werk", "Wat ik vandaag geteld heb"),
-    "count_log.title_all": ("Alles geteld", "Wat er vandaag geteld is"),
+    "count_log.title_mine": ("Mijn tellingen", "Wat ik vandaag geteld heb"),
+    "count_log.title_all": ("Tellingen", "Wat er vandaag geteld is"),
     "count_log.title_product": ("{label:~}", "Tellingen van {label:~}"),
     "count_log.title_entry": ("Boeking", "Boeking in het logboek"),
     "count_log.prompt": ("Scan of typ", "Scan een artikel, of typ om te zoeken"),

@@ -26,7 +26,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.anything": "wat de pagina vraagt",
     "help.sign_in": "Scan je badge, of typ je naam of een deel ervan. Wat nog openstond, gaat open bij dezelfde stap.",
     "help.pin": (
-        "Wat alleen leiding doet, vraagt de eigen pincode: eenmaal, daarna een tijd niet. Typ die toets voor toets; "
+        "Wat alleen de leiding mag, vraagt de eigen pincode: eenmaal, daarna een tijd niet. Typ die toets voor toets; "
         "een scan is er geen. Zonder server wordt het genoteerd en wacht het. {b} laat het ongedaan."
     ),
     "help.home": (

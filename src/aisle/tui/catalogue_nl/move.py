@@ -101,8 +101,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "move.no_stock": (
         "Kan niet mee",
-        "Geen voorraad van {label:~}",
-        "Van {label:~} is er geen voorraad; dit gaat niet mee",
+        "Geen bijgehouden voorraad: {label:~}",
+        "Van {label:~} wordt geen voorraad bijgehouden; dit gaat niet mee",
     ),
     "move.say_first": (
         "Kies eerst",
@@ -113,7 +113,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.refused": ("Niet gedaan!", "Niet gedaan: {why:~}", "De server weigerde {label:~} te verplaatsen: {why:~}"),
     "move.at_place": ("Op {place}", "Op {place}: {count:artikel|artikelen} volgens systeem"),
     "move.from_again": ("Vanwaar?", "Scan de plek waar het vandaan komt"),
-    "move.from_order": ("Order {order}", "Order {order} heeft {count:artikel|artikelen}; scan welk"),
+    "move.from_order": ("Order {order}", "Order {order} heeft {count:artikel|artikelen}; scan welke"),
     "move.no_order": ("Geen order zo", "Order {order} is afgesloten of niet hier"),
     "move.lines_awaited": ("Even wachten", "De regels van order {order} worden opgehaald; scan hem opnieuw"),
     "move.order_has_nothing": ("Heeft niets", "Order {order} heeft nog niets"),

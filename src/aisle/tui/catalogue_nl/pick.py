@@ -92,7 +92,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_leave": ("Stop", "Stop met de ronde"),
     "pick.way_leave_hand": ("Stop toch", "Stop, met dit in de hand"),
     "pick.way_go_on": ("Ga zonder", "Ga zonder wat er niet is"),
-    "pick.way_both": ("Samen", "Ga door, picken met twee"),
+    "pick.way_both": ("Samen", "Ga door, samen picken"),
     "pick.way_hand_over": ("Overlaten", "Laat het aan {key:~}"),
     "pick.way_put_back": ("Klaar", "Het ligt terug"),
     "pick.way_put_back_all": ("Alles", "Alles ligt terug"),
@@ -362,14 +362,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place}: pool {pool}, niet {allowed}",
         "{label:~} op {place} zit in pool {pool}; deze order neemt uit {allowed}",
     ),
-    "pick.which": ("Welke?", "Welke is het?", "{code:~} staat op meerdere artikelen van deze order. Welk is het?"),
+    "pick.which": ("Welke?", "Welke is het?", "{code:~} staat op meerdere artikelen van deze order. Welke is het?"),
     # Short
     "pick.was_short": (
         "Was tekort",
         "Dicht met {done} van {of}",
         "{label:~} was afgesloten met {done} van {of}",
     ),
-    "pick.short": ("Tekort {done}/{of}", "Tekort: {done} van {of}", "Tekort: {done} van {of} · {label:~}"),
+    "pick.short": ("Dicht: {done}/{of}", "Dicht met {done} van {of}", "Dicht met {done} van {of} · {label:~}"),
     "pick.elsewhere": ("Nu op {place}", "De rest op {place}", "De rest van {label:~} is op {place} te pakken"),
     "pick.comes": (
         "{place} komt later",

@@ -10,7 +10,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.prompt_late": ("Nummer of b", "Kies een nummer, of b voor terug"),
     "pin.note": (
         "Eenmaal voor alles.",
-        "Dit doet alleen leiding. De pincode wordt eenmaal gevraagd en nergens bewaard.",
+        "Dit mag alleen de leiding. De pincode wordt eenmaal gevraagd en nergens bewaard.",
     ),
     "pin.note_waiting": ("{count} wachten erop", "{count:actie wacht|acties wachten} erop"),
     "pin.note_asked": ("Vragen", "De server wordt gevraagd"),

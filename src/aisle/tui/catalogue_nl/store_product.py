@@ -34,7 +34,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.of_check_expiry": ("THT-check", "Houdbaarheid checken"),
     "store_product.of_promotion": ("Actie", "In de actie"),
     "store_product.of_price": "Prijs",
-    "store_product.of_discount": ("Afprijzing", "Afgeprijsd op"),
+    "store_product.of_discount": ("Korting", "Kortingsprijs"),
     "store_product.of_original_min": ("Min keten", "Minimum van de keten"),
     "store_product.of_original_max": ("Max keten", "Maximum van de keten"),
     "store_product.of_adjusted": ("Aangepast", "Bestelniveau met vraag"),
@@ -101,7 +101,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.dearer": (
         "{discount} > {price}",
         "{discount} boven {price}?",
-        "De actieprijs {discount} komt boven de prijs {price}: klopt dat?",
+        "De kortingsprijs {discount} komt boven de prijs {price}: klopt dat?",
     ),
     "store_product.history": ("Verleden", "Eerder verkocht"),
     "store_product.average": "Gemiddeld",
