@@ -34,7 +34,7 @@ ALIKE = {
     "nl": """
         live start d order orders Order Orders Log Scanner scan Scan Pool Pools pool Begin Barcodes Rest Hand in hand
         open Open was is Later Container Containers extra Filter Organis Printers Contact Manager Server Min Max Top
-        stop stops In Week Set Sets set Per Factor Details Web Volume Variant Label Labels
+        stop stops In Terminal Terminals Week Set Sets set Per Factor Details Web Volume Variant Label Labels
     """,
     "de": """
         Pool Pools Scanner Scan Diff Barcodes Rest Terminal Text Hand extra Filter Log Ref Organis
@@ -259,3 +259,27 @@ def test_a_line_that_is_closed_short_says_what_was_taken_and_not_that_this_is_mi
     assert missing not in " ".join(sentences("pick.short", language))
     for level in range(3):
         assert {"2", "3"} <= {*Voice(language=language).say(msg("pick.short", **taken), level)}
+
+
+OTHERWISE = {
+    "de": ("kommission", "umkreis", "umgeräumt", "zeile {line}", "auftragszeile", "belege"),
+    "fr": (
+        "alentour",
+        "code- ",
+        "enter",
+        "précisez",
+        "scannez",
+        "produit",
+        "le service",
+        "ce terminal",
+        "{left} non remis",
+    ),
+    "nl": ("rondom", "de boeken", "beeld?", "dit beeld", "ophaal", "product ", "service", "uw ", "verstuur", "rolcont"),
+}
+"""What another word is said for everywhere else, or a word of another language."""
+
+
+@languages
+def test_one_thing_has_one_word(language: str) -> None:
+    said = "\n".join(sentence for entry in own(language).values() for sentence in entry).casefold()
+    assert [word for word in OTHERWISE[language] if re.search(rf"\b{re.escape(word)}", said)] == []

@@ -115,7 +115,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "order.unknown": (
         "Angefragt; warten",
-        "Nicht auf diesem Gerät. Der Dienst wird gefragt; das dauert, oder er ist offline.",
+        "Nicht auf diesem Rechner. Der Dienst wird gefragt; das dauert, oder er ist offline.",
     ),
     "order.absent": ("Unbekannt", "Der Dienst hat keinen Auftrag {order:~}"),
     "order.this_one": ("Dieser ist es", "Auftrag {order} ist dieser"),
@@ -291,11 +291,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.approved": ("{count} bestätigt", "{count:Differenz|Differenzen} bestätigt"),
     "exceptions.approved_here": (
         "{count} ok, {here} hier",
-        "{count} bestätigt, {here} nur auf diesem Gerät",
-        "{count:Differenz|Differenzen} bestätigt; bei {here} merkt es sich nicht der Dienst, aber dieses Gerät",
+        "{count} bestätigt, {here} nur auf diesem Rechner",
+        "{count:Differenz|Differenzen} bestätigt; bei {here} merkt es sich nicht der Dienst, aber dieser Rechner",
     ),
     "exceptions.unapproved": ("{count} wieder da", "{count:Differenz|Differenzen} nicht mehr bestätigt"),
-    "exceptions.kept_here": ("Nur hier", "Die Bestätigung bleibt nur auf diesem Gerät"),
+    "exceptions.kept_here": ("Nur hier", "Die Bestätigung bleibt nur auf diesem Rechner"),
     "exceptions.recounted": ("{count} bestellt", "{count:Nachzählung|Nachzählungen} bestellt; auf der Liste"),
     "exceptions.counted": ("{counted} ({difference})", "{counted} gezählt, {difference}"),
     "exceptions.worth": ("{value}", "Wert {value}"),

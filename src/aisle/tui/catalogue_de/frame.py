@@ -162,8 +162,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.found": ("{count:Auftrag|Aufträge}", "{count:Auftrag|Aufträge} zu „{text:~}“"),
     "home.found_one": (
         "{order}: 1 holt ihn",
-        "Nur {order}: 1 kommissioniert ihn",
-        "„{text:~}“ steht nur in Auftrag {order}: 1 kommissioniert ihn",
+        "Nur {order}: 1 pickt ihn",
+        "„{text:~}“ steht nur in Auftrag {order}: 1 pickt ihn",
     ),
     "home.found_more": (
         "{count:Auftrag|Aufträge} oder mehr",
@@ -261,7 +261,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Neu starten!",
         "Neueres aisle ist da.",
         "Hier lief ein neueres aisle: das starten.",
-        "Auf diesem Gerät lief ein neueres aisle: das starten. Nichts ist verloren.",
+        "Auf diesem Rechner lief ein neueres aisle: das starten. Nichts ist verloren.",
     ),
     "session.why_gone": (
         "Hilfe!",
@@ -285,7 +285,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Hilfe!",
         "Dateien defekt.",
         "Die Dateien hier gehen nicht: aisle doctor starten.",
-        "Die Dateien dieses Geräts sind nicht brauchbar. aisle doctor starten, der sagt warum.",
+        "Die Dateien dieses Rechners sind nicht brauchbar. aisle doctor starten, der sagt warum.",
     ),
     "session.why_settings": (
         "Hilfe!",

@@ -46,7 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.codes": ("Barcodes", "Barcodes und Einheiten"),
     "lookup.unit": ("{name} {quantity}", "{name} zu {quantity}"),
     "lookup.case": ("x {quantity}", "Einheit zu {quantity}"),
-    "lookup.around": ("Umgebung", "Filialen in der Nähe"),
+    "lookup.around": ("Nähe", "Filialen in der Nähe"),
     "lookup.around_refused": ("Keine Auskunft", "Dieser Dienst sagt es nicht"),
     "lookup.around_asked": ("Angefragt…", "Noch unbekannt; angefragt"),
     "lookup.around_none": ("Nirgends", "Keine Filiale in der Nähe hat etwas"),

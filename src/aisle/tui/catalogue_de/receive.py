@@ -54,7 +54,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.came_of": "{done} von {total}",
     "receive.code": ("{end}", "{code}"),
     "receive.lines_of": ("{done}/{total} Pos.", "{done} von {total} Positionen"),
-    "receive.way_open": ("{delivery:~}", "Lieferung {delivery:~}"),
+    "receive.way_open": ("{delivery:~}", "Lieferung {delivery}"),
     "receive.way_switch": ("Zu {delivery:~}", "Jetzt Lieferung {delivery:~} annehmen"),
     "receive.way_stay": ("Hier weiter", "Mit dieser weiter"),
     "receive.way_go_on": ("Mehr", "Weiter annehmen"),

@@ -20,7 +20,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "nächste Lieferung: {quantity} mit {order}, {day}",
     ),
     "short.coming": ("{at:day}", "nächste Lieferung {at:day} {at:time}"),
-    "short.kept_here": ("Grund bleibt hier", "Der Dienst kennt keinen Grund je Position: er bleibt auf diesem Gerät."),
+    "short.kept_here": (
+        "Grund bleibt hier",
+        "Der Dienst kennt keinen Grund je Position: er bleibt auf diesem Rechner.",
+    ),
     "short.ways": ("Auswege", "Anderswo, oder ein Grund"),
     "short.way_place": ("{place}", "An {place} nehmen"),
     "short.none": ("leer", "nichts mehr"),
@@ -73,7 +76,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.closed_here": (
         "{rest:fehlt|fehlen}",
         "{rest:fehlt|fehlen}: {words:~}",
-        "{rest:fehlt|fehlen}: {words:~}. Der Grund bleibt auf diesem Gerät.",
+        "{rest:fehlt|fehlen}: {words:~}. Der Grund bleibt auf diesem Rechner.",
     ),
     "short.rejected": (
         "{order} abgelehnt",

@@ -6,8 +6,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.order_rejected": ("{order:~} ist abgelehnt", "Jemand anders hat Auftrag {order:~} abgelehnt"),
     "told.order_finished": ("{order:~} ist fertig", "Jemand anders hat Auftrag {order:~} abgeschlossen"),
     "told.line_changed": (
-        "Zeile {line} ist nun {now:~}",
-        "Zeile {line} von Auftrag {order:~} ist nun {now:~}, nicht {ours:~}",
+        "Position {line}: nun {now:~}",
+        "Position {line} von Auftrag {order:~} ist nun {now:~}, nicht {ours:~}",
     ),
     "told.setting_changed": (
         "{field:~} ist nun {now:~}",
@@ -15,19 +15,19 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "told.too_many": (
         "{left} zurücklegen",
-        "Zeile {line} steht bei {picked} von {of}; {left} zu viel in der Hand: zurücklegen",
+        "Position {line} steht bei {picked} von {of}; {left} zu viel in der Hand: zurücklegen",
     ),
     "told.too_many_by": (
         "{left} zurücklegen",
-        "Zeile {line} steht bei {picked} von {of} ({who:~}); {left} zu viel in der Hand: zurücklegen",
+        "Position {line} steht bei {picked} von {of} ({who:~}); {left} zu viel in der Hand: zurücklegen",
     ),
     "told.not_back": (
         "{left} nicht zurück",
-        "Zeile {line} steht bei {picked} von {of}, {moved} an einem Platz; {left} davon nicht zurückgelegt",
+        "Position {line} steht bei {picked} von {of}, {moved} an einem Platz; {left} davon nicht zurückgelegt",
     ),
     "told.not_back_by": (
         "{left} nicht zurück",
-        "Zeile {line} steht bei {picked} von {of} ({who:~}), {moved} am Platz; {left} davon nicht zurückgelegt",
+        "Position {line} steht bei {picked} von {of} ({who:~}), {moved} am Platz; {left} davon nicht zurückgelegt",
     ),
     "told.courier_ended": ("Zu früh beendet", "Das Programm, das sendet, endete vor der Antwort"),
     "told.tried": ("{count} Versuche", "{count} Versuche, keiner sicher: {why:~}"),

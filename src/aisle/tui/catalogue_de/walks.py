@@ -106,8 +106,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.put_refused": (
         "Nicht: {place:~}",
-        "Nicht auf {place:~}",
-        "Nicht gebucht auf {place:~}, {order} ist wieder in der Hand: {why:~}",
+        "Nicht an {place:~}",
+        "Nicht gebucht an {place:~}, {order} ist wieder in der Hand: {why:~}",
     ),
     "pick.open_again": (
         "{order} ist offen",

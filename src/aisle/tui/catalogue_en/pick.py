@@ -337,7 +337,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} gave way to {referral:~}",
         "{label:~} is no longer sold; {referral:~} is sold instead",
     ),
-    "pick.ended": ("No longer sold", "{label:~} is sold no longer since {at:day}"),
+    "pick.ended": ("No longer sold", "{label:~} has not been sold since {at:day}"),
     "pick.not_sold": ("No longer sold", "{label:~} is no longer sold"),
     "pick.wrong_pool": (
         "Not pool {pool}",

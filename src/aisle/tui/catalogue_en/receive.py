@@ -54,7 +54,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.came_of": "{done} of {total}",
     "receive.code": ("{end}", "{code}"),
     "receive.lines_of": ("{done}/{total} lines", "{done} of {total} lines"),
-    "receive.way_open": ("{delivery:~}", "Delivery {delivery:~}"),
+    "receive.way_open": ("{delivery:~}", "Delivery {delivery}"),
     "receive.way_switch": ("Go to {delivery:~}", "Receive delivery {delivery:~} now"),
     "receive.way_stay": ("Stay here", "Go on with this one"),
     "receive.way_go_on": ("Go on", "Go on receiving"),

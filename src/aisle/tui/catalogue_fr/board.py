@@ -291,7 +291,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.approved_here": (
         "{count} ok, {here} ici",
         "{count:accepté|acceptés}, {here} sur cette machine seul",
-        "{count:écart accepté|écarts acceptés} ; pour {here}, la revue n'est gardée que sur cette machine",
+        "{count:écart accepté|écarts acceptés} ; pour {here}, l'accord n'est gardé que sur cette machine",
     ),
     "exceptions.unapproved": ("{count} à revoir", "{count:écart n'est plus accepté|écarts ne sont plus acceptés}"),
     "exceptions.kept_here": ("Gardé ici seul", "L'accord n'est gardé que sur cette machine"),

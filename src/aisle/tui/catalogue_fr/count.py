@@ -102,7 +102,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.leave_it": ("Passer", "Laisser le stock théorique"),
     "count.count_now": ("Compter", "Le compter maintenant"),
     "count.leave_all": ("Passer {count}", "Laisser les {count} tels quels"),
-    "count.send": "Envoi",
+    "count.send": "Envoyer",
     "count.recount": ("Recompter", "Recompter les écarts"),
     "count.back": ("Retour", "Retour au comptage"),
     "count.finish": ("Finir", "Finir et envoyer"),

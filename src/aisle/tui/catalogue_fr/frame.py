@@ -165,7 +165,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Seule {order} : 1 la prépare",
         "« {text:~} » : commande {order} seule, 1 la prépare",
     ),
-    "home.found_more": ("{count:cde|cdes} ou plus", "{count:commande|commandes} ou plus pour « {text:~} » ; précisez"),
+    "home.found_more": ("{count:cde|cdes} ou plus", "{count:commande|commandes} ou plus pour « {text:~} » ; préciser"),
     # The session's own answers
     "session.dropped": ("Rien changé", "Rien n'a été changé"),
     "session.either": ("Lequel ?", "{way1:~} ou {way2:~} ?"),

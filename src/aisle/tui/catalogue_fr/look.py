@@ -21,7 +21,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.found": ("{count:article|articles}", "{count:article|articles} pour « {text:~} »"),
     "lookup.found_more": (
         "{count:article|articles} ou plus",
-        "{count:article|articles} ou plus pour « {text:~} » ; précisez",
+        "{count:article|articles} ou plus pour « {text:~} » ; préciser",
     ),
     "lookup.shown": "{label:~}",
     "lookup.unknown": ("Inconnu ici.", "Ni le catalogue ni le stock de ce magasin ne le connaît (encore)."),
@@ -46,7 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.codes": ("Codes", "Codes-barres et unités"),
     "lookup.unit": ("{name} {quantity}", "{name} de {quantity}"),
     "lookup.case": ("x {quantity}", "Unité de {quantity}"),
-    "lookup.around": ("Autour", "Magasins proches"),
+    "lookup.around": ("Proches", "Magasins proches"),
     "lookup.around_refused": ("Pas donné ici", "Ce serveur ne le dit pas"),
     "lookup.around_asked": ("Demandé…", "Pas encore connu ; demandé"),
     "lookup.around_none": ("Nulle part", "Aucun magasin proche n'en a"),
@@ -68,7 +68,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Browse
     "browse.head_place": "Lieu",
     "browse.head_products": ("Art.", "Articles"),
-    "browse.head_tags": "Étiq.",
+    "browse.head_tags": ("Étiq.", "Étiquettes"),
     "browse.rest": ("Reste", "Reste de cet emplacement"),
     "browse.title": ("Lieux", "Emplacements"),
     "browse.title_place": ("{place}", "Emplacement {place}"),
@@ -84,7 +84,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "browse.more": (
         "{shown} affichés",
         "{shown} seulement affichés",
-        "Les {shown} premiers par nom ; scannez un article pour savoir combien il y en a ici",
+        "Les {shown} premiers par nom ; scanner un article pour savoir combien il y en a ici",
     ),
     "browse.nothing": ("Vide", "Il n'y a rien ici"),
     "browse.products": ("{count}", "{count:article|articles}"),
@@ -113,7 +113,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.last": ("Reçu", "Dernière saisie"),
     "doctor.before": ("Avant", "Juste avant"),
-    "doctor.terminal": "Écran",
+    "doctor.terminal": "Poste",
     "doctor.kind": "Sorte",
     "doctor.kind_key": "Touche",
     "doctor.key_name": "Touche {name}",
@@ -201,7 +201,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.layout": (
         "Claviers différents",
-        "Des signes au lieu de chiffres : lecteur et terminal n'ont pas la même disposition de clavier.",
+        "Des signes au lieu de chiffres : lecteur et poste n'ont pas la même disposition de clavier.",
     ),
     "doctor.check": ("Clé fausse ?", "La clé de contrôle est fausse si c'est un EAN ou UPC : un signe perdu ?"),
     "doctor.slow": ("Pause {ms} ms", "Une pause de {ms} ms dedans : tapé, ou ligne lente. C'est arrivé entier."),

@@ -63,7 +63,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_back_finished": ("{count} en main", "La commande est clôturée, et il en reste {count} en main."),
     "pick.note_back_claimed": (
         "{count} en main",
-        "Donner {count} à qui la prépare maintenant, remettre en place, ou scanner le lieu de retrait où tu le poses.",
+        "Donner {count} à qui la prépare maintenant, remettre en place, ou scanner le lieu de retrait où le poser.",
     ),
     "pick.note_back_empty": ("Replacer {count}", "La commande n'a plus de lignes : replacer {count}."),
     "pick.ahead_back": ("Replacer", "À remettre en place"),

@@ -50,7 +50,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.absent": ("À renvoyer", "Cherché et introuvable : c'est renvoyé"),
     "told.partly": ("Le reste repart", "Cherché et trouvé en partie : le reste est renvoyé"),
     "told.wordless": ("Est-ce arrivé ?", "Le serveur a répondu sans un mot et ne le montre pas"),
-    "told.changed_product": ("Changé ailleurs", "Quelqu'un d'autre a changé le produit entre-temps"),
+    "told.changed_product": ("Changé ailleurs", "Quelqu'un d'autre a changé l'article entre-temps"),
     "told.changed_order": ("Changé ailleurs", "Quelqu'un d'autre a changé la commande entre-temps"),
     "told.not_in_log": (
         "Est-ce arrivé ?",

@@ -161,7 +161,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_is_back": ("Replacé", "C'est replacé à sa place"),
     "pick.handed_over": ("Remis", "{count} remis au collègue", "Remis au collègue : {count}, qui restent prélevés"),
     "pick.note_others": ("{count} ailleurs", "Dans les mains d'un autre : {count}."),
-    "pick.ahead_hand": ("En main", "Dans ta main"),
+    "pick.ahead_hand": ("En main", "Ici, en main"),
     "pick.order_passed_on": ("À un collègue", "Un autre prépare cette commande"),
     "home.lying": (
         "{count} en main",
@@ -171,7 +171,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.in_place_again": ("À {place}", "Annulé : de nouveau à {place}", "Annulé : {label:~} de nouveau à {place}"),
     "pick.back_settled": ("Réglé", "Réglé ailleurs", "Ce qui était de trop est réglé ailleurs"),
-    "pick.prompt_laid": ("Pose-le là", "Poser à {place}, puis taper 1"),
+    "pick.prompt_laid": ("Le poser là", "Poser à {place}, puis taper 1"),
     "pick.way_is_laid": ("C'est là", "C'est posé là"),
     "pick.laid_there": ("C'est posé", "Tout est là où c'est noté"),
     "pick.note_back_laid": (
@@ -181,17 +181,17 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.back_laid": (
         "À {place} ? {count}",
         "{count} noté à {place}",
-        "Un autre a noté à {place} {count} de la commande {order} que tu as en main : pose-les là",
+        "Un autre a noté à {place} {count} de la commande {order}, encore en main ici : les y poser",
     ),
-    "pick.prompt_laid_unsaid": ("Demande où c'est", "Demander où, y poser, taper 1"),
+    "pick.prompt_laid_unsaid": ("Demander où c'est", "Demander où, y poser, taper 1"),
     "pick.note_back_laid_unsaid": (
-        "Demande où : {count}",
-        "Un autre en a posé {count}, personne ici ne sait où : demande, et pose là ce que tu as en main.",
+        "Demander où : {count}",
+        "Un autre en a posé {count}, personne ici ne sait où : demander, et y poser ce qui est en main.",
     ),
     "pick.back_laid_unsaid": (
         "Posé ? {count}",
         "{count} noté comme posé",
-        "Un autre a posé {count} de la commande {order} que tu as en main, lieu inconnu : demande où",
+        "Un autre a posé {count} de la commande {order}, encore en main ici, lieu inconnu : demander où",
     ),
     "pick.back_not_laid": (
         "Encore en main",
@@ -199,9 +199,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "La commande {order} n'est plus posée nulle part",
     ),
     "pick.put_others": (
-        "Pas dans ta main",
-        "Pas dans ta main : {count}",
-        "Rien dans ta main, {count} chez un autre. Est-ce à {place} ?",
+        "Pas en main ici",
+        "Pas en main ici : {count}",
+        "Rien en main ici, {count} chez un autre. Est-ce à {place} ?",
     ),
     "pick.way_put_others": ("À {key} : oui", "Oui, tout est à {key}"),
 }

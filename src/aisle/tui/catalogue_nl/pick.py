@@ -66,7 +66,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_back_finished": ("{count} in de hand", "De order is afgesloten, en er is nog {count} van in de hand."),
     "pick.note_back_claimed": (
         "{count} in de hand",
-        "Geef {count} aan wie nu pickt, leg het terug, of scan de ophaalplaats waar je het neerlegt.",
+        "Geef {count} aan wie nu pickt, leg het terug, of scan de afhaalplek waar je het neerlegt.",
     ),
     "pick.note_back_empty": ("Leg {count} terug", "De order heeft geen regels meer: leg {count} terug."),
     "pick.ahead_back": ("Terug", "Terug te leggen"),

@@ -54,7 +54,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.came_of": "{done} van {total}",
     "receive.code": ("{end}", "{code}"),
     "receive.lines_of": ("{done}/{total} regels", "{done} van {total} regels"),
-    "receive.way_open": ("{delivery:~}", "Levering {delivery:~}"),
+    "receive.way_open": ("{delivery:~}", "Levering {delivery}"),
     "receive.way_switch": ("Naar {delivery:~}", "Ontvang nu levering {delivery:~}"),
     "receive.way_stay": ("Blijf hier", "Ga verder met deze"),
     "receive.way_go_on": ("Verder", "Verder ontvangen"),

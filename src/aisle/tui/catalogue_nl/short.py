@@ -13,7 +13,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.missing": ("{rest} tekort", "{rest} van {of} tekort"),
     "short.missing_measure": ("{rest} tekort", "{rest} van {of} {unit} tekort"),
     "short.both": "{one} · {other}",
-    "short.around": ("Rondom ≈ {quantity}", "Winkels rondom ≈ {quantity}"),
+    "short.around": ("Buurt ≈ {quantity}", "Winkels in de buurt ≈ {quantity}"),
     "short.coming_on": (
         "{quantity}: {day}",
         "{quantity} met {order}, {day}",

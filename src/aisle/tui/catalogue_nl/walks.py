@@ -38,7 +38,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_back_given": (
         "Geef {count} over",
-        "Geef de bak met {count} aan wie de order nu heeft, of leg het voor hem neer en scan de plaats.",
+        "Geef de bak met {count} aan wie de order nu heeft, of leg het voor hem neer en scan de plek.",
     ),
     "pick.urgent": ("Heeft haast", "{order} heeft haast", "Order {order} heeft haast, volgens {who:~}"),
     "pick.urgent_round": (
@@ -174,7 +174,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.back_laid_unsaid": (
         "Neergelegd? {count}",
         "{count} als neergelegd geboekt",
-        "Iemand anders legde {count} van order {order} uit jouw hand neer, geen plaats bekend: vraag waar",
+        "Iemand anders legde {count} van order {order} uit jouw hand neer, geen plek bekend: vraag waar",
     ),
     "pick.back_not_laid": ("Weer in de hand", "{order} weer in de hand", "Order {order} is nergens meer neergelegd"),
     "pick.put_others": (
