@@ -254,7 +254,7 @@ def test_one_is_said_as_one(language: str, id_: str, args: dict[str, str | int |
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_line_that_is_closed_short_says_what_was_taken_and_not_that_this_is_missing(language: str) -> None:
     """`Fehlt: 2 von 3` said that two are missing, where it was one."""
-    taken = {"done": Decimal(2), "of": Decimal(3), "label": "Cola"}
+    taken: dict[str, str | int | Decimal] = {"done": Decimal(2), "of": Decimal(3), "label": "Cola"}
     missing = {"en": "hort", "nl": "ekort", "de": "ehl", "fr": "anqu"}[language]
     assert missing not in " ".join(sentences("pick.short", language))
     for level in range(3):
