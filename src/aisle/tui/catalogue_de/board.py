@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Tafel", "Auftragstafel", "Die Auftragstafel: alle Aufträge"),
-    "home.exceptions": ("Klärfälle", "Klärfälle", "Klärfälle: was zu klären ist"),
+    "home.exceptions": ("Probleme", "Probleme", "Probleme: was in der Filiale nicht stimmt"),
     # The board
     "orders.title": ("{what}", "Aufträge: {what}"),
     "orders.title_sought": ("„{text:~}“", "„{text:~}“ in Aufträgen: {what}"),
@@ -239,7 +239,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.line_closed": ("Schon zu", "{label:~} ist schon zu"),
     "deed.line_open": ("Schon offen", "{label:~} ist schon offen"),
     # Exceptions
-    "exceptions.title": ("Klärfälle", "Klärfälle: was zu klären ist"),
+    "exceptions.title": ("Probleme", "Probleme: was in der Filiale nicht stimmt"),
     "exceptions.prompt": ("Welche Nummer?", "Nummer dessen eingeben, was zu klären ist"),
     "exceptions.head_kind": "Was",
     "exceptions.head_count": ("Zahl", "Wie viele"),

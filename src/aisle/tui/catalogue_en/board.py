@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Board", "Order board", "The order board: all orders"),
-    "home.exceptions": ("Exceptions", "Exceptions", "Exceptions: what has to be settled"),
+    "home.exceptions": ("Exceptions", "Exceptions", "Exceptions: what is not right in the store"),
     # The board
     "orders.title": ("{what}", "Orders: {what}"),
     "orders.title_sought": ("“{text:~}”", "“{text:~}” in orders: {what}"),
@@ -225,7 +225,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.line_closed": ("Closed already", "{label:~} is closed already"),
     "deed.line_open": ("Open already", "{label:~} is open already"),
     # Exceptions
-    "exceptions.title": ("Exceptions", "Exceptions: what has to be settled"),
+    "exceptions.title": ("Exceptions", "Exceptions: what is not right in the store"),
     "exceptions.prompt": ("Which number?", "Type the number of what you want to settle"),
     "exceptions.head_kind": "What",
     "exceptions.head_count": ("No.", "How many"),

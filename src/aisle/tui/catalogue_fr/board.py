@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Tableau", "Tableau cdes", "Le tableau : toutes les commandes"),
-    "home.exceptions": ("Anomalies", "Anomalies", "Anomalies : ce qui est à régler"),
+    "home.exceptions": ("Anomalies", "Anomalies", "Anomalies : ce qui ne va pas au magasin"),
     # The board
     "orders.title": ("{what}", "Commandes : {what}"),
     "orders.title_sought": ("« {text:~} »", "« {text:~} » dans : {what}"),
@@ -235,7 +235,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.line_closed": ("Déjà clos", "{label:~} est déjà clos"),
     "deed.line_open": ("Déjà ouvert", "{label:~} est déjà ouvert"),
     # Exceptions
-    "exceptions.title": ("Anomalies", "Anomalies : ce qui est à régler"),
+    "exceptions.title": ("Anomalies", "Anomalies : ce qui ne va pas au magasin"),
     "exceptions.prompt": ("Quel numéro ?", "Taper le numéro de ce qui est à régler"),
     "exceptions.head_kind": "Quoi",
     "exceptions.head_count": ("Nb", "Combien"),

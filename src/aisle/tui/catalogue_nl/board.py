@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Bord", "Orderbord", "Het orderbord: alle orders"),
-    "home.exceptions": ("Afwijking", "Afwijkingen", "Afwijkingen: wat te regelen is"),
+    "home.exceptions": ("Afwijking", "Afwijkingen", "Afwijkingen: wat in de winkel niet klopt"),
     # The board
     "orders.title": ("{what}", "Orders: {what}"),
     "orders.title_sought": ("“{text:~}”", "“{text:~}” bij orders: {what}"),
@@ -233,7 +233,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.line_closed": ("Al dicht", "{label:~} is al dicht"),
     "deed.line_open": ("Al open", "{label:~} is al open"),
     # Exceptions
-    "exceptions.title": ("Afwijking", "Afwijkingen: wat te regelen is"),
+    "exceptions.title": ("Afwijking", "Afwijkingen: wat in de winkel niet klopt"),
     "exceptions.prompt": ("Welk nummer?", "Typ het nummer van wat te regelen is"),
     "exceptions.head_kind": "Wat",
     "exceptions.head_count": ("Aant.", "Hoeveel"),
