@@ -42,7 +42,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.note_all": ("Alles da; d", "Alles Angekündigte ist da; d schließt ab."),
     "receive.note_order": ("Für {order}", "Für einen Kunden: Auftrag {order}."),
     "receive.to_place": ("{place}", "An {place}"),
-    "receive.to_stock": ("Kein Platz", "Noch an keinen Platz"),
+    "receive.to_stock": ("Ohne Platz", "Noch kein Platz gewählt"),
     "receive.home": ("{place}", "Liegt an {place}"),
     "receive.unpacking": ("{code:~}", "Behälter {code:~}"),
     "receive.measure": ("{value}", "{value} {unit}"),

@@ -42,7 +42,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.note_all": ("Alles is er; d", "Alles wat aangekondigd was, is er; d sluit af."),
     "receive.note_order": ("Voor order {order}", "Het is voor een klant: order {order}."),
     "receive.to_place": ("{place}", "Naar {place}"),
-    "receive.to_stock": ("Geen plek", "Nog naar geen plek"),
+    "receive.to_stock": ("Geen plek", "Nog geen plek gekozen"),
     "receive.home": ("{place}", "Het ligt op {place}"),
     "receive.unpacking": ("{code:~}", "Container {code:~}"),
     "receive.measure": ("{value}", "{value} {unit}"),
