@@ -264,6 +264,7 @@ def test_a_line_that_is_closed_short_says_what_was_taken_and_not_that_this_is_mi
 OTHERWISE = {
     "de": ("kommission", "umkreis", "umgeräumt", "zeile {line}", "auftragszeile", "belege"),
     "fr": (
+        "dépôt)",
         "alentour",
         "code- ",
         "enter",

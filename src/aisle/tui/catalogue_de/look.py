@@ -51,7 +51,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.around_asked": ("Angefragt…", "Noch unbekannt; angefragt"),
     "lookup.around_none": ("Nirgends", "Keine Filiale in der Nähe hat etwas"),
     "lookup.store": "{name}",
-    "lookup.warehouse": ("{name}", "{name} (Lager)"),
+    "lookup.warehouse": ("{name}", "{name} (Lager)", "{name} (Zentrallager)"),
     "lookup.orders": ("Aufträge", "{count:offener Auftrag|offene Aufträge}"),
     "lookup.needs": ("{needed}", "braucht {needed}"),
     "lookup.needs_has": ("{needed}", "braucht {needed}", "braucht {needed}, hat {held}"),

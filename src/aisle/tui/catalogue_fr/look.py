@@ -51,7 +51,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "lookup.around_asked": ("Demandé…", "Pas encore connu ; demandé"),
     "lookup.around_none": ("Nulle part", "Aucun magasin proche n'en a"),
     "lookup.store": "{name}",
-    "lookup.warehouse": ("{name}", "{name} (dépôt)"),
+    "lookup.warehouse": ("{name}", "{name} (entrepôt)"),
     "lookup.orders": ("Cdes", "{count:commande ouverte|commandes ouvertes}"),
     "lookup.needs": ("{needed}", "il faut {needed}"),
     "lookup.needs_has": ("{needed}", "il faut {needed}", "il faut {needed}, a {held}"),
