@@ -187,3 +187,17 @@ def test_what_has_to_be_known_before_yes_is_said_on_few_rows() -> None:
     whole = ["Hand over 4101", "15 not picked!", "4 of 19 picked", "1 Yes, do it   2 No, leave it   b Back"]
     assert drawn(view, FEW) == whole
     assert drawn(view, FEW._replace(rows=3)) == [*whole[:2], "1 Yes, do it   2 No, leave it"]
+
+
+def test_a_blank_row_has_the_second_of_what_comes() -> None:
+    """A place with two articles showed one of them, under a blank line."""
+    stops = tuple(Stop(place="A-03-12", label=name, quantity=Decimal(2)) for name in ("Cola Zero", "Tea", "Soap"))
+    view = Step("count", raw("Count"), raw("Scan"), (Line("place", raw("A-03-12")),), coming=stops, hints=(BACK,))
+    shown = drawn(view._replace(at_hand=True), FEW)
+    assert [row.split() for row in shown] == [
+        ["A-03-12"],
+        ["Next", "A-03-12", "Cola", "Zero", "2"],
+        ["A-03-12", "Tea", "2"],
+        ["b", "Back"],
+    ]
+    assert shown[1].index("A-03-12") == shown[2].index("A-03-12")

@@ -122,6 +122,8 @@ def _one_column(step: Step, box: Box) -> list[Line]:
         (choice, 1), (choice, 2), (2, GAP), (1, GAP), (choice, GAP), (come, GAP), (0, 1), (2, 1), (1, 2), (come, 1),
         (come, 2), (note, GAP), (fact, 0), (fact, GAP), (fact, 1), *((come, size) for size in range(3, len(coming))),
     ]  # fmt: skip
+    if box.rows < PLACED:
+        order.insert(order.index((2, GAP)), (come, 1))
     return stack(blocks, order, box.rows)
 
 
@@ -176,15 +178,23 @@ def _coming(step: Step, box: Box) -> tuple[list[Line], ...]:
         return ()
     word = box.voice.say(msg("coming.next") if step.ahead == COMING else step.ahead, 0)
     room = box.cells - width(word) - 2
-    first = stops[0]
-    if step.at_hand and not _has_room(first, room, box.voice):
-        first = first._replace(place="")
-    next_: Line = [(word, "head"), ("  ", ""), *stop_lines((first, *stops[1:]), room, box.voice, 1)[0]]
+    beside = [_beside(step, word, room, box, count) for count in range(1, min(box.rows, len(stops)) + 1)]
+    if box.rows < PLACED:
+        return tuple(beside)
     head: Line = [(box.voice.short(step.ahead, box.cells), "head")]
     if step.at_hand and not all(_has_room(stop, box.cells, box.voice, NAMED) for stop in stops):
         stops = tuple(stop._replace(place="") for stop in stops)
     drawn = stop_lines(stops, box.cells, box.voice)
-    return ([next_], *([head, *drawn[:count]] for count in range(2, len(drawn) + 1)))
+    return (*beside[:1], *([head, *drawn[:count]] for count in range(2, len(drawn) + 1)))
+
+
+def _beside(step: Step, word: str, room: int, box: Box, count: int) -> list[Line]:
+    """So many of what comes, with no line for the heading: a word before the first says it."""
+    stops = step.coming
+    if step.at_hand and not all(_has_room(stop, room, box.voice) for stop in stops[:count]):
+        stops = tuple(stop._replace(place="") for stop in stops)
+    drawn = stop_lines(stops, room, box.voice, count)
+    return [[(word if not row else " " * width(word), "head"), ("  ", ""), *line] for row, line in enumerate(drawn)]
 
 
 def _has_room(stop: Stop, cells: int, voice: Voice, name: int = LEGIBLE) -> bool:
