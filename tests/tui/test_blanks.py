@@ -201,3 +201,10 @@ def test_a_blank_row_has_the_second_of_what_comes() -> None:
         ["b", "Back"],
     ]
     assert shown[1].index("A-03-12") == shown[2].index("A-03-12")
+
+
+@pytest.mark.parametrize(("place", "large"), [(raw("DOCK"), True), (msg("receive.to_stock"), False)])
+def test_what_is_no_place_is_not_drawn_large(place: Msg, large: bool) -> None:
+    """`NO PLACE` stood over a delivery in letters of five lines."""
+    view = Step("receive", raw("Delivery"), raw("Scan"), (Line("place", place),), hints=(BACK,))
+    assert ("██" in "".join(drawn(view, Box(200, 44, Voice())))) is large

@@ -149,13 +149,14 @@ def _first(step: Step, box: Box) -> tuple[Block, Block, Block]:
 
 
 def _sized(message: Msg | None, role: str, box: Box) -> tuple[list[Line], ...]:
-    """One line, and the same in large letters where the screen is."""
+    """One line, and the same in large letters where the screen is, of what it names: that there is no place is
+    nothing to walk to."""
     if message is None:
         return ()
     small = _text(message, role, box, 1)
     if box.cells < BIG_CELLS or box.rows < BIG_ROWS or box.voice.plain:
         return (small,)
-    letters = big.letters(box.voice.say(message, 0), box.cells)
+    letters = big.letters(box.voice.say(message, 0), box.cells) if message.args else []
     return (small, [[(row, role)] for row in letters]) if letters else (small,)
 
 
