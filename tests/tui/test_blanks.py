@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -155,3 +156,55 @@ def test_the_title_of_a_long_list_leaves_room_for_which_rows_are_in_sight(title:
     shown = plain(paint(Frame(view, Link("live", 12.0), None, "", "0042", "Anna", 11, language), 20, 16))[0]
     assert shown.endswith("1–5/120")
     assert "…" not in shown
+
+
+FEW = Box(40, 4, Voice())
+
+
+def test_what_is_said_of_a_thing_is_there_while_lines_are_blank() -> None:
+    """On a terminal of eight rows an order that the service does not have was a number with nothing under it."""
+    lines = Line("product", raw("4711")), Line("note", raw("Nobody knows it")), Line("note", raw("Ask again"))
+    assert drawn(page(lines=lines), FEW)[:3] == ["4711", "Nobody knows it", "Ask again"]
+    stocked = Line("product", raw("Tea")), Line("quantity", raw("≈ 3")), Line("note", raw("Asked for"))
+    assert drawn(page(lines=stocked), FEW)[1] == "Asked for"
+
+
+def test_rows_that_the_first_page_has_no_room_for_are_on_the_next() -> None:
+    """What both sides say of a count could not be read before one of five ways out of it was chosen."""
+    ways = tuple(map(raw, ("It is there", "Send again", "Send difference", "By hand", "Count A-03-12")))
+    view = page((raw("was 10"),), (raw("is 14"),), lines=(Line("note", raw("Count A-03-12")),))._replace(choices=ways)
+    pages = ["\n".join(drawn(view._replace(page=at), FEW)) for at in range(3)]
+    assert "Count A-03-12" in pages[0]
+    assert [("was 10" in text, "is 14" in text) for text in pages] == [(False, False), (True, False), (False, True)]
+    assert all(re.search(rf"\b{key}\b", text) for text in pages for key in "12345nb")
+
+
+def test_what_has_to_be_known_before_yes_is_said_on_few_rows() -> None:
+    warning = Line("note", msg("act.warn_finish_short", left=Decimal(15)))
+    lines = Line("product", raw("Hand over 4101")), warning, Line("note", raw("4 of 19 picked"))
+    view = Step("act.sure", raw("Hand over"), raw("Sure?"), lines, choices=(msg("act.yes"), msg("act.no")))
+    view = view._replace(hints=(BACK,))
+    whole = ["Hand over 4101", "15 not picked!", "4 of 19 picked", "1 Yes, do it   2 No, leave it   b Back"]
+    assert drawn(view, FEW) == whole
+    assert drawn(view, FEW._replace(rows=3)) == [*whole[:2], "1 Yes, do it   2 No, leave it"]
+
+
+def test_a_blank_row_has_the_second_of_what_comes() -> None:
+    """A place with two articles showed one of them, under a blank line."""
+    stops = tuple(Stop(place="A-03-12", label=name, quantity=Decimal(2)) for name in ("Cola Zero", "Tea", "Soap"))
+    view = Step("count", raw("Count"), raw("Scan"), (Line("place", raw("A-03-12")),), coming=stops, hints=(BACK,))
+    shown = drawn(view._replace(at_hand=True), FEW)
+    assert [row.split() for row in shown] == [
+        ["A-03-12"],
+        ["Next", "A-03-12", "Cola", "Zero", "2"],
+        ["A-03-12", "Tea", "2"],
+        ["b", "Back"],
+    ]
+    assert shown[1].index("A-03-12") == shown[2].index("A-03-12")
+
+
+@pytest.mark.parametrize(("place", "large"), [(raw("DOCK"), True), (msg("receive.to_stock"), False)])
+def test_what_is_no_place_is_not_drawn_large(place: Msg, large: bool) -> None:
+    """`NO PLACE` stood over a delivery in letters of five lines."""
+    view = Step("receive", raw("Delivery"), raw("Scan"), (Line("place", place),), hints=(BACK,))
+    assert ("██" in "".join(drawn(view, Box(200, 44, Voice())))) is large

@@ -201,3 +201,12 @@ def test_help_where_nothing_is_left_to_pick_does_not_say_that_all_was_picked(lan
     """What was short, or not found at all, ends on the same page."""
     said = Voice(language=language).say(msg("help.pick_done"))
     assert not {"all", "alles", "tout"} & {*said.casefold().split(".")[0].split()}
+
+
+def test_of_two_that_may_be_cut_the_longer_one_is() -> None:
+    counted = msg("doubts.what_count", source="A-03-12", quantity=3, label="Cola Zero 33 cl can, tray of 24")
+    assert Voice().short(counted, 40) == "Count A-03-12: 3 × Cola Zero 33 cl…of 24"
+    names = msg("count.other_product", label="Orange lemonade 1.5 l", mine="Cola Zero 33 cl can")
+    shown = Voice().short(names, 36)
+    assert width(shown) <= 36
+    assert all(width(name) >= 10 for name in shown.split(" is not "))

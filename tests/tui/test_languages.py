@@ -34,7 +34,7 @@ ALIKE = {
     "nl": """
         live start d order orders Order Orders Log Scanner scan Scan Pool Pools pool Begin Barcodes Rest Hand in hand
         open Open was is Later Container Containers extra Filter Organis Printers Contact Manager Server Min Max Top
-        stop stops In Week Set Sets set Per Factor Details Web Volume Variant Label Labels
+        stop stops In Terminal Terminals Week Set Sets set Per Factor Details Web Volume Variant Label Labels
     """,
     "de": """
         Pool Pools Scanner Scan Diff Barcodes Rest Terminal Text Hand extra Filter Log Ref Organis
@@ -227,3 +227,60 @@ def test_a_frame_is_drawn_in_its_language() -> None:
     sample: Sample = SAMPLES[0]
     painted = paint(sample.build("")._replace(language="de"), 40, 20)
     assert "Anmelden" in "".join(text for line in painted.lines for text, _ in line)
+
+
+ONE = [
+    ("de", "short.opened", {"rest": Decimal(1), "label": "Cola"}, "1 fehlt: Cola"),
+    ("de", "short.missing", {"rest": Decimal(1), "of": Decimal(3)}, "Fehlt: 1 von 3"),
+    ("de", "pick.all_but", {"count": 1, "order": "7"}, "Fertig, 1 fehlt"),
+    ("de", "pick.all_but", {"count": 3, "order": "7"}, "Fertig, 3 fehlen"),
+    ("de", "receive.differ_short", {"short": 1}, "1 fehlt"),
+    ("de", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: schon 1 von 1 gepickt. Zurücklegen."),
+    ("en", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: 1 of 1 already picked. Put it back."),
+    ("nl", "pick.full", {"label": "Cola", "of": Decimal(1)}, "Cola: al 1 van 1 gepickt. Leg het terug."),
+    ("en", "move.way_from", {"place": "A-1", "quantity": Decimal(1)}, "From A-1, where 1 lies"),
+    ("nl", "pick.leave_round", {"count": 1}, "Ronde verlaten? 1 order is dan opnieuw te verzamelen."),
+    ("fr", "count.note_left", {"count": 1}, "1 laissé."),
+    ("fr", "stores.unsent", {"count": 1}, "1 non envoyé"),
+]
+
+
+@pytest.mark.parametrize(("language", "id_", "args", "text"), ONE)
+def test_one_is_said_as_one(language: str, id_: str, args: dict[str, str | int | Decimal], text: str) -> None:
+    said = [Voice(language=language).say(msg(id_, **args), level) for level in range(9)]
+    assert text in said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_line_that_is_closed_short_says_what_was_taken_and_not_that_this_is_missing(language: str) -> None:
+    """`Fehlt: 2 von 3` said that two are missing, where it was one."""
+    taken: dict[str, str | int | Decimal] = {"done": Decimal(2), "of": Decimal(3), "label": "Cola"}
+    missing = {"en": "hort", "nl": "ekort", "de": "ehl", "fr": "anqu"}[language]
+    assert missing not in " ".join(sentences("pick.short", language))
+    for level in range(3):
+        assert {"2", "3"} <= {*Voice(language=language).say(msg("pick.short", **taken), level)}
+
+
+OTHERWISE = {
+    "de": ("kommission", "umkreis", "umgeräumt", "zeile {line}", "auftragszeile", "belege"),
+    "fr": (
+        "dépôt)",
+        "alentour",
+        "code- ",
+        "enter",
+        "précisez",
+        "scannez",
+        "produit",
+        "le service",
+        "ce terminal",
+        "{left} non remis",
+    ),
+    "nl": ("rondom", "de boeken", "beeld?", "dit beeld", "ophaal", "product ", "service", "uw ", "verstuur", "rolcont"),
+}
+"""What another word is said for everywhere else, or a word of another language."""
+
+
+@languages
+def test_one_thing_has_one_word(language: str) -> None:
+    said = "\n".join(sentence for entry in own(language).values() for sentence in entry).casefold()
+    assert [word for word in OTHERWISE[language] if re.search(rf"\b{re.escape(word)}", said)] == []

@@ -13,9 +13,10 @@ from aisle.jobs.desk.act_state import Acting
 from aisle.jobs.desk.orders_rows import listed
 from aisle.jobs.desk.orders_view import table
 from aisle.jobs.house.home import HomeJob
-from aisle.jobs.house.home_state import MORE, Home
+from aisle.jobs.house.home_state import MORE, Home, Listed
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Verdict, msg
 from aisle.scan.meaning import Back, Choice, Command, Echo, Said, Text
+from aisle.tui.catalogue import Voice
 
 CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
 ROW = {"order_number": "4101", "is_claimed": False}
@@ -150,3 +151,19 @@ def test_how_far_an_order_is_has_no_sum_of_kilos_and_pieces(
     acting = Acting(orders=("4101", "4102"))
     acting = ActJob().step(acting, Rows("look", (row, {**row, "order_number": "4102"}), 2), CONTEXT).state
     assert (acting.picked, acting.of) == (told[0] * 2, told[1] * 2)
+
+
+def test_an_order_that_somebody_has_says_as_well_when_it_is_due() -> None:
+    due = msg("moment", at="2026-11-20T13:30:00")
+    row = Listed("4101", "J. Jansen", due, 1, Decimal(2), Decimal(0))
+    ways = {
+        "Ben has it · 20 Nov 13:30": row._replace(taken=True, by="Ben"),
+        "Ben left it 9:41 · 20 Nov 13:30": row._replace(by="Ben", left=msg("clock", at="2026-11-20T09:41:00")),
+        "first · 20 Nov 13:30": row._replace(urgent=True),
+        "Somebody has it": row._replace(taken=True, due=msg("moment", at="")),
+        "first": row._replace(urgent=True, due=msg("moment", at="")),
+    }
+    view = HomeJob().view(Home(rows=tuple(ways.values())))
+    assert isinstance(view, ListWindow)
+    said = [Voice().say(each.cells[1]) for each in view.rows]
+    assert [text.replace("20 Nov 9:41", "9:41") for text in said] == list(ways)

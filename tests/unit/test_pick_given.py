@@ -291,7 +291,7 @@ def test_who_has_the_goods_is_told_where_another_says_that_they_lie() -> None:
     assert hand.feed(laid(0)) == ""
     assert hand.feed(laid(3, picked=5)) == "", "the other has put down what was in his own hand"
     assert hand.feed(laid(5, picked=5)) == "pick.back_laid"
-    assert "2 in your hand of order 1042 were put down at PU-01" in hand.told
+    assert "Somebody else booked 2 of order 1042 at PU-01" in hand.told
     assert hand.choices() == ["pick.way_is_laid"]
     assert [each.text.id for each in hand.view.lines][-1] == "pick.note_back_laid"
     assert hand.feed(laid(5, picked=5)) == ""

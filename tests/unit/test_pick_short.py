@@ -67,7 +67,7 @@ def test_closed_short_is_written_for_each_order_and_undo_opens_it_again() -> Non
     hand.scan("P1", "4")
     answer = {"kind": "short", "code": "2", "words": "Not found", "empty": True}
     assert hand.feed(Closed("short", answer)) == "pick.short"
-    assert hand.told == "Short: 4 of 8 · Product P1"
+    assert hand.told == "Closed with 4 of 8 · Product P1"
     bodies = hand.updates[-2:]
     lines = [each for body in bodies for each in body["order_lines"]]
     assert [(each["picked_quantity"], each["is_picked"]) for each in lines] == [(1, True), (0, True)]

@@ -90,17 +90,32 @@ class Voice(NamedTuple):
 
     def _fill(self, pieces: Iterable[Piece], args: Mapping[str, Value], level: int, cut: int) -> str:
         out: list[str] = []
+        given: list[int] = []
         for piece in pieces:
             if piece.text:
                 out.append(piece.text)
             if piece.name:
-                shown = self._value(args.get(piece.name, "?"), piece.spec, level)
-                cuts = piece.spec == "~" or (piece.spec == "~~" and not isinstance(args.get(piece.name), Msg))
-                if cuts and cut and (room := width(shown)) > LEAST:
-                    shown = fit_middle(shown, max(LEAST, room - cut), mark=self.mark)
-                    cut -= room - width(shown)
-                out.append(shown)
+                value = args.get(piece.name, "?")
+                if cut and (piece.spec == "~" or (piece.spec == "~~" and not isinstance(value, Msg))):
+                    given.append(len(out))
+                out.append(self._value(value, piece.spec, level))
+        if given:
+            self._cut(out, given, cut)
         return "".join(out).rstrip()
+
+    def _cut(self, texts: list[str], given: Iterable[int], cut: int) -> None:
+        """Cuts those of the texts that may be: the longest first, so that a number stays whole beside a long name."""
+        cells = {at: width(texts[at]) for at in given}
+        room, most = LEAST, max(cells.values())
+        while room < most:
+            middle = (room + most + 1) // 2
+            if sum(max(0, each - middle) for each in cells.values()) >= cut:
+                room = middle
+            else:
+                most = middle - 1
+        for at, each in cells.items():
+            if each > room:
+                texts[at] = fit_middle(texts[at], room, mark=self.mark)
 
     def fitting(self, message: Msg, fits: Callable[[str], int]) -> str:
         """The longest length that fits: `fits` tells how many cells are too many (0 or less: none).

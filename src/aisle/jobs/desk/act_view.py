@@ -112,7 +112,7 @@ def _lines(state: Acting) -> tuple[Line, ...]:
     if state.page == "sure":
         why = next((deed.words or deed.code for _, deed in state.plan), "") if state.kind in REASONED else ""
         about += [Line("note", msg("act.because", why=why))] if why else []
-        about.append(Line("note", _warning(state)))
+        about.insert(1, Line("note", _warning(state)))
     return tuple(about)
 
 

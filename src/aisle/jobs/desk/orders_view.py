@@ -33,9 +33,9 @@ OPTION = {
     ("state", "to_pick"): "orders.state_to_pick",
     ("state", "open"): "orders.status_open",
     ("state", "partial"): "orders.status_partial",
-    ("state", "picked"): "orders.status_picked",
-    ("state", "rejected"): "orders.status_rejected",
-    ("state", "finished"): "orders.status_finished",
+    ("state", "picked"): "orders.state_picked",
+    ("state", "rejected"): "orders.state_rejected",
+    ("state", "finished"): "orders.state_finished",
     ("state", "all"): "orders.any",
     ("due", "any"): "orders.any",
     ("due", "late"): "orders.due_late",
@@ -58,10 +58,10 @@ VIEWS = {
     "late": "orders.due_late",
     "at_work": "orders.claim_claimed",
     "oldest": "orders.view_oldest",
-    "picked": "orders.status_picked",
+    "picked": "orders.state_picked",
     "short": "orders.shorts_short",
-    "rejected": "orders.status_rejected",
-    "finished": "orders.status_finished",
+    "rejected": "orders.state_rejected",
+    "finished": "orders.state_finished",
 }
 
 
@@ -236,5 +236,5 @@ def claim(order: Listed) -> Msg:
     if not order.claimed:
         return raw("")
     if order.left:
-        return msg("home.left_by", who=order.by, at=order.left)
+        return msg("home.left_by", who=order.by, at=order.left, due=raw(""))
     return raw(order.by) if order.by else msg("orders.somebody")

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from aisle.jobs import window
 from aisle.jobs.house.home_state import PAGES, Home, Listed
-from aisle.jobs.view import BACK, Hint, ListWindow, Row, msg, raw
+from aisle.jobs.view import BACK, Hint, ListWindow, Msg, Row, msg, raw
 
 
 def view(state: Home) -> ListWindow:
@@ -40,14 +40,19 @@ def _hints(state: Home) -> tuple[Hint, ...]:
 def _row(listed: Listed) -> Row:
     share = listed.picked / listed.of if listed.of > 0 else Decimal(0)
     progress = msg("progress.of", done=listed.picked, total=listed.of)
-    when = msg("home.urgent", due=listed.due) if listed.urgent else listed.due
-    if listed.given:
-        when = msg("home.yours", who=listed.given)
-    if listed.lying:
-        when = msg("home.lying", count=listed.lying)
-    if listed.taken:
-        when = msg("home.taken_by", who=listed.by) if listed.by else msg("home.taken")
-    if listed.left:
-        when = msg("home.left_by", who=listed.by, at=listed.left)
-    cells = (raw(listed.number), when, raw(listed.who), progress)
+    cells = (raw(listed.number), _when(listed), raw(listed.who), progress)
     return Row(listed.number, cells, min(Decimal(1), share))
+
+
+def _when(listed: Listed) -> Msg:
+    """When an order is due, or what matters more before it is picked: where there is room, both."""
+    due = msg("home.due_too", due=listed.due) if dict(listed.due.args).get("at") else raw("")
+    if listed.left:
+        return msg("home.left_by", who=listed.by, at=listed.left, due=due)
+    if listed.taken:
+        return msg("home.taken_by", who=listed.by, due=due) if listed.by else msg("home.taken", due=due)
+    if listed.lying:
+        return msg("home.lying", count=listed.lying, due=due)
+    if listed.given:
+        return msg("home.yours", who=listed.given, due=due)
+    return msg("home.urgent", due=due) if listed.urgent else listed.due

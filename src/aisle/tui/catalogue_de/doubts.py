@@ -24,7 +24,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.what_move": ("{quantity} {label:~}", "{quantity} × {label:~}: {source:~} nach {target:~}"),
     "doubts.what_count": ("{source:~} {quantity} {label:~}", "Zählung {source:~}: {quantity} × {label:~}"),
     "doubts.what_change": ("{quantity} {label:~}", "{quantity} × {label:~} an {source:~}"),
-    "doubts.what_pick": ("{order:~}", "Auftrag {order:~}"),
+    "doubts.what_pick": ("{order:~}", "Auftrag {order}"),
     "doubts.what_more": ("{what} +{count}", "{what}, und {count} mehr"),
     "doubts.no_place": ("?", "ohne Platz"),
     "doubts.unknown": ("Unbekannt: {text:~}", "Nichts heißt hier {text:~}"),

@@ -64,9 +64,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.range": ("{first}–{last}/{total}", "{first}–{last} von {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} von {total}+"),
     # Heads, facts and hints
-    "home.taken": ("Belegt", "In Arbeit"),
-    "home.taken_by": ("{who:~}", "bei {who:~}"),
-    "home.left_by": ("{who:~}", "{who:~} ist weg", "{who:~} ist weg seit {at}"),
+    "home.taken": ("Belegt", "In Arbeit", "In Arbeit", "In Arbeit {due}"),
+    "home.taken_by": ("{who:~}", "bei {who:~}", "bei {who:~}", "bei {who:~} {due}"),
+    "home.left_by": ("{who:~}", "{who:~} ist weg", "{who:~} ist weg seit {at}", "{who:~} ist weg seit {at} {due}"),
+    "home.due_too": "· {due}",
     "head.order": "Auftrag",
     "head.pickup": ("Zum", "Abholung"),
     "head.customer": "Kunde",
@@ -161,15 +162,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.found": ("{count:Auftrag|Aufträge}", "{count:Auftrag|Aufträge} zu „{text:~}“"),
     "home.found_one": (
         "{order}: 1 holt ihn",
-        "Nur {order}: 1 kommissioniert ihn",
-        "„{text:~}“ steht nur in Auftrag {order}: 1 kommissioniert ihn",
+        "Nur {order}: 1 pickt ihn",
+        "„{text:~}“ steht nur in Auftrag {order}: 1 pickt ihn",
     ),
     "home.found_more": (
         "{count:Auftrag|Aufträge} oder mehr",
         "{count:Auftrag|Aufträge} oder mehr zu „{text:~}“; bitte mehr tippen",
     ),
     # The session's own answers
-    "session.dropped": ("Egal", "Nichts geändert"),
+    "session.dropped": ("Abgebrochen", "Nichts geändert"),
     "session.either": ("Was davon?", "{way1:~} oder {way2:~}?"),
     "session.either_of": ("Was davon?", "{count} Artikel haben diesen Code. Welcher?"),
     "session.choose": ("Nummer wählen", "Nummer dessen eingeben, was gemeint ist"),
@@ -210,7 +211,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{said}",
         "{said} „{text:~}“ war vorher getippt: nicht genommen",
     ),
-    "session.typed_cleared": ("Ungültig: {text}", "„{text:~}“ war vor dieser Seite getippt: nicht genommen"),
+    "session.typed_cleared": ("Verfallen: {text}", "„{text:~}“ war vor dieser Seite getippt: nicht genommen"),
     "session.unknown_yet": (
         "Noch unbekannt",
         "{text:~} ist noch unbekannt: Filiale wird noch geladen",
@@ -223,7 +224,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.why_full": (
         "Disk voll!",
-        "Disk voll, Platz machen",
+        "Disk voll, Platz machen.",
         "Die Festplatte ist voll: Platz schaffen.",
         "Die Festplatte ist voll: Platz schaffen. Was als erledigt gezeigt wurde, ist sicher.",
     ),
@@ -261,7 +262,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Neu starten!",
         "Neueres aisle ist da.",
         "Hier lief ein neueres aisle: das starten.",
-        "Auf diesem Gerät lief ein neueres aisle: das starten. Nichts ist verloren.",
+        "Auf diesem Rechner lief ein neueres aisle: das starten. Nichts ist verloren.",
     ),
     "session.why_gone": (
         "Hilfe!",
@@ -285,7 +286,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Hilfe!",
         "Dateien defekt.",
         "Die Dateien hier gehen nicht: aisle doctor starten.",
-        "Die Dateien dieses Geräts sind nicht brauchbar. aisle doctor starten, der sagt warum.",
+        "Die Dateien dieses Rechners sind nicht brauchbar. aisle doctor starten, der sagt warum.",
     ),
     "session.why_settings": (
         "Hilfe!",

@@ -29,7 +29,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Schritt."
     ),
     "help.pin": (
-        "Was nur die Leitung tut, braucht die eigene PIN: einmal, dann eine Weile nicht. Taste für Taste tippen; ein "
+        "Was nur die Leitung darf, braucht die eigene PIN: einmal, dann eine Weile nicht. Taste für Taste tippen; ein "
         "Scan ist keine. Ohne Dienst wird es notiert und wartet. {b} lässt es ungetan."
     ),
     "help.home": (
@@ -82,7 +82,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Scannen, was von hier genommen wird; jeder Scan ist eines mehr, eine Zahl setzt die Menge. Dann den "
         "Zielplatz scannen."
     ),
-    "help.move_load": "Den Wagen laden: Platz und Artikel scannen, so viele wie nötig. {d} beginnt das Einräumen.",
+    "help.move_load": "Den Wagen laden: Platz und Artikel scannen, so viele wie nötig. {d} beginnt das Einlagern.",
     "help.move_put": "Zum Platz bringen und ihn scannen; ein Artikel davor sagt, was hier abgelegt wird.",
     "help.move_ask": "Vor dem Umlagern fehlt noch eine Angabe. Eine Nummer wählen; {b} verwirft die Frage.",
     "help.count_start": (
@@ -147,13 +147,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.receive_goods": (
         "Scannen, was aus der Lieferung kommt; jeder Scan ist eines mehr, eine Zahl setzt die Menge. Einen Platz "
-        "scannen, um es dort einzuräumen, oder den nächsten Artikel."
+        "scannen, um es dort einzulagern, oder den nächsten Artikel."
     ),
     "help.receive_check": (
         "Was kam und was abweicht. Die Differenzen ansehen, dann nach Nummer wählen: weiter, abschließen, oder später."
     ),
     "help.deliveries": (
-        "Lieferungen, die erwartet werden oder da sind, und ihre Belege. Ein Scan oder eine Nummer öffnet eine; "
+        "Lieferungen, die erwartet werden oder da sind, und ihre Eingänge. Ein Scan oder eine Nummer öffnet eine; "
         "{v} wechselt die Liste."
     ),
     "help.logs": (

@@ -52,7 +52,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "logs.at_time": "{at:time}",
     "logs.at": "{at:day} {at:time}",
     "logs.kind_count": ("Zählung", "Gezählt"),
-    "logs.kind_change": ("anders", "Geändert"),
+    "logs.kind_change": ("geändert", "Geändert"),
     "logs.kind_receipt": ("kam", "Lieferung"),
     "logs.kind_movement": ("bewegt", "Umgelagert"),
     "logs.kind_pick": ("gepickt", "Gepickt"),

@@ -10,7 +10,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.all_here": ("Alle", "Alles davon"),
     "hint.cart": "Wagen",
     "hint.count_this": ("Zählen", "Dies zählen"),
-    "hint.move_this": ("Weg", "Umlagern"),
+    "hint.move_this": "Umlagern",
     "hint.unload": ("Ablegen", "Jetzt einlagern"),
     "hint.everything": ("Ganz", "Der ganze Platz"),
     "move.title": "Umlagern",
@@ -70,7 +70,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.leave_them": ("Zurücklegen", "Zurücklegen, nichts umlagern"),
     "move.go_on": "Weiter",
     "move.also_at": ("{place}", "{place} (≈ {quantity})"),
-    "move.way_from": ("{place} ({quantity})", "Von {place}, wo {quantity} liegen"),
+    "move.way_from": ("{place} ({quantity})", "Von {place}, wo {quantity:liegt|liegen}"),
     "move.way_nowhere": ("Ohne Platz", "Es liegt an keinem Platz"),
     "move.way_fit": ("Nimm {quantity}", "Die {quantity} laut Buch umlagern"),
     "move.way_over": ("Doch {quantity}", "Trotzdem {quantity} umlagern"),
@@ -230,6 +230,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.partly_late": (
         "Nur noch {left}",
         "Nur noch {left} von {quantity} an {place:~}",
-        "Von {quantity} {label:~} liegen nur noch {left} an {place}.",
+        "Von {quantity} {label:~} {left:ist|sind} noch an {place}.",
     ),
 }

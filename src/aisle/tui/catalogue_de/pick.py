@@ -33,7 +33,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.comment": "{tote}: {text:~}",
     "pick.measure": ("{done} von {of}", "{done} von {of} {unit}"),
     "pick.prompt_wait": ("Warten", "Auf die Positionen warten"),
-    "pick.note_wait_round": ("{count} kommen noch…", "Positionen von {count:Auftrag|Aufträgen} werden geholt."),
+    "pick.note_wait_round": ("{count:kommt|kommen} noch…", "Positionen von {count:Auftrag|Aufträgen} werden geholt."),
     "pick.note_answer": ("Erst wählen.", "Bis zur Auswahl wird nichts geöffnet."),
     "pick.answer_first": ("Erst wählen", "Erst eine Nummer wählen, dann weiter scannen"),
     "pick.note_wait": ("Wird geholt…", "Die Positionen dieses Auftrags werden geholt."),
@@ -63,7 +63,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} zurücklegen",
         "Auftrag ist abgelehnt: {count} dorthin zurück, wo es war.",
     ),
-    "pick.note_back_finished": ("{count} in der Hand", "Der Auftrag ist zu, und {count} davon sind noch in der Hand."),
+    "pick.note_back_finished": (
+        "{count} in der Hand",
+        "Der Auftrag ist zu, und {count:davon ist|davon sind} noch in der Hand.",
+    ),
     "pick.note_back_claimed": (
         "{count} in der Hand",
         "{count} dem geben, der jetzt pickt, zurücklegen, oder den Abholplatz scannen, an dem du es ablegst.",
@@ -115,7 +118,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.already": ("Alles gepickt", "Auftrag {order} ist schon gepickt"),
     "pick.changed": ("Geändert", "Auftrag {order} wurde anderswo geändert"),
-    "pick.dropped": ("Egal", "Nichts geändert"),
+    "pick.dropped": ("Abgebrochen", "Nichts geändert"),
     "pick.not_counted": ("Fehlt, nicht gezählt", "Die Fehlmenge bleibt; nichts gezählt"),
     "pick.left": (
         "{order}: später",
@@ -142,7 +145,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nicht im Auftrag: {label:~}",
         "Nicht auf der Liste von Auftrag {order}: {label:~} ({code}).",
     ),
-    "pick.full": ("Hat schon {of}", "Alle {of} da: {label:~}", "Alle {of} von {label:~} sind gepickt. Zurücklegen."),
+    "pick.full": (
+        "Hat schon {of}",
+        "Schon {of} von {of}: {label:~}",
+        "{label:~}: schon {of} von {of} gepickt. Zurücklegen.",
+    ),
     "pick.whole": ("Nur ganze Stücke", "{quantity} von {label:~}: nur ganze Stücke lassen sich picken"),
     "pick.over": (
         "{quantity} ist zu viel",
@@ -161,7 +168,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.moved": (
         "{quantity} abgestellt",
-        "{quantity} von {label:~} stehen schon; weniger geht nicht",
+        "Schon abgestellt: {quantity} von {label:~}; weniger geht nicht",
     ),
     "pick.fewer": (
         "Nur {quantity} gesamt?",
@@ -171,7 +178,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.taken": ("{done} von {of}", "{done} von {of} · {label:~}"),
     "pick.all_taken": ("Komplett", "Auftrag {order}: alles gepickt"),
     "pick.all_but": (
-        "Fertig, {count} fehlt",
+        "Fertig, {count:fehlt|fehlen}",
         "Auftrag {order}: fertig, {count:Position|Positionen} mit Fehlmenge",
     ),
     "pick.no_quantity": (
@@ -223,7 +230,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{what}. Alle {count:Auftrag|Aufträge} gepickt.",
     ),
     "pick.round_all_but": (
-        "Fertig, {lacking} fehlt",
+        "Fertig, {lacking:fehlt|fehlen}",
         "{count:Auftrag|Aufträge} fertig, {lacking:Position fehlt|Positionen fehlen}",
         "{what}. {count:Auftrag|Aufträge} fertig, {lacking:Position fehlt|Positionen fehlen}.",
     ),
@@ -234,7 +241,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.taken_totes": ("{totes}", "{quantity} → {totes}", "{quantity} → {totes} · {label:~}"),
     "pick.set_totes": ("{done}: {totes}", "{done} von {of}: {totes}", "{done} von {of}: {totes} · {label:~}"),
-    "pick.tote_full": ("{tote} ist voll", "{what}, {tote} vollständig", "{what}. {tote} ist vollständig."),
+    "pick.tote_full": ("{tote} komplett", "{what}, {tote} komplett", "{what}. {tote} ist komplett."),
     "pick.for_tote": ("{tote}: {what}",),
     "pick.joined": (
         "{tote}: {count} mehr",
@@ -374,7 +381,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Zu mit {done} von {of}",
         "{label:~} wurde mit {done} von {of} geschlossen",
     ),
-    "pick.short": ("Fehlt: {done}/{of}", "Fehlt: {done} von {of}", "Fehlt: {done} von {of} · {label:~}"),
+    "pick.short": ("Zu: {done}/{of}", "Zu mit {done} von {of}", "Zu mit {done} von {of} · {label:~}"),
     "pick.elsewhere": ("Jetzt an {place}", "Der Rest an {place}", "Der Rest von {label:~} liegt an {place}"),
     "pick.comes": (
         "{place} kommt noch",

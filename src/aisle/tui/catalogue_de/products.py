@@ -32,7 +32,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.is_set": "Set",
     "products.not_here": "nicht hier",
     "products.stock_only": ("Nur im Bestand", "Nicht im Katalog, aber in der Bestandsliste"),
-    "products.way_lookup": ("Suchen", "Bestand, und Filialen im Umkreis"),
+    "products.way_lookup": ("Suchen", "Bestand, und Filialen in der Nähe"),
     "products.way_store": ("In dieser Filiale", "Wie diese Filiale ihn führt"),
     "products.way_kin": ("Varianten", "Teile und Varianten ({count})"),
     "products.title_kin": ("Zu {product}", "Teile und Varianten von {product}"),

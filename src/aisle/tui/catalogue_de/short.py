@@ -10,8 +10,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.prompt_asked": ("Nummer, oder Scan", "Nummer wählen, oder weiter scannen"),
     "short.prompt_which": ("Welcher Auftrag?", "Welcher Auftrag? Seine Nummer wählen"),
     "short.prompt_why": ("Grund? Nummer", "Grund? Nummer wählen, dann ist er abgelehnt"),
-    "short.missing": ("{rest} fehlen", "{rest} von {of} fehlen"),
-    "short.missing_measure": ("{rest} fehlen", "{rest} von {of} {unit} fehlen"),
+    "short.missing": ("{rest:fehlt|fehlen}", "Fehlt: {rest} von {of}"),
+    "short.missing_measure": ("{rest:fehlt|fehlen}", "Fehlt: {rest} von {of} {unit}"),
     "short.both": "{one} · {other}",
     "short.around": ("≈ {quantity} nah", "Filialen in der Nähe ≈ {quantity}"),
     "short.coming_on": (
@@ -20,7 +20,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "nächste Lieferung: {quantity} mit {order}, {day}",
     ),
     "short.coming": ("{at:day}", "nächste Lieferung {at:day} {at:time}"),
-    "short.kept_here": ("Grund bleibt hier", "Der Dienst kennt keinen Grund je Position: er bleibt auf diesem Gerät."),
+    "short.kept_here": (
+        "Grund bleibt hier",
+        "Der Dienst kennt keinen Grund je Position: er bleibt auf diesem Rechner.",
+    ),
     "short.ways": ("Auswege", "Anderswo, oder ein Grund"),
     "short.way_place": ("{place}", "An {place} nehmen"),
     "short.none": ("leer", "nichts mehr"),
@@ -39,7 +42,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.orders": ("Aufträge", "Aufträge an diesem Platz"),
     "short.reasons": "Gründe",
     "short.tote": ("{tote}: {order}", "{tote}: Auftrag {order}"),
-    "short.opened": ("{rest} fehlen", "{rest} fehlen: {label:~}"),
+    "short.opened": ("{rest:fehlt|fehlen}", "{rest:fehlt|fehlen}: {label:~}"),
     "short.which": ("Welcher Auftrag?", "Welcher Auftrag wird abgelehnt?"),
     "short.why": ("Warum ablehnen?", "Warum wird Auftrag {order} abgelehnt?"),
     "short.unknown": (
@@ -69,16 +72,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Niemand weiß von {label:~} an {place}. Liegt es dort?",
     ),
     "short.elsewhere": ("Zu {place}", "Den Rest an {place} nehmen", "Den Rest an {place} nehmen: {label:~}"),
-    "short.closed": ("{rest} fehlen", "{rest} fehlen: {words:~}"),
+    "short.closed": ("{rest:fehlt|fehlen}", "{rest:fehlt|fehlen}: {words:~}"),
     "short.closed_here": (
-        "{rest} fehlen",
-        "{rest} fehlen: {words:~}",
-        "{rest} fehlen: {words:~}. Der Grund bleibt auf diesem Gerät.",
+        "{rest:fehlt|fehlen}",
+        "{rest:fehlt|fehlen}: {words:~}",
+        "{rest:fehlt|fehlen}: {words:~}. Der Grund bleibt auf diesem Rechner.",
     ),
     "short.rejected": (
         "{order} abgelehnt",
         "Auftrag {order} ist abgelehnt",
         "Auftrag {order} ist abgelehnt: {words:~}",
     ),
-    "short.left": ("Egal", "Nichts geändert; es fehlt noch"),
+    "short.left": ("Abgebrochen", "Nichts geändert; es fehlt noch"),
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "hint.figures": ("Grafik", "Zahlen als Bild"),
     "hint.settle": ("Klären", "Dies klären"),
-    "hint.store_product": ("Soll", "Preis", "Bestände, Preise"),
+    "hint.store_product": ("Preis", "Min/Max", "Min/Max, Preise"),
     "chart.part": ("{label}", "{label}, {first} bis {last}"),
-    "doubts.what_setting": ("{label:~}", "Bestände und Preise von {label:~}"),
+    "doubts.what_setting": ("{label:~}", "Min/Max und Preise von {label:~}"),
     "doubts.way_setting": ("Artikel", "Zum Artikel"),
     "store_product.hidden": ("Evtl. unsichtbar", "Dieser Dienst zeigt es vielleicht nicht wieder."),
     "store_product.title": ("{number}", "Artikel {number} in dieser Filiale"),
@@ -104,7 +104,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.dearer": (
         "{discount} > {price}",
         "{discount} über {price}?",
-        "Der Aktionspreis {discount} läge über dem Preis {price}: ist das gemeint?",
+        "Der Rabattpreis {discount} läge über dem Preis {price}: ist das gemeint?",
     ),
     "store_product.history": ("Bisher", "Bisher verkauft"),
     "store_product.average": ("Schnitt", "Durchschnitt"),

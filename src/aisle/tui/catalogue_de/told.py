@@ -6,8 +6,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.order_rejected": ("{order:~} ist abgelehnt", "Jemand anders hat Auftrag {order:~} abgelehnt"),
     "told.order_finished": ("{order:~} ist fertig", "Jemand anders hat Auftrag {order:~} abgeschlossen"),
     "told.line_changed": (
-        "Zeile {line} ist nun {now:~}",
-        "Zeile {line} von Auftrag {order:~} ist nun {now:~}, nicht {ours:~}",
+        "Position {line}: nun {now:~}",
+        "Position {line} von Auftrag {order:~} ist nun {now:~}, nicht {ours:~}",
     ),
     "told.setting_changed": (
         "{field:~} ist nun {now:~}",
@@ -15,19 +15,19 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "told.too_many": (
         "{left} zurücklegen",
-        "Zeile {line} steht bei {picked} von {of}; {left} zu viel in der Hand: zurücklegen",
+        "Position {line} steht bei {picked} von {of}; {left} zu viel in der Hand: zurücklegen",
     ),
     "told.too_many_by": (
         "{left} zurücklegen",
-        "Zeile {line} steht bei {picked} von {of} ({who:~}); {left} zu viel in der Hand: zurücklegen",
+        "Position {line} steht bei {picked} von {of} ({who:~}); {left} zu viel in der Hand: zurücklegen",
     ),
     "told.not_back": (
         "{left} nicht zurück",
-        "Zeile {line} steht bei {picked} von {of}, {moved} an einem Platz; {left} davon liegt nicht zurück",
+        "Position {line} steht bei {picked} von {of}, {moved} an einem Platz; {left} davon nicht zurückgelegt",
     ),
     "told.not_back_by": (
         "{left} nicht zurück",
-        "Zeile {line} steht bei {picked} von {of} ({who:~}), {moved} am Platz; {left} davon liegt nicht zurück",
+        "Position {line} steht bei {picked} von {of} ({who:~}), {moved} am Platz; {left} davon nicht zurückgelegt",
     ),
     "told.courier_ended": ("Zu früh beendet", "Das Programm, das sendet, endete vor der Antwort"),
     "told.tried": ("{count} Versuche", "{count} Versuche, keiner sicher: {why:~}"),
@@ -48,8 +48,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.unreadable": ("Antwort unlesbar", "Die Antwort des Dienstes ist nicht zu lesen"),
     "told.no_token": ("Token fehlt", "Der Token für den Dienst ist nicht brauchbar: aisle doctor starten"),
     "told.unfit": ("Nicht sendbar", "So lässt es sich dem Dienst nicht senden: aisle doctor starten"),
-    "told.denied": ("Nicht zu sehen", "Der Dienst bestätigte es und zeigt es nicht"),
-    "told.denied_often": ("Nicht zu sehen", "Der Dienst bestätigte es {count}-mal und zeigt es nicht"),
+    "told.denied": ("Nicht zu sehen", "Der Dienst bestätigte es, zeigt es aber nicht"),
+    "told.denied_often": ("Nicht zu sehen", "Der Dienst bestätigte es {count}-mal, zeigt es aber nicht"),
     "told.absent": ("Geht nochmal", "Gesucht und nicht da: es wird nochmal gesendet"),
     "told.partly": ("Der Rest geht noch", "Gesucht und teils da: der Rest wird nochmal gesendet"),
     "told.wordless": ("Kam es an?", "Der Dienst antwortete ohne ein Wort und zeigt es nicht"),

@@ -21,8 +21,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} Aufträge dazu",
         "{count} Aufträge kommen von {who:~}; zuerst zu picken",
     ),
-    "home.yours": ("dazu", "von {who:~}", "dazu, von {who:~}"),
-    "home.urgent": ("zuerst", "zuerst, {due}"),
+    "home.yours": ("dazu", "von {who:~}", "dazu, von {who:~}", "dazu, von {who:~} {due}"),
+    "home.urgent": ("zuerst", "zuerst {due}"),
     "walk.given": (
         "{count} von {who:~}",
         "{order} kommt von {who:~}",
@@ -74,7 +74,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.is_picked": ("Schon gepickt", "Auftrag {order} ist schon gepickt"),
     "deed.already_urgent": ("Schon vorn", "Auftrag {order} geht schon vor"),
     "deed.not_urgent": ("Nicht vorn", "Auftrag {order} ging nicht vor"),
-    "deed.in_no_walk": ("In keiner Runde", "Auftrag {order} ist hier in keiner Runde; für jemanden nehmen"),
+    "deed.in_no_walk": ("In keiner Runde", "Auftrag {order} ist hier in keiner Runde; jemandem zuweisen"),
     "deed.walks_already": ("{name:~} hat ihn", "{name:~} hat Auftrag {order} schon"),
     "order.past_at": ("{what}, {place:~}",),
     "count.to_recounts": ("{count} verlangt", "{count:Nachzählung|Nachzählungen} verlangt"),
@@ -106,8 +106,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.put_refused": (
         "Nicht: {place:~}",
-        "Nicht auf {place:~}",
-        "Nicht gebucht auf {place:~}, {order} ist wieder in der Hand: {why:~}",
+        "Nicht an {place:~}",
+        "Nicht gebucht an {place:~}, {order} ist wieder in der Hand: {why:~}",
     ),
     "pick.open_again": (
         "{order} ist offen",
@@ -159,7 +159,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_others": ("{count} anderswo", "In der Hand von jemand anderem: {count}."),
     "pick.ahead_hand": ("In der Hand", "In deiner Hand"),
     "pick.order_passed_on": ("Bei anderen", "Jemand anders pickt diesen Auftrag"),
-    "home.lying": ("{count} in Hand", "{count} in Hand, ablegen"),
+    "home.lying": (
+        "{count} in Hand",
+        "{count} in Hand, ablegen",
+        "{count} in Hand, ablegen",
+        "{count} in Hand, ablegen {due}",
+    ),
     "pick.in_place_again": ("An {place}", "Zurück: wieder an {place}", "Zurück: {label:~} wieder von {place}"),
     "pick.back_settled": ("Erledigt", "Woanders erledigt", "Was zu viel war, ist woanders erledigt"),
     "pick.prompt_laid": ("Dort ablegen", "An {place} ablegen, dann 1"),
@@ -167,7 +172,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.laid_there": ("Liegt dort", "Alles liegt, wo es gebucht ist"),
     "pick.note_back_laid": (
         "{count} dort ablegen",
-        "Jemand anders sagte, dass {count} davon schon dort liegen: dort ablegen, was du in der Hand hast.",
+        "Jemand anders hat {count} davon schon dort gebucht: dort ablegen, was du in der Hand hast.",
     ),
     "pick.back_laid": (
         "An {place}? {count}",
@@ -176,7 +181,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.prompt_laid_unsaid": ("Fragen, wo es liegt", "Fragen wo, dort ablegen, dann 1"),
     "pick.note_back_laid_unsaid": (
-        "Fragen, wo {count} liegt",
+        "Fragen, wo {count:liegt|liegen}",
         "Jemand anders hat {count} davon abgelegt, wo, weiß hier niemand: fragen, und dort ablegen, was du hast.",
     ),
     "pick.back_laid_unsaid": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Board", "Order board", "The order board: all orders"),
-    "home.exceptions": ("Exceptions", "Exceptions", "Exceptions: what has to be settled"),
+    "home.exceptions": ("Exceptions", "Exceptions", "Exceptions: what is not right in the store"),
     # The board
     "orders.title": ("{what}", "Orders: {what}"),
     "orders.title_sought": ("“{text:~}”", "“{text:~}” in orders: {what}"),
@@ -47,6 +47,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.status_finished": "finished",
     "orders.state_active": ("all active", "all that are active"),
     "orders.state_to_pick": "to pick",
+    "orders.state_picked": "picked",
+    "orders.state_rejected": "rejected",
+    "orders.state_finished": "finished",
     "orders.any": "any",
     "orders.due_late": "late",
     "orders.due_today": ("today", "today or before"),
@@ -96,8 +99,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.who": ("{who:~}", "{who:~} · {order}"),
     "order.far": (
         "{done}/{total} {state}",
-        "{state}, {done} of {total}, for {due}",
-        "{state}, {done} of {total} picked, for {due}",
+        "{state}, {done} of {total}, due: {due}",
+        "{state}, {done} of {total} picked, pickup: {due}",
     ),
     "order.unknown": (
         "Asked for; wait",
@@ -181,7 +184,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "act.warn_finish": ("No way back", "It leaves the store now. Nothing leads back from here."),
     "act.warn_finish_short": (
         "{left} not picked!",
-        "{left} are not picked and will not be handed over. Nothing leads back from here.",
+        "{left:is|are} not picked and will not be handed over. Nothing leads back from here.",
     ),
     "act.results": ("Results", "What came of it"),
     "act.results_undone": ("Undone", "What came of undoing it"),
@@ -225,7 +228,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.line_closed": ("Closed already", "{label:~} is closed already"),
     "deed.line_open": ("Open already", "{label:~} is open already"),
     # Exceptions
-    "exceptions.title": ("Exceptions", "Exceptions: what has to be settled"),
+    "exceptions.title": ("Exceptions", "Exceptions: what is not right in the store"),
     "exceptions.prompt": ("Which number?", "Type the number of what you want to settle"),
     "exceptions.head_kind": "What",
     "exceptions.head_count": ("No.", "How many"),
@@ -238,7 +241,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.recounts": ("Recounts", "Recounts ordered"),
     "exceptions.about_doubts": ("", "refused, unclear, on its way"),
     "exceptions.about_differences": ("{value}", "{value} in all, to approve or recount"),
-    "exceptions.about_impossible": ("", "below none, or more than there is"),
+    "exceptions.about_impossible": ("", "below zero, or more than there is"),
     "exceptions.about_stuck": ("", "begun, and nothing heard since"),
     "exceptions.about_late": ("", "pickup date passed, not picked"),
     "exceptions.about_recounts": ("", "to be counted by anybody"),
@@ -258,7 +261,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.no_price": ("?", "no price"),
     "exceptions.whole_store": ("store", "the whole store"),
     "exceptions.order": ("{order}", "order {order}"),
-    "exceptions.below": ("{quantity}", "{quantity}: below none"),
+    "exceptions.below": ("{quantity}", "{quantity}: below zero"),
     "exceptions.more": ("{quantity} too many", "{quantity} more picked than ordered ({of})"),
     "exceptions.missing": ("{quantity} missing", "{quantity} more than its places hold ({of})"),
     "exceptions.approve": "Approve",
@@ -268,7 +271,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.withdraw": ("Withdraw", "Withdraw the recount"),
     "exceptions.which": ("Which one?", "Move the cursor to one first"),
     "exceptions.withdrawn": ("Withdrawn", "The recount of {label:~} is withdrawn"),
-    "exceptions.not_yet_there": ("Not sent yet", "{label:~} is not ordered at the service yet; withdraw it then"),
+    "exceptions.not_yet_there": ("Not sent yet", "The recount of {label:~} is not sent yet; withdraw it after that"),
     "exceptions.all_marked": ("{count} marked", "{count} of {total} are marked; e approves, r has them counted again"),
     "exceptions.title_marked": ("Marked: {count}", "Marked: {count:difference|differences}"),
     "exceptions.mark_first": ("Mark some first", "Mark some first: m and their numbers, or a for all"),

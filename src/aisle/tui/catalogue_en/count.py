@@ -45,7 +45,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.note_blind": "Scan and count what is here.",
     "count.note_left": (
         "{count} left as is.",
-        "{count} left as they are. Scan what is counted after all; d when done.",
+        "{count} left as is. Scan what is counted after all; d when done.",
     ),
     "count.note_all": (
         "All is counted.",

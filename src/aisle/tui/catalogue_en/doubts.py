@@ -24,7 +24,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.what_move": ("{quantity} {label:~}", "{quantity} × {label:~}: {source:~} to {target:~}"),
     "doubts.what_count": ("{source:~} {quantity} {label:~}", "Count {source:~}: {quantity} × {label:~}"),
     "doubts.what_change": ("{quantity} {label:~}", "{quantity} × {label:~} at {source:~}"),
-    "doubts.what_pick": ("{order:~}", "Order {order:~}"),
+    "doubts.what_pick": ("{order:~}", "Order {order}"),
     "doubts.what_more": ("{what} +{count}", "{what}, and {count} more"),
     "doubts.no_place": ("?", "no place"),
     "doubts.unknown": ("Unknown: {text:~}", "Nothing here is called {text:~}"),

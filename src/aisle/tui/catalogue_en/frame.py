@@ -64,9 +64,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.range": ("{first}–{last}/{total}", "{first}–{last} of {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} of {total}+"),
     # Heads, facts and hints
-    "home.taken": ("Taken", "Somebody has it"),
-    "home.taken_by": ("{who:~}", "{who:~} has it"),
-    "home.left_by": ("{who:~}", "{who:~} left it", "{who:~} left it {at}"),
+    "home.taken": ("Taken", "Somebody has it", "Somebody has it", "Somebody has it {due}"),
+    "home.taken_by": ("{who:~}", "{who:~} has it", "{who:~} has it", "{who:~} has it {due}"),
+    "home.left_by": ("{who:~}", "{who:~} left it", "{who:~} left it {at}", "{who:~} left it {at} {due}"),
+    "home.due_too": "· {due}",
     "head.order": "Order",
     "head.pickup": ("For", "Pickup"),
     "head.customer": "Customer",
@@ -350,8 +351,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.quantity": ("No quantity: {text:~}", "“{text:~}” is no quantity"),
     "input.decimal": (
         "Whole ones only",
-        "{text:~} does not go: only whole ones",
-        "{text:~} does not go here: whole numbers only",
+        "{text:~} will not do: only whole ones",
+        "{text:~} will not do here: whole numbers only",
     ),
-    "input.times": ("{text:~} what?", "{text:~} does not go; type 12* and scan"),
+    "input.times": ("{text:~} what?", "{text:~} will not do; type 12* and scan"),
 }

@@ -153,7 +153,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "is listed."
     ),
     "help.logs": (
-        "What happened to the goods, youngest first. {f} filters, {e} writes the list to a file, {g} draws the "
+        "What happened to the goods, newest first. {f} filters, {e} writes the list to a file, {g} draws the "
         "losses; a number opens an entry."
     ),
     "help.logs_filter": (

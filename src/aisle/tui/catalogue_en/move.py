@@ -70,7 +70,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.leave_them": ("Put it back", "Put it back, nothing is moved"),
     "move.go_on": "Go on",
     "move.also_at": ("{place}", "{place} (≈ {quantity})"),
-    "move.way_from": ("{place} ({quantity})", "From {place}, where {quantity} lie"),
+    "move.way_from": ("{place} ({quantity})", "From {place}, where {quantity:lies|lie}"),
     "move.way_nowhere": ("No place", "It lies at no place"),
     "move.way_fit": ("Move {quantity}", "Move the {quantity} of the books"),
     "move.way_over": ("Move {quantity} anyway", "Move {quantity} all the same"),
@@ -85,7 +85,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_is_order": "Order {order:~}",
     "move.number_of": ("{quantity}: what?", "{quantity}: a quantity, or a code?"),
     "move.way_lying": ("Take at {place}", "They lie where they were; take at {place}"),
-    "move.way_put": ("Put {quantity} at {place}", "The {quantity} in hand go to {place}"),
+    "move.way_put": ("Put {quantity} at {place}", "Put the {quantity} in hand at {place}"),
     "move.way_drop": ("Put it back", "Put it back, move nothing"),
     "move.unknown": ("Unknown: {code:~}", "{code:~} is not known here", "Nothing here is called {code:~}. Scan again."),
     "move.not_this": (
@@ -183,7 +183,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.nothing_on_cart": ("Cart is empty", "Nothing on the cart yet; scan what you take"),
     "move.not_on_cart": ("Not on the cart", "Not on the cart: {label:~}", "{label:~} ({code}) is not on the cart"),
     "move.not_so_many": ("Only {there}", "Only {there}, not {quantity}: {label:~}"),
-    "move.portion": ("{quantity} next", "{quantity} of {label:~} go down next"),
+    "move.portion": ("{quantity} next", "Next to put down: {quantity} of {label:~}"),
     "move.now": ("{quantity}: {label:~}", "Now {quantity} of {label:~}"),
     "move.not_on_order": ("Not on {order:~}", "Order {order} does not ask for {label:~}"),
     "move.order_full": (
@@ -223,6 +223,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.partly_late": (
         "Only {left} left",
         "Only {left} of {quantity} left at {place:~}",
-        "Of the {quantity} of {label:~} only {left} are still at {place}.",
+        "Of the {quantity} of {label:~} only {left:is|are} still at {place}.",
     ),
 }

@@ -131,7 +131,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Not on this order: {label:~}",
         "{label:~} ({code}) is not on order {order}.",
     ),
-    "pick.full": ("Already has {of}", "All {of} picked: {label:~}", "All {of} of {label:~} are picked. Put it back."),
+    "pick.full": (
+        "Already has {of}",
+        "{of} of {of} already: {label:~}",
+        "{label:~}: {of} of {of} already picked. Put it back.",
+    ),
     "pick.whole": ("Whole ones only", "{quantity} of {label:~}: only whole ones can be picked"),
     "pick.over": (
         "{quantity} is too many",
@@ -338,7 +342,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} gave way to {referral:~}",
         "{label:~} is no longer sold; {referral:~} is sold instead",
     ),
-    "pick.ended": ("No longer sold", "{label:~} is sold no longer since {at:day}"),
+    "pick.ended": ("No longer sold", "{label:~} has not been sold since {at:day}"),
     "pick.not_sold": ("No longer sold", "{label:~} is no longer sold"),
     "pick.wrong_pool": (
         "Not pool {pool}",
@@ -352,7 +356,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Closed with {done} of {of}",
         "{label:~} was closed with {done} of {of}",
     ),
-    "pick.short": ("Short {done}/{of}", "Short: {done} of {of}", "Short: {done} of {of} · {label:~}"),
+    "pick.short": ("Closed {done}/{of}", "Closed with {done} of {of}", "Closed with {done} of {of} · {label:~}"),
     "pick.elsewhere": ("Now at {place}", "The rest at {place}", "The rest of {label:~} is to be taken at {place}"),
     "pick.comes": (
         "{place} comes later",

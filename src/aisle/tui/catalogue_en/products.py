@@ -31,7 +31,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.is_promoted": "promotion",
     "products.is_set": "set",
     "products.not_here": "not here",
-    "products.stock_only": ("Only in stock list", "The catalogue has it not; the stock list does"),
+    "products.stock_only": ("Only in stock list", "Not in the catalogue, but in the stock list"),
     "products.way_lookup": ("Look up", "Stock, and stores around"),
     "products.way_store": ("In this store", "As this store keeps it"),
     "products.way_kin": ("Variants", "Parts and variants ({count})"),

@@ -54,7 +54,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.came_of": "{done} of {total}",
     "receive.code": ("{end}", "{code}"),
     "receive.lines_of": ("{done}/{total} lines", "{done} of {total} lines"),
-    "receive.way_open": ("{delivery:~}", "Delivery {delivery:~}"),
+    "receive.way_open": ("{delivery:~}", "Delivery {delivery}"),
     "receive.way_switch": ("Go to {delivery:~}", "Receive delivery {delivery:~} now"),
     "receive.way_stay": ("Stay here", "Go on with this one"),
     "receive.way_go_on": ("Go on", "Go on receiving"),
@@ -133,9 +133,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Not taken. Say first what becomes of the {quantity} of {label:~}: choose, or b twice drops them.",
     ),
     "receive.all_came": (
-        "All {of} are here",
-        "All {of} here: {label:~}",
-        "Of {label:~} {received} have come, and {of} were announced.",
+        "Already has {of}",
+        "{of} of {of} already: {label:~}",
+        "{label:~}: {received} came, {of} announced.",
     ),
     "receive.in_question": ("{quantity}?", "{quantity}, not taken yet"),
     "receive.drop": (

@@ -112,8 +112,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.moved_told": ("In {store}: {told}", "Now in store {store}: {told}"),
     "session.moved_waiting": (
         "{told}",
-        "{told}. {count} not sent go to {left}",
-        "{told}. {count} not sent yet still go to {left}",
+        "{told}. {count} not sent: to {left}",
+        "{told}. Not sent yet: {count}; that still goes to {left}",
     ),
     "session.not_moved": ("{why:~~}", "Not in {store}: {why:~~}"),
     "session.one_store": ("Not from here", "A browser is signed in for this store alone; change it at a terminal"),

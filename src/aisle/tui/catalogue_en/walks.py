@@ -25,8 +25,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} orders are yours",
         "{who:~} gives you {count} orders; they are the first to pick",
     ),
-    "home.yours": ("yours", "from {who:~}", "yours, from {who:~}"),
-    "home.urgent": ("first", "first, {due}"),
+    "home.yours": ("yours", "from {who:~}", "yours, from {who:~}", "yours, from {who:~} {due}"),
+    "home.urgent": ("first", "first {due}"),
     "walk.given": (
         "{count} from {who:~}",
         "{order} comes from {who:~}",
@@ -46,7 +46,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_back_given": (
         "Hand over {count}",
-        "Hand the tote with {count} to whoever has the order now, or lay it down for him and scan the place.",
+        "Hand the tote with {count} to whoever has the order now, or lay it down for them and scan the place.",
     ),
     "pick.urgent": ("It is urgent", "{order} is urgent", "{who:~} says that order {order} is urgent"),
     "pick.urgent_round": (
@@ -155,7 +155,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_others": ("{count} elsewhere", "In somebody else's hand: {count}."),
     "pick.ahead_hand": ("In hand", "In your hand"),
     "pick.order_passed_on": ("Not yours now", "Somebody else picks this order now"),
-    "home.lying": ("{count} in hand", "{count} in hand, put down"),
+    "home.lying": (
+        "{count} in hand",
+        "{count} in hand, put down",
+        "{count} in hand, put down",
+        "{count} in hand, put down {due}",
+    ),
     "pick.in_place_again": ("At {place}", "Undone: at {place} again", "Undone: {label:~} is taken at {place} again"),
     "pick.back_settled": ("Settled", "Settled elsewhere", "What was too many is settled elsewhere"),
     "pick.prompt_laid": ("Lay it there", "Lay it at {place}, then type 1"),
@@ -163,22 +168,22 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.laid_there": ("It lies there", "All of it lies where it is booked"),
     "pick.note_back_laid": (
         "Lay {count} there",
-        "Somebody else said that {count} of it lie there already: lay there what you have in hand.",
+        "Somebody else said that {count:of it lies|of it lie} there already: lay there what you have in hand.",
     ),
     "pick.back_laid": (
         "At {place}? {count}",
         "{count} booked at {place}",
-        "{count} in your hand of order {order} were put down at {place} by somebody else: lay them there",
+        "Somebody else booked {count} of order {order} at {place}, out of your hand: lay that there",
     ),
     "pick.prompt_laid_unsaid": ("Ask where it lies", "Ask where, lay it there, type 1"),
     "pick.note_back_laid_unsaid": (
-        "Ask where {count} lie",
+        "Ask where {count:lies|lie}",
         "Somebody else has put {count} of it down, nobody here knows where: ask, and lay there what you have in hand.",
     ),
     "pick.back_laid_unsaid": (
         "Put down? {count}",
         "{count} booked as put down",
-        "{count} in your hand of order {order} were put down by somebody else, no place is known: ask where",
+        "Somebody else put down {count} of order {order}, out of your hand, no place is known: ask where",
     ),
     "pick.back_not_laid": ("In hand again", "{order} is in hand again", "Order {order} is booked at no place any more"),
     "pick.put_others": (

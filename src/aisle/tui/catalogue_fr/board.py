@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.orders": ("Tableau", "Tableau cdes", "Le tableau : toutes les commandes"),
-    "home.exceptions": ("Anomalies", "Anomalies", "Anomalies : ce qui est à régler"),
+    "home.exceptions": ("Anomalies", "Anomalies", "Anomalies : ce qui ne va pas au magasin"),
     # The board
     "orders.title": ("{what}", "Commandes : {what}"),
     "orders.title_sought": ("« {text:~} »", "« {text:~} » dans : {what}"),
@@ -54,8 +54,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.status_finished": "terminée",
     "orders.state_active": ("actives", "toutes les actives"),
     "orders.state_to_pick": "à préparer",
+    "orders.state_picked": "préparées",
+    "orders.state_rejected": "rejetées",
+    "orders.state_finished": "terminées",
     "orders.any": "toutes",
-    "orders.due_late": "retard",
+    "orders.due_late": ("retard", "en retard"),
     "orders.due_today": ("ce jour", "ce jour ou avant"),
     "orders.due_tomorrow": ("demain", "demain ou avant"),
     "orders.due_week": ("7 jours", "dans 7 jours ou avant"),
@@ -75,7 +78,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "orders.loading": ("Lecture…", "Lecture des commandes…"),
     "orders.none": ("Rien ; f filtre", "Pas de telles commandes. f change le filtre."),
     "orders.none_finished": (
-        "Aucune ce jour",
+        "Aucune en 24 heures",
         "Aucune commande terminée depuis un jour. Scanner ou taper le numéro d'une plus ancienne.",
     ),
     "orders.no_match": (
@@ -190,7 +193,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "act.warn_take_back": ("À refaire", "Elle sera à préparer de nouveau, depuis le début."),
     "act.warn_finish": ("Sans retour", "Elle quitte le magasin maintenant. Il n'y a pas de retour."),
     "act.warn_finish_short": (
-        "{left} non prélevés !",
+        "{left:non prélevé|non prélevés} !",
         "Non prélevés et non remis : {left}. Il n'y a pas de retour.",
     ),
     "act.results": ("Résultats", "Les résultats"),
@@ -235,7 +238,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.line_closed": ("Déjà clos", "{label:~} est déjà clos"),
     "deed.line_open": ("Déjà ouvert", "{label:~} est déjà ouvert"),
     # Exceptions
-    "exceptions.title": ("Anomalies", "Anomalies : ce qui est à régler"),
+    "exceptions.title": ("Anomalies", "Anomalies : ce qui ne va pas au magasin"),
     "exceptions.prompt": ("Quel numéro ?", "Taper le numéro de ce qui est à régler"),
     "exceptions.head_kind": "Quoi",
     "exceptions.head_count": ("Nb", "Combien"),
@@ -278,7 +281,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.withdraw": ("Retirer", "Retirer le recomptage"),
     "exceptions.which": ("Lequel ?", "Aller d'abord dessus avec le curseur"),
     "exceptions.withdrawn": ("Retiré", "Le recomptage de {label:~} est retiré"),
-    "exceptions.not_yet_there": ("Pas envoyé", "{label:~} n'est pas encore demandé au serveur ; le retirer après"),
+    "exceptions.not_yet_there": ("Pas envoyé", "Le recomptage de {label:~} n'est pas encore envoyé ; le retirer après"),
     "exceptions.all_marked": (
         "{count:coché|cochés}",
         "{count} sur {total} cochés ; e accepte, r fait recompter",
@@ -291,7 +294,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.approved_here": (
         "{count} ok, {here} ici",
         "{count:accepté|acceptés}, {here} sur cette machine seul",
-        "{count:écart accepté|écarts acceptés} ; pour {here}, la revue n'est gardée que sur cette machine",
+        "{count:écart accepté|écarts acceptés} ; pour {here}, l'accord n'est gardé que sur cette machine",
     ),
     "exceptions.unapproved": ("{count} à revoir", "{count:écart n'est plus accepté|écarts ne sont plus acceptés}"),
     "exceptions.kept_here": ("Gardé ici seul", "L'accord n'est gardé que sur cette machine"),
@@ -299,7 +302,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} à recompter",
         "{count:recomptage demandé|recomptages demandés} ; sur la liste",
     ),
-    "exceptions.counted": ("{counted} ({difference})", "{counted} comptés, {difference}"),
+    "exceptions.counted": ("{counted} ({difference})", "{counted:compté|comptés}, {difference}"),
     "exceptions.worth": ("{value}", "valeur {value}"),
     "exceptions.by": ("{who:~}", "{who:~}, {at}"),
 }

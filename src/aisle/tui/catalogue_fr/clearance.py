@@ -54,7 +54,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "clearance.unheard": ("Serveur muet", "Le serveur n'a pas encore répondu : un dégagement en a besoin."),
     "clearance.denied": ("Responsable seul", "Seul un responsable le peut. Se connecter comme tel."),
-    "clearance.no_such": ("Pas ici", "Rien d'un rayon {what:~} n'est à {tag:~} : choisir dans la liste"),
+    "clearance.no_such": ("Pas ici", "Rien d'un groupe {what:~} n'est à {tag:~} : choisir dans la liste"),
     "clearance.not_this": ("Taper ou choisir", "{what:~} ? Ici on ne scanne pas : choisir un numéro ou taper"),
     "clearance.all": ("{tag:~} : tout", "{tag:~} : tous les groupes"),
     "clearance.some": ("{tag:~} : {count} gr.", "{tag:~} : {count:groupe|groupes}"),

@@ -24,7 +24,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doubts.what_move": ("{quantity} {label:~}", "{quantity} × {label:~} : {source:~} vers {target:~}"),
     "doubts.what_count": ("{source:~} {quantity} {label:~}", "Comptage {source:~} : {quantity} × {label:~}"),
     "doubts.what_change": ("{quantity} {label:~}", "{quantity} × {label:~} à {source:~}"),
-    "doubts.what_pick": ("{order:~}", "Commande {order:~}"),
+    "doubts.what_pick": ("{order:~}", "Commande {order}"),
     "doubts.what_more": ("{what} +{count}", "{what}, et {count} de plus"),
     "doubts.no_place": ("?", "sans lieu"),
     "doubts.unknown": ("Inconnu : {text:~}", "Rien ici ne s'appelle {text:~}"),

@@ -64,9 +64,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.range": ("{first}–{last}/{total}", "{first}–{last} sur {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} sur {total}+"),
     # Heads, facts and hints
-    "home.taken": ("Prise", "Quelqu'un l'a prise"),
-    "home.taken_by": ("{who:~}", "prise par {who:~}"),
-    "home.left_by": ("{who:~}", "laissée : {who:~}", "laissée par {who:~}, {at}"),
+    "home.taken": ("Prise", "Quelqu'un l'a prise", "Quelqu'un l'a prise", "Quelqu'un l'a prise {due}"),
+    "home.taken_by": ("{who:~}", "prise par {who:~}", "prise par {who:~}", "prise par {who:~} {due}"),
+    "home.left_by": ("{who:~}", "laissée : {who:~}", "laissée par {who:~}, {at}", "laissée par {who:~}, {at} {due}"),
+    "home.due_too": "· {due}",
     "head.order": "Commande",
     "head.pickup": ("Pour", "Retrait"),
     "head.customer": "Client",
@@ -164,7 +165,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Seule {order} : 1 la prépare",
         "« {text:~} » : commande {order} seule, 1 la prépare",
     ),
-    "home.found_more": ("{count:cde|cdes} ou plus", "{count:commande|commandes} ou plus pour « {text:~} » ; précisez"),
+    "home.found_more": ("{count:cde|cdes} ou plus", "{count:commande|commandes} ou plus pour « {text:~} » ; préciser"),
     # The session's own answers
     "session.dropped": ("Rien changé", "Rien n'a été changé"),
     "session.either": ("Lequel ?", "{way1:~} ou {way2:~} ?"),

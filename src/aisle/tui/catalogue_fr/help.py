@@ -8,9 +8,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.prompt": ("Lire, ou continuer", "Lire, ou continuer le travail"),
     "help.wants": ("Ici", "Ce qu'il faut faire"),
     "help.takes": ("À scanner", "Scanner ou taper"),
-    "help.letters": ("Lettres", "Lettres, puis Enter"),
+    "help.letters": ("Lettres", "Lettres, puis Entrée"),
     "help.always": ("Toujours", "Sur chaque page"),
-    "help.letter": "{letter}: {text}",
+    "help.letter": "{letter} : {text}",
     "help.look": "? avant un scan : voir la fiche",
     "help.commands": "{key} montre toutes les commandes",
     "help.back": "{key}, Retour arrière ou Échap : retour",
@@ -58,11 +58,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "avec une lettre. {g} commence la tournée dans l'ordre du parcours."
     ),
     "help.lookup_list": (
-        "Trouver un article : le scanner, ou taper au moins deux lettres du nom, le numéro ou la fin du code- "
-        "barres. Un numéro l'ouvre."
+        "Trouver un article : le scanner, ou taper au moins deux lettres du nom, le numéro ou la fin du "
+        "code-barres. Un numéro l'ouvre."
     ),
     "help.lookup_product": (
-        "Tout ce qui est connu de cet article : où il est, combien, et ce qu'ont les magasins voisins. Un scan "
+        "Tout ce qui est connu de cet article : où il est, combien, et ce qu'ont les magasins proches. Un scan "
         "montre le suivant ; numéros et lettres commencent un travail."
     ),
     "help.browse_list": (
@@ -119,18 +119,18 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ce qui ne peut être réglé tout seul. Un numéro ouvre un cas et montre ce que disent les deux côtés."
     ),
     "help.doubts_entry": (
-        "Lire ce qui était voulu et ce que dit le service, regarder les articles au besoin, et choisir une issue "
+        "Lire ce qui était voulu et ce que dit le serveur, regarder les articles au besoin, et choisir une issue "
         "par son numéro."
     ),
     "help.orders": (
         "Toutes les commandes du magasin. Mots et scans en trouvent une, un numéro l'ouvre. {f} filtre et trie, "
-        "{v} a les vues, {m} en marque plusieurs, {d} agit sur elles."
+        "{v} a les vues, {m} en coche plusieurs, {d} agit sur elles."
     ),
     "help.orders_filter": "Choisir ce que montre le tableau : un numéro change un filtre. {b} revient au tableau.",
     "help.orders_views": "Des filtres gardés sous un nom. Un numéro en prend un.",
     "help.board_order": (
-        "Une commande avec client, lignes, prises et historique. Les numéros agissent : rendre, refuser, "
-        "remettre, donner à quelqu'un."
+        "Une commande avec client, lignes, prises et historique. Les numéros agissent : libérer, rejeter, "
+        "remettre, confier à quelqu'un."
     ),
     "help.act": (
         "Choisir ce qu'il faut faire de ces commandes, et pourquoi si c'est demandé. Rien ne se passe avant la "
@@ -152,7 +152,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ce qui est arrivé et ce qui diffère. Voir les écarts, puis choisir un numéro : continuer, clore, ou plus tard."
     ),
     "help.deliveries": (
-        "Les livraisons attendues ou arrivées, et leurs reçus. Un scan ou un numéro en ouvre une ; {v} change la liste."
+        "Livraisons attendues ou arrivées, et leurs réceptions. Un scan ou numéro en ouvre une ; {v} change la liste."
     ),
     "help.logs": (
         "Ce qui est arrivé aux articles, le plus récent d'abord. {f} filtre, {e} écrit la liste dans un fichier, "
@@ -162,8 +162,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.logs_export": "Taper le nom du fichier pour la liste. S'il existe déjà, la question est posée d'abord.",
     "help.stores": "Les magasins de la chaîne. Les mots en trouvent un, un numéro ouvre sa page.",
     "help.stores_change": (
-        "Choisir le magasin où ce terminal travaille désormais. Ce qui est ouvert ou non envoyé reste ici, et "
-        "sera envoyé."
+        "Choisir le magasin où ce poste travaille désormais. Ce qui est ouvert ou non envoyé reste ici, et sera envoyé."
     ),
     "help.products": (
         "Le catalogue de la chaîne. Mots et scans trouvent des articles, {v} {c} et {s} filtrent ; un numéro "
@@ -178,7 +177,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Des articles à déplacer après un dégagement. En choisir un par numéro, ou scanner l'emplacement ou "
         "l'article, et l'apporter."
     ),
-    "help.today": "Où en est la journée : commandes, personnes, emplacements, terminaux. Un numéro en montre plus.",
+    "help.today": "Où en est la journée : commandes, personnes, emplacements, postes. Un numéro en montre plus.",
     "help.store_product": (
         "Ce que ce magasin a réglé pour l'article, et ses chiffres. Un numéro change une valeur, dans les limites "
         "du rôle."
@@ -202,7 +201,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "commands.theme": ("{name}", "Couleurs : {name}"),
     "commands.spoken": ("{what}", "{what}, la prochaine fois aussi"),
     "commands.tuned": ("{what}", "{what}, jusqu'à la déconnexion"),
-    "theme.lean": "du terminal",
+    "theme.lean": "du poste",
     "theme.light": "clair",
     "theme.dark": "sombre",
     "theme.contrast": "contraste fort",

@@ -63,7 +63,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_back_finished": ("{count} en main", "La commande est clôturée, et il en reste {count} en main."),
     "pick.note_back_claimed": (
         "{count} en main",
-        "Donner {count} à qui la prépare maintenant, remettre en place, ou scanner le lieu de retrait où tu le poses.",
+        "Donner {count} à qui la prépare maintenant, remettre en place, ou scanner le lieu de retrait où le poser.",
     ),
     "pick.note_back_empty": ("Replacer {count}", "La commande n'a plus de lignes : replacer {count}."),
     "pick.ahead_back": ("Replacer", "À remettre en place"),
@@ -379,7 +379,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Clos avec {done} sur {of}",
         "{label:~} était clos avec {done} sur {of}",
     ),
-    "pick.short": ("Manque {done}/{of}", "Manquant : {done} sur {of}", "Manquant : {done} sur {of} · {label:~}"),
+    "pick.short": ("Clos : {done}/{of}", "Clos avec {done} sur {of}", "Clos avec {done} sur {of} · {label:~}"),
     "pick.elsewhere": ("Suite à {place}", "Le reste à {place}", "Le reste de {label:~} est à prendre à {place}"),
     "pick.comes": (
         "{place} plus tard",

@@ -32,7 +32,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Attend : . PIN",
         "Attend le PIN : . puis PIN",
         "{said} : attend le PIN (. puis PIN)",
-        "{said} : attend le PIN (. puis PIN, quand le service est revenu)",
+        "{said} : attend le PIN (. puis PIN, quand le serveur est revenu)",
     ),
     "pin.waits": ("{count} en attente : .", "{count:action attend|actions attendent} le PIN : taper . et choisir PIN"),
 }

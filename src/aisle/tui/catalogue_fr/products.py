@@ -32,7 +32,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "products.is_set": "lot",
     "products.not_here": "pas ici",
     "products.stock_only": ("Stock seulement", "Pas au catalogue, mais dans le stock"),
-    "products.way_lookup": ("Chercher", "Stock, et magasins alentour"),
+    "products.way_lookup": ("Chercher", "Stock, et magasins proches"),
     "products.way_store": ("Dans ce magasin", "Comme ce magasin le tient"),
     "products.way_kin": ("Variantes", "Éléments et variantes ({count})"),
     "products.title_kin": ("De {product}", "Éléments et variantes de {product}"),

@@ -54,7 +54,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.came_of": "{done} sur {total}",
     "receive.code": ("{end}", "{code}"),
     "receive.lines_of": ("{done}/{total} lignes", "{done} sur {total} lignes"),
-    "receive.way_open": ("{delivery:~}", "Livraison {delivery:~}"),
+    "receive.way_open": ("{delivery:~}", "Livraison {delivery}"),
     "receive.way_switch": ("Vers {delivery:~}", "Réceptionner {delivery:~} maintenant"),
     "receive.way_stay": ("Rester", "Continuer avec celle-ci"),
     "receive.way_go_on": ("Suite", "Continuer la réception"),
@@ -134,8 +134,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "receive.all_came": (
         "{of} déjà là",
-        "Les {of} sont là : {label:~}",
-        "De {label:~}, il en est venu {received}, et {of} étaient annoncés.",
+        "{of} sur {of} déjà là : {label:~}",
+        "{label:~} : {received:reçu|reçus}, {of:annoncé|annoncés}.",
     ),
     "receive.in_question": ("{quantity} ?", "{quantity}, pas encore accepté"),
     "receive.drop": (

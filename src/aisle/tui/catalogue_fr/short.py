@@ -13,7 +13,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.missing": ("manque {rest}", "manque {rest} sur {of}"),
     "short.missing_measure": ("manque {rest}", "manque {rest} sur {of} {unit}"),
     "short.both": "{one} · {other}",
-    "short.around": ("Autour ≈ {quantity}", "Magasins proches ≈ {quantity}"),
+    "short.around": ("Proches ≈ {quantity}", "Magasins proches ≈ {quantity}"),
     "short.coming_on": (
         "{quantity}: {day}",
         "{quantity} avec {order}, {day}",

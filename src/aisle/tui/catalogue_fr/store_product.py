@@ -68,8 +68,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.how_codes": ("Codes, ou 1", "Taper des codes comme A, B ; ou 1 pour aucun"),
     "store_product.how_day": ("Comme 1.12", "Taper un jour : 1.12, 1-12-2026, ou +14 pour dans 14 jours"),
     "store_product.no_codes": ("Aucun", "Aucun code"),
-    "store_product.send": ("Envoi", "Envoyer ceci"),
-    "store_product.no_role": ("Chef seul", "Seul un responsable modifie ceci."),
+    "store_product.send": ("Envoyer", "Envoyer ceci"),
+    "store_product.no_role": ("Responsable seul", "Seul un responsable modifie ceci."),
     "store_product.fixed_levels": (
         "Pas ici",
         "Non modifiable en magasin",

@@ -14,20 +14,20 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{field:~} de {product:~} est maintenant {now:~}, pas {seen:~} : quelqu'un d'autre l'a changé",
     ),
     "told.too_many": (
-        "Remettre {left}",
-        "La ligne {line} est à {picked} sur {of} ; {left} de trop en main : à remettre",
+        "Replacer {left}",
+        "La ligne {line} est à {picked} sur {of} ; {left} de trop en main : à replacer",
     ),
     "told.too_many_by": (
-        "Remettre {left}",
-        "La ligne {line} est à {picked} sur {of} ({who:~}) ; {left} de trop en main : à remettre",
+        "Replacer {left}",
+        "La ligne {line} est à {picked} sur {of} ({who:~}) ; {left} de trop en main : à replacer",
     ),
     "told.not_back": (
-        "{left} non remis",
-        "La ligne {line} est à {picked} sur {of}, {moved} à un emplacement ; {left} n'est pas remis",
+        "{left} à replacer",
+        "La ligne {line} est à {picked} sur {of}, {moved} à un emplacement ; pas replacé : {left}",
     ),
     "told.not_back_by": (
-        "{left} non remis",
-        "La ligne {line} est à {picked} sur {of} ({who:~}), {moved} à un emplacement ; {left} n'est pas remis",
+        "{left} à replacer",
+        "La ligne {line} est à {picked} sur {of} ({who:~}), {moved} à un emplacement ; pas replacé : {left}",
     ),
     "told.courier_ended": ("Arrêt trop tôt", "Le programme qui envoie s'est arrêté avant la réponse"),
     "told.tried": ("{count} essais", "{count} essais, aucun sûr : {why:~}"),
@@ -50,7 +50,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.absent": ("À renvoyer", "Cherché et introuvable : c'est renvoyé"),
     "told.partly": ("Le reste repart", "Cherché et trouvé en partie : le reste est renvoyé"),
     "told.wordless": ("Est-ce arrivé ?", "Le serveur a répondu sans un mot et ne le montre pas"),
-    "told.changed_product": ("Changé ailleurs", "Quelqu'un d'autre a changé le produit entre-temps"),
+    "told.changed_product": ("Changé ailleurs", "Quelqu'un d'autre a changé l'article entre-temps"),
     "told.changed_order": ("Changé ailleurs", "Quelqu'un d'autre a changé la commande entre-temps"),
     "told.not_in_log": (
         "Est-ce arrivé ?",

@@ -6,12 +6,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Before somebody signs out
     "home.in_hand": (
         "{count} en main. Encore ?",
-        "{count} pas posés. Encore une fois déconnecte",
+        "{count:pas posé|pas posés}. Encore une fois déconnecte",
         "Prélevé et pas posé : {count} de la commande {orders:~}. La même touche encore une fois déconnecte.",
     ),
     "home.in_hand_unsent": (
         "{count} en main. Encore ?",
-        "{count} pas posés, {unsent} non envoyés. Encore une fois déconnecte",
+        "{count:pas posé|pas posés}, {unsent:non envoyé|non envoyés}. Encore une fois déconnecte",
         "Pas posé : {count} de la cde {orders:~} ; pas envoyé : {unsent}. La même touche encore une fois déconnecte.",
     ),
     # Orders that were given to somebody
@@ -25,8 +25,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} commandes de plus",
         "{count} commandes viennent de {who:~} ; à préparer d'abord",
     ),
-    "home.yours": ("donnée", "de {who:~}", "donnée, de {who:~}"),
-    "home.urgent": ("d'abord", "d'abord, {due}"),
+    "home.yours": ("donnée", "de {who:~}", "donnée, de {who:~}", "donnée, de {who:~} {due}"),
+    "home.urgent": ("d'abord", "d'abord {due}"),
     "walk.given": (
         "{count} de {who:~}",
         "{order} vient de {who:~}",
@@ -81,7 +81,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "deed.in_no_walk": ("Sans tournée", "La commande {order} n'est ici dans aucune tournée ; la confier"),
     "deed.walks_already": ("{name:~} l'a", "{name:~} a déjà la commande {order}"),
     "order.past_at": ("{what}, {place:~}",),
-    "count.to_recounts": ("{count} demandés", "{count:recomptage|recomptages} à faire"),
+    "count.to_recounts": ("{count:demandé|demandés}", "{count:recomptage|recomptages} à faire"),
     "pick.left_lying": (
         "{count} en main !",
         "{order} : {count} en main",
@@ -161,32 +161,37 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_is_back": ("Replacé", "C'est replacé à sa place"),
     "pick.handed_over": ("Remis", "{count} remis au collègue", "Remis au collègue : {count}, qui restent prélevés"),
     "pick.note_others": ("{count} ailleurs", "Dans les mains d'un autre : {count}."),
-    "pick.ahead_hand": ("En main", "Dans ta main"),
+    "pick.ahead_hand": ("En main", "Ici, en main"),
     "pick.order_passed_on": ("À un collègue", "Un autre prépare cette commande"),
-    "home.lying": ("{count} en main", "{count} en main, à poser"),
+    "home.lying": (
+        "{count} en main",
+        "{count} en main, à poser",
+        "{count} en main, à poser",
+        "{count} en main, à poser {due}",
+    ),
     "pick.in_place_again": ("À {place}", "Annulé : de nouveau à {place}", "Annulé : {label:~} de nouveau à {place}"),
     "pick.back_settled": ("Réglé", "Réglé ailleurs", "Ce qui était de trop est réglé ailleurs"),
-    "pick.prompt_laid": ("Pose-le là", "Poser à {place}, puis taper 1"),
+    "pick.prompt_laid": ("Le poser là", "Poser à {place}, puis taper 1"),
     "pick.way_is_laid": ("C'est là", "C'est posé là"),
     "pick.laid_there": ("C'est posé", "Tout est là où c'est noté"),
     "pick.note_back_laid": (
         "Poser {count} là",
-        "Un autre a dit que {count} s'y trouvent déjà : pose là ce que tu as en main.",
+        "Un autre en a noté {count} là : y poser ce qui est en main.",
     ),
     "pick.back_laid": (
         "À {place} ? {count}",
         "{count} noté à {place}",
-        "Un autre a noté à {place} {count} de la commande {order} que tu as en main : pose-les là",
+        "Un autre a noté à {place} {count} de la commande {order}, encore en main ici : les y poser",
     ),
-    "pick.prompt_laid_unsaid": ("Demande où c'est", "Demander où, y poser, taper 1"),
+    "pick.prompt_laid_unsaid": ("Demander où c'est", "Demander où, y poser, taper 1"),
     "pick.note_back_laid_unsaid": (
-        "Demande où : {count}",
-        "Un autre en a posé {count}, personne ici ne sait où : demande, et pose là ce que tu as en main.",
+        "Demander où : {count}",
+        "Un autre en a posé {count}, personne ici ne sait où : demander, et y poser ce qui est en main.",
     ),
     "pick.back_laid_unsaid": (
         "Posé ? {count}",
         "{count} noté comme posé",
-        "Un autre a posé {count} de la commande {order} que tu as en main, lieu inconnu : demande où",
+        "Un autre a posé {count} de la commande {order}, encore en main ici, lieu inconnu : demander où",
     ),
     "pick.back_not_laid": (
         "Encore en main",
@@ -194,9 +199,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "La commande {order} n'est plus posée nulle part",
     ),
     "pick.put_others": (
-        "Pas dans ta main",
-        "Pas dans ta main : {count}",
-        "Rien dans ta main, {count} chez un autre. Est-ce à {place} ?",
+        "Pas en main ici",
+        "Pas en main ici : {count}",
+        "Rien en main ici, {count} chez un autre. Est-ce à {place} ?",
     ),
     "pick.way_put_others": ("À {key} : oui", "Oui, tout est à {key}"),
 }

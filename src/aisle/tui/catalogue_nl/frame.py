@@ -64,9 +64,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.range": ("{first}–{last}/{total}", "{first}–{last} van {total}"),
     "list.range_more": ("{first}–{last}/{total}+", "{first}–{last} van {total}+"),
     # Heads, facts and hints
-    "home.taken": ("Bezet", "bij iemand"),
-    "home.taken_by": ("{who:~}", "bij {who:~}"),
-    "home.left_by": ("{who:~}", "{who:~} is weg", "{who:~} is weg sinds {at}"),
+    "home.taken": ("Bezet", "bij iemand", "bij iemand", "bij iemand {due}"),
+    "home.taken_by": ("{who:~}", "bij {who:~}", "bij {who:~}", "bij {who:~} {due}"),
+    "home.left_by": ("{who:~}", "{who:~} is weg", "{who:~} is weg sinds {at}", "{who:~} is weg sinds {at} {due}"),
+    "home.due_too": "· {due}",
     "head.order": "Order",
     "head.pickup": ("Voor", "Afhalen"),
     "head.customer": "Klant",

@@ -17,7 +17,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.product": "een artikel",
     "help.place": "een plek",
     "help.order": "een order",
-    "help.delivery": "een levering of haar rolcontainer",
+    "help.delivery": "een levering of een container ervan",
     "help.badge": "een badge",
     "help.number": "een nummer uit de lijst",
     "help.quantity": "hoeveel, of 3*4",
@@ -26,7 +26,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.anything": "wat de pagina vraagt",
     "help.sign_in": "Scan je badge, of typ je naam of een deel ervan. Wat nog openstond, gaat open bij dezelfde stap.",
     "help.pin": (
-        "Wat alleen leiding doet, vraagt de eigen pincode: eenmaal, daarna een tijd niet. Typ die toets voor toets; "
+        "Wat alleen de leiding mag, vraagt de eigen pincode: eenmaal, daarna een tijd niet. Typ die toets voor toets; "
         "een scan is er geen. Zonder server wordt het genoteerd en wacht het. {b} laat het ongedaan."
     ),
     "help.home": (
@@ -75,7 +75,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Scan wat je hier weghaalt; elke scan is er een meer, een getal zet het aantal. Scan daarna de plek waar "
         "het heen gaat."
     ),
-    "help.move_load": "Laad de kar: scan plek en artikelen, zoveel je wilt. {d} begint met wegleggen.",
+    "help.move_load": "Laad de kar: scan plek en artikelen, zoveel je wilt. {d} begint met inruimen.",
     "help.move_put": "Breng het naar zijn plek en scan die; een artikel ervoor zegt wat hier wordt neergelegd.",
     "help.move_ask": (
         "Er ontbreekt nog iets voor de goederen verplaatst kunnen worden. Kies een nummer; {b} laat de vraag vallen."
@@ -93,7 +93,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "af; {u} maakt de laatste stap ongedaan."
     ),
     "help.count_recount": (
-        "Dit wijkt sterk af van de boeken. Tel nog een keer; de tweede telling geldt, wat het ook is."
+        "Dit wijkt sterk af van het systeem. Tel nog een keer; de tweede telling geldt, wat het ook is."
     ),
     "help.count_summary": "Wat geteld is en hoe het verschilt. Scan de volgende plek, of ga terug.",
     "help.loss": (
@@ -103,7 +103,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Hier is te weinig. Kies een andere plek, of zeg waarom de regel tekort blijft; de reden gaat met de order mee."
     ),
     "help.count_log": (
-        "Wat je telde en meldde, en wat ervan werd. Een nummer opent een regel; daar kan die worden teruggenomen."
+        "Wat je telde en meldde, en wat ervan werd. Een nummer opent een boeking; daar kan die worden ingetrokken."
     ),
     "help.doctor": (
         "Scan wat je wilt: deze pagina toont wat de scanner stuurt en wat het zou betekenen. Met de winkel "
@@ -111,17 +111,17 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.doubts": "Wat niet zonder jou geregeld kan worden. Een nummer opent er een en toont wat beide kanten zeggen.",
     "help.doubts_entry": (
-        "Lees wat bedoeld was en wat de service zegt, kijk zo nodig bij de goederen, en kies een uitweg met het nummer."
+        "Lees wat bedoeld was en wat de server zegt, kijk zo nodig bij de goederen, en kies een uitweg met het nummer."
     ),
     "help.orders": (
         "Alle orders van de winkel. Woorden en scans vinden er een, een nummer opent. {f} filtert en sorteert, "
-        "{v} heeft weergaven, {m} markeert er meer, {d} doet er iets mee."
+        "{v} heeft weergaven, {m} kiest er meer, {d} doet er iets mee."
     ),
     "help.orders_filter": "Kies wat het bord toont: een nummer wijzigt een filter. {b} gaat terug naar het bord.",
     "help.orders_views": "Filters die onder een naam bewaard zijn. Een nummer neemt er een.",
     "help.board_order": (
         "Eén order met klant, regels, picks en geschiedenis. Nummers doen er iets mee: vrijgeven, afwijzen, "
-        "meegeven, aan iemand geven."
+        "meegeven, aan iemand toewijzen."
     ),
     "help.act": (
         "Kies wat er met deze orders moet gebeuren, en waarom als dat gevraagd wordt. Voor de laatste vraag "
@@ -141,12 +141,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Wat er kwam en wat verschilt. Bekijk de verschillen en kies dan een nummer: verder, afsluiten, of later."
     ),
     "help.deliveries": (
-        "Leveringen die verwacht worden of er zijn, en hun bonnen. Een scan of nummer opent er een; {v} wisselt "
+        "Leveringen die verwacht worden of er zijn, en hun ontvangsten. Een scan of nummer opent er een; {v} wisselt "
         "wat er staat."
     ),
     "help.logs": (
         "Wat er met de goederen gebeurde, nieuwste eerst. {f} filtert, {e} schrijft de lijst naar een bestand, "
-        "{g} tekent de derving; een nummer opent een regel."
+        "{g} tekent de derving; een nummer opent een boeking."
     ),
     "help.logs_filter": "Kies op welk veld het logboek filtert, dan de waarde: uit de lijst, met een scan, of getypt.",
     "help.logs_export": "Typ de naam van het bestand voor de lijst. Bestaat het al, dan wordt dat eerst gevraagd.",

@@ -91,7 +91,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.way_is_order": "Order {order:~}",
     "move.number_of": ("{quantity}: wat?", "{quantity}: een aantal, of een code?"),
     "move.way_lying": ("Pak op {place}", "Ze liggen waar ze lagen; pak ze op {place}"),
-    "move.way_put": ("Zet {quantity} op {place}", "De {quantity} in de hand gaan naar {place}"),
+    "move.way_put": ("Zet {quantity} op {place}", "Zet de {quantity} in de hand op {place}"),
     "move.way_drop": ("Terugleggen", "Terugleggen, niets verplaatsen"),
     "move.unknown": ("Onbekend: {code:~}", "{code:~} is hier onbekend", "Niets heet hier {code:~}. Scan opnieuw."),
     "move.not_this": (
@@ -101,8 +101,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "move.no_stock": (
         "Kan niet mee",
-        "Geen voorraad van {label:~}",
-        "Van {label:~} is er geen voorraad; dit gaat niet mee",
+        "Geen bijgehouden voorraad: {label:~}",
+        "Van {label:~} wordt geen voorraad bijgehouden; dit gaat niet mee",
     ),
     "move.say_first": (
         "Kies eerst",
@@ -113,7 +113,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.refused": ("Niet gedaan!", "Niet gedaan: {why:~}", "De server weigerde {label:~} te verplaatsen: {why:~}"),
     "move.at_place": ("Op {place}", "Op {place}: {count:artikel|artikelen} volgens systeem"),
     "move.from_again": ("Vanwaar?", "Scan de plek waar het vandaan komt"),
-    "move.from_order": ("Order {order}", "Order {order} heeft {count:artikel|artikelen}; scan welk"),
+    "move.from_order": ("Order {order}", "Order {order} heeft {count:artikel|artikelen}; scan welke"),
     "move.no_order": ("Geen order zo", "Order {order} is afgesloten of niet hier"),
     "move.lines_awaited": ("Even wachten", "De regels van order {order} worden opgehaald; scan hem opnieuw"),
     "move.order_has_nothing": ("Heeft niets", "Order {order} heeft nog niets"),
@@ -196,7 +196,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.nothing_on_cart": ("Kar is leeg", "Nog niets op de kar; scan wat mee gaat"),
     "move.not_on_cart": ("Niet op de kar", "Niet op de kar: {label:~}", "{label:~} ({code}) ligt niet op de kar"),
     "move.not_so_many": ("Maar {there}", "Maar {there}, geen {quantity}: {label:~}"),
-    "move.portion": ("Nu {quantity}", "{quantity} van {label:~} gaan nu weg"),
+    "move.portion": ("Nu {quantity}", "Nu neer te zetten: {quantity} van {label:~}"),
     "move.now": ("{quantity}: {label:~}", "Nu {quantity} van {label:~}"),
     "move.not_on_order": ("Niet op {order:~}", "Order {order} vraagt niet om {label:~}"),
     "move.order_full": (

@@ -66,7 +66,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_back_finished": ("{count} in de hand", "De order is afgesloten, en er is nog {count} van in de hand."),
     "pick.note_back_claimed": (
         "{count} in de hand",
-        "Geef {count} aan wie nu pickt, leg het terug, of scan de ophaalplaats waar je het neerlegt.",
+        "Geef {count} aan wie nu pickt, leg het terug, of scan de afhaalplek waar je het neerlegt.",
     ),
     "pick.note_back_empty": ("Leg {count} terug", "De order heeft geen regels meer: leg {count} terug."),
     "pick.ahead_back": ("Terug", "Terug te leggen"),
@@ -81,7 +81,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.nothing_picked": ("Niets gepickt", "Niets gepickt: {lines:regel|regels} met tekort"),
     "pick.note_moved": ("Neergezet.", "De goederen liggen op de afhaalplek."),
     "pick.way_take_here": ("Pak op {key}", "Pak het hier, op {key}"),
-    "pick.way_take_rest": ("Pak {rest}", "Pak de {rest} die nog nodig zijn"),
+    "pick.way_take_rest": ("Pak {rest}", "Pak er nog {rest}, meer is niet nodig"),
     "pick.way_look_up": ("Opzoeken", "Opzoeken: waar het ligt, wie het nodig heeft"),
     "pick.way_look_up_this": ("Zoek {label:~}", "Opvolger {label:~} opzoeken"),
     "pick.way_join": ("{key} erbij", "Neem {key} mee in deze ronde"),
@@ -92,7 +92,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.way_leave": ("Stop", "Stop met de ronde"),
     "pick.way_leave_hand": ("Stop toch", "Stop, met dit in de hand"),
     "pick.way_go_on": ("Ga zonder", "Ga zonder wat er niet is"),
-    "pick.way_both": ("Samen", "Ga door, picken met twee"),
+    "pick.way_both": ("Samen", "Ga door, samen picken"),
     "pick.way_hand_over": ("Overlaten", "Laat het aan {key:~}"),
     "pick.way_put_back": ("Klaar", "Het ligt terug"),
     "pick.way_put_back_all": ("Alles", "Alles ligt terug"),
@@ -144,8 +144,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.full": (
         "Heeft er al {of}",
-        "Alle {of} gepickt: {label:~}",
-        "Alle {of} van {label:~} zijn gepickt. Leg het terug.",
+        "Al {of} van {of}: {label:~}",
+        "{label:~}: al {of} van {of} gepickt. Leg het terug.",
     ),
     "pick.whole": ("Alleen hele", "{quantity} van {label:~}: alleen hele te picken"),
     "pick.over": (
@@ -247,7 +247,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.leave_round": (
         "Ronde verlaten?",
-        "Ronde verlaten? {count:order|orders} zijn dan opnieuw te verzamelen.",
+        "Ronde verlaten? {count:order is|orders zijn} dan opnieuw te verzamelen.",
     ),
     "pick.left_round": ("Ronde uit", "Ronde verlaten; wat gepickt is, blijft bij de orders"),
     "pick.left_round_done": ("Ronde klaar", "Ronde klaar: {count:order|orders} gepickt"),
@@ -367,14 +367,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{place}: pool {pool}, niet {allowed}",
         "{label:~} op {place} zit in pool {pool}; deze order neemt uit {allowed}",
     ),
-    "pick.which": ("Welke?", "Welke is het?", "{code:~} staat op meerdere artikelen van deze order. Welk is het?"),
+    "pick.which": ("Welke?", "Welke is het?", "{code:~} staat op meerdere artikelen van deze order. Welke is het?"),
     # Short
     "pick.was_short": (
         "Was tekort",
         "Dicht met {done} van {of}",
         "{label:~} was afgesloten met {done} van {of}",
     ),
-    "pick.short": ("Tekort {done}/{of}", "Tekort: {done} van {of}", "Tekort: {done} van {of} · {label:~}"),
+    "pick.short": ("Dicht: {done}/{of}", "Dicht met {done} van {of}", "Dicht met {done} van {of} · {label:~}"),
     "pick.elsewhere": ("Nu op {place}", "De rest op {place}", "De rest van {label:~} is op {place} te pakken"),
     "pick.comes": (
         "{place} komt later",

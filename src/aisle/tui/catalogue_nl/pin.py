@@ -10,7 +10,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.prompt_late": ("Nummer of b", "Kies een nummer, of b voor terug"),
     "pin.note": (
         "Eenmaal voor alles.",
-        "Dit doet alleen leiding. De pincode wordt eenmaal gevraagd en nergens bewaard.",
+        "Dit mag alleen de leiding. De pincode wordt eenmaal gevraagd en nergens bewaard.",
     ),
     "pin.note_waiting": ("{count} wachten erop", "{count:actie wacht|acties wachten} erop"),
     "pin.note_asked": ("Vragen", "De server wordt gevraagd"),
@@ -28,7 +28,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pin.note_it": ("Noteren", "Nu noteren; gaat weg zodra de pincode er is"),
     "pin.done": ("Pincode klopt", "De pincode klopt, {name:~}"),
     "pin.twice": ("Pincode klopte al", "De pincode klopte al: hiermee is niets gedaan"),
-    "pin.elsewhere": ("Pincode? Typ .", "Zo heet hier niets. Uw pincode? Typ . en kies pincode"),
+    "pin.elsewhere": ("Pincode? Typ .", "Zo heet hier niets. Pincode bedoeld? Typ . en kies pincode"),
     "pin.left": ("Geen pincode", "Geen pincode gegeven; wat erop wacht blijft wachten"),
     "pin.unwanted": ("Niet nodig", "Niets hier heeft een pincode nodig"),
     "pin.noted": (

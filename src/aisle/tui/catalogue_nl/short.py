@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.title": "Tekort",
     "short.title_at": ("Tekort", "Tekort op {place}"),
-    "short.title_reject": ("{order} weg?", "Order {order} afwijzen"),
+    "short.title_reject": ("{order} afwijzen", "Order {order} afwijzen"),
     "short.prompt": ("Nummer, of scan", "Kies een nummer, of scan een plek"),
     "short.prompt_asked": ("Nummer, of scan", "Kies het nummer, of scan verder"),
     "short.prompt_which": ("Welke order?", "Welke order? Kies het nummer"),
@@ -13,7 +13,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "short.missing": ("{rest} tekort", "{rest} van {of} tekort"),
     "short.missing_measure": ("{rest} tekort", "{rest} van {of} {unit} tekort"),
     "short.both": "{one} · {other}",
-    "short.around": ("Rondom ≈ {quantity}", "Winkels rondom ≈ {quantity}"),
+    "short.around": ("Buurt ≈ {quantity}", "Winkels in de buurt ≈ {quantity}"),
     "short.coming_on": (
         "{quantity}: {day}",
         "{quantity} met {order}, {day}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     # The pages
     "stores.title_all": "Winkels",
-    "stores.title_near": ("Omgeving", "Winkels in de buurt"),
+    "stores.title_near": ("Buurt", "Winkels in de buurt"),
     "stores.title_warehouse": "Magazijnen",
     "stores.title_visited": ("Gebruikt", "Hier gebruikte winkels"),
     "stores.title_change": ("Wisselen", "Van winkel wisselen"),
@@ -35,7 +35,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stores.is_warehouse": "Een magazijn",
     "stores.is_store": "Een winkel",
     "stores.in_area": ("{what}", "{what} · {area:~}"),
-    "stores.is_here": ("Nu hier", "Dit scherm werkt in deze winkel"),
+    "stores.is_here": ("Nu hier", "Deze terminal werkt in deze winkel"),
     "stores.no_right": ("Voor leiding", "Alleen leidinggevenden wisselen van winkel"),
     "stores.unsent_there": ("{count} in de wacht", "{count} van hier nog niet naar deze winkel"),
     "stores.organisation": ("Organis.", "Organisatie"),
@@ -55,7 +55,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "stores.category": ("{category}", "categorie {category}"),
     "stores.weeks": ("{weeks}", "weken {weeks}"),
     "stores.bluetooth": "Bluetooth",
-    "stores.way_change": ("Hier werken", "Dit scherm naar deze winkel"),
+    "stores.way_change": ("Hier werken", "Deze terminal naar deze winkel"),
     "stores.go": ("Wissel", "Wissel naar {store}"),
     "stores.stay": ("Blijf", "Blijf hier"),
     "stores.meaning": (
@@ -112,8 +112,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.moved_told": ("In {store}: {told}", "Nu in winkel {store}: {told}"),
     "session.moved_waiting": (
         "{told}",
-        "{told}. {count} gaan nog naar {left}",
-        "{told}. {count} niet verzonden gaan nog naar {left}",
+        "{told}. {count} nog naar {left}",
+        "{told}. Nog niet verzonden: {count}; dat gaat nog naar {left}",
     ),
     "session.not_moved": ("{why:~~}", "Niet in {store}: {why:~~}"),
     "session.one_store": ("Niet hier", "Een browser is alleen voor deze winkel aangemeld; wissel op een terminal"),

@@ -50,7 +50,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.absent": ("Gaat opnieuw", "Gezocht en niet gevonden: het gaat opnieuw"),
     "told.partly": ("Rest gaat opnieuw", "Gezocht en deels gevonden: de rest gaat opnieuw"),
     "told.wordless": ("Kwam het aan?", "De server antwoordde zonder iets te zeggen, en laat het niet zien"),
-    "told.changed_product": ("Elders gewijzigd", "Iemand anders heeft het product intussen gewijzigd"),
+    "told.changed_product": ("Elders gewijzigd", "Iemand anders heeft het artikel intussen gewijzigd"),
     "told.changed_order": ("Elders gewijzigd", "Iemand anders heeft de order intussen gewijzigd"),
     "told.not_in_log": (
         "Kwam het aan?",

@@ -17,8 +17,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Orders that were given to somebody
     "home.given": ("{order} erbij", "{order} komt van {who:~}", "Order {order} komt van {who:~}; eerst te picken"),
     "home.given_many": ("{count} erbij", "{count} orders erbij", "{count} orders komen van {who:~}; eerst te picken"),
-    "home.yours": ("erbij", "van {who:~}", "erbij, van {who:~}"),
-    "home.urgent": ("eerst", "eerst, {due}"),
+    "home.yours": ("erbij", "van {who:~}", "erbij, van {who:~}", "erbij, van {who:~} {due}"),
+    "home.urgent": ("eerst", "eerst {due}"),
     "walk.given": (
         "{count} van {who:~}",
         "{order} komt van {who:~}",
@@ -38,7 +38,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.note_back_given": (
         "Geef {count} over",
-        "Geef de bak met {count} aan wie de order nu heeft, of leg het voor hem neer en scan de plaats.",
+        "Geef de bak met {count} aan wie de order nu heeft, of leg het voor hem neer en scan de plek.",
     ),
     "pick.urgent": ("Heeft haast", "{order} heeft haast", "Order {order} heeft haast, volgens {who:~}"),
     "pick.urgent_round": (
@@ -151,7 +151,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_others": ("{count} elders", "In de hand van een ander: {count}."),
     "pick.ahead_hand": ("In de hand", "In jouw hand"),
     "pick.order_passed_on": ("Van een ander", "Iemand anders pickt deze order nu"),
-    "home.lying": ("{count} vast", "{count} vast, leg neer"),
+    "home.lying": ("{count} vast", "{count} vast, leg neer", "{count} vast, leg neer", "{count} vast, leg neer {due}"),
     "pick.in_place_again": ("Op {place}", "Ongedaan: weer op {place}", "Ongedaan: {label:~} weer van {place}"),
     "pick.back_settled": ("Afgehandeld", "Elders afgehandeld", "Wat te veel was, is elders afgehandeld"),
     "pick.prompt_laid": ("Leg het daar", "Leg het op {place}, typ dan 1"),
@@ -168,13 +168,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.prompt_laid_unsaid": ("Vraag waar het ligt", "Vraag waar, leg het daar, typ 1"),
     "pick.note_back_laid_unsaid": (
-        "Vraag waar {count} ligt",
+        "Vraag waar {count:ligt|liggen}",
         "Iemand anders legde er {count} van neer, niemand weet hier waar: vraag het, en leg daar wat je vasthebt.",
     ),
     "pick.back_laid_unsaid": (
         "Neergelegd? {count}",
         "{count} als neergelegd geboekt",
-        "Iemand anders legde {count} van order {order} uit jouw hand neer, geen plaats bekend: vraag waar",
+        "Iemand anders legde {count} van order {order} uit jouw hand neer, geen plek bekend: vraag waar",
     ),
     "pick.back_not_laid": ("Weer in de hand", "{order} weer in de hand", "Order {order} is nergens meer neergelegd"),
     "pick.put_others": (

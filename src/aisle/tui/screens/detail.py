@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 
-from aisle.jobs.view import ASK, GOOD, INFO, PAGING, WRONG, Block, Detail, Hint, Mark, Msg, msg, numbered_rows
+from aisle.jobs.view import ASK, GOOD, INFO, PAGING, WRONG, Block, Detail, Hint, Msg, msg, numbered_rows
 from aisle.jobs.view import Line as Told
 from aisle.text import fit, fit_middle, width, wrap
 from aisle.tui.catalogue import LONGEST, Voice
+from aisle.tui.screens import place_map
 from aisle.tui.screens.painted import Line, beside, clipped, line_width, sides
 from aisle.tui.screens.parts import Cover, choice_flow, choice_items, command_flow, flowed, hint_lines, lines_over
 from aisle.tui.screens.step import Box
@@ -32,12 +32,6 @@ LEGIBLE = 5
 
 LEAST = 3
 """Below so many lines for the blocks their titles are left out, so that there is room for what stands under them."""
-
-LEVELS = "▁▂▃▄▅▆▇█"
-ASCII_LEVELS = ".:-=+*#@"
-EMPTY, ASCII_EMPTY = "·", "_"
-"""How full a place on the map is."""
-
 
 LOOKS = {
     **{kind: f"look-{kind}" for kind in (GOOD, WRONG, INFO, ASK)},
@@ -85,8 +79,10 @@ def body(view: Detail, box: Box, cover: Cover = NOTHING) -> tuple[list[Line], Ms
     spare = room + len(_foot(view, view.hints, box)) - max(cover) - len(heads[0]) - len(page)
     below = [*(air if view.choices else []), *_foot(view, hints, box, spare if len(pages) < 2 else 0)]
     rows = max(0, box.rows - cover.now)
-    above = [*_pared(heads[min(at, 1)], max(0, rows - len(page) - len(below)), view, box), *page]
-    above = [*_unfolded(above[: len(above) - len(page)], rows - len(above) - len(below), view, box), *page]
+    top = _pared(heads[min(at, 1)], max(0, rows - len(page) - len(below)), view, box)
+    if len(pages) < 2:
+        top = _with_rest(top, rows - len(top) - len(page) - len(below), view, box)
+    above = [*_unfolded(top, rows - len(top) - len(page) - len(below), view, box), *page]
     filler: list[Line] = [[] for _ in range(rows - len(above) - len(below))]
     told = msg("frame.page", page=at + 1, pages=len(pages)) if len(pages) > 1 else None
     return [*above, *filler, *below][:rows], told
@@ -103,6 +99,12 @@ def _rooms(room: int, heads: Sequence[list[Line]], covered: int, kept: int) -> l
     left = [max(0, room - len(head)) for head in heads]
     free = [len(heads[0]) - kept, *map(len, heads[1:])]
     return [max(min(1, rows), rows - max(0, covered - head)) for rows, head in zip(left, free, strict=True)]
+
+
+def _with_rest(head: list[Line], spare: int, view: Detail, box: Box) -> list[Line]:
+    """What it is, with as many of the lines that it always goes without as are left blank."""
+    lines, most = _said(view, box)
+    return [*head[:most], *lines[most : most + max(0, spare)], *head[most:]]
 
 
 def _unfolded(head: list[Line], spare: int, view: Detail, box: Box) -> list[Line]:
@@ -127,20 +129,27 @@ def _parts(told: Told, box: Box, rows: int) -> list[str]:
     return wrap(box.voice.fitting(told.text, over), box.cells, rows, mark=box.voice.mark, middle=told.role == "product")
 
 
+def _said(view: Detail, box: Box) -> tuple[list[Line], int]:
+    """What it is, and how many of these lines a page has that has more to show than there is room for."""
+    lines: list[Line] = []
+    told = view.lines
+    if tight := box.rows < 8 and _is_stocked(view):
+        said = {line.role: line.text for line in reversed(view.lines)}
+        lines.append(_tight(said["product"], said["quantity"], box))
+        told = tuple(line for line in view.lines if line.role not in ("product", "quantity"))
+    rows_each = 1 if box.rows < 12 else 2
+    for line in told:
+        lines += [[(part, line.role)] for part in _parts(line, box, rows_each)]
+    return lines, 1 if tight else max(1, box.rows // 3)
+
+
 def _tops(view: Detail, box: Box) -> tuple[list[Line], list[Line]]:
     """What it is, and the map: for the first page, and for those after it."""
-    said = {line.role: line.text for line in reversed(view.lines)}
-    if box.rows < 8 and _is_stocked(view):
-        tight = _tight(said["product"], said["quantity"], box)
-        return [tight], [tight] if box.rows >= 5 else []
-    rows_each = 1 if box.rows < 12 else 2
-    lines: list[Line] = []
-    for line in view.lines:
-        lines += [[(part, line.role)] for part in _parts(line, box, rows_each)]
-    lines = lines[: max(1, box.rows // 3)]
+    lines, most = _said(view, box)
+    lines = lines[:most]
     short = lines[:1] if box.rows >= 5 else []
     if view.marks and box.rows >= 9:
-        lines += _map(view.marks, box, 1 if box.rows < 16 else max(1, box.rows // 4))
+        lines += place_map.rows(view.marks, box, 1 if box.rows < 16 else max(1, box.rows // 4))
     return lines, short if box.rows < SMALL else lines
 
 
@@ -192,8 +201,10 @@ def _foot(view: Detail, hints: Sequence[Hint], box: Box, spare: int = 0) -> list
 
 def _pages(view: Detail, box: Box, rooms: Sequence[int]) -> list[list[Line]]:
     """The blocks on as many pages as they need; `rooms`: the lines of the first page, and of those after it."""
-    if not view.blocks or min(rooms) <= 0:
+    if not view.blocks or max(rooms) <= 0:
         return []
+    if min(rooms) <= 0:  # what it is and what can be done take all of the first page, and leave some of the others
+        return [[], *_pages(view, box, [max(rooms)] * 2)]
     most = max(1, min(COLUMNS, len(view.blocks), (box.cells + 3) // (COLUMN + 3)))
     for count in range(1, most + 1):
         cells = (box.cells - 3 * (count - 1)) // count
@@ -330,15 +341,17 @@ def _broken_columns(blocks: Sequence[list[Unit]], count: int, rooms: Sequence[in
 def _laid(
     blocks: Sequence[list[Unit]], count: int, rooms: Sequence[int], *, whole: bool = False
 ) -> tuple[list[list[Line]], int]:
-    """Blocks go on in the next column, those that it has room for as a `whole` begin there; a title never stands alone
-    at the foot, and is said again over what goes on. With it how many rows the first page has."""
+    """Blocks go on in the next column, those that it has room for as a `whole` begin there on the same page; a
+    title never stands alone at the foot, and is said again over what goes on. With it
+    how many rows the first page has."""
     columns: list[list[Line]] = [[]]
     shown = 0
     for units in blocks:
         title = units[0].lines if units and units[0].title >= 0 else []
         height = sum(len(unit.lines) for unit in units)
         over = len(columns[-1]) + height - rooms[0 if len(columns) <= count else 1]
-        if whole and columns[-1] and over > 0 and height <= rooms[0 if len(columns) < count else 1]:
+        beside = whole and len(columns) % count > 0
+        if beside and columns[-1] and over > 0 and height <= rooms[0 if len(columns) < count else 1]:
             columns.append([])
         for at, unit in enumerate(units):
             rows = rooms[0 if len(columns) <= count else 1]
@@ -351,40 +364,3 @@ def _laid(
             columns[-1] += unit.lines
             shown += unit.title < 0 and len(columns) <= count
     return [column[: rooms[0 if at < count else 1]] for at, column in enumerate(columns)], shown
-
-
-# The map
-
-
-def _map(marks: Sequence[Mark], box: Box, rows: int) -> list[Line]:
-    """How full the places around are: with their names where that fits, else one sign each around the present one."""
-    groups: dict[str, list[Mark]] = {}
-    for mark in marks:
-        groups.setdefault(_bay(mark.place, box.voice), []).append(mark)
-    items: list[Line] = [
-        [(f"{name} ", "mark"), *(_sign(mark, box.voice) for mark in group)] for name, group in groups.items()
-    ]
-    lines = flowed(items, box.cells, 2)
-    if len(lines) <= rows and all(line_width(line) <= box.cells for line in lines):
-        return lines
-    at = next((index for index, mark in enumerate(marks) if mark.here), 0)
-    room = box.cells - 4
-    first = max(0, min(at - room // 2, len(marks) - room))
-    seen = marks[first : first + room]
-    cut = (box.voice.mark, "mark")
-    line: Line = [_sign(mark, box.voice) for mark in seen]
-    return [[*([cut] if first else []), *line, *([cut] if first + room < len(marks) else [])]]
-
-
-def _bay(place: str, voice: Voice) -> str:
-    """What stands before the last part of a code: places of one bay share their name."""
-    name = voice.raw(place)
-    cut = max(name.rfind(sign) for sign in "-./ _")
-    return name[:cut] if cut > 0 else name
-
-
-def _sign(mark: Mark, voice: Voice) -> tuple[str, str]:
-    levels, empty = (ASCII_LEVELS, ASCII_EMPTY) if voice.plain else (LEVELS, EMPTY)
-    share = min(Decimal(1), mark.share)
-    sign = levels[min(len(levels) - 1, int(share * len(levels)))] if share > 0 else empty
-    return (f"[{sign}]", "mark-here") if mark.here else (sign, "mark")

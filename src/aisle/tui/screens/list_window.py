@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from aisle.jobs.view import PAGES, ListWindow, Msg, Row, msg, raw
 from aisle.text import width, wrap
-from aisle.tui.catalogue import Voice
+from aisle.tui.catalogue import Voice, levels
 from aisle.tui.screens.painted import Line, beside, padded
 from aisle.tui.screens.parts import MANY, bar, choice_flow, choice_items, command_flow, hint_lines, lines_over
 from aisle.tui.screens.step import Box
@@ -49,6 +49,9 @@ HOURS = 50
 
 LEGIBLE = 14
 """Cells of every column, or all of its text, that its hour leaves to the others."""
+
+LONG = 3
+"""Lengths that a cell usually has at most."""
 
 NOTHING = raw("")
 """A cell that says nothing."""
@@ -246,12 +249,24 @@ def _sized(
         return Sized(cells, heads, columns)
 
     dates = 9 if room >= HOURS else 0
-    for level, names in ((9, 9), (1, 1), (0, 9), (0, 1))[: 2 if rows[0].cells[0].id == NOTHING.id else 4]:
+    for level, names in _lengths(rows, voice):
         if (found := sized(level, level or dates, names)).whole:
             return found
     short = sized(0, 0)
     long = sized(0, dates) if dates else short
     return long if len(long.columns) == len(short.columns) and long.legible else short
+
+
+def _lengths(rows: Sequence[Row], voice: Voice) -> Iterator[tuple[int, int]]:
+    """In which length cells are tried, and in which what names a row: the longest of two that are long only where a
+    cell has both."""
+    yield 9, 9
+    if any(levels(cell, voice.language) > LONG for row in rows for cell in row.cells):
+        yield 2, 2
+    yield 1, 1
+    if rows[0].cells[0].id != NOTHING.id:
+        yield 0, 9
+        yield 0, 1
 
 
 def _two_lined(view: ListWindow, rows: Sequence[Row], first: int, box: Box) -> list[Line]:

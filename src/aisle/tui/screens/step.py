@@ -29,6 +29,9 @@ LEGIBLE = 5
 NAMED = 12
 """Cells of the name of what is at hand that its place leaves it in a list."""
 
+PLACED = 6
+"""Rows below which place and quantity share a line."""
+
 FIRST = ("place", "product", "quantity")
 
 COMING = Msg("coming.title")
@@ -48,7 +51,8 @@ def body(step: Step, box: Box) -> list[Line]:
     feet = 2 if box.rows >= 9 else 1
     foot = hint_lines(step.hints, box.cells, box.voice, feet)[:feet] if box.rows >= 4 else []
     above = len({line.role for line in step.lines} & set(FIRST))
-    if len(choice_flow(step.choices, box.cells, box.voice)) > max(1, box.rows - above - len(foot)):
+    choices = len(choice_flow(step.choices, box.cells, box.voice))
+    if choices > max(1, box.rows - above - len(foot)) or _is_tight(step, above, choices + len(foot), box):
         foot = command_flow(step.choices, step.hints, box.cells, box.voice, max(1, box.rows - 2))
         foot, step = _held(foot, box._replace(rows=box.rows - 1)), step._replace(choices=())
     room = box.rows - len(foot) - (1 if foot and box.rows >= 12 else 0)
@@ -57,6 +61,15 @@ def body(step: Step, box: Box) -> list[Line]:
     else:
         lines = _one_column(step, box._replace(rows=room))
     return [*lines, *([] for _ in range(box.rows - len(foot) - len(lines))), *foot]
+
+
+def _is_tight(step: Step, above: int, feet: int, box: Box) -> bool:
+    """Whether something that is said has room only where what leads back stands beside the choices."""
+    notes = sum(line.role not in FIRST for line in step.lines)
+    beside = box.rows < PLACED and {"place", "quantity"} <= {line.role for line in step.lines}
+    if len(step.hints) != 1 or not notes or not step.choices or above - beside + notes + feet <= box.rows:
+        return False
+    return len(command_flow(step.choices, step.hints, box.cells, box.voice, max(1, box.rows - 2))) < feet
 
 
 def least(step: Step, box: Box) -> int:
@@ -89,7 +102,7 @@ def _aside(step: Step, box: Box) -> list[Line]:
 
 def _one_column(step: Step, box: Box) -> list[Line]:
     first, rest = _first(step, box), [line for line in step.lines if line.role not in FIRST]
-    notes = _wrapped(rest, box, 3)
+    notes = _wrapped(rest, box, 1)
     least = sum(len(block.sizes[0]) for block in first if block.sizes)
     tight = _held(choice_flow(step.choices, box.cells, box.voice), box._replace(rows=box.rows - least))
     choices, whole = (choice_items(step.choices, box.cells, box.voice, rows) for rows in (1, CHOICE_ROWS))
@@ -97,17 +110,20 @@ def _one_column(step: Step, box: Box) -> list[Line]:
     coming = _coming(step, box)
     blocks = (
         *first,
-        Block((_wrapped(rest, box, 1), notes)),
+        Block((*(notes[:count] for count in range(1, len(notes))), notes, _wrapped(rest, box, 3))),
         Block((tight if len(tight) < len(choices) else choices, choices, whole)),
         Block(coming),
         Block((fact_lines(step.facts[:2], box.cells, box.voice), facts)),
     )
     note, choice, come, fact = 3, 4, 5, 6
+    said = max(1, len(notes))
     order = [
-        (0, 0), (1, 0), (2, 0), (choice, 0), (note, 0), (1, 1), (come, 0), (note, 1), (choice, 1),
-        (choice, 2), (2, GAP), (1, GAP), (choice, GAP), (come, GAP), (0, 1), (2, 1), (1, 2), (come, 1), (come, 2),
-        (note, GAP), (fact, 0), (fact, GAP), (fact, 1), *((come, size) for size in range(3, len(coming))),
+        (0, 0), (1, 0), (2, 0), (choice, 0), *((note, size) for size in range(said)), (1, 1), (come, 0), (note, said),
+        (choice, 1), (choice, 2), (2, GAP), (1, GAP), (choice, GAP), (come, GAP), (0, 1), (2, 1), (1, 2), (come, 1),
+        (come, 2), (note, GAP), (fact, 0), (fact, GAP), (fact, 1), *((come, size) for size in range(3, len(coming))),
     ]  # fmt: skip
+    if box.rows < PLACED:
+        order.insert(order.index((2, GAP)), (come, 1))
     return stack(blocks, order, box.rows)
 
 
@@ -125,7 +141,7 @@ def _first(step: Step, box: Box) -> tuple[Block, Block, Block]:
     found = {line.role: line.text for line in reversed(step.lines) if line.role in FIRST}
     place, product, quantity = (found.get(role) for role in FIRST)
     products = tuple(_text(product, "product", box, rows) for rows in (1, 2, 3)) if product else ()
-    if place and quantity and box.rows < 6:
+    if place and quantity and box.rows < PLACED:
         right = _text(quantity, "quantity", box._replace(cells=box.cells // 2), 1)[0]
         left = _text(place, "place", box._replace(cells=box.cells - width(right[0][0]) - 1), 1)[0]
         return Block(([sides(left, right, box.cells)],)), Block(products), Block(())
@@ -133,13 +149,14 @@ def _first(step: Step, box: Box) -> tuple[Block, Block, Block]:
 
 
 def _sized(message: Msg | None, role: str, box: Box) -> tuple[list[Line], ...]:
-    """One line, and the same in large letters where the screen is."""
+    """One line, and the same in large letters where the screen is, of what it names: that there is no place is
+    nothing to walk to."""
     if message is None:
         return ()
     small = _text(message, role, box, 1)
     if box.cells < BIG_CELLS or box.rows < BIG_ROWS or box.voice.plain:
         return (small,)
-    letters = big.letters(box.voice.say(message, 0), box.cells)
+    letters = big.letters(box.voice.say(message, 0), box.cells) if message.args else []
     return (small, [[(row, role)] for row in letters]) if letters else (small,)
 
 
@@ -162,15 +179,23 @@ def _coming(step: Step, box: Box) -> tuple[list[Line], ...]:
         return ()
     word = box.voice.say(msg("coming.next") if step.ahead == COMING else step.ahead, 0)
     room = box.cells - width(word) - 2
-    first = stops[0]
-    if step.at_hand and not _has_room(first, room, box.voice):
-        first = first._replace(place="")
-    next_: Line = [(word, "head"), ("  ", ""), *stop_lines((first, *stops[1:]), room, box.voice, 1)[0]]
+    beside = [_beside(step, word, room, box, count) for count in range(1, min(box.rows, len(stops)) + 1)]
+    if box.rows < PLACED:
+        return tuple(beside)
     head: Line = [(box.voice.short(step.ahead, box.cells), "head")]
     if step.at_hand and not all(_has_room(stop, box.cells, box.voice, NAMED) for stop in stops):
         stops = tuple(stop._replace(place="") for stop in stops)
     drawn = stop_lines(stops, box.cells, box.voice)
-    return ([next_], *([head, *drawn[:count]] for count in range(2, len(drawn) + 1)))
+    return (*beside[:1], *([head, *drawn[:count]] for count in range(2, len(drawn) + 1)))
+
+
+def _beside(step: Step, word: str, room: int, box: Box, count: int) -> list[Line]:
+    """So many of what comes, with no line for the heading: a word before the first says it."""
+    stops = step.coming
+    if step.at_hand and not all(_has_room(stop, room, box.voice) for stop in stops[:count]):
+        stops = tuple(stop._replace(place="") for stop in stops)
+    drawn = stop_lines(stops, room, box.voice, count)
+    return [[(word if not row else " " * width(word), "head"), ("  ", ""), *line] for row, line in enumerate(drawn)]
 
 
 def _has_room(stop: Stop, cells: int, voice: Voice, name: int = LEGIBLE) -> bool:

@@ -56,10 +56,8 @@ def column_widths(
     that are to be whole (`words`, `dates`) last of all. The first has so many cells (`named`) before the last stay."""
     columns: list[int] = []
     whole = {*words, *dates}
-    worth, least = (
-        ENOUGH if cells >= ROOMY else LEAST - bool(words),
-        -gap,
-    )  # on 20 columns there are 7 cells beside a number and `confirmed`
+    worth = ENOUGH if cells >= ROOMY else LEAST - bool(words)  # on 20 columns: 7 beside a number and `confirmed`
+    least = -gap
     for at, want in enumerate(natural(lines)):
         least += gap + (want if at in whole else min(want, worth if at else max(worth, named)))
         if columns and least > cells:
