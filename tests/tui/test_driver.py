@@ -6,6 +6,7 @@ import inspect
 import json
 import random
 import signal
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from textual._xterm_parser import XTermParser
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
+from aisle.local.host.process import state
 from aisle.scan.inputs import Decoded, Key, Line, Typed
 from aisle.tui import driver
 from tests.terminal.harness import Terminal, python
@@ -149,6 +151,28 @@ def test_a_signal_before_the_app_is_ready_ends_the_program_too(rig: Rig) -> None
     with rig.run("late") as terminal:
         terminal.wait_for(b"starting")
         terminal.kill(signal.SIGTERM)
+        assert terminal.wait_exit() == 0
+
+
+def test_whoever_was_stopped_takes_the_terminal_back(rig: Rig) -> None:
+    """A shell has set it in its own way meanwhile, and written on it; what is given back at the end is as it was."""
+    with rig.run() as terminal:
+        pty = terminal._master
+        before = termios.tcgetattr(pty)
+        rig.ready(terminal)
+        terminal.wait_for(lambda _: termios.tcgetattr(pty) != before)
+        raw = termios.tcgetattr(pty)
+        terminal.kill(signal.SIGSTOP)
+        terminal.wait_for(lambda _: state(terminal.pid) == "T")
+        termios.tcsetattr(pty, termios.TCSANOW, before)
+        mark = terminal.mark()
+        terminal.kill(signal.SIGCONT)
+        terminal.wait_for(lambda _: termios.tcgetattr(pty) == raw)
+        terminal.wait_for(lambda _: b"ready" in terminal.since(mark))
+        terminal.write(b"4006381333931\r")
+        terminal.wait_for(lambda _: rig.lines() == ["4006381333931"])
+        terminal.kill(signal.SIGTERM)
+        terminal.wait_for(lambda _: termios.tcgetattr(pty) == before)
         assert terminal.wait_exit() == 0
 
 
