@@ -137,7 +137,10 @@ def test_no_sequence_in_the_input_gives_the_screen_another_size(rig: Rig) -> Non
         assert rig.entries("Resize") == [["Resize", 80, 24], ["Resize", 60, 20]]
 
 
-@pytest.mark.parametrize(("number", "ways"), [(signal.SIGHUP, ""), (signal.SIGTERM, ""), (signal.SIGTERM, "words")])
+@pytest.mark.parametrize(
+    ("number", "ways"),
+    [(signal.SIGHUP, ""), (signal.SIGQUIT, ""), (signal.SIGTERM, ""), (signal.SIGTERM, "words")],
+)
 def test_a_signal_ends_the_program_in_order(rig: Rig, number: signal.Signals, ways: str) -> None:
     with rig.run(ways) as terminal:
         rig.ready(terminal)

@@ -225,6 +225,7 @@ class AisleDriver(LinuxDriver):
         for number, handler in (
             (signal.SIGHUP, self._leave),
             (signal.SIGTERM, self._leave),
+            (signal.SIGQUIT, self._leave),
             (signal.SIGWINCH, self._resized),
         ):
             self._loop.add_signal_handler(number, handler)
