@@ -50,6 +50,7 @@ _UNUSABLE = (
     apsw.CorruptError,
     apsw.NotADBError,
     apsw.CantOpenError,
+    PermissionError,
 )
 
 
