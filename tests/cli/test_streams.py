@@ -57,5 +57,5 @@ def test_what_is_another_account_s_is_named(
     assert main([]) == 1
     assert capsys.readouterr().err == (
         "aisle: /var/lib/aisle/f9f0/outbox.db cannot be used: Permission denied."
-        " Look whose it is: it has to be this account's.\n"
+        " Look what it is, and whose: it has to be this account's.\n"
     )

@@ -323,3 +323,10 @@ def test_a_folder_that_nobody_may_look_into_is_not_there(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(os, "stat", shut)
     assert disk.nearest(tmp_path / "below" / "home") == tmp_path
+
+
+@pytest.mark.parametrize("precious", [True, False])
+def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path, precious: bool) -> None:
+    (tmp_path / "home").write_bytes(b"")
+    with pytest.raises(StorageError):
+        connect(tmp_path / "home" / "a.db", precious=precious)

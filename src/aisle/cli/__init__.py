@@ -51,16 +51,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return fail(error, 2)
     except AisleError as error:
         return fail(error, 1)
-    except PermissionError as error:
-        if error.filename is None:
-            raise
-        advice = "Look whose it is: it has to be this account's."
-        return fail(StorageError(f"{error.filename} cannot be used: {error.strerror}. {advice}"), 1)
     except KeyboardInterrupt:
         return 1
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        advice = "Look what it is, and whose: it has to be this account's."
+        return fail(StorageError(f"{error.filename} cannot be used: {error.strerror}. {advice}"), 1)
 
 
 def fail(error: Exception, status: int) -> int:

@@ -51,6 +51,7 @@ _UNUSABLE = (
     apsw.NotADBError,
     apsw.CantOpenError,
     PermissionError,
+    NotADirectoryError,
 )
 
 
