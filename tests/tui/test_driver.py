@@ -105,6 +105,15 @@ def test_an_answer_of_the_terminal_is_no_key(rig: Rig) -> None:
         assert [entry[1] for entry in rig.entries("Line", "Key")] == ["A", "up", "B"]
 
 
+@pytest.mark.parametrize("sequence", [b"\x1b[1:2Q", b"\x1b[99999999999;48P", b"\x1b[1114112;200A"])
+def test_a_sequence_that_nobody_can_take_apart_is_no_end_of_the_program(rig: Rig, sequence: bytes) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.write(b"A\r" + sequence + b"\r\x1b[AB\r")
+        terminal.wait_for(lambda _: rig.lines() == ["A", "B"])
+        assert [entry[1] for entry in rig.entries("Line", "Key")] == ["A", "enter", "up", "B"]
+
+
 def test_no_byte_does_harm(rig: Rig) -> None:
     everything = bytes(range(0x80, 0x100)) + b"\x00\x1b\x9b\xe9"
     with rig.run() as terminal:

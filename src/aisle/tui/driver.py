@@ -278,7 +278,10 @@ class AisleDriver(LinuxDriver):
         """
         if escape.data[1] in STRINGS:
             return ()
-        messages: list[Message] = list(self._parser.feed(escape.data))
+        try:
+            messages: list[Message] = list(self._parser.feed(escape.data))
+        except Exception:  # numbers in it that no key and no character has: a bad line ends nobody's work
+            messages = []
         if not messages:  # unknown: it must not run into the next one
             self._parser = XTermParser()
         names = [message.key for message in messages if isinstance(message, events.Key)]
