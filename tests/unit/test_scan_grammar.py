@@ -439,3 +439,13 @@ def test_a_question_mark_looks_up() -> None:
 def test_a_barcode_at_a_quantity_is_never_a_quantity() -> None:
     for code in (EAN, EAN8, "036000291452", "04252614"):
         assert not isinstance(said(code, Open(quantity=True, decimals=True)), Quantity)
+
+
+@pytest.mark.parametrize("factor", ["1E+40", "1E+300", "1000000000000"])
+def test_a_code_of_a_number_that_nobody_has_is_no_quantity(factor: str) -> None:
+    """A service may say that a box holds so many: no job can reckon with it."""
+    for text in (EAN, f"9999999*{EAN}", f"]C101{EAN:0>14}3799999999"):
+        ways = readings(text, NOTHING)
+        assert are_readings(ways)
+        known = [Candidate(key, PRODUCT, "BOX", factor=Decimal(factor)) for key in keys_of(ways)]
+        assert resolve(text, NOTHING, ways, known, (PRODUCT,)) == Refused("input.quantity", text)

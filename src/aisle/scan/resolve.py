@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
 
 from aisle.scan.grammar import DECIMALS, is_lookup, is_words, reckoned
 from aisle.scan.meaning import PRODUCT, Candidate, Either, Meaning, Open, Reading, Refused, Said, Text, Thing, Unknown
+
+_MOST_DIGITS: Final = 12
+"""Before the point of what one scan can be, in base units."""
 
 
 def resolve(
@@ -29,7 +33,8 @@ def resolve(
     lookup = is_lookup(text)
     things = [thing for way, chosen in known if way.rank == best and (thing := _thing(way, chosen, lookup))]
     if not things:
-        return Refused("input.decimal", text)
+        is_much = any(_is_too_much(way.times * candidate.factor) for way, chosen in known for candidate in chosen)
+        return Refused("input.quantity" if is_much else "input.decimal", text)
     return things[0] if len(things) == 1 else Either(tuple(things))
 
 
@@ -58,7 +63,7 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
     """Measure where it is sold by measure; otherwise times x base units of the code, which has to be whole."""
     measure = _measure(way, candidate) if candidate.allow_decimal else None
     quantity = way.times * candidate.factor if measure is None else measure
-    if quantity != quantity.to_integral_value() and not candidate.allow_decimal:
+    if _is_too_much(quantity) or (quantity != quantity.to_integral_value() and not candidate.allow_decimal):
         return None
     return Meaning(
         candidate.kind,
@@ -71,6 +76,11 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
         way.expiry,
         way.price if measure is None and candidate.kind == PRODUCT else None,
     )
+
+
+def _is_too_much(quantity: Decimal) -> bool:
+    """Whether nobody has so many of a thing: a store has wrong data, or a label is; jobs reckon with what fits."""
+    return quantity.adjusted() >= _MOST_DIGITS
 
 
 def _measure(way: Reading, candidate: Candidate) -> Decimal | None:
