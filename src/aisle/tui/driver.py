@@ -154,17 +154,17 @@ class AisleDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         """Takes the terminal over. Called again while it has it, it was stopped and goes on, or the terminal is gone
         (SIGCONT comes with a hang-up)."""
-        if self._active:
+        if self._active and not self._left:
             self._go_on()
         if self._active or self._left:
             return
+        with suppress(termios.error):
+            self._before = termios.tcgetattr(self.fileno)
         self._active = True
         self._context = copy_context()
         self._outlet = self._open_outlet()
         self._outlet.start()
         self.write(_opening(os.environ.get("TERM", "")))
-        with suppress(termios.error):
-            self._before = termios.tcgetattr(self.fileno)
         self._raw_mode()
         self._watch_signals()
         self._wake = os.pipe()
