@@ -60,10 +60,13 @@ def _thing(way: Reading, chosen: list[Candidate], lookup: bool) -> Thing | None:
 
 
 def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
-    """Measure where it is sold by measure; otherwise times x base units of the code, which has to be whole."""
+    """Measure where it is sold by measure; otherwise times x base units of the code: whole, or as near as is kept."""
     measure = _measure(way, candidate) if candidate.allow_decimal else None
     quantity = way.times * candidate.factor if measure is None else measure
     if _is_too_much(quantity) or (quantity != quantity.to_integral_value() and not candidate.allow_decimal):
+        return None
+    quantity = _in_places(quantity)
+    if not quantity:
         return None
     return Meaning(
         candidate.kind,
@@ -88,9 +91,15 @@ def _measure(way: Reading, candidate: Candidate) -> Decimal | None:
     if way.measure is not None or way.price is None or not candidate.price or candidate.price <= 0:
         return way.measure
     try:
-        return (way.price / candidate.price).quantize(Decimal(1).scaleb(-DECIMALS), ROUND_HALF_UP) or None
+        return _in_places(way.price / candidate.price) or None
     except ArithmeticError:  # digits without end: no label costs that
         return None
+
+
+def _in_places(amount: Decimal) -> Decimal:
+    """The same in the places that a quantity may have: nobody keeps more of them, however exact a label is."""
+    near = amount.quantize(Decimal(1).scaleb(-DECIMALS), ROUND_HALF_UP)
+    return amount if amount == near else near
 
 
 def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
