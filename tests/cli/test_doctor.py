@@ -606,3 +606,20 @@ def test_text_from_outside_is_harmless(home: Home, capsys: pytest.CaptureFixture
     text = doctor(capsys).text
     assert "gone" in text
     assert all(line.isprintable() for line in text.splitlines())
+
+
+def test_a_home_that_this_account_may_not_look_into_is_told(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = os.stat
+
+    def shut(path: Any, *args: Any, **options: Any) -> object:
+        if str(home.folder) in str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, *args, **options)
+
+    monkeypatch.setattr(os, "stat", shut)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert ("wrong", f"{home.root} cannot be written It is not this account's. Set AISLE_HOME.") in doctor(capsys).of(
+        "home"
+    )

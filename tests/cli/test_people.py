@@ -109,6 +109,16 @@ def test_a_pin_is_typed_twice_where_nobody_sees_it(
     assert ("NEW-3" in listed(capsys)) is same
 
 
+def test_no_pin_is_no_way_to_take_one_away(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = stored_pin("BADGE-U6")
+    assert kept
+    for said in ("", "\n"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(said))
+        status, _, err = run(capsys, "set", "BADGE-U6", "--pin")
+        assert (status, stored_pin("BADGE-U6")) == (2, kept)
+        assert "nothing was changed" in err
+
+
 def test_a_service_without_people_is_said_to_be_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ import os
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -298,3 +299,34 @@ def test_a_lock_is_one_of_the_file_on_its_disk(
     monkeypatch.setattr(disk, "LOCKS", list_)
     monkeypatch.setattr(disk, "file_id", lambda _: (os.makedev(*device), 77))
     assert is_locked(tmp_path) == locked
+
+
+def test_what_is_another_account_s_is_a_trouble_that_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has begun as root leaves folders behind that nobody else may look into."""
+
+    def shut(path: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(db, "refuse_bad_disk", shut)
+    with pytest.raises(StorageError, match="Check that its folder can be written by this account") as raised:
+        connect(tmp_path / "a.db")
+    assert raised.value.trouble == "shut"
+
+
+def test_a_folder_that_nobody_may_look_into_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = os.stat
+
+    def shut(path: Any, *args: Any, **options: Any) -> object:
+        if "below" in str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, *args, **options)
+
+    monkeypatch.setattr(os, "stat", shut)
+    assert disk.nearest(tmp_path / "below" / "home") == tmp_path
+
+
+@pytest.mark.parametrize("precious", [True, False])
+def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path, precious: bool) -> None:
+    (tmp_path / "home").write_bytes(b"")
+    with pytest.raises(StorageError):
+        connect(tmp_path / "home" / "a.db", precious=precious)

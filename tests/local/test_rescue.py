@@ -76,9 +76,9 @@ def test_a_scan_that_comes_first_is_not_taken_and_said_to_be_done_again(home: Ho
         say(session, "4101")
         deleted(home)
         frame = say(session, BARCODES[0], BARCODES[1])
-        assert told(frame) == (WRONG, "session.not_saved")
+        assert told(frame) == (WRONG, "session.rest_lost")
         assert frame.verdict is not None
-        assert dict(frame.verdict.text.args)["why"] == msg("session.why_again", what=msg("told.put_back"))
+        assert dict(frame.verdict.text.args) == {"count": 2, "why": msg("session.why_again", what=msg("told.put_back"))}
         assert (frame.view.name, session.bells) == ("pick.product", 3)
         assert noted(home) == ["4101"], "it does not pretend"
         assert told(say(session, BARCODES[0], BARCODES[1])) == (GOOD, "pick.taken")

@@ -183,6 +183,31 @@ def test_what_cannot_be_kept_has_not_happened(home: Home, monkeypatch: pytest.Mo
     assert sent(home)[2] == 2
 
 
+def test_a_label_with_a_count_without_end_ends_nothing(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        assert told(say(session, f"010{BARCODES[0]}30{'6' * 29}")) == (WRONG, "pick.unknown")
+        assert told(say(session, f"]C1010{BARCODES[0]}37{'6' * 2000}")) == (GOOD, "pick.taken")
+    assert sent(home) == {1: Decimal(1)}
+
+
+def test_how_much_of_what_was_scanned_at_once_was_not_kept_is_said(home: Home) -> None:
+    """Whoever scans on while the files are locked sees one answer, and scans as often again as it says."""
+    with at(home, user="U1") as session:
+        before = say(session, "4101", BARCODES[1])
+        broken = open_outbox(home.folder)
+        broken.execute("BEGIN IMMEDIATE")
+        session._rooms.journal._db.set_busy_timeout(1)
+        frame = say(session, BARCODES[1], BARCODES[1], BARCODES[0])
+        assert told(frame) == (WRONG, "session.rest_lost")
+        assert frame.verdict is not None
+        assert dict(frame.verdict.text.args)["count"] == 3
+        assert (frame.view, session.bells) == (before.view, 3)
+        broken.execute("ROLLBACK")
+        say(session, BARCODES[1])
+    assert sent(home)[2] == 2
+
+
 def test_a_code_of_another_product_is_wrong_and_the_next_scan_goes_on(home: Home) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "4101", "96385074")) == (WRONG, "pick.not_here")

@@ -6,6 +6,7 @@ import inspect
 import json
 import random
 import signal
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from textual._xterm_parser import XTermParser
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 
+from aisle.local.host.process import state
 from aisle.scan.inputs import Decoded, Key, Line, Typed
 from aisle.tui import driver
 from tests.terminal.harness import Terminal, python
@@ -103,6 +105,15 @@ def test_an_answer_of_the_terminal_is_no_key(rig: Rig) -> None:
         assert [entry[1] for entry in rig.entries("Line", "Key")] == ["A", "up", "B"]
 
 
+@pytest.mark.parametrize("sequence", [b"\x1b[1:2Q", b"\x1b[99999999999;48P", b"\x1b[1114112;200A"])
+def test_a_sequence_that_nobody_can_take_apart_is_no_end_of_the_program(rig: Rig, sequence: bytes) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        terminal.write(b"A\r" + sequence + b"\r\x1b[AB\r")
+        terminal.wait_for(lambda _: rig.lines() == ["A", "B"])
+        assert [entry[1] for entry in rig.entries("Line", "Key")] == ["A", "enter", "up", "B"]
+
+
 def test_no_byte_does_harm(rig: Rig) -> None:
     everything = bytes(range(0x80, 0x100)) + b"\x00\x1b\x9b\xe9"
     with rig.run() as terminal:
@@ -135,7 +146,10 @@ def test_no_sequence_in_the_input_gives_the_screen_another_size(rig: Rig) -> Non
         assert rig.entries("Resize") == [["Resize", 80, 24], ["Resize", 60, 20]]
 
 
-@pytest.mark.parametrize(("number", "ways"), [(signal.SIGHUP, ""), (signal.SIGTERM, ""), (signal.SIGTERM, "words")])
+@pytest.mark.parametrize(
+    ("number", "ways"),
+    [(signal.SIGHUP, ""), (signal.SIGQUIT, ""), (signal.SIGTERM, ""), (signal.SIGTERM, "words")],
+)
 def test_a_signal_ends_the_program_in_order(rig: Rig, number: signal.Signals, ways: str) -> None:
     with rig.run(ways) as terminal:
         rig.ready(terminal)
@@ -149,6 +163,28 @@ def test_a_signal_before_the_app_is_ready_ends_the_program_too(rig: Rig) -> None
     with rig.run("late") as terminal:
         terminal.wait_for(b"starting")
         terminal.kill(signal.SIGTERM)
+        assert terminal.wait_exit() == 0
+
+
+def test_whoever_was_stopped_takes_the_terminal_back(rig: Rig) -> None:
+    """A shell has set it in its own way meanwhile, and written on it; what is given back at the end is as it was."""
+    with rig.run() as terminal:
+        pty = terminal._master
+        before = termios.tcgetattr(pty)
+        rig.ready(terminal)
+        terminal.wait_for(lambda _: termios.tcgetattr(pty) != before)
+        raw = termios.tcgetattr(pty)
+        terminal.kill(signal.SIGSTOP)
+        terminal.wait_for(lambda _: state(terminal.pid) == "T")
+        termios.tcsetattr(pty, termios.TCSANOW, before)
+        mark = terminal.mark()
+        terminal.kill(signal.SIGCONT)
+        terminal.wait_for(lambda _: termios.tcgetattr(pty) == raw)
+        terminal.wait_for(lambda _: b"ready" in terminal.since(mark))
+        terminal.write(b"4006381333931\r")
+        terminal.wait_for(lambda _: rig.lines() == ["4006381333931"])
+        terminal.kill(signal.SIGTERM)
+        terminal.wait_for(lambda _: termios.tcgetattr(pty) == before)
         assert terminal.wait_exit() == 0
 
 

@@ -180,6 +180,16 @@ def test_what_is_no_element_string(text: str) -> None:
     assert carried(text) is None
 
 
+@pytest.mark.parametrize("ai", ["30", "37", "3922", "3932"])
+def test_a_count_or_a_price_of_too_many_digits_is_none(ai: str) -> None:
+    """Something has run into it, where a scanner sends no FNC1: nobody has ten thousand million of a thing in hand."""
+    code = f"0104006381333931{ai}{'9' * 29}"
+    for text in (code, f"(01)04006381333931({ai}){'9' * 29}"):
+        assert carried(text) is None
+        assert carried(text, sure=True) == Carried(gtin="04006381333931")
+    assert carried(code[:26]) is not None
+
+
 def test_what_the_scanner_calls_gs1_is_read_as_far_as_it_goes() -> None:
     assert carried("0109501101530003ZZ", sure=True) == Carried("09501101530003")
     assert carried("0109501101530004", sure=True) == Carried("09501101530004")

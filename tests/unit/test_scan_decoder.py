@@ -377,6 +377,13 @@ def test_a_paste_that_lost_its_end_leaves_the_enter_key_alone() -> None:
     assert decoder.feed(b"\r", 1.1 + PASTE_S) == [ENTER]
 
 
+def test_a_paste_that_lost_its_end_leaves_the_backspace_key_alone() -> None:
+    decoder = Decoder()
+    decoder.feed(b"\x1b[200~A\r", 1.0)
+    assert decoder.feed(b"\x7f", 1.0 + PASTE_S) == []
+    assert decoder.feed(b"\x7f", 1.1 + PASTE_S) == [BACK]
+
+
 def test_times_and_pauses_are_evidence() -> None:
     decoder = Decoder()
     decoder.feed(b"87", 10.0)

@@ -439,3 +439,40 @@ def test_a_question_mark_looks_up() -> None:
 def test_a_barcode_at_a_quantity_is_never_a_quantity() -> None:
     for code in (EAN, EAN8, "036000291452", "04252614"):
         assert not isinstance(said(code, Open(quantity=True, decimals=True)), Quantity)
+
+
+@pytest.mark.parametrize("factor", ["1E+40", "1E+300", "1000000000000"])
+def test_a_code_of_a_number_that_nobody_has_is_no_quantity(factor: str) -> None:
+    """A service may say that a box holds so many: no job can reckon with it."""
+    for text in (EAN, f"9999999*{EAN}", f"]C101{EAN:0>14}3799999999"):
+        ways = readings(text, NOTHING)
+        assert are_readings(ways)
+        known = [Candidate(key, PRODUCT, "BOX", factor=Decimal(factor)) for key in keys_of(ways)]
+        assert resolve(text, NOTHING, ways, known, (PRODUCT,)) == Refused("input.quantity", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity"),
+    [
+        ("2812345012550", "1.255"),
+        ("0,5*2812345012550", "0.628"),
+        (f"]C101{EAN:0>14}3104001234", "0.123"),
+        (f"]C101{EAN:0>14}3105012345", "0.123"),
+        (f"3*]C101{EAN:0>14}3104001234", "0.370"),
+        (f"]C101{EAN:0>14}3105000001", ""),
+        (f"0,125*{EAN}", "0.125"),
+        (f"0,1255*{EAN}", "0.126"),
+        (f"0,0001*{EAN}", ""),
+    ],
+)
+def test_what_a_label_weighs_has_the_places_that_can_be_kept(text: str, quantity: str) -> None:
+    """A fourth one would be refused by the service, long after the goods were taken."""
+    ways = readings(text, NOTHING, patterns(("28IIIIIWWWWWC",)))
+    assert are_readings(ways)
+    known = [Candidate(key, PRODUCT, "CHEESE", allow_decimal=True) for key in keys_of(ways)]
+    meant = resolve(text, NOTHING, ways, known, (PRODUCT,))
+    if quantity:
+        assert isinstance(meant, Thing)
+        assert meant.meanings[0].quantity == Decimal(quantity)
+    else:
+        assert meant == Refused("input.decimal", text)

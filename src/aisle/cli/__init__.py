@@ -6,8 +6,11 @@ what it needs when it runs, so that the app itself starts without them.
 
 from __future__ import annotations
 
+import codecs
+import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 COMMANDS = (
     "serve",
@@ -32,8 +35,9 @@ COMMANDS = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns the exit status."""
-    from aisle.errors import AisleError, SettingsError, UsageError
+    from aisle.errors import AisleError, SettingsError, StorageError, UsageError
 
+    _mend_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if arguments and arguments[0] in COMMANDS:
@@ -52,6 +56,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        advice = "Look what it is, and whose: it has to be this account's."
+        return fail(StorageError(f"{error.filename} cannot be used: {error.strerror}. {advice}"), 1)
 
 
 def fail(error: Exception, status: int) -> int:
@@ -60,3 +69,22 @@ def fail(error: Exception, status: int) -> int:
 
     print(f"aisle: {clean(str(error))}", file=sys.stderr)
     return status
+
+
+def _mend_streams() -> None:
+    """A stream that whoever started this has closed is one of nothing; one of few signs spells all others."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the end
+    out = sys.stdout
+    if isinstance(out, TextIOWrapper) and out.errors == "strict" and codecs.lookup(out.encoding).name != "utf-8":
+        codecs.register_error("aisle", _spelled)
+        out.reconfigure(errors="aisle")
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding has no sign for, as JSON spells it: there it is that very sign."""
+    import json
+
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end

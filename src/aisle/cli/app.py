@@ -40,7 +40,7 @@ class Browser(NamedTuple):
 def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
     """Runs the app with these settings, on this terminal or in a browser; the exit status."""
     settled = loaded
-    if not browser and (loaded.root / TERMINALS).exists():
+    if not browser and os.path.exists(loaded.root / TERMINALS):
         from aisle.cli.elsewhere import where_it_works
 
         loaded = where_it_works(settled)
@@ -75,7 +75,7 @@ def open_app(loaded: Loaded, browser: Browser | None = None) -> int:
         from aisle.settings.kept import keep
 
         keep(settled)
-        if (loaded.root / VISITED).exists():  # else nothing of it is loaded
+        if os.path.exists(loaded.root / VISITED):  # else nothing of it is loaded
             from aisle.cli.elsewhere import call_for_left
 
             call_for_left(settled, loaded.settings.store, _courier)

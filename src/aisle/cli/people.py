@@ -67,10 +67,13 @@ async def _remove(loaded: Loaded, arguments: argparse.Namespace) -> int:
 def _pin(user: str) -> str:
     """A PIN as it was typed, twice, where nobody sees it; from a script the first line of its input."""
     if not sys.stdin.isatty():
-        return sys.stdin.readline().strip()
-    pin = getpass(f"PIN of {clean(user)}: ")
-    if getpass("Again: ") != pin:
-        raise UsageError("These are two PINs; nothing was changed.")
+        pin = sys.stdin.readline().strip()
+    else:
+        pin = getpass(f"PIN of {clean(user)}: ")
+        if getpass("Again: ") != pin:
+            raise UsageError("These are two PINs; nothing was changed.")
+    if not pin:
+        raise UsageError("There was no PIN; nothing was changed. Say --no-pin to take one away.")
     return pin
 
 

@@ -50,6 +50,8 @@ _UNUSABLE = (
     apsw.CorruptError,
     apsw.NotADBError,
     apsw.CantOpenError,
+    PermissionError,
+    NotADirectoryError,
 )
 
 

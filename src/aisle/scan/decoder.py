@@ -23,7 +23,7 @@ SUFFIX_S: Final = 0.25
 LATE_S: Final = 3.0
 """How long the rest of an escape sequence may lag behind an ESC that was taken for the Esc key."""
 PASTE_S: Final = 2.0
-"""A paste that is silent for so long has lost its end; Enter on an empty line is a key again."""
+"""A paste that is silent for so long has lost its end; Enter and Backspace on an empty line are keys again."""
 
 _PLAIN = re.compile(rb"[\x04\x1d\x1e\x20-\x7e]+")
 """Data: printable ASCII and the separators of GS1 and ISO 15434 messages (EOT, GS, RS)."""
@@ -211,7 +211,7 @@ class Decoder:
         if self._text:
             self._mark(t)
             self._text, self._apart = self._text[:-1], 0
-        elif not self._paste:
+        elif not (self._paste and t - self._seen <= PASTE_S):
             self._key_back()
 
     def _key_back(self) -> None:

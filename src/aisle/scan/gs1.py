@@ -23,6 +23,8 @@ _OPEN_ENDED: Final = re.compile(r"10|21|22|30|37|24[01]|250|39[0-3]\d")
 _NET: Final = ("310", "311", "314", "315", "316", "320")
 """Net weight in kg, length in m, area in m², volume in l and m³, weight in lb: what goods are sold by."""
 _PRICES: Final = ("390", "391", "392", "393")
+_LONGEST: Final = {"30": 8, "37": 8, "390": 15, "391": 18, "392": 15, "393": 18}
+"""Digits of a count and of a price at most: of more, something else has run into it, or it was misread."""
 _HRI: Final = re.compile(r"\((\d{2,4})\)([^(]+)")
 _ENVELOPE: Final = re.compile(r"\[\)>\x1e05\x1d(.*?)[\x1e\x04]*", re.DOTALL)
 _LINK: Final = re.compile(r"/(?:01|gtin|00|sscc)/\d")
@@ -61,7 +63,9 @@ def carried(text: str, sure: bool = False) -> Carried | None:
     `sure`: the scanner said that it is GS1 data; then what cannot be read at its end is left out. Otherwise the text is
     GS1 data only if all of it can be read and its check digits are right.
     """
-    values, whole = elements(text)
+    found, whole = elements(text)
+    values = {ai: value for ai, value in found.items() if len(value) <= _LONGEST.get(ai[:3], len(value))}
+    whole = whole and len(values) == len(found)
     gtin, sscc = values.get("01") or values.get("02", ""), values.get("00", "")
     if not (gtin or sscc):
         return None

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
 
 from aisle.scan.grammar import DECIMALS, is_lookup, is_words, reckoned
 from aisle.scan.meaning import PRODUCT, Candidate, Either, Meaning, Open, Reading, Refused, Said, Text, Thing, Unknown
+
+_MOST_DIGITS: Final = 12
+"""Before the point of what one scan can be, in base units."""
 
 
 def resolve(
@@ -29,7 +33,8 @@ def resolve(
     lookup = is_lookup(text)
     things = [thing for way, chosen in known if way.rank == best and (thing := _thing(way, chosen, lookup))]
     if not things:
-        return Refused("input.decimal", text)
+        is_much = any(_is_too_much(way.times * candidate.factor) for way, chosen in known for candidate in chosen)
+        return Refused("input.quantity" if is_much else "input.decimal", text)
     return things[0] if len(things) == 1 else Either(tuple(things))
 
 
@@ -55,10 +60,13 @@ def _thing(way: Reading, chosen: list[Candidate], lookup: bool) -> Thing | None:
 
 
 def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
-    """Measure where it is sold by measure; otherwise times x base units of the code, which has to be whole."""
+    """Measure where it is sold by measure; otherwise times x base units of the code: whole, or as near as is kept."""
     measure = _measure(way, candidate) if candidate.allow_decimal else None
     quantity = way.times * candidate.factor if measure is None else measure
-    if quantity != quantity.to_integral_value() and not candidate.allow_decimal:
+    if _is_too_much(quantity) or (quantity != quantity.to_integral_value() and not candidate.allow_decimal):
+        return None
+    quantity = _in_places(quantity)
+    if not quantity:
         return None
     return Meaning(
         candidate.kind,
@@ -73,14 +81,25 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
     )
 
 
+def _is_too_much(quantity: Decimal) -> bool:
+    """Whether nobody has so many of a thing: a store has wrong data, or a label is; jobs reckon with what fits."""
+    return quantity.adjusted() >= _MOST_DIGITS
+
+
 def _measure(way: Reading, candidate: Candidate) -> Decimal | None:
     """What the code carries of it, as it is or as its price says. None where it carries neither, or has no price."""
     if way.measure is not None or way.price is None or not candidate.price or candidate.price <= 0:
         return way.measure
     try:
-        return (way.price / candidate.price).quantize(Decimal(1).scaleb(-DECIMALS), ROUND_HALF_UP) or None
+        return _in_places(way.price / candidate.price) or None
     except ArithmeticError:  # digits without end: no label costs that
         return None
+
+
+def _in_places(amount: Decimal) -> Decimal:
+    """The same in the places that a quantity may have: nobody keeps more of them, however exact a label is."""
+    near = amount.quantize(Decimal(1).scaleb(-DECIMALS), ROUND_HALF_UP)
+    return amount if amount == near else near
 
 
 def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:

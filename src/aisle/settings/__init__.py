@@ -24,7 +24,6 @@ EMBEDDED = "embedded"
 DEMO_STORE = "0001"
 """Store number of the embedded service's demo store."""
 
-
 REASONS = ("1 - Damaged", "2 - Expired", "3 - Theft", "4 - Own use", "5 + Found")
 """Why goods are lost or found, unless the store says otherwise: code, what it does to the stock, words."""
 
@@ -55,6 +54,8 @@ LANGUAGES = (ENGLISH, "nl", "de", "fr")
 
 THEMES = ("light", "dark", "contrast")
 """Colours of their own, beside those of the terminal."""
+
+_WHERE = "Set AISLE_HOME to a folder, from / on."
 
 _ADDRESS = "it has to begin with https:// or http://."
 
@@ -134,6 +135,8 @@ Stamp = tuple[tuple[int, int, int], ...]
 """What tells a state of the settings files from an earlier one; a file that is not there is `GONE`."""
 
 GONE = (0, 0, 0)
+SHUT = (0, 0, 1)
+"""One that this account cannot look at: it may be there, and say anything."""
 
 
 class Loaded(NamedTuple):
@@ -155,12 +158,26 @@ class Loaded(NamedTuple):
 
 
 def data_root(environ: Mapping[str, str]) -> Path:
-    """The folder of this host's data: AISLE_HOME, else the user's data folder."""
-    if environ.get("AISLE_HOME"):
-        return Path(environ["AISLE_HOME"]).expanduser().absolute()
+    """The folder of this host's data: AISLE_HOME, else the user's data folder. Raises SettingsError for none."""
+    if told := environ.get("AISLE_HOME"):
+        try:
+            return Path(told).expanduser().absolute()
+        except (RuntimeError, OSError) as error:  # nobody has that name; the folder that this one is in is gone
+            raise SettingsError(f"AISLE_HOME is {told!r}, and nobody knows where that is. {_WHERE}") from error
     from platformdirs import user_data_path
 
-    return user_data_path("aisle", appauthor=False)
+    return _own(user_data_path)
+
+
+def _own(find: Callable[..., Path]) -> Path:
+    """A folder of this account. Raises SettingsError where it has none, or each process would have another one."""
+    try:
+        folder = find("aisle", appauthor=False)
+    except RuntimeError:
+        folder = Path()
+    if not folder.is_absolute():
+        raise SettingsError(f"This account has no home for its settings and its data. {_WHERE}")
+    return folder
 
 
 def settings_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
@@ -169,7 +186,7 @@ def settings_files(environ: Mapping[str, str]) -> tuple[Path, ...]:
         return (data_root(environ) / "settings.toml",)
     from platformdirs import site_config_path, user_config_path
 
-    folders = (site_config_path("aisle", appauthor=False), user_config_path("aisle", appauthor=False))
+    folders = (site_config_path("aisle", appauthor=False), _own(user_config_path))
     return tuple(folder / "settings.toml" for folder in folders)
 
 
@@ -181,8 +198,9 @@ def stamp_of(files: tuple[Path, ...]) -> Stamp:
 def _stamp(path: Path) -> tuple[int, int, int]:
     try:
         found = os.stat(path)
-    except OSError:
-        return GONE
+    except OSError as error:
+        is_gone = isinstance(error, FileNotFoundError | NotADirectoryError) and not path.is_symlink()
+        return GONE if is_gone else SHUT
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
@@ -196,6 +214,8 @@ def load(given: Mapping[str, Any], environ: Mapping[str, str] = os.environ, *, s
     files = settings_files(environ)
     stamp = stamp_of(files)
     said = {key: value for key, value in given.items() if value is not None}
+    if "store" in said:
+        fitting("store", said["store"], "the command line")
     above = {"the command line": said}
     variables = _from_environ(environ)
     levels: dict[str, Mapping[str, Any]] = {}
@@ -256,6 +276,8 @@ def fitting(key: str, value: Any, where: str) -> Any:
     hint = _kind(key)
     if key == "base_url" and type(value) is str and not _is_address(value):
         raise SettingsError(f"base_url in {where} is {value!r}; {_ADDRESS}")
+    if key == "store" and type(value) is str and not value.strip():
+        raise SettingsError(f"store in {where} is empty; it takes the number of a store.")
     if hint in (str, bool) and type(value) is hint:
         if value not in _ONE_OF.get(key, (value,)):
             raise SettingsError(f"{key} in {where} is {value!r}; it takes {', '.join(filter(None, _ONE_OF[key]))}.")

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from aisle.errors import SettingsError
-from aisle.settings import COMMAND_LINE, DEMO_STORE, Settings, fitting, terminal_name
+from aisle.settings import COMMAND_LINE, DEMO_STORE, GONE, Settings, fitting, stamp_of, terminal_name
 from aisle.tuples import NamedTuple
 
 NUMBER = "number"
@@ -36,6 +36,12 @@ _OF_THE_HOST = ("base_url", "token_file", "token_header", "ca_file", "allow_plai
 
 _NOT_IN = {"store": ("store", "terminal"), "device": ("terminal", *_OF_THE_HOST)}
 """Keys that a section must not have: those that say which section it is, and those that are not its to say."""
+
+_MARK = "\ufeff"
+"""What some editors put before a text."""
+
+_MEND = "Mend the file or move it away."
+_LET_IN = "Let this account read it, and look into the folders above it."
 
 
 class File(NamedTuple):
@@ -54,18 +60,23 @@ def read(path: Path) -> File:
     """One settings file; one that cannot be read is empty and has a problem."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        return File(path, problems=(f"{path} cannot be read: {error}. Mend the file or move it away.",))
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        return File(path, problems=(f"{path} cannot be read: it is not in UTF-8 (at line {line}). Save it in UTF-8.",))
+    except OSError as error:
+        advice = _LET_IN if isinstance(error, PermissionError) else _MEND
+        return File(path, problems=(f"{path} cannot be read: {error.strerror}. {advice}",))
     return _parsed(path, text)
 
 
-def right(paths: Iterable[Path], root: Path, *, strict: bool) -> tuple[list[File], tuple[str, ...]]:
+def right(paths: tuple[Path, ...], root: Path, *, strict: bool) -> tuple[list[File], tuple[str, ...]]:
     """The files that are there, each with an error as it was when it had none; and what is wrong.
 
     Where nobody knows how it was, raises SettingsError with the first thing that is wrong; not strict, they are as they
     are, without what is wrong, and nothing is told.
     """
-    files = [read(path) for path in paths if path.is_file()]
+    found = zip(paths, stamp_of(paths), strict=True)
+    files = [read(path) for path, stamp in found if stamp != GONE]
     problems = tuple(problem for file in files for problem in file.problems)
     if not problems:
         return files, ()
@@ -85,9 +96,9 @@ def right(paths: Iterable[Path], root: Path, *, strict: bool) -> tuple[list[File
 
 def _parsed(path: Path, text: str) -> File:
     try:
-        return _checked(path, tomllib.loads(text))
+        return _checked(path, tomllib.loads(text.removeprefix(_MARK)))
     except tomllib.TOMLDecodeError as error:
-        advice = _both_stores(text) or _doubled(text, str(error)) or "Mend the file or move it away."
+        advice = _both_stores(text) or _doubled(text, str(error)) or _MEND
         why = str(error).replace("at end of document", f"at line {len(text.splitlines())}, the last")
         return File(path, problems=(f"{path} cannot be read: {why}. {advice}",))
 

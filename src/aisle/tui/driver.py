@@ -152,9 +152,14 @@ class AisleDriver(LinuxDriver):
     # On and off
 
     def start_application_mode(self) -> None:
-        """Takes the terminal over. Called again while it has it (SIGCONT comes with a hang-up), it does nothing."""
+        """Takes the terminal over. Called again while it has it, it was stopped and goes on, or the terminal is gone
+        (SIGCONT comes with a hang-up)."""
+        if self._active and not self._left:
+            self._go_on()
         if self._active or self._left:
             return
+        with suppress(termios.error):
+            self._before = termios.tcgetattr(self.fileno)
         self._active = True
         self._context = copy_context()
         self._outlet = self._open_outlet()
@@ -166,9 +171,18 @@ class AisleDriver(LinuxDriver):
         self._input = Thread(target=self._run_input_thread, name="aisle-input", daemon=True)
         self._input.start()
         if self._suspended:
-            self._app.post_message(self.SignalResume())
-            self._app.refresh(layout=True)
+            self._paint_again()
         self._suspended = False
+
+    def _go_on(self) -> None:
+        """Whoever had the terminal meanwhile, a shell mostly, has set it as he likes and written on it."""
+        self._raw_mode()
+        self.write(_opening(os.environ.get("TERM", "")))
+        self._paint_again()
+
+    def _paint_again(self) -> None:
+        self._app.post_message(self.SignalResume())
+        self._app.refresh(layout=True)
 
     def stop_application_mode(self) -> None:
         """Gives the terminal back as it was."""
@@ -197,7 +211,6 @@ class AisleDriver(LinuxDriver):
     def _raw_mode(self) -> None:
         """Every byte as it comes, at once; TCSANOW keeps what was typed before."""
         try:
-            self._before = termios.tcgetattr(self.fileno)
             mode = termios.tcgetattr(self.fileno)
             mode[tty.IFLAG] &= ~(
                 termios.BRKINT | termios.PARMRK | termios.ISTRIP | termios.INLCR | termios.IGNCR | termios.ICRNL
@@ -212,6 +225,7 @@ class AisleDriver(LinuxDriver):
         for number, handler in (
             (signal.SIGHUP, self._leave),
             (signal.SIGTERM, self._leave),
+            (signal.SIGQUIT, self._leave),
             (signal.SIGWINCH, self._resized),
         ):
             self._loop.add_signal_handler(number, handler)
@@ -264,7 +278,10 @@ class AisleDriver(LinuxDriver):
         """
         if escape.data[1] in STRINGS:
             return ()
-        messages: list[Message] = list(self._parser.feed(escape.data))
+        try:
+            messages: list[Message] = list(self._parser.feed(escape.data))
+        except Exception:  # numbers in it that no key and no character has: a bad line ends nobody's work
+            messages = []
         if not messages:  # unknown: it must not run into the next one
             self._parser = XTermParser()
         names = [message.key for message in messages if isinstance(message, events.Key)]

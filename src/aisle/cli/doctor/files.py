@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from aisle.cli.doctor.report import Finding, ok, plural, wrong
 from aisle.errors import SettingsError
 from aisle.local.session.watch import terms_of
-from aisle.settings import EMBEDDED, Loaded, base_url, read_token
+from aisle.settings import EMBEDDED, GONE, Loaded, base_url, read_token, stamp_of
 from aisle.settings.files import read
 
 
 def settings(loaded: Loaded) -> Iterable[Finding]:
     """Each settings file, with all that is wrong in it; then what needs more than one look to be judged."""
-    there = [path for path in loaded.files if path.exists()]
+    found = zip(loaded.files, stamp_of(loaded.files), strict=True)
+    there = [path for path, stamp in found if stamp != GONE]
     for path in there:
         file = read(path)
         for problem in file.problems:

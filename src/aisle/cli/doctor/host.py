@@ -48,8 +48,8 @@ def home(loaded: Loaded) -> Iterable[Finding]:
     there = disks.nearest(folder)
     kind = _kind(there)
     on = f" on {kind}" if kind else ""
-    facts: dict[str, Any] = {"folder": str(folder), "filesystem": kind, "exists": folder.exists()}
-    if not there.is_dir():
+    facts: dict[str, Any] = {"folder": str(folder), "filesystem": kind, "exists": os.path.exists(folder)}
+    if not os.path.isdir(there):
         yield wrong(
             "home", f"{folder} cannot be made", f"{there} is no folder.", "Set AISLE_HOME to a folder.", **facts
         )
@@ -59,7 +59,7 @@ def home(loaded: Loaded) -> Iterable[Finding]:
         yield wrong("home", f"{there} cannot be written", "It is not this account's.", "Set AISLE_HOME.", **facts)
     else:
         yield from _told(folder, there, on, facts)
-    if loaded.root.is_dir() and loaded.root.stat().st_mode & 0o022:
+    if os.path.isdir(loaded.root) and loaded.root.stat().st_mode & 0o022:
         yield wrong("home", f"{loaded.root} can be changed by others", "", f"Run: chmod 700 {loaded.root}")
 
 
@@ -71,7 +71,7 @@ def _told(folder: Path, there: Path, on: str, facts: dict[str, Any]) -> Iterable
         return
     if facts["filesystem"] in ("tmpfs", "ramfs"):
         yield note("home", f"{folder}{on}", "It lies in memory and is lost when the power goes.", **facts)
-    elif not folder.exists():
+    elif not facts["exists"]:
         yield note("home", f"{folder}{on} is not there yet", "The first start makes it.", **facts)
     else:
         yield ok("home", f"{folder}{on}", **facts)

@@ -88,8 +88,8 @@ MOUNT_AGAIN = "Mount it for writing (a disk with errors ends up so: ask your adm
 
 
 def nearest(path: Path) -> Path:
-    """The path itself, or the nearest folder above it that is there."""
-    return next((part for part in (path, *path.parents) if part.exists()), Path("/"))
+    """The path itself, or the nearest folder above it that is there, as far as this account can look."""
+    return next((part for part in (path, *path.parents) if os.path.exists(part)), Path("/"))
 
 
 def is_read_only(path: Path) -> bool:

@@ -47,6 +47,8 @@ class Session(Desk):
             if wrote:
                 self._show_written()
             self._verdict = self._queue.covered.over(self._verdict)
+        else:
+            lose(self, ())
         return self._frame()
 
     def _show_written(self) -> None:

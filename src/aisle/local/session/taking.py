@@ -52,11 +52,12 @@ if TYPE_CHECKING:
 
 
 def lose(desk: Desk, rest: Sequence[Decoded]) -> None:
-    """What came after an input that could not be kept was meant for a page that never came: it does not happen."""
+    """What came after an input that could not be kept was meant for a page that never came: it does not happen. How
+    much is to be scanned again is said: whoever has scanned on sees one answer to all of it."""
     lines = sum(isinstance(item, Line) for item in rest)
     desk._serial += lines
-    if lines and desk._verdict:
-        count = desk._queue.unkept + lines
+    count = desk._queue.unkept + lines
+    if desk._verdict and (lines or count > 1):
         desk._verdict = Verdict(WRONG, msg("session.rest_lost", count=count, why=dict(desk._verdict.text.args)["why"]))
 
 

@@ -1,0 +1,61 @@
+"""What a shell, a timer or an old locale makes of the streams and the files of a command: told, and no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aisle.cli import app, main
+
+
+def shell(line: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """One line of a shell in which `$A` is aisle."""
+    env = {**os.environ, "A": f"{sys.executable} -m aisle", **environ}
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=env, check=False)
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "says"),
+    [
+        ("$A <&-", 2, "The app needs a terminal"),
+        ("$A >&-", 2, "The app needs a terminal"),
+        ("$A people set B --user-name b --name B --pin <&-", 2, "There was no PIN"),
+        ("$A api list-stores >&-", 0, ""),
+        ("$A people list <&- >&-", 0, ""),
+    ],
+)
+def test_a_stream_that_is_closed_is_one_of_nothing(aisle_home: Path, line: str, status: int, says: str) -> None:
+    done = shell(line)
+    assert done.returncode == status, done.stderr
+    assert "Traceback" not in done.stderr
+    assert says in done.stderr
+
+
+def test_without_errors_to_be_told_a_command_does_its_work_all_the_same(aisle_home: Path) -> None:
+    assert shell("$A sync 2>&-").returncode == 0
+
+
+def test_what_an_encoding_has_no_sign_for_is_spelled(aisle_home: Path) -> None:
+    done = shell('$A people set B --user-name zoe --name "Zoë 😀" && $A people list --json', PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+    assert "Zoë 😀" in [json.loads(line)["name"] for line in done.stdout.splitlines()]
+
+
+def test_what_is_another_account_s_is_named(
+    aisle_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def shut(_arguments: object) -> int:
+        raise PermissionError(13, "Permission denied", "/var/lib/aisle/f9f0/outbox.db")
+
+    monkeypatch.setattr(app, "run", shut)
+    assert main([]) == 1
+    assert capsys.readouterr().err == (
+        "aisle: /var/lib/aisle/f9f0/outbox.db cannot be used: Permission denied."
+        " Look what it is, and whose: it has to be this account's.\n"
+    )
