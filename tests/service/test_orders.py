@@ -280,6 +280,18 @@ async def test_filters_of_the_list(world: World) -> None:
     assert "lines" not in (await world.rows(ORDERS))[0]
 
 
+@pytest.mark.parametrize(
+    "said", ["2026-05-30", "20260530", "2026-W22-6", "2026-05-30T00:30:00+02:00", "2026-05-30 23:30:00-05:00"]
+)
+async def test_an_order_is_due_on_the_day_that_its_lines_name_however_it_is_written(world: World, said: str) -> None:
+    line = {"product_number": "P1", "quantity": 1}
+    await world.order("O1", line | {"pickup_date": "2026-06-02"}, line | {"pickup_date": said})
+    await world.update("O1", is_claimed=True)
+    for offset, due in ((1, []), (2, ["2026-05-30"])):
+        assert [row["pickup_date"] for row in await world.rows(ORDERS, pickup_offset=offset)] == due
+    assert (await world.line("O1", 2))["pickup_date"] == said
+
+
 async def test_lines_show_where_their_goods_lie_only_when_asked(world: World) -> None:
     await world.count("P1", "A2", stock_pool_1=4, stock_pool_3=1)
     await world.count("P1", "BACK", stock_pool_2=4)

@@ -15,6 +15,7 @@ from aisle.service.states import CLOSED, STATUS_ID, check_move, fulfilment
 from aisle.service.stock.book import NO_PLACE
 from aisle.service.stock.ledger import Ledger, Spot
 from aisle.service.stock.line import OrderLine
+from aisle.service.times import written_day
 
 
 @dataclass(slots=True)
@@ -108,7 +109,7 @@ class Order:
 
 def pickup_date(lines: list[OrderLine]) -> str:
     """The earliest pickup date of the lines, or ''."""
-    return min((line.item["pickup_date"][:10] for line in lines if line.item.get("pickup_date")), default="")
+    return min((written_day(line.item["pickup_date"]) for line in lines if line.item.get("pickup_date")), default="")
 
 
 async def refresh(ledger: Ledger, line: OrderLine) -> None:
