@@ -182,6 +182,7 @@ async def test_reject_frees_goods_where_they_lie_and_lists_what_is_in_hand(world
     await world.move("P1", 1, None, "A1")
     assert (await world.get("/aisle/v1/stores/S1/put-backs"))["put_backs"] == []
     await world.update("O1", is_rejected=False)
+    assert not [name for name in await world.see("O1") if name.startswith("rejection")], "the reason went with it"
     await world.pick("O1", 1, "P1", 1)
     await staff.aclose()
 

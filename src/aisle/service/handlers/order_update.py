@@ -104,6 +104,7 @@ async def _change(
         require(ctx, "supervisor", "integration", "admin")
     if order.is_rejected and not rejected:
         order.is_rejected = False
+        order.item = {name: value for name, value in order.item.items() if name not in REASONS}
     if order.is_rejected and (pairs or body.get("is_picked")):
         raise conflict(f"Order {order.number} is rejected.", "orders.order_number")
     left = []
