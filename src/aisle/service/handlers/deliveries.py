@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from aisle.service.amounts import thousandths, whole_number
+from aisle.service.amounts import goods, whole_number
 from aisle.service.answers import DONE, against_rule, conflict
 from aisle.service.context import Call, Context, Store
 from aisle.service.delivery_text import delivery_item, delivery_text, grouped, line_item
@@ -177,7 +177,7 @@ async def _line(book: Book, raw: Body, field: str) -> Body:
     """A line with its product and figures looked up and checked. Raises Refusal (422)."""
     said = without_none(raw)
     product = await _product(book, said, field)
-    quantity = thousandths(said["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
+    quantity = goods(said["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
     if quantity < 0:
         raise against_rule("Less than nothing cannot be delivered.", f"{field}.quantity")
     pool = said.get("target_stock_pool")

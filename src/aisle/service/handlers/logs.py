@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from aisle.contract.wire import pool_fields
-from aisle.service.amounts import plain, thousandths, whole_number
+from aisle.service.amounts import goods, plain, thousandths, whole_number
 from aisle.service.answers import against_rule, dumps
 from aisle.service.context import Call, Context, Store, split_id
 from aisle.service.encode import fragment, joined, loaded, quoted, without_none
@@ -241,7 +241,7 @@ def _quantities(said: _Said, bare: str) -> dict[int, int]:
     """Quantities by pool: those named by `stock_pool_n`, else the bare one in the pool it belongs to."""
     whole = not said.product.allow_decimal
     named = {
-        pool: thousandths(said.body[name], f"{said.field}.{name}", whole=whole)
+        pool: goods(said.body[name], f"{said.field}.{name}", whole=whole)
         for pool, name in enumerate(_POOLS, 1)
         if name in said.body
     }
@@ -249,7 +249,7 @@ def _quantities(said: _Said, bare: str) -> dict[int, int]:
         return named
     if bare not in said.body:
         raise against_rule("An entry needs a quantity.", f"{said.field}.{bare}")
-    quantity = thousandths(said.body[bare], f"{said.field}.{bare}", whole=whole)
+    quantity = goods(said.body[bare], f"{said.field}.{bare}", whole=whole)
     if "pool_location" in said.body:
         return {order_pool(said.body["pool_location"], f"{said.field}.pool_location"): quantity}
     return {said.place.pool if said.place else 1: quantity}

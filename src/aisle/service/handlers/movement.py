@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.service.amounts import thousandths, whole_number
+from aisle.service.amounts import goods, whole_number
 from aisle.service.answers import against_rule
 from aisle.service.context import Call, Context
 from aisle.service.encode import without_none
@@ -54,7 +54,7 @@ async def _move(ledger: Ledger, logs: LogWriter, item: Body, field: str) -> None
         raise against_rule("No stock is kept of this product.", f"{field}.product_number")
     if "quantity" not in item:
         raise against_rule("A movement needs a quantity.", f"{field}.quantity")
-    quantity = thousandths(item["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
+    quantity = goods(item["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
     if quantity <= 0:
         raise against_rule("More than nothing has to be moved.", f"{field}.quantity")
     await ledger.book.range([product.number])

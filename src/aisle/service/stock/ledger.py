@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
+from aisle.service.amounts import MOST_GOODS, ONE
+from aisle.service.answers import conflict
 from aisle.service.sql import products
 from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Book
@@ -186,7 +188,10 @@ class Ledger:
         leg = (self.store, self.ctx.op_id, self.ctx.legs, kind, product, *spot, quantity, self.ctx.now)
         self._legs.append((*leg, self.occurred_on))
         self._stored.setdefault((product, spot), stock.get(spot))
-        balance = stock[spot] = stock.get(spot, 0) + quantity
+        before = stock.get(spot, 0)
+        balance = stock[spot] = before + quantity
+        if abs(balance) > max(MOST_GOODS * ONE, abs(before)):
+            raise conflict(f"There would be more than {MOST_GOODS:,} of product {product} in one place.")
         if balance == 0 and not spot.free:
             del stock[spot]
         if balance < 0 and quantity < 0:
