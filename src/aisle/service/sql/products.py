@@ -24,6 +24,7 @@ PRODUCT_FILTERS = {
     "product_number": "p.product_number = $?",
     "barcode": "p.product_number IN (SELECT c.product_number FROM product_code c WHERE c.code = $?)",
     "search": "p.search LIKE $? ESCAPE '\\'",
+    "search_typed": "(p.product_name LIKE $? ESCAPE '\\' OR p.product_number LIKE $? ESCAPE '\\')",
     "category_code": "p.category_code = $?",
     "is_active": "p.is_active = $?",
     "modified": "p.modified_on >= $?",
