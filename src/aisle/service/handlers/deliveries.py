@@ -212,8 +212,9 @@ async def _product(book: Book, said: Body, field: str) -> Product:
 
 def _numbered(rows: list[Body], field: str) -> list[Body]:
     """The lines, each with a number of its own; those without one take the next that is free."""
-    taken = [row["number"] for row in rows if row["number"] is not None]
-    if len(taken) != len(set(taken)):
+    numbers = [row["number"] for row in rows if row["number"] is not None]
+    taken = set(numbers)
+    if len(numbers) != len(taken):
         raise against_rule("Two lines have one number.", f"{field}.order_lines")
     after = 0
     for row in rows:

@@ -26,7 +26,7 @@ from aisle.service.stock.counting import Difference, count_free, count_held
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine, open_line
 from aisle.service.stock.logs import Entry, LogWriter
-from aisle.service.stock.order import refresh
+from aisle.service.stock.order import refresh, refresh_orders
 from aisle.service.stock.receipt import Delivery, Part, Receiving
 from aisle.service.stock.recount import close_recounts
 from aisle.service.stock.update import order_pool
@@ -165,6 +165,7 @@ async def create_store_product_logs(ctx: Context, call: Call) -> bytes:
         await _write(ledger, logs, receiving, call.query, body, f"storeproductlog[{index}]")
         await ledger.settle()
     await receiving.store_all()
+    await refresh_orders(ledger)
     await ledger.finish()
     ids = await logs.store_all()
     await close_recounts(ctx, ctx.here, logs.counts, ids)

@@ -14,6 +14,7 @@ from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine, open_line
 from aisle.service.stock.logs import Entry, LogWriter
 from aisle.service.stock.movement import End, move
+from aisle.service.stock.order import refresh_orders
 from aisle.service.stock.update import order_pool
 
 Body = dict[str, Any]
@@ -41,6 +42,7 @@ async def create_movement(ctx: Context, call: Call) -> bytes:
     for index, item in enumerate(items):
         await _move(ledger, logs, item, f"[{index}]")
         await ledger.settle()
+    await refresh_orders(ledger)
     await ledger.finish()
     ids = await logs.store_all()
     return f'{{"success":true,"data":"{",".join(map(str, ids))}"}}'.encode()

@@ -57,6 +57,8 @@ class Ledger:
         self.occurred_on = book.ctx.occurred_on
         self.negative = False
         self.origins = Origins(book.ctx, self.store)
+        self.refreshed: dict[str, None] = {}
+        """Orders with lines whose goods have changed, for `refresh_orders`."""
         self._stock: dict[tuple[str, str, int], Stock] = {}
         """What was read, by product and order line or none, as this operation has left it; no spot of a line is 0."""
         self._stored: dict[tuple[str, Spot], int | None] = {}
@@ -64,6 +66,8 @@ class Ledger:
         self._legs: list[tuple[object, ...]] = []
         self._anchors: dict[str, dict[tuple[str, int], str]] = {}
         """When each place and pool of a product was counted last."""
+        self._unanchored: set[str] = set()
+        """Products whose free stock was read, and of which that is not known yet."""
         self._counts: dict[tuple[str, str, int], str] = {}
         self._touched: dict[str, None] = {}
         self._net: defaultdict[tuple[str, int], int] = defaultdict(int)
@@ -74,6 +78,7 @@ class Ledger:
         if not wanted:
             return
         self._stock |= {(number, *_FREE): {} for number in wanted}
+        self._unanchored.update(wanted)
         for product, place, pool, quantity in await self.ctx.tx.all(sql.FREE_OF_PRODUCTS, self.store, wanted):
             self._stock[(product, *_FREE)][Spot(place, pool)] = quantity
 
@@ -205,8 +210,8 @@ class Ledger:
 
     async def _load_anchors(self, product: str) -> None:
         """Those of this product, and of all whose free stock was read: they will be asked for, too."""
-        loaded = {number for number, *owner in self._stock if tuple(owner) == _FREE}
-        wanted = sorted((loaded | {product}) - self._anchors.keys())
+        wanted = sorted((self._unanchored | {product}) - self._anchors.keys())
+        self._unanchored.clear()
         self._anchors |= {number: {} for number in wanted}
         for row in await self.ctx.tx.all(sql.ANCHORS_OF_PRODUCTS, self.store, wanted):
             self._anchor(*row)
