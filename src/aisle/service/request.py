@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from pydantic_core import ErrorDetails
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive
@@ -20,10 +20,14 @@ from starlette.types import Receive
 from aisle.contract.operation import Param
 from aisle.service.amounts import LARGEST
 from aisle.service.answers import Refusal, malformed
+from aisle.service.fitting import misfits
 from aisle.service.times import moment, parsed
 from aisle.service.values import checked, too_deep
 
 MIB = 1 << 20
+_LARGE = MIB // 16
+"""Of longer bodies not all is told that is wrong."""
+_MOST_TOLD = 50
 KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
 VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
 _KEY = re.compile(KEY_PATTERN)
@@ -241,10 +245,8 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed
         raise malformed(f"The body is not JSON: {problem}.") from None
     if checked(value) > most_items:
         raise Refusal(413, f"At most {most_items} items are taken in one request.")
-    try:
-        adapter.validate_python(value)
-    except ValidationError as problem:
-        raise _misfit(problem) from None
+    if errors := misfits(adapter, value, large=len(raw) > _LARGE):
+        raise _misfit(errors)
     return value
 
 
@@ -253,12 +255,10 @@ def _without(adapter: TypeAdapter[Any], *, needed: bool) -> Any:
     if needed:
         raise malformed("There is no body. What it does not name is taken away here: say {} where that is all.", "body")
     nothing: dict[str, Any] = {}
-    try:
-        adapter.validate_python(nothing)
-    except ValidationError as problem:
-        if problem.errors(include_url=False)[0]["type"] == "list_type":
-            raise malformed(f"There is no body; {_WANTED['list_type']}", "body") from None
-        raise _misfit(problem) from None
+    if errors := misfits(adapter, nothing):
+        if errors[0]["type"] == "list_type":
+            raise malformed(f"There is no body; {_WANTED['list_type']}", "body")
+        raise _misfit(errors)
     return nothing
 
 
@@ -271,13 +271,10 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number in JSON")
 
 
-def _misfit(problem: ValidationError) -> Refusal:
-    errors = [
-        {"field": _place(error["loc"]), "message": _words_of(error)}
-        for error in problem.errors(include_url=False, include_context=False)
-    ]
+def _misfit(found: Sequence[ErrorDetails]) -> Refusal:
+    errors = [{"field": _place(error["loc"]), "message": _words_of(error)} for error in found[:_MOST_TOLD]]
     refusal = malformed(errors[0]["message"], errors[0]["field"])
-    refusal.extra["errors"] = errors[:50]
+    refusal.extra["errors"] = errors
     return refusal
 
 

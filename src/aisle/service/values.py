@@ -10,6 +10,8 @@ from aisle.service.answers import Refusal, against_rule, malformed
 
 _DEEPEST = 32
 _PLACES = 3
+_FIELDS, _LENGTH = 200, 50_000
+"""More no object of any body has, and no list."""
 PRICES = frozenset({"price", "old_price", "purchase_price", "special_price", "promotion_price", "discount_price"})
 """What bodies call a price, whichever of them has it; none is below zero."""
 COUNTS = frozenset({"edit_min_max_percentage", "no_of_containers", "purchase_unit_quantity", "unit_quantity"})
@@ -37,6 +39,10 @@ def too_deep() -> Refusal:
     return malformed(f"The body is nested deeper than {_DEEPEST}. Look for brackets that are not closed.")
 
 
+def _too_long() -> Refusal:
+    return Refusal(413, f"At most {_LENGTH} items are taken in one request.")
+
+
 def _check(value: Any, depth: int) -> int:
     """The same below `depth` others. Its refusals name the place from here on."""
     if isinstance(value, str):
@@ -52,6 +58,8 @@ def _check(value: Any, depth: int) -> int:
 
 def _check_parts(value: list[Any] | dict[str, Any], depth: int) -> int:
     count, of_list = 0, isinstance(value, list)
+    if len(value) > (_LENGTH if of_list else _FIELDS):
+        raise _too_long() if of_list else malformed(f"No object has more than {_FIELDS} fields here.")
     for name, item in enumerate(value) if isinstance(value, list) else value.items():
         if isinstance(name, str):
             _check_text(name)
@@ -71,11 +79,8 @@ def _is_apart(name: int | str, value: Any) -> bool:
     """Whether this is an id, or figures, with nothing wrong in it; all else is looked at as other values are."""
     if name in IDS:
         return isinstance(value, int) and -LARGEST <= value <= LARGEST
-    return all(isinstance(one, int | Decimal) and -LIMIT <= one <= LIMIT for one in _several(value))
-
-
-def _several(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    several = value if isinstance(value, list) else [value]
+    return len(several) <= _LENGTH and all(isinstance(one, int | Decimal) and -LIMIT <= one <= LIMIT for one in several)
 
 
 def _check_number(value: int | Decimal) -> None:
