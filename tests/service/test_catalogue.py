@@ -80,7 +80,7 @@ def test_the_planner_is_told_of_every_index_that_it_has(tmp_path: Path) -> None:
 
 def plan(connection: apsw.Connection, sql: str, args: tuple[object, ...]) -> str:
     """How the engine goes about it."""
-    rows = connection.execute("EXPLAIN QUERY PLAN " + _sqlite_text(sql), args)  # type: ignore[arg-type]
+    rows = connection.execute("EXPLAIN QUERY PLAN " + _sqlite_text(sql), args)
     return "\n".join(str(row[3]) for row in rows)
 
 
