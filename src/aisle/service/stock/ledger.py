@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from aisle.service.amounts import MOST_GOODS, ONE
 from aisle.service.answers import conflict
-from aisle.service.sql import products
+from aisle.service.sql import assignments, products
 from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Book
 from aisle.service.stock.origins import Origins
@@ -170,6 +170,9 @@ class Ledger:
             now = self._stock[(product, spot.order, spot.line)].get(spot)
             if now is None and was is not None:
                 statements.append((sql.BALANCE_DROP, (self.store, product, *spot, was)))
+                if spot.place:
+                    over = (self.store, product, *spot, self.ctx.now)
+                    statements.append((assignments.ASSIGNMENT_OVER, over))
             elif now is not None and now != was:
                 statements.append((sql.BALANCE_ADD, (self.store, product, *spot, now - (was or 0))))
         statements += [(sql.ANCHOR_SET, (self.store, *spot, when)) for spot, when in self._counts.items()]
