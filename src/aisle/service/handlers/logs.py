@@ -195,7 +195,7 @@ async def _write(
     said = _Said(body, product, place, await _named_line(ledger, body, product, field), field)
     ledger.occurred_on = ctx.occurred_on
     for name in _WHEN:
-        if name in body:
+        if body.get(name):
             ledger.occurred_on = clamped(parsed(body[name], f"{field}.{name}"), ctx.seconds)
     await _order_after(ledger, product, body, field)
     if is_count(query, body):
@@ -208,7 +208,7 @@ async def _write(
 
 async def _order_after(ledger: Ledger, product: Product, body: Body, field: str) -> None:
     """The product is not ordered before `order_after_date`: its next ordering moves there, unless it is later yet."""
-    if "order_after_date" not in body:
+    if not body.get("order_after_date"):
         return
     ctx, store = ledger.ctx, ledger.book.store
     after = parsed(body["order_after_date"], f"{field}.order_after_date")
