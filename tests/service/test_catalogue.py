@@ -106,6 +106,29 @@ def test_what_belongs_to_a_category_or_is_ordered_is_found_by_indexes(tmp_path: 
     connection.close()
 
 
+@pytest.mark.parametrize(
+    ("asked", "index"),
+    [
+        ({"store": "S1", "reason_code": 1, "beyond": 0, "until": 9}, "stock_log_reasons"),
+        ({"store": "S1", "review_status": 1, "beyond": 0, "until": 9}, "stock_log_review"),
+        ({"store": "S1", "reviewed": 2, "beyond": 0, "until": 9}, "stock_log_review"),
+        ({"reason_code": 1, "since": "2026"}, "stock_log_reason"),
+        ({"review_status": 1, "since": "2026"}, "stock_log_review"),
+        ({"reviewed": 2, "token": "t", "since": "2026"}, "stock_log_review"),
+    ],
+)
+def test_entries_of_a_reason_or_to_review_are_found_by_indexes(
+    tmp_path: Path, asked: dict[str, object], index: str
+) -> None:
+    SqliteStorage(tmp_path / "s.db").close()
+    SqliteStorage(tmp_path / "s.db").close()
+    connection = apsw.Connection(str(tmp_path / "s.db"))
+    head, order = (logs.LOG_LIST, logs.LOG_ORDER_STORE) if "store" in asked else (logs.LOG_KEYS, logs.LOG_ORDER_CHAIN)
+    query = paged(filtered(head, logs.LOG_FILTERS, asked, order), 100, 0)
+    assert f" {index} (" in plan(connection, query.sql, query.args)
+    connection.close()
+
+
 def test_filters_are_numbered_in_the_order_of_their_values() -> None:
     query = paged(
         filtered(

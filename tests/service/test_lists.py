@@ -341,6 +341,8 @@ async def test_filters_of_the_log(world: World) -> None:
     assert await found(reference="R1") == ["P1"]
     assert await found(reason_code=3) == ["P1"]
     assert await found(review_status=1) == ["P2"]
+    assert sorted(await found(review_status=0)) == ["P1", "P3"]
+    assert await found(review_status=2) == await found(review_status=0, is_reviewed=True) == []
     assert await found(is_reviewed=True) == []
     assert sorted(await found(is_reviewed=False)) == ["P1", "P2", "P3"]
     day_one, day_two = moment(world.now - 86400)[:10], moment(world.now)[:10]

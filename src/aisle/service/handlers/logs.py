@@ -19,7 +19,7 @@ from aisle.service.request import clamped
 from aisle.service.sql import logs as sql
 from aisle.service.sql import products as product_sql
 from aisle.service.sql.compose import Query, around, filtered, merged, paged
-from aisle.service.states import REVIEWED
+from aisle.service.states import NOTHING, REVIEWED
 from aisle.service.stock.book import Book, Place, Product
 from aisle.service.stock.change import Coming, change_free, change_held
 from aisle.service.stock.counting import Difference, count_free, count_held
@@ -51,6 +51,8 @@ async def list_store_product_logs(ctx: Context, call: Call) -> bytes:
     asked: dict[str, object] = {
         name: query[name] for name in ("article_number", "review_status", "reason_code", "reference") if name in query
     }
+    if asked.get("review_status") == NOTHING:
+        asked["nothing_to_review"] = asked.pop("review_status")
     if query.get("is_reviewed"):
         asked["reviewed"] = REVIEWED
     if "last_modified_date" in query:
