@@ -174,6 +174,13 @@ def test_a_token_is_shown_once_and_can_be_ended(capsys: pytest.CaptureFixture[st
     assert "dock  staff  0001,0002  revoked" in run(capsys, "token", "list")[1]
     assert run(capsys, "token", "revoke", "dock")[0] == 2
     assert run(capsys, "token", "add", "x", "--stores", "9999")[0] == 2
+    before = run(capsys, "token", "list")[1]
+    for days in ("0", "-1", "99999999"):
+        status, out, err = run(capsys, "token", "add", "x", "--days", days)
+        assert (status, out) == (2, "")
+        assert f"--days {days} is no time" in err
+    assert run(capsys, "token", "list")[1] == before
+    assert run(capsys, "token", "add", "x", "--days", "7")[0] == 0
 
 
 def test_a_command_s_options_are_heard_before_and_behind_its_actions(

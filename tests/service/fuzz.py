@@ -195,6 +195,9 @@ def earth(case: AnyCase, dice: random.Random, *, body: bool = True) -> None:
         case.headers = CaseInsensitiveDict({name: said for name, said in case.headers.items() if name not in ours})
     if isinstance(case.body, (dict, list)):
         case.body = earthed(case.body, dice)
+    elif case.query:
+        # What is flushed has to be named in a body, which a page can say in words alone.
+        case.query.pop("flush", None)
 
 
 def tried(fuzz: Fuzz, mode: GenerationMode, examples: int, first: int) -> None:

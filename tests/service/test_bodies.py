@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aisle.contract.wire import OPERATIONS
-from aisle.service.request import PRICES
+from aisle.service.values import PRICES
 from tests.service.fields import documented
 from tests.service.world import World
 

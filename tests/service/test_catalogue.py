@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 import aisle.service.sql
-from aisle.service.sql import deliveries, locations, logs, orders, stock
+from aisle.service.sql import deliveries, locations, logs, orders, products, stock
 from aisle.service.sql.compose import contains, filtered, paged
 from aisle.service.storage import SqliteStorage
 from aisle.service.storage.connection import _sqlite_text
@@ -75,6 +75,57 @@ def test_the_planner_is_told_of_every_index_that_it_has(tmp_path: Path) -> None:
         assert (table, index) in indexes or (table == index and table in narrow), index
     stored = {(row[0], row[1]): row[2] for row in connection.execute("SELECT tbl, idx, stat FROM sqlite_stat1")}
     assert stored == STATISTICS
+    connection.close()
+
+
+def plan(connection: apsw.Connection, sql: str, args: tuple[object, ...]) -> str:
+    """How the engine goes about it."""
+    rows = connection.execute("EXPLAIN QUERY PLAN " + _sqlite_text(sql), args)
+    return "\n".join(str(row[3]) for row in rows)
+
+
+def test_what_belongs_to_a_category_or_is_ordered_is_found_by_indexes(tmp_path: Path) -> None:
+    SqliteStorage(tmp_path / "s.db").close()
+    SqliteStorage(tmp_path / "s.db").close()
+    connection = apsw.Connection(str(tmp_path / "s.db"))
+    for name in ("category_code", "parent_category_code"):
+        index = f"product_{name.removesuffix('_code')}"
+        asked: dict[str, object] = {name: "c"}
+        here = {**asked, "store": "S1", "catalogue": ()}
+        entries = filtered(stock.STOCK_KEYS_CATALOGUE, stock.STOCK_FILTERS, here, stock.STOCK_ORDER_STORE)
+        found = [paged(entries, 100, 0), filtered(stock.STOCK_COUNT_CATALOGUE, stock.STOCK_FILTERS, here)]
+        if name in products.PRODUCT_FILTERS:
+            listed = filtered(products.PRODUCT_LIST, products.PRODUCT_FILTERS, {"known": (), **asked})
+            found.append(paged(listed._replace(sql=listed.sql + products.PRODUCT_ORDER), 100, 0))
+        for query in found:
+            assert f"SEARCH p USING INDEX {index}" in plan(connection, query.sql, query.args).replace("COVERING ", "")
+    said = plan(connection, products.PRODUCTS_ORDERED, ('["P1"]',))
+    assert "SEARCH o USING " in said
+    assert "SEARCH ol USING " in said
+    assert "SCAN o" not in said
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("asked", "index"),
+    [
+        ({"store": "S1", "reason_code": 1, "beyond": 0, "until": 9}, "stock_log_reasons"),
+        ({"store": "S1", "review_status": 1, "beyond": 0, "until": 9}, "stock_log_review"),
+        ({"store": "S1", "reviewed": 2, "beyond": 0, "until": 9}, "stock_log_review"),
+        ({"reason_code": 1, "since": "2026"}, "stock_log_reason"),
+        ({"review_status": 1, "since": "2026"}, "stock_log_review"),
+        ({"reviewed": 2, "token": "t", "since": "2026"}, "stock_log_review"),
+    ],
+)
+def test_entries_of_a_reason_or_to_review_are_found_by_indexes(
+    tmp_path: Path, asked: dict[str, object], index: str
+) -> None:
+    SqliteStorage(tmp_path / "s.db").close()
+    SqliteStorage(tmp_path / "s.db").close()
+    connection = apsw.Connection(str(tmp_path / "s.db"))
+    head, order = (logs.LOG_LIST, logs.LOG_ORDER_STORE) if "store" in asked else (logs.LOG_KEYS, logs.LOG_ORDER_CHAIN)
+    query = paged(filtered(head, logs.LOG_FILTERS, asked, order), 100, 0)
+    assert f" {index} (" in plan(connection, query.sql, query.args)
     connection.close()
 
 

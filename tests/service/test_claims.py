@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.world import World, line_end
+from tests.service.world import LOGS, World, line_end
 
 PEOPLE = "/aisle/v1/stores/S1/people"
 UPDATE = "/stores/S1/orders/customerorder"
@@ -129,6 +129,27 @@ async def test_an_order_has_a_version_that_grows_and_one_order_has_it_as_its_eta
     assert seen == sorted(set(seen))
     assert "ETag" not in (await world.send("GET", path)).headers
     assert "ETag" not in (await world.send("GET", path, query={"order_number": "none"})).headers
+
+
+async def test_goods_of_several_lines_in_one_request_are_one_change_of_their_order(world: World) -> None:
+    """Its lines are not all read again for each of them: an order of thousands is received or moved in one request."""
+    goods = list(enumerate(("P1", "P2", "P3"), 1))
+    await world.order("O2", *({"product_number": one, "quantity": 2} for _, one in goods))
+    version = (await world.see("O2"))["version"]
+    to_line = {n: {"to_location": line_end("O2", n, "DESK"), "allow_overage": True} for n, _ in goods}
+    items = [{"product_number": one, "quantity": 2, **to_line[n]} for n, one in goods]
+    await world.post("/stores/S1/storeproductlocation/movement", items)
+    order = await world.see("O2")
+    assert (order["version"], order["is_picked"], order["status_id"]) == (version + 1, True, 3)
+    entries = [
+        {"product_number": one, "quantity": -1, "location_code": "DESK"}
+        | {"customer_order_number": "O2", "customer_order_line_number": n}
+        for n, one in goods
+    ]
+    await world.post(LOGS, {"storeproductlog": entries})
+    order = await world.see("O2")
+    assert (order["version"], order["is_picked"], order["status_id"]) == (version + 2, False, 2)
+    assert [line["moved_quantity"] for line in order["lines"]] == [1, 1, 1]
 
 
 async def test_what_was_meant_for_another_version_is_refused_with_the_order_as_it_is(world: World, order: None) -> None:

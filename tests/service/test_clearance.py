@@ -87,6 +87,22 @@ async def test_what_is_no_longer_held_there_needs_no_moving(held: World) -> None
     assert await assigned(held) == []
 
 
+async def test_what_comes_there_later_was_not_assigned_whatever_became_of_what_was(held: World) -> None:
+    await clear(held)
+    await held.update("O1", is_rejected=True)
+    await held.update("O1", is_rejected=False)
+    await held.move("P1", 3, "A1", line_end("O1", 1, "BACK"))
+    await held.move("P1", 2, line_end("O2", 1, "BACK"), line_end("O2", 1, "DESK"))
+    await held.move("P1", 2, line_end("O2", 1, "DESK"), line_end("O2", 1, "BACK"))
+    assert await assigned(held) == []
+    await clear(held)
+    assert len(await assigned(held)) == 2
+    await held.update("O1", is_active=False)
+    await held.update("O2", is_active=False)
+    waiting = "SELECT count(*) FROM assignment WHERE store_number = 'S1' AND done_on IS NULL"
+    assert held.service.storage.read_now(lambda tx: tx.all(waiting)) == [(0,)], "and none is kept for ever"
+
+
 async def test_only_a_supervisor_of_the_store_clears_and_only_there(held: World) -> None:
     for role, status in (("staff", 403), ("integration", 403), ("supervisor", 200)):
         client = held.open_client(held.token(role, ["S2"]))

@@ -6,7 +6,9 @@ name misspelt, so that the service hears nothing of it: then it has to fail.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -306,6 +308,36 @@ async def test_scrolling_shows_each_row_once_and_ends(world: World, name: str) -
     other: dict[str, dict[str, Any]] = {"list-stores": {"is_warehouse": True}, "list-deliveries": {"status": "open"}}
     query = {"scroll_id": good, **other.get(name, {"search_text": "x", "reference": "x"})}
     assert (await world.call(name, query=query)).status_code == 400
+    for bad in forged(good):
+        answer = await world.call(name, query={"scroll_id": bad})
+        assert answer.status_code == 400, answer.text
+
+
+def forged(good: str) -> Iterator[str]:
+    """The same with what no row has in its key; who makes one knows how it is made."""
+    print_, number, *key = json.loads(urlsafe_b64decode(good + "=" * (-len(good) % 4)))
+    yield told([print_, 0, *key])
+    yield told([print_, 1 << 90, *key])
+    for n, part in enumerate(key):
+        for bad in (1 << 63, -1 << 70) if isinstance(part, int) else ("\0", "\ud800"):
+            yield told([print_, number, *key[:n], bad, *key[n + 1 :]])
+
+
+def told(parts: list[Any]) -> str:
+    return urlsafe_b64encode(json.dumps(parts).encode()).decode().rstrip("=")
+
+
+async def test_what_a_list_tells_of_its_next_page_is_taken_however_long_its_keys_are(world: World) -> None:
+    numbers = [f"{n}" + "é" * 1000 for n in range(3)]
+    await world.post("/products", {"products": [{"product_number": one} for one in numbers]})
+    for one in numbers:
+        await world.count(one, "A1", stock_pool_1=1)
+    seen, query = [], {"page_size": 1}
+    for page in (1, 2, 3):
+        answer = await world.get("/stores/S1/locations/A1/products", **query)
+        seen += [row["product_number"] for row in answer["list"]]
+        query |= {"page_start": page + 1} | ({"scroll_id": answer["scroll_id"]} if "scroll_id" in answer else {})
+    assert (seen, answer["next_page"]) == (numbers, None)
 
 
 async def test_scrolling_loses_nothing_when_rows_go_meanwhile(world: World) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aisle.service.times import moment
-from tests.service.world import World, line_end
+from tests.service.world import LOGS, World, line_end
 
 
 async def test_a_count_at_a_place_leaves_what_is_held_there(world: World) -> None:
@@ -132,6 +132,39 @@ async def test_a_bad_entry_refuses_the_whole_request(world: World, entry: dict[s
     assert answer["errors"][0]["field"].startswith("storeproductlog[1].")
     assert world.books() == {}
     assert await world.rows("/products/stock/storeproductlogs") == []
+
+
+async def test_there_is_never_more_than_sums_have_room_for(world: World) -> None:
+    """A database has whole numbers of 64 bits: what outgrows them would be wrong for everybody who sums it up."""
+    most = 10**9
+    for quantity in (most + 1, -most - 1):
+        await world.log(422, product_number="P1", quantity=quantity)
+        await world.count("P1", "A1", status=422, stock_pool_2=quantity)
+        await world.move("P1", quantity, "A1", "A2", 422)
+    await world.order("O1", {"product_number": "P1", "quantity": most + 1}, status=422)
+    await world.log(product_number="P1", quantity=most, location_code="A1")
+    before = world.books()
+    await world.log(409, product_number="P1", quantity=1, location_code="A1")
+    ups = [{"product_number": "P2", "quantity": most, "location_code": "A1"}] * 2
+    await world.post(LOGS, {"storeproductlog": ups}, 409)
+    await world.post(LOGS, {"storeproductlog": [one | {"quantity": -most} for one in ups]}, 409)
+    assert world.books() == before == {("P1", "A1", 1): most}
+    await world.log(product_number="P1", quantity=-1, location_code="A1")
+    await world.log(product_number="P1", quantity=1, location_code="A1")
+    await world.order("O1", {"product_number": "P1", "quantity": most})
+    await world.pick("O1", 1, "P1", most)
+    assert world.books() == {("P1", "", 1, "O1", 1): most}
+
+
+async def test_an_empty_time_says_nothing_as_an_empty_text_does(world: World) -> None:
+    times = ("scanned_datetime", "modification_datetime", "order_after_date")
+    empty: dict[str, Any] = dict.fromkeys((*times, "loss_comment"), "")
+    await world.log(product_number="P1", quantity=1, **empty)
+    [row] = await world.rows("/products/stock/storeproductlogs")
+    assert (row["moved_on"], row.get("reason_code_description")) == (moment(world.now), None)
+    said: dict[str, Any] = {"product_number": "P1", "quantity": 1}
+    for name in times:
+        await world.log(400, **said | {name: "soon"})
 
 
 async def test_an_entry_without_any_quantity_is_against_a_rule(world: World) -> None:

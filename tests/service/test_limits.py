@@ -108,6 +108,39 @@ async def test_items_are_counted_with_their_lines(world: World) -> None:
     assert HANDLERS["create-or-update-products"].most_items == 10 * most
 
 
+async def test_of_a_large_body_the_first_object_that_does_not_fit_is_told(world: World) -> None:
+    """To collect all that is wrong with thousands takes as long as nobody else is answered."""
+    bad = {f"f{n}": "x" * 20 for n in range(30)}
+    good = {"product_number": "P1", "quantity": 1}
+    answer = await world.post(LOGS, {"storeproductlog": [good, good, *[bad] * 2000]}, 400)
+    assert [one["field"] for one in answer["errors"]] == [f"storeproductlog[2].{name}" for name in bad]
+    line = {"line_number": 1, "product_number": "P1", "quantity": 1, "picking_stock_pool_array": ["1"]}
+    wrong = line | {"quantity": "1", "picking_stock_pool_array": ["1", 2]}
+    full = {"order_number": "O", "order_lines": [line] * 1000}
+    orders = [full, full | {"order_lines": [*[line] * 7, wrong, *[wrong] * 1000]}, {}]
+    answer = await world.post("/stores/S1/orders/customerorders", {"orders": orders}, 400)
+    place = "orders[1].order_lines[7]"
+    assert [one["field"] for one in answer["errors"]] == [f"{place}.quantity", f"{place}.picking_stock_pool_array[1]"]
+    answer = await world.post("/stores/S1/orders/customerorders", {"orders": [full, full, {}]}, 400)
+    assert [one["field"] for one in answer["errors"]] == ["orders[2].order_number"]
+    settings = [{"product_number": "P1", "attention_codes": ["x" * 20]}] * 2000
+    answer = await world.put("/stores/S1/storeproducts", [*settings, {"min": 1}, 1], 400)
+    assert [one["field"] for one in answer["errors"]] == ["[2000].product_number"]
+    answer = await world.put("/stores/S1/storeproducts", [*settings, 1, *settings], 400)
+    assert [one["field"] for one in answer["errors"]] == ["[2000]"]
+    await world.put("/stores/S1/storeproducts", settings)
+
+
+async def test_objects_and_lists_that_no_body_has_are_refused(world: World) -> None:
+    wide = {"storeproductlog": [{f"f{n}": 1 for n in range(201)}]}
+    answer = await world.post(LOGS, wide, 400)
+    assert answer["errors"] == [{"field": "storeproductlog[0]", "message": "No object has more than 200 fields here."}]
+    for name in ("forecast_array", "attention_codes"):
+        said = [{"product_number": "P1", name: [1] * 50_001}]
+        answer = await world.put("/stores/S1/storeproducts", said, 413)
+        assert answer["errors"][0]["field"] == f"[0].{name}"
+
+
 @pytest.mark.parametrize(
     ("number", "status"),
     [

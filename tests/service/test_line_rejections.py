@@ -124,6 +124,8 @@ async def test_what_cannot_be_rejected(world: World) -> None:
     await reject(world, {"line_number": 1, **WHY}, {"line_number": 9, **WHY}, status=422)
     await reject(world, {"line_number": 1}, status=422)
     await reject(world, {"line_number": 1, "rejection_reason_code": ""}, status=422)
+    for said in ("false", "no", "0"):  # which would else be heard as true
+        await reject(world, {"line_number": 1, "is_rejected": said, **WHY}, status=400)
     await reject(world, {"line_number": 1, **WHY}, headers={"If-Match": '"1"'}, status=412)
     assert (world.books(), await world.see("O1")) == before
     await world.update("O1", is_active=False)

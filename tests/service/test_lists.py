@@ -233,7 +233,7 @@ async def test_filters_of_the_stock_list(world: World) -> None:
     assert await found(parent_category_code="food") == []
     assert await found(search_text="musli [/B]") == [("S1", "P1"), ("S2", "P1")]
     assert await found(search_text="50000") == [("S1", "P2")]
-    assert await found(search_text="%") == await found()
+    assert await found(search_text="%") == [("S1", "P1"), ("S2", "P1")]
     assert await found(last_stock_modified_datetime=moment(start + 1)) == [("S1", "P2")]
     assert await found(last_modified_date=moment(start)) == everything
     assert await found(last_modified_date=moment(start + 1)) == []
@@ -341,6 +341,8 @@ async def test_filters_of_the_log(world: World) -> None:
     assert await found(reference="R1") == ["P1"]
     assert await found(reason_code=3) == ["P1"]
     assert await found(review_status=1) == ["P2"]
+    assert sorted(await found(review_status=0)) == ["P1", "P3"]
+    assert await found(review_status=2) == await found(review_status=0, is_reviewed=True) == []
     assert await found(is_reviewed=True) == []
     assert sorted(await found(is_reviewed=False)) == ["P1", "P2", "P3"]
     day_one, day_two = moment(world.now - 86400)[:10], moment(world.now)[:10]

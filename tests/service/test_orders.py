@@ -85,6 +85,9 @@ async def test_an_unknown_product_refuses_the_whole_request(world: World) -> Non
         ({"picking_stock_pool_array": ["x"]}, 422),
         ({"picked_quantity": 3}, 422),
         ({"pickup_date": "soon"}, 400),
+        ({"delivery_date": "soon"}, 400),
+        ({"ordering_datetime": "2026-13-01"}, 400),
+        ({"picking_stock_pool_array": ["1" * 5000]}, 422),
         ({"quantity": "2"}, 400),
         ({"is_picked": 1}, 400),
         ({"walking": 1}, 400),
@@ -179,6 +182,7 @@ async def test_reject_frees_goods_where_they_lie_and_lists_what_is_in_hand(world
     await world.move("P1", 1, None, "A1")
     assert (await world.get("/aisle/v1/stores/S1/put-backs"))["put_backs"] == []
     await world.update("O1", is_rejected=False)
+    assert not [name for name in await world.see("O1") if name.startswith("rejection")], "the reason went with it"
     await world.pick("O1", 1, "P1", 1)
     await staff.aclose()
 
@@ -275,6 +279,18 @@ async def test_filters_of_the_list(world: World) -> None:
     assert await numbers(pickup_offset=2) == ["O1", "O2", "O4", "O5"]
     assert await numbers(pickup_offset=-1) == ["O4", "O5"]
     assert "lines" not in (await world.rows(ORDERS))[0]
+
+
+@pytest.mark.parametrize(
+    "said", ["2026-05-30", "20260530", "2026-W22-6", "2026-05-30T00:30:00+02:00", "2026-05-30 23:30:00-05:00"]
+)
+async def test_an_order_is_due_on_the_day_that_its_lines_name_however_it_is_written(world: World, said: str) -> None:
+    line = {"product_number": "P1", "quantity": 1}
+    await world.order("O1", line | {"pickup_date": "2026-06-02"}, line | {"pickup_date": said})
+    await world.update("O1", is_claimed=True)
+    for offset, due in ((1, []), (2, ["2026-05-30"])):
+        assert [row["pickup_date"] for row in await world.rows(ORDERS, pickup_offset=offset)] == due
+    assert (await world.line("O1", 2))["pickup_date"] == said
 
 
 async def test_lines_show_where_their_goods_lie_only_when_asked(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -232,6 +233,26 @@ async def test_a_store_moves_min_and_max_within_the_percentage(world: World) -> 
     await local.aclose()
 
 
+async def test_figures_that_are_reckoned_ahead_have_the_places_that_they_come_to(world: World) -> None:
+    said: dict[str, Any] = {"forecast_array": [3.14159265, 1e-7, 2], "average_array": [2.0001]}
+    said |= {"history_array": [0.33333]}
+    await levels(world, **said, demand_until_delivery=2.6666666667, order_level=10.25)
+    row = await entry(world, "P1")
+    assert {name: json.loads(row[name]) for name in said} == said
+    assert [float(row[name]) for name in ("forecast", "demand_until_delivery", "order_level")] == [
+        3.14159265, 2.6666666667, 10.25,
+    ]  # fmt: skip
+    assert float(row["adjusted_order_level"]) == 12.9166666667
+    await levels(world, order_level=4)
+    assert float((await entry(world, "P1"))["adjusted_order_level"]) == 6.6666666667
+    bad: dict[str, Any]
+    for bad, field in (({"forecast_array": [1, 1e13]}, "forecast_array[1]"), ({"order_level": -1e13}, "order_level")):
+        answer = await levels(world, status=422, **bad)
+        assert answer["errors"][0]["field"] == f"[0].{field}"
+    for bad in ({"forecast_array": ["1"]}, {"forecast_array": [[1]]}, {"order_level": [1]}, {"order_level": True}):
+        await levels(world, status=400, **bad)
+
+
 async def test_what_a_store_may_not_change_at_all(world: World) -> None:
     fixed = {"product_number": "P1", "is_edit_min_max": False, "is_edit_replenishment": False}
     await world.post("/products", {"products": [fixed]})
@@ -244,6 +265,36 @@ async def test_what_a_store_may_not_change_at_all(world: World) -> None:
     central = world.open_client(world.token("integration"))
     await levels(world, central, min=3, is_replenishment=False)
     await central.aclose()
+
+
+@pytest.mark.parametrize("value", [1.5, 1 << 31, -(1 << 31) - 1])
+async def test_what_is_told_as_a_whole_number_of_32_bits_is_one(world: World, value: Any) -> None:
+    before = await product(world, "P1")
+    for name in ("edit_min_max_percentage", "shelf_label_quantity", "expiration_min_range", "shelf_label_layout"):
+        if value > 0 or name != "edit_min_max_percentage":
+            said = {"product_number": "P1", name: value}
+            answer = await world.post("/products", {"products": [{"product_number": "P2"}, said]}, 422)
+            assert answer["errors"][0]["field"] == f"products[1].{name}"
+    fields = {"product_number": "P1", "free_fields": [{"sort_order": 1, "key": "a"}, {"sort_order": value, "key": "b"}]}
+    for path in ("/products", FREE_FIELDS):
+        answer = await world.post(path, {"products": [fields]}, 422)
+        assert answer["errors"][0]["field"] == "products[0].free_fields[1].sort_order"
+    await levels(world, status=422, max=value)
+    await levels(world, status=422, min=value)
+    assert await product(world, "P1") == before
+    largest = {"shelf_label_quantity": (1 << 31) - 1, "expiration_min_range": 2.0}
+    await world.post("/products", {"products": [{"product_number": "P1", **largest}]})
+    assert {name: (await product(world, "P1"))[name] for name in largest} == largest
+
+
+async def test_a_week_of_a_promotion_is_told_once(world: World) -> None:
+    """The store's own, where both have one."""
+    await world.post("/products", {"products": [{"product_number": "P1", "promotion_week": "23"}]})
+    said = {"product_number": "P1", "store_number": "S1", "discount_price": 2}
+    await world.post(DISCOUNTS, {"products": [said]})
+    assert (await entry(world, "P1"))["promotion_week"] == "23"
+    await world.post(DISCOUNTS, {"products": [said | {"promotion_week": "24"}]})
+    assert (await entry(world, "P1"))["promotion_week"] == "24"
 
 
 @pytest.mark.parametrize("field", ["stores_allowed", "stores_not_allowed"])

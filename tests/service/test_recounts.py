@@ -122,3 +122,21 @@ async def test_followers_hear_of_it_and_staff_may_read_but_not_order(world: Worl
         assert (await world.send("GET", RECOUNTS, client=staff)).status_code == 200
         answer = await world.send("POST", RECOUNTS, {"recounts": [{"product_number": "P1"}]}, client=staff)
         assert answer.status_code == 403
+
+
+async def test_an_entry_of_a_long_log_is_reviewed_and_counted_again(world: World) -> None:
+    """Ids grow with the log: after a million entries of a store they are larger than other numbers may be."""
+    long = "UPDATE counter SET value = 2000000 WHERE store_number = 'S1' AND name = 'log'"
+    await world.log(product_number="P1", quantity=1)
+    world.service.storage.write_now(lambda tx: tx.run(long))
+    [entry] = (await world.log(product_number="P2", quantity=-1))["data"]
+    assert entry > 10**12
+    await world.post("/aisle/v1/stores/S1/reviews", {"reviews": [{"id": entry}]})
+    [row] = await world.rows("/products/stock/storeproductlogs", from_id=entry)
+    assert (row["id"], row["review_status"]) == (entry, "2")
+    await order(world, {"log_id": entry})
+    assert [(row["log_id"], row["product_number"]) for row in await listed(world)] == [(entry, "P2")]
+    for beyond in (1 << 63, -1 << 63, 1e30):
+        for name in ("id", "log_id"):
+            path = "reviews" if name == "id" else "recounts"
+            await world.post(f"/aisle/v1/stores/S1/{path}", {path: [{name: beyond}]}, 422)

@@ -12,6 +12,7 @@ import pytest
 
 from aisle.contract.models import body_model
 from aisle.contract.wire import OPERATIONS
+from aisle.service.amounts import INT32
 from tests.service.fields import documented, given, in_it, model_of
 from tests.service.world import World
 
@@ -207,7 +208,10 @@ async def test_products(world: World) -> None:
     body: dict[str, Any] = {}
     for name, field in item.model_fields.items():
         kind = str(field.annotation)
-        body[name] = ["S1"] if "list[str]" in kind else True if "bool" in kind else 2.5 if "Decimal" in kind else name
+        number = 2 if name in INT32 else 2.5
+        body[name] = (
+            ["S1"] if "list[str]" in kind else True if "bool" in kind else number if "Decimal" in kind else name
+        )
     body["free_fields"] = [{"sort_order": 1, "key": "k", "value": "v"}]
     body["set_product"] = [{"set_item_quantity": "2", "set_product_number": "P1"}]
     body["units"] = [{"unit_quantity": 6, "unit_barcode": "666", "unit_name": "six"}]

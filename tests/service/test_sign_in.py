@@ -230,6 +230,10 @@ async def test_what_is_no_pin_is_refused_and_people_are_listed_with_whether_they
     ]
     await people(world, ANN | {"pin": ""})
     assert [row["has_pin"] for row in (await world.get(PEOPLE))["people"]] == [False, False]
+    for said in ("false", "no", "0"):  # which would else be heard as true
+        await people(world, BO | {"is_active": said}, status=400)
+    await people(world, BO | {"is_active": None})
+    assert len((await world.get(PEOPLE))["people"]) == 2
     await people(world, BO | {"is_active": False})
     assert [row["user"] for row in (await world.get(PEOPLE))["people"]] == ["ann"]
     await people(world, BO | {"user": "ann"}, status=422)

@@ -21,6 +21,7 @@ from aisle.settings import EMBEDDED, data_root
 from aisle.text import clean
 
 DAY = 86400
+_MOST_DAYS = 36_500
 
 
 def serve(arguments: argparse.Namespace) -> int:
@@ -66,6 +67,9 @@ def _told_in_json(url: str) -> None:
 
 def token(arguments: argparse.Namespace) -> int:
     """Adds, lists or ends a token."""
+    days = arguments.days if arguments.action == "add" else None
+    if days is not None and not 1 <= days <= _MOST_DAYS:
+        raise UsageError(f"--days {days} is no time; it takes 1 to {_MOST_DAYS}. Without it the token does not expire.")
     database = named_database(arguments.database) if arguments.database else _home().service_db
     if isinstance(database, Path) and not database.exists():
         raise UsageError(f"There is no service database at {database} yet. 'aisle serve' makes it.")
@@ -74,7 +78,7 @@ def token(arguments: argparse.Namespace) -> int:
     try:
         if arguments.action == "add":
             stores = None if arguments.stores == ALL_STORES else [each for each in arguments.stores.split(",") if each]
-            expires = moment(now + arguments.days * DAY) if arguments.days else None
+            expires = None if days is None else moment(now + days * DAY)
             made = create_token(
                 service.storage,
                 name=arguments.name,

@@ -9,6 +9,23 @@ from aisle.service.answers import against_rule
 ONE = 1000
 _LIMIT = 10**12
 LIMIT = Decimal(_LIMIT)
+LARGEST = (1 << 63) - 1
+"""Of a whole number, and below none of its negative; more has no place in either database."""
+MOST_GOODS = 10**9
+"""In one place, or wanted by one line: sums of them, however many there are, have room in either database."""
+INT32_LIMIT = (1 << 31) - 1
+INT32 = frozenset(
+    {
+        "category_order",
+        "edit_min_max_percentage",
+        "expiration_min_range",
+        "max",
+        "min",
+        "shelf_label_layout",
+        "shelf_label_quantity",
+    }
+)
+"""Numbers of bodies that the interface tells again as int32."""
 
 
 def thousandths(value: int | float | Decimal, field: str, *, whole: bool = False) -> int:
@@ -40,6 +57,27 @@ def thousandths(value: int | float | Decimal, field: str, *, whole: bool = False
 def whole_number(value: int | float | Decimal, field: str) -> int:
     """A number of the wire that counts or names something. Raises Refusal (422) for a fraction."""
     return thousandths(value, field, whole=True) // ONE
+
+
+def goods(value: int | float | Decimal, field: str, *, whole: bool = False) -> int:
+    """A quantity of goods in thousandths. Raises Refusal (422) as `thousandths` does, and for more than can be."""
+    amount = thousandths(value, field, whole=whole)
+    if abs(amount) > MOST_GOODS * ONE:
+        raise against_rule(f"{value} is too large: {MOST_GOODS:,} is the most that there can be.", field)
+    return amount
+
+
+def row_id(value: int | float | Decimal, field: str) -> int:
+    """The id of a row as lists tell it, however large. Raises Refusal (422) for a fraction."""
+    return value if isinstance(value, int) else whole_number(value, field)
+
+
+def int32(value: int | float | Decimal, field: str) -> int:
+    """A number that the interface tells as int32. Raises Refusal (422) for what is none."""
+    found = whole_number(value, field)
+    if abs(found) > INT32_LIMIT:
+        raise against_rule(f"{value} is too large.", field)
+    return found
 
 
 def number(amount: int) -> str:

@@ -28,7 +28,7 @@ _FIRST_OF_LINE = 10
 def delivery_item(ctx: Context, body: Body, field: str) -> Body:
     """What a list shows of a delivery beside its lines. Raises Refusal: 400 a time that is none, 422 a number."""
     item: Body = {name: body[name] for name in _HEAD if name in body}
-    item["datetime_created"] = parsed(body.get("datetime_created", ctx.now), f"{field}.datetime_created")
+    item["datetime_created"] = parsed(body.get("datetime_created") or ctx.now, f"{field}.datetime_created")
     if body.get("datetime_expected"):
         item["datetime_expected"] = parsed(body["datetime_expected"], f"{field}.datetime_expected")
     for name in ("no_of_containers", "store_origin"):

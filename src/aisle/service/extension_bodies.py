@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from aisle.contract.models import Exact, RequestModel
+from aisle.contract.models import Exact, Flag, RequestModel
 
 
 class LocationWrite(RequestModel):
@@ -31,7 +31,7 @@ class PersonWrite(RequestModel):
     user: str
     role: Literal["staff", "supervisor"] = "staff"
     pin: str | None = None
-    is_active: bool = True
+    is_active: Flag | None = True
     """False: does not work here any more."""
 
 
@@ -87,7 +87,7 @@ class LineRejection(RequestModel):
     """A line that is rejected, and why; or is taken up again."""
 
     line_number: Exact
-    is_rejected: bool = True
+    is_rejected: Flag | None = True
     rejection_reason_code: str | None = None
     rejection_reason_code_description: str | None = None
 

@@ -7,7 +7,7 @@ from typing import Any
 from aisle.service.encode import without_none
 from aisle.service.stock.book import Product
 from aisle.service.text import search_key
-from aisle.service.times import day
+from aisle.service.times import parsed
 
 # Fields of a line that a list shows, by the name under which they come in.
 _LINE = {
@@ -20,6 +20,7 @@ _LINE = {
     "price": "price",
     "reference": "reference",
 }
+_TIMES = ("delivery_date", "ordering_datetime", "pickup_date")
 _HEAD = {
     "order_comment": "comment",
     "customer_name": "customer_name",
@@ -48,9 +49,10 @@ def line_item(given: dict[str, Any], product: Product, field: str) -> dict[str, 
 
 
 def changed_item(given: dict[str, Any], field: str) -> dict[str, Any]:
-    """The further fields that a request names. Raises Refusal (400) for a pickup date that is none."""
-    if given.get("pickup_date"):
-        day(given["pickup_date"], f"{field}.pickup_date")
+    """The further fields that a request names. Raises Refusal (400) for a date or time that is none."""
+    for name in _TIMES:
+        if given.get(name):
+            parsed(given[name], f"{field}.{name}")
     return {shown: given[name] for name, shown in _LINE.items() if name in given}
 
 

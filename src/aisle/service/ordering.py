@@ -82,7 +82,7 @@ def _of_row(row: Mapping[str, Any], now: float) -> Iterable[tuple[float, float]]
 
 
 def _seconds(day: date, at: time) -> float:
-    return datetime.combine(day, at.replace(tzinfo=None), UTC).timestamp()
+    return datetime.combine(day, at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
 def _weeks(text: str) -> frozenset[int]:

@@ -13,16 +13,18 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from aisle.contract.operation import Param
+from aisle.service.amounts import LARGEST
 from aisle.service.answers import dumps, malformed
 from aisle.service.context import Call, Context
-from aisle.service.request import whole
+from aisle.service.request import LARGEST_PAGE, whole
 from aisle.service.sql.compose import Query, counted
 from aisle.service.storage import Tx
 from aisle.tuples import NamedTuple
 
 DEFAULT_SIZE = 100
 LARGEST_SIZE = 1000
-SCROLL = Param("scroll_id", "query", "string", max_length=2000, assumed=True)
+_LONGEST_SCROLL = 2000
+SCROLL = Param("scroll_id", "query", "string", max_length=_LONGEST_SCROLL, assumed=True)
 """What every list with the common envelope takes beside the document's parameters."""
 
 MOST_COUNTED = LARGEST_SIZE
@@ -79,11 +81,17 @@ def scrolled_page(call: Call, kinds: Sequence[type]) -> Page:
         text = call.query["scroll_id"].encode("ascii")
         print_, number, *key = json.loads(urlsafe_b64decode(text + b"=" * (-len(text) % 4)))
         good = [type(part) for part in key] == list(kinds) and type(number) is int and print_ == _print(call)
+        good = good and 0 < number <= LARGEST_PAGE and all(map(_can_be, key))
     except (ValueError, TypeError, RecursionError):
         good = False
     if not good:
         raise malformed("This belongs to another list, or to none.", "scroll_id")
     return page._replace(number=number, after=tuple(key))
+
+
+def _can_be(part: int | str) -> bool:
+    """Whether a row can have this in its key: nobody has to have it from us. Raises ValueError for broken Unicode."""
+    return -LARGEST <= part <= LARGEST if isinstance(part, int) else b"\0" not in part.encode()
 
 
 def _print(call: Call) -> int:
@@ -163,7 +171,9 @@ def envelope(
         tail["list_filters"] = filters
     if last and tail["next_page"]:
         text = json.dumps([_print(call), page.number + 1, *last], ensure_ascii=False).encode()
-        tail["scroll_id"] = urlsafe_b64encode(text).decode().rstrip("=")
+        scroll = urlsafe_b64encode(text).decode().rstrip("=")
+        # One that would not be taken is not told; the next page has its number, too.
+        tail |= {"scroll_id": scroll} if len(scroll) <= _LONGEST_SCROLL else {}
     tail |= {"sort_column": sort, "sort_order": "asc"}
     return b'{"list":[' + ",".join(rows).encode() + b"]," + dumps(tail)[1:]
 

@@ -12,19 +12,22 @@ from functools import lru_cache
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from pydantic_core import ErrorDetails
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive
 
 from aisle.contract.operation import Param
-from aisle.service.amounts import LIMIT
-from aisle.service.answers import Refusal, against_rule, malformed
+from aisle.service.amounts import LARGEST
+from aisle.service.answers import Refusal, malformed
+from aisle.service.fitting import misfits
 from aisle.service.times import moment, parsed
+from aisle.service.values import checked, too_deep
 
 MIB = 1 << 20
-_DEEPEST = 32
-_PLACES = 3
+_LARGE = MIB // 16
+"""Of longer bodies not all is told that is wrong."""
+_MOST_TOLD = 50
 KEY_PATTERN = '"?([A-Za-z0-9_-]{16,64})"?'
 VERSIONS_PATTERN = r'"[^",]*"( *, *"[^",]*")*'
 _KEY = re.compile(KEY_PATTERN)
@@ -39,15 +42,8 @@ _BODY_SECONDS = 30.0
 _SHORT = 64
 _DIGITS = 20
 """More of a length need not be read to know that it is too long."""
-LARGEST = (1 << 63) - 1
-"""Of a whole number in a query, and below none of its negative; more has no place in either database."""
 LARGEST_PAGE = 1 << 40
 _LARGEST = {"page_start": LARGEST_PAGE, "page_number": LARGEST_PAGE}
-PRICES = frozenset({"price", "old_price", "purchase_price", "special_price", "promotion_price", "discount_price"})
-"""What bodies call a price, whichever of them has it; none is below zero."""
-COUNTS = frozenset({"edit_min_max_percentage", "no_of_containers", "purchase_unit_quantity", "unit_quantity"})
-"""What is reckoned with as so many of something; none is below zero either."""
-_FROM_ZERO = dict.fromkeys(PRICES, "A price is not below zero.") | dict.fromkeys(COUNTS, "There is no less than none.")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -242,17 +238,15 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed
     except ArithmeticError:
         raise malformed("The body holds a number that is none.") from None
     except RecursionError:
-        raise _too_deep() from None
+        raise too_deep() from None
     except UnicodeDecodeError:
         raise malformed("The body is not JSON: it is no valid UTF-8.") from None
     except ValueError as problem:
         raise malformed(f"The body is not JSON: {problem}.") from None
-    if _checked(value) > most_items:
+    if checked(value) > most_items:
         raise Refusal(413, f"At most {most_items} items are taken in one request.")
-    try:
-        adapter.validate_python(value)
-    except ValidationError as problem:
-        raise _misfit(problem) from None
+    if errors := misfits(adapter, value, large=len(raw) > _LARGE):
+        raise _misfit(errors)
     return value
 
 
@@ -261,12 +255,10 @@ def _without(adapter: TypeAdapter[Any], *, needed: bool) -> Any:
     if needed:
         raise malformed("There is no body. What it does not name is taken away here: say {} where that is all.", "body")
     nothing: dict[str, Any] = {}
-    try:
-        adapter.validate_python(nothing)
-    except ValidationError as problem:
-        if problem.errors(include_url=False)[0]["type"] == "list_type":
-            raise malformed(f"There is no body; {_WANTED['list_type']}", "body") from None
-        raise _misfit(problem) from None
+    if errors := misfits(adapter, nothing):
+        if errors[0]["type"] == "list_type":
+            raise malformed(f"There is no body; {_WANTED['list_type']}", "body")
+        raise _misfit(errors)
     return nothing
 
 
@@ -279,80 +271,10 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number in JSON")
 
 
-def _checked(value: Any) -> int:
-    """How many objects stand in the arrays of a body. Raises Refusal for what cannot be stored, and for too deep a
-    nesting."""
-    try:
-        return _check(value, 0)
-    except Refusal as problem:
-        problem.field = (problem.field or "").removeprefix(".") or "body"
-        raise
-
-
-def _check(value: Any, depth: int) -> int:
-    """The same below `depth` others. Its refusals name the place from here on."""
-    if isinstance(value, str):
-        _check_text(value)
-    elif isinstance(value, int | Decimal):
-        _check_number(value)
-    elif isinstance(value, list | dict):
-        if depth >= _DEEPEST:
-            raise _too_deep()
-        return _check_parts(value, depth + 1)
-    return 0
-
-
-def _check_parts(value: list[Any] | dict[str, Any], depth: int) -> int:
-    count, of_list = 0, isinstance(value, list)
-    for name, item in enumerate(value) if isinstance(value, list) else value.items():
-        if isinstance(name, str):
-            _check_text(name)
-        try:
-            count += _check(item, depth)
-            if name in _FROM_ZERO and isinstance(item, int | Decimal) and item < 0:
-                raise against_rule(_FROM_ZERO[name])
-        except Refusal as problem:
-            problem.field = (f"[{name}]" if of_list else f".{name}") + (problem.field or "")
-            raise
-        count += of_list and isinstance(item, dict)
-    return count
-
-
-def _check_number(value: int | Decimal) -> None:
-    # Compared, not computed with: an exponent of a million is text, not yet a number.
-    if value > LIMIT or value < -LIMIT:
-        raise against_rule("This number is too large.")
-    if isinstance(value, Decimal) and _places(value) > _PLACES:
-        raise against_rule(f"Numbers have at most {_PLACES} decimal places.")
-
-
-def _places(value: Decimal) -> int:
-    """How many decimal places a number really has: 1.50000 has one."""
-    _, digits, exponent = value.as_tuple()
-    if not isinstance(exponent, int) or not any(digits):
-        return 0
-    zeros = next(n for n, digit in enumerate(reversed(digits)) if digit)
-    return -exponent - zeros
-
-
-def _check_text(text: str) -> None:
-    if "\0" in text:
-        raise against_rule("A NUL character cannot be stored.")
-    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise malformed("This is not valid Unicode.")
-
-
-def _too_deep() -> Refusal:
-    return malformed(f"The body is nested deeper than {_DEEPEST}. Look for brackets that are not closed.")
-
-
-def _misfit(problem: ValidationError) -> Refusal:
-    errors = [
-        {"field": _place(error["loc"]), "message": _words_of(error)}
-        for error in problem.errors(include_url=False, include_context=False)
-    ]
+def _misfit(found: Sequence[ErrorDetails]) -> Refusal:
+    errors = [{"field": _place(error["loc"]), "message": _words_of(error)} for error in found[:_MOST_TOLD]]
     refusal = malformed(errors[0]["message"], errors[0]["field"])
-    refusal.extra["errors"] = errors[:50]
+    refusal.extra["errors"] = errors
     return refusal
 
 

@@ -54,6 +54,14 @@ def day(text: str, field: str) -> str:
     return parsed(text, field)[:10]
 
 
+def written_day(text: str) -> str:
+    """The day that a date or time names, as it is written there: who comes for goods goes by his own calendar."""
+    try:
+        return datetime.fromisoformat(text.strip()).date().isoformat()
+    except ValueError:  # stored before it was looked at
+        return text[:10]
+
+
 def following_day(text: str) -> str:
     """The day after a `yyyy-MM-dd`."""
     return (date.fromisoformat(text) + timedelta(days=1)).isoformat()

@@ -12,11 +12,20 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from aisle.contract.models._base import AnswerModel, Exact, RequestModel
+from aisle.contract.models._base import AnswerModel, Exact, Flag, RequestModel
 from aisle.contract.operation import Operation
 from aisle.errors import ContractError
 
-__all__ = ["AnswerModel", "Exact", "RequestModel", "body_adapter", "body_model", "result_adapter", "result_model"]
+__all__ = [
+    "AnswerModel",
+    "Exact",
+    "Flag",
+    "RequestModel",
+    "body_adapter",
+    "body_model",
+    "result_adapter",
+    "result_model",
+]
 
 # Where the models of an area of the document live; what several areas share comes last.
 _MODULES = {

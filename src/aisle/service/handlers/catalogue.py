@@ -12,7 +12,7 @@ from aisle.service.answers import DONE, against_rule, conflict, dumps, forbidden
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import without_none
 from aisle.service.handlers import store_products
-from aisle.service.handlers.products import GONE, Body, count, keep, known_products
+from aisle.service.handlers.products import GONE, Body, check_sorting, count, keep, known_products
 from aisle.service.sql import products as sql
 from aisle.service.tokens import enter
 
@@ -44,7 +44,10 @@ async def create_discount_prices(ctx: Context, call: Call) -> bytes:
 
 async def create_product_free_fields(ctx: Context, call: Call) -> bytes:
     """Set free fields by their keys, in the order of `sort_order`; the others stay."""
-    await _merge(ctx, enumerate(_bodies(call)), _with_free_fields)
+    bodies = _bodies(call)
+    for index, body in enumerate(bodies):
+        check_sorting(body, f"products[{index}]")
+    await _merge(ctx, enumerate(bodies), _with_free_fields)
     return DONE
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from aisle.service.amounts import thousandths, whole_number
+from aisle.service.amounts import goods, whole_number
 from aisle.service.answers import DONE, against_rule, conflict
 from aisle.service.context import Call, Context, Store
 from aisle.service.delivery_text import delivery_item, delivery_text, grouped, line_item
@@ -177,7 +177,7 @@ async def _line(book: Book, raw: Body, field: str) -> Body:
     """A line with its product and figures looked up and checked. Raises Refusal (422)."""
     said = without_none(raw)
     product = await _product(book, said, field)
-    quantity = thousandths(said["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
+    quantity = goods(said["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
     if quantity < 0:
         raise against_rule("Less than nothing cannot be delivered.", f"{field}.quantity")
     pool = said.get("target_stock_pool")
@@ -212,8 +212,9 @@ async def _product(book: Book, said: Body, field: str) -> Product:
 
 def _numbered(rows: list[Body], field: str) -> list[Body]:
     """The lines, each with a number of its own; those without one take the next that is free."""
-    taken = [row["number"] for row in rows if row["number"] is not None]
-    if len(taken) != len(set(taken)):
+    numbers = [row["number"] for row in rows if row["number"] is not None]
+    taken = set(numbers)
+    if len(numbers) != len(taken):
         raise against_rule("Two lines have one number.", f"{field}.order_lines")
     after = 0
     for row in rows:

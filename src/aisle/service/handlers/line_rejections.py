@@ -31,17 +31,24 @@ async def reject_lines(ctx: Context, call: Call) -> bytes:
         raise conflict(f"Order {number} is {order.fulfilment}.", "order_number")
     ledger = Ledger(Book(ctx, ctx.here))
     logs = LogWriter(ledger)
+    named: dict[int, OrderLine] = {}
+    freed: dict[int, OrderLine] = {}
     for index, raw in enumerate(call.body["lines"]):
         said, field = without_none(raw), f"lines[{index}]"
         line = order.line(whole_number(said["line_number"], f"{field}.line_number"))
         if line is None:
             raise against_rule(f"Order {number} has no line {said['line_number']}.", f"{field}.line_number")
+        named[line.line_number] = line
         if said.get("is_rejected", True):
             if not line.quantity:
                 raise against_rule("Nothing is ordered that could be rejected.", f"{field}.line_number")
-            await _reject(ledger, logs, order, line, said, field)
+            if await _reject(logs, line, said, field):
+                freed[line.line_number] = line
         elif line.is_rejected:
             line.is_rejected = line.is_picked = False
+    if freed:  # all at once: what is held for an order is read as a whole
+        await release(ledger, order, freed.values())
+    for line in named.values():
         await line.save(ctx, ledger.store)
     await order.save(ctx, ledger.store)
     await ledger.finish()
@@ -49,15 +56,14 @@ async def reject_lines(ctx: Context, call: Call) -> bytes:
     return DONE
 
 
-async def _reject(
-    ledger: Ledger, logs: LogWriter, order: Order, line: OrderLine, said: dict[str, Any], field: str
-) -> None:
+async def _reject(logs: LogWriter, line: OrderLine, said: dict[str, Any], field: str) -> bool:
+    """Mark a line as rejected and note why; whether that is news. What is held for it is still to be released."""
     reason = {name: said[name] for name in REASONS if said.get(name)}
     if not reason:
         raise against_rule("A line is rejected for a reason.", f"{field}.{REASONS[0]}")
     if line.is_rejected and reason == {name: line.item[name] for name in REASONS if name in line.item}:
-        return
-    await release(ledger, order, [line])
+        return False
     line.is_rejected = line.is_picked = True
     line.item = {name: value for name, value in line.item.items() if name not in REASONS} | reason
     await note_reason(logs, line, REJECTED, reason)
+    return True

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from aisle.contract.wire import pool_fields
-from aisle.service.amounts import plain, thousandths, whole_number
+from aisle.service.amounts import goods, plain, thousandths, whole_number
 from aisle.service.answers import against_rule, dumps
 from aisle.service.context import Call, Context, Store, split_id
 from aisle.service.encode import fragment, joined, loaded, quoted, without_none
@@ -19,14 +19,14 @@ from aisle.service.request import clamped
 from aisle.service.sql import logs as sql
 from aisle.service.sql import products as product_sql
 from aisle.service.sql.compose import Query, around, filtered, merged, paged
-from aisle.service.states import REVIEWED
+from aisle.service.states import NOTHING, REVIEWED
 from aisle.service.stock.book import Book, Place, Product
 from aisle.service.stock.change import Coming, change_free, change_held
 from aisle.service.stock.counting import Difference, count_free, count_held
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine, open_line
 from aisle.service.stock.logs import Entry, LogWriter
-from aisle.service.stock.order import refresh
+from aisle.service.stock.order import refresh, refresh_orders
 from aisle.service.stock.receipt import Delivery, Part, Receiving
 from aisle.service.stock.recount import close_recounts
 from aisle.service.stock.update import order_pool
@@ -51,6 +51,8 @@ async def list_store_product_logs(ctx: Context, call: Call) -> bytes:
     asked: dict[str, object] = {
         name: query[name] for name in ("article_number", "review_status", "reason_code", "reference") if name in query
     }
+    if asked.get("review_status") == NOTHING:
+        asked["nothing_to_review"] = asked.pop("review_status")
     if query.get("is_reviewed"):
         asked["reviewed"] = REVIEWED
     if "last_modified_date" in query:
@@ -165,6 +167,7 @@ async def create_store_product_logs(ctx: Context, call: Call) -> bytes:
         await _write(ledger, logs, receiving, call.query, body, f"storeproductlog[{index}]")
         await ledger.settle()
     await receiving.store_all()
+    await refresh_orders(ledger)
     await ledger.finish()
     ids = await logs.store_all()
     await close_recounts(ctx, ctx.here, logs.counts, ids)
@@ -194,7 +197,7 @@ async def _write(
     said = _Said(body, product, place, await _named_line(ledger, body, product, field), field)
     ledger.occurred_on = ctx.occurred_on
     for name in _WHEN:
-        if name in body:
+        if body.get(name):
             ledger.occurred_on = clamped(parsed(body[name], f"{field}.{name}"), ctx.seconds)
     await _order_after(ledger, product, body, field)
     if is_count(query, body):
@@ -207,7 +210,7 @@ async def _write(
 
 async def _order_after(ledger: Ledger, product: Product, body: Body, field: str) -> None:
     """The product is not ordered before `order_after_date`: its next ordering moves there, unless it is later yet."""
-    if "order_after_date" not in body:
+    if not body.get("order_after_date"):
         return
     ctx, store = ledger.ctx, ledger.book.store
     after = parsed(body["order_after_date"], f"{field}.order_after_date")
@@ -241,7 +244,7 @@ def _quantities(said: _Said, bare: str) -> dict[int, int]:
     """Quantities by pool: those named by `stock_pool_n`, else the bare one in the pool it belongs to."""
     whole = not said.product.allow_decimal
     named = {
-        pool: thousandths(said.body[name], f"{said.field}.{name}", whole=whole)
+        pool: goods(said.body[name], f"{said.field}.{name}", whole=whole)
         for pool, name in enumerate(_POOLS, 1)
         if name in said.body
     }
@@ -249,7 +252,7 @@ def _quantities(said: _Said, bare: str) -> dict[int, int]:
         return named
     if bare not in said.body:
         raise against_rule("An entry needs a quantity.", f"{said.field}.{bare}")
-    quantity = thousandths(said.body[bare], f"{said.field}.{bare}", whole=whole)
+    quantity = goods(said.body[bare], f"{said.field}.{bare}", whole=whole)
     if "pool_location" in said.body:
         return {order_pool(said.body["pool_location"], f"{said.field}.pool_location"): quantity}
     return {said.place.pool if said.place else 1: quantity}

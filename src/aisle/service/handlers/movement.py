@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.service.amounts import thousandths, whole_number
+from aisle.service.amounts import goods, whole_number
 from aisle.service.answers import against_rule
 from aisle.service.context import Call, Context
 from aisle.service.encode import without_none
@@ -14,6 +14,7 @@ from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine, open_line
 from aisle.service.stock.logs import Entry, LogWriter
 from aisle.service.stock.movement import End, move
+from aisle.service.stock.order import refresh_orders
 from aisle.service.stock.update import order_pool
 
 Body = dict[str, Any]
@@ -41,6 +42,7 @@ async def create_movement(ctx: Context, call: Call) -> bytes:
     for index, item in enumerate(items):
         await _move(ledger, logs, item, f"[{index}]")
         await ledger.settle()
+    await refresh_orders(ledger)
     await ledger.finish()
     ids = await logs.store_all()
     return f'{{"success":true,"data":"{",".join(map(str, ids))}"}}'.encode()
@@ -54,7 +56,7 @@ async def _move(ledger: Ledger, logs: LogWriter, item: Body, field: str) -> None
         raise against_rule("No stock is kept of this product.", f"{field}.product_number")
     if "quantity" not in item:
         raise against_rule("A movement needs a quantity.", f"{field}.quantity")
-    quantity = thousandths(item["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
+    quantity = goods(item["quantity"], f"{field}.quantity", whole=not product.allow_decimal)
     if quantity <= 0:
         raise against_rule("More than nothing has to be moved.", f"{field}.quantity")
     await ledger.book.range([product.number])

@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from typing import Any
 
-from aisle.service.amounts import thousandths, whole_number
+from aisle.service.amounts import goods, whole_number
 from aisle.service.answers import DONE, against_rule, conflict
 from aisle.service.context import Call, Context, Store
 from aisle.service.encode import compact, without_none
@@ -119,7 +119,7 @@ async def _lines(book: Book, body: Body, field: str, seq: int) -> list[OrderLine
         number = whole_number(given["line_number"], f"{place}.line_number")
         if number in lines:
             raise against_rule(f"Line {number} is there twice.", f"{place}.line_number")
-        quantity = thousandths(given["quantity"], f"{place}.quantity", whole=not product.allow_decimal)
+        quantity = goods(given["quantity"], f"{place}.quantity", whole=not product.allow_decimal)
         if quantity < 0:
             raise against_rule("Less than nothing cannot be ordered.", f"{place}.quantity")
         if given.get("picked_quantity", 0) > given["quantity"]:

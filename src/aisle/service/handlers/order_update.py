@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from aisle.service.amounts import number, plain, thousandths, whole_number
+from aisle.service.amounts import goods, number, plain, thousandths, whole_number
 from aisle.service.answers import DONE, Refusal, against_rule, conflict, dumps, missing
 from aisle.service.context import Call, Context
 from aisle.service.encode import without_none
@@ -104,6 +104,7 @@ async def _change(
         require(ctx, "supervisor", "integration", "admin")
     if order.is_rejected and not rejected:
         order.is_rejected = False
+        order.item = {name: value for name, value in order.item.items() if name not in REASONS}
     if order.is_rejected and (pairs or body.get("is_picked")):
         raise conflict(f"Order {order.number} is rejected.", "orders.order_number")
     left = []
@@ -184,7 +185,7 @@ def _rejected(line: OrderLine, field: str) -> Refusal:
 
 
 def _set_quantity(line: OrderLine, raw: Body, field: str, *, whole: bool) -> None:
-    quantity = thousandths(raw["quantity"], f"{field}.quantity", whole=whole)
+    quantity = goods(raw["quantity"], f"{field}.quantity", whole=whole)
     picked = (
         thousandths(raw["picked_quantity"], f"{field}.picked_quantity") if "picked_quantity" in raw else line.picked
     )

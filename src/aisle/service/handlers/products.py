@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from aisle.service.amounts import INT32, int32
 from aisle.service.answers import DONE, against_rule, dumps, malformed
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, loaded, without_none
@@ -77,6 +78,8 @@ async def create_or_update_products(ctx: Context, call: Call) -> bytes:
         check_code(body["product_number"], "the number of a product", f"products[{index}].product_number")
         check_name(body, f"products[{index}]")
         _check_day(body, f"products[{index}].deprecation_date")
+        _check_whole(body, f"products[{index}]")
+        check_sorting(body, f"products[{index}]")
     numbers = {body["product_number"] for body in bodies}
     known = await known_products(ctx, numbers)
     written: dict[str, Body] = {}
@@ -103,6 +106,18 @@ def _check_day(said: Body, field: str) -> None:
         raise malformed(f"{text!r} is no date: yyyyMMdd, or an ISO 8601 date or time.", field)
     if text:
         parsed(text, field)
+
+
+def _check_whole(said: Body, field: str) -> None:
+    """Raises Refusal (422) for a number that is told as int32, and is none."""
+    for name in sorted(INT32 & said.keys()):
+        int32(said[name], f"{field}.{name}")
+
+
+def check_sorting(said: Body, field: str) -> None:
+    """Raises Refusal (422) for free fields whose order is no int32."""
+    for index, one in enumerate(said.get("free_fields") or ()):
+        int32(one["sort_order"], f"{field}.free_fields[{index}].sort_order")
 
 
 async def keep(ctx: Context, known: dict[str, Body], written: dict[str, Body]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from aisle.service.amounts import whole_number
+from aisle.service.amounts import row_id
 from aisle.service.answers import against_rule, dumps, malformed
 from aisle.service.context import Call, Context, Store, split_id
 from aisle.service.encode import without_none
@@ -46,7 +46,7 @@ async def _wanted(book: Book, said: dict[str, Any], field: str) -> tuple[str, st
     if ("log_id" in said) == ("product_number" in said):
         raise against_rule("A count is of an entry (log_id) or of a product.", field)
     if "log_id" in said:
-        seq, ordinal = split_id(whole_number(said["log_id"], f"{field}.log_id"))
+        seq, ordinal = split_id(row_id(said["log_id"], f"{field}.log_id"))
         row = await book.ctx.tx.one(log_sql.LOG_ITEM, book.store.number, seq) if ordinal == book.store.ordinal else None
         if row is None:
             raise against_rule("There is no such entry.", f"{field}.log_id")
@@ -71,7 +71,7 @@ async def _order(ctx: Context, product: str, place: str, log_seq: int | None, no
 async def _withdraw(ctx: Context, said: dict[str, Any], field: str) -> int:
     if said.keys() != {"id", "state"}:
         raise against_rule("Of one that was ordered only the state is said.", field)
-    seq, ordinal = split_id(whole_number(said["id"], f"{field}.id"))
+    seq, ordinal = split_id(row_id(said["id"], f"{field}.id"))
     row = await ctx.tx.one(sql.RECOUNT_STATES, ctx.here.number, [seq if ordinal == ctx.here.ordinal else 0])
     if row is None:
         raise against_rule("There is no such recount.", f"{field}.id")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.service.amounts import whole_number
+from aisle.service.amounts import row_id, whole_number
 from aisle.service.answers import DONE, against_rule
 from aisle.service.context import Call, Context, split_id
 from aisle.service.sql import logs as sql
@@ -30,7 +30,7 @@ async def review_logs(ctx: Context, call: Call) -> bytes:
 
 
 def _wanted(ctx: Context, review: dict[str, Any], field: str) -> tuple[int, int]:
-    seq, ordinal = split_id(whole_number(review["id"], f"{field}.id"))
+    seq, ordinal = split_id(row_id(review["id"], f"{field}.id"))
     status = whole_number(review.get("review_status", REVIEWED), f"{field}.review_status")
     if str(status) not in MOVES["review"]:
         raise against_rule(f"There is no state {status} of a review.", f"{field}.review_status")

@@ -39,6 +39,7 @@ _FEW_PRODUCTS = 50
 # Where the columns of a balance begin in a row of the page, after those of the entry.
 _BALANCE = 17
 _NOTHING: Mapping[int, int] = {}
+_WEEK = '"promotion_week":'
 
 
 async def list_store_products_stock(ctx: Context, call: Call) -> bytes:
@@ -250,6 +251,9 @@ def _entry(row: Row, whole: str, pools: str, planned: str) -> str:
     if common or own:
         text += _attention(common, own)
     text += pools
+    if _WEEK in item and _WEEK in entry:
+        # The store has its own; a field is told once.
+        entry = compact({name: value for name, value in loaded(entry).items() if name != "promotion_week"})
     if entry != "{}":
         text += f",{entry[1:-1]}"
     if item != "{}":

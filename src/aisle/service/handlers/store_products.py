@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from typing import Any
 
-from aisle.service.amounts import ONE, number, plain, thousandths
+from aisle.service.amounts import ONE, int32, number, thousandths
 from aisle.service.answers import DONE, against_rule
 from aisle.service.context import Call, Context, Store
 from aisle.service.encode import compact, loaded, without_none
@@ -102,7 +103,7 @@ def _checked(ctx: Context, item: Body, field: str) -> Body:
     data = dict(item)
     for name in _WHOLE:
         if name in data:
-            data[name] = plain(thousandths(data[name], f"{field}.{name}", whole=True))
+            data[name] = int32(data[name], f"{field}.{name}")
             data["last_minmax_updatedby"] = ctx.app_user or ctx.principal.name
     for name in _TIMES:
         if name in data:
@@ -204,7 +205,7 @@ def _shown(data: Body) -> Body:
         item["forecast"] = data["forecast_array"][0]
     if "order_level" in data:
         parts = (data["order_level"], data.get("demand_until_delivery", 0))
-        item["adjusted_order_level"] = plain(sum(thousandths(part, "order_level") for part in parts))
+        item["adjusted_order_level"] = sum(Decimal(str(part)) for part in parts)
     if "next_delivery_date" in data:
         item["delivery_datetimes"] = [data["next_delivery_date"]]
     if "next_ordering_date" in data:

@@ -15,8 +15,8 @@ from pydantic.json_schema import JsonSchemaMode
 from aisle.contract.models import result_adapter
 from aisle.contract.operation import Operation as Row
 from aisle.contract.operation import Param
-from aisle.contract.wire import OPERATIONS
-from aisle.service.amounts import LIMIT
+from aisle.contract.wire import OPERATIONS, pool_fields
+from aisle.service.amounts import INT32, INT32_LIMIT, LARGEST, LIMIT, MOST_GOODS
 from aisle.service.answers import JSON
 from aisle.service.bodies import may_be_left_out, read_body
 from aisle.service.extensions import EXTENSIONS, Extension
@@ -26,7 +26,7 @@ from aisle.service.openapi.links import LINKS
 from aisle.service.openapi.params import HEADERS, IF_MATCH, TERMINAL, TIME, shown
 from aisle.service.openapi.results import result_of
 from aisle.service.pages import MOST_COUNTED, SCROLL
-from aisle.service.request import COUNTS, PRICES
+from aisle.service.values import COUNTS, IDS, PRICES
 
 HEALTH = "/aisle/v1/health"
 READY = "/aisle/v1/ready"
@@ -42,18 +42,21 @@ _OVER_STORES = (
 )
 _ABOUT = (
     "The Store Operations Service Interface as this service answers it. Where the interface is silent, this page says"
-    " what was assumed; operations below /aisle/v1 are extensions. Numbers have at most three decimal places, texts no"
-    " NUL character. Examples are good in the demo store."
+    " what was assumed; operations below /aisle/v1 are extensions. Numbers have at most three decimal places, but for"
+    " figures that are reckoned ahead, such as `forecast_array`; texts have no NUL character. Examples are good in the"
+    " demo store."
 )
 # Texts of bodies that are read as moments; a text that is none is refused.
 _TIMES = {
     "datetime_created",
     "datetime_expected",
+    "delivery_date",
     "expiry_date_time",
     "modification_datetime",
     "next_delivery_date",
     "next_ordering_date",
     "order_after_date",
+    "ordering_datetime",
     "pickup_date",
     "scanned_datetime",
     "store_next_delivery_datetime",
@@ -61,6 +64,9 @@ _TIMES = {
     "validate_expiry_date_time",
 }
 
+# How large numbers may be that are not what others are.
+_GOODS = ("counted_quantity", "picked_quantity", "quantity", *pool_fields("stock_pool_"))
+_MOST = dict.fromkeys(IDS, LARGEST) | dict.fromkeys(INT32, INT32_LIMIT) | dict.fromkeys(_GOODS, MOST_GOODS)
 # Flagged as a moment by the interface, and described as yyyyMMdd; it is told as it was said.
 _DAY = "deprecation_date"
 
@@ -208,5 +214,6 @@ def _held(schema: Any, name: str) -> Any:
         return schema
     held = {key: _held(part, name) for key, part in schema.items()}
     if held.get("type") == "number":
-        held |= {"minimum": 0 if name in PRICES | COUNTS else -int(LIMIT), "maximum": int(LIMIT)}
+        most = _MOST.get(name, int(LIMIT))
+        held |= {"minimum": 0 if name in PRICES | COUNTS else -most, "maximum": most}
     return held

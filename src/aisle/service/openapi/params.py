@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from aisle.contract.operation import Param
+from aisle.service.amounts import LARGEST
 from aisle.service.limits import LONGEST_CODE
-from aisle.service.request import KEY_PATTERN, LARGEST, LARGEST_PAGE, VERSIONS_PATTERN
+from aisle.service.request import KEY_PATTERN, LARGEST_PAGE, VERSIONS_PATTERN
 from aisle.tuples import NamedTuple
 
 Schema = dict[str, Any]

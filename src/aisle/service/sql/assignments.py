@@ -33,6 +33,11 @@ ASSIGNMENT_CARRIED = """
         done_on = CASE WHEN quantity > $7 THEN NULL ELSE $8 END
     WHERE store_number = $1 AND product_number = $2 AND location_code = $3 AND pool = $4 AND order_number = $5
       AND line_number = $6 AND done_on IS NULL"""
+# Whatever became of what was held there: what comes there later is not what was assigned.
+ASSIGNMENT_OVER = """
+    UPDATE assignment SET done_on = $7
+    WHERE store_number = $1 AND product_number = $2 AND location_code = $3 AND pool = $4 AND order_number = $5
+      AND line_number = $6 AND done_on IS NULL"""
 # What is no longer held there needs no moving, whoever took it.
 ASSIGNMENTS = """
     SELECT a.seq, a.product_number, p.product_name, a.location_code, a.pool, a.order_number, a.line_number,

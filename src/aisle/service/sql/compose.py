@@ -134,12 +134,14 @@ def around(page: Query, rest: str) -> Query:
     return page._replace(sql="WITH page AS (" + page.sql + ") " + rest)
 
 
-def searched(name: str, text: str) -> dict[str, Sought]:
-    """What is asked by the condition `name` for texts with all these words, anywhere and in any order; nothing where
-    the text has no words."""
+def searched(name: str, text: str) -> dict[str, object]:
+    """What is asked by the condition `name` for texts with all these words, anywhere and in any order. Signs alone are
+    no words: they are looked for as they are, by the condition `name_typed`."""
     ways = (sorted(dict.fromkeys(way.split()[:WORDS]), key=len, reverse=True) for way in sought(text))
     patterns = tuple(tuple(map(contains, way)) for way in ways)
-    return {name: Sought(patterns)} if patterns else {}
+    if patterns:
+        return {name: Sought(patterns)}
+    return {name + "_typed": contains(text.strip())} if text.strip() else {}
 
 
 def contains(text: str) -> str:

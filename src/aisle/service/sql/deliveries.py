@@ -60,6 +60,7 @@ DELIVERY_FILTERS = {
     "not_submitted": "d.status <> $?",
     "supplier_code": "d.supplier_code = $?",
     "supplier_name": "d.supplier_search LIKE $? ESCAPE '\\'",
+    "supplier_name_typed": "d.supplier_search LIKE $? ESCAPE '\\'",
     "expected_on": "d.expected_on = $?",
     "modified": "d.updated_on >= $?",
     "group_code": """EXISTS (SELECT 1 FROM delivery_line dl JOIN product p ON p.product_number = dl.product_number

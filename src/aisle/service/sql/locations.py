@@ -29,6 +29,7 @@ LOCATION_FILTERS = {
     "store": "l.store_number = $?",
     "after": "(l.location_order, l.sort_key, l.location_code) > ($?, $?, $?)",
     "search": "l.search LIKE $? ESCAPE '\\'",
+    "search_typed": "l.location_code LIKE $? ESCAPE '\\'",
 }
 LOCATION_PAGE = """
     SELECT page.location_code, page.seq, page.location_order, page.default_stock_pool, page.tags, page.created_on,
@@ -67,5 +68,7 @@ AT_PLACE_FILTERS = {
     "customer_order_shipment_number": "sl.shipment_number = $?",
     "after": "(b.product_number, b.order_number, b.line_number) > ($?, $?, $?)",
     "search": "p.search LIKE $? ESCAPE '\\'",
+    "search_typed": "(p.product_name LIKE $? ESCAPE '\\' OR p.product_number LIKE $? ESCAPE '\\')",
     "detail": "(p.detail LIKE $? ESCAPE '\\' OR (p.detail = '' AND p.search LIKE $? ESCAPE '\\'))",
+    "detail_typed": "(p.product_name LIKE $? ESCAPE '\\' OR p.product_number LIKE $? ESCAPE '\\')",
 }

@@ -41,8 +41,10 @@ LOG_FILTERS = {
     "since": "g.created_on >= $?",
     "months": "substr(g.created_on, 1, 7) = ANY($?)",
     "month": "substr(g.created_on, 1, 7) = $?",
-    "reviewed": "g.review_status = $?",
-    "review_status": "g.review_status = $?",
+    # The index has no others; that it may be used has to be said.
+    "reviewed": "g.review_status = $? AND g.review_status <> 0",
+    "review_status": "g.review_status = $? AND g.review_status <> 0",
+    "nothing_to_review": "g.review_status = $?",
     "reason_code": "g.reason_code = $?",
     "reference": "g.reference = $? AND g.reference <> ''",
     "modified_from": "g.updated_on >= $?",

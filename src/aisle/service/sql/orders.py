@@ -61,6 +61,8 @@ ORDER_FILTERS = {
         WHERE ol.store_number = o.store_number AND ol.order_number = o.order_number AND ol.fulfilment = $?)""",
     "after": "o.seq > $?",
     "search": "o.search LIKE $? ESCAPE '\\'",
+    # Signs without words, which what is searched has not kept.
+    "search_typed": "(o.order_number LIKE $? ESCAPE '\\' OR o.reference LIKE $? ESCAPE '\\')",
 }
 LINES_OF_PAGE = """
     SELECT ol.order_number, ol.line_number, ol.seq, ol.product_number, ol.quantity, ol.picked, ol.moved, ol.delivered,

@@ -24,6 +24,7 @@ PRODUCT_FILTERS = {
     "product_number": "p.product_number = $?",
     "barcode": "p.product_number IN (SELECT c.product_number FROM product_code c WHERE c.code = $?)",
     "search": "p.search LIKE $? ESCAPE '\\'",
+    "search_typed": "(p.product_name LIKE $? ESCAPE '\\' OR p.product_number LIKE $? ESCAPE '\\')",
     "category_code": "p.category_code = $?",
     "is_active": "p.is_active = $?",
     "modified": "p.modified_on >= $?",
@@ -67,11 +68,14 @@ PRODUCTS_STOCKED = """
     JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number
     WHERE sp.product_number = ANY($1) AND b.quantity <> 0
     ORDER BY sp.product_number"""
+# Each store's open orders are looked through, and not the lines of all that there ever were.
 PRODUCTS_ORDERED = """
     SELECT DISTINCT ol.product_number
-    FROM order_line ol
-    JOIN customer_order o ON o.store_number = ol.store_number AND o.order_number = ol.order_number
-    WHERE ol.product_number = ANY($1) AND o.is_active = 1
+    FROM store s
+    CROSS JOIN customer_order o
+    CROSS JOIN order_line ol
+    WHERE o.store_number = s.store_number AND o.is_active = 1 AND ol.store_number = o.store_number
+        AND ol.order_number = o.order_number AND ol.product_number = ANY($1)
     ORDER BY ol.product_number"""
 PRODUCTS_COMING = """
     SELECT DISTINCT dl.product_number

@@ -244,6 +244,12 @@ _REASONS = (
     "CREATE INDEX stock_log_reasons ON stock_log (store_number, reason_code, seq) WHERE reason_code IS NOT NULL",
 )
 
+# What belongs to a category, in the order of lists, without looking through the catalogue.
+_CATEGORIES = (
+    "CREATE INDEX product_category ON product (category_code, product_number)",
+    "CREATE INDEX product_parent_category ON product (parent_category_code, product_number)",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -264,4 +270,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     REFOLDED,
     (MEASURED,),
     _REASONS,
+    _CATEGORIES,
 )

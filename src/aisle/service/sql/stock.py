@@ -104,6 +104,7 @@ STOCK_FILTERS = {
     "category_code": "p.category_code = $?",
     "parent_category_code": "p.parent_category_code = $?",
     "search": "p.search LIKE $? ESCAPE '\\'",
+    "search_typed": "(p.product_name LIKE $? ESCAPE '\\' OR p.product_number LIKE $? ESCAPE '\\')",
     "modified": "(sp.modified_on >= $? OR p.modified_on >= $?)",
     "modified_of_few": "(sp.modified_on >= $? OR sp.product_number = ANY($?))",
     "modified_here": """sp.seq IN (
@@ -111,7 +112,7 @@ STOCK_FILTERS = {
         UNION SELECT m.seq FROM store_product m WHERE m.store_number = $? AND m.product_number = ANY($?))""",
     "stock_modified": "sp.stock_modified_on >= $? AND sp.stock_modified_day >= substr($?, 1, 10)",
 }
-STOCK_CATALOGUE_FILTERS = frozenset({"category_code", "parent_category_code", "search", "modified"})
+STOCK_CATALOGUE_FILTERS = frozenset({"category_code", "parent_category_code", "search", "search_typed", "modified"})
 
 _ENTRY = """
     sp.store_number, sp.ordinal, sp.seq, sp.product_number, sp.is_stock, p.is_stock, sp.is_replenishment, p.price,

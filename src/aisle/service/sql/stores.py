@@ -17,6 +17,7 @@ STORE_FILTERS = {
     "is_warehouse": "s.is_warehouse = $?",
     "after": "s.store_number > $?",
     "search": "s.search LIKE $? ESCAPE '\\'",
+    "search_typed": "(s.store_name LIKE $? ESCAPE '\\' OR s.store_number LIKE $? ESCAPE '\\')",
     "secondary_key": "s.secondary_key = $?",
     "token": "s.store_number IN (SELECT ts.store_number FROM token_store ts WHERE ts.token_id = $?)",
 }

@@ -13,7 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal
 
-from aisle.service.sql import products
+from aisle.service.amounts import MOST_GOODS, ONE
+from aisle.service.answers import conflict
+from aisle.service.sql import assignments, products
 from aisle.service.sql import stock as sql
 from aisle.service.stock.book import NO_PLACE, Book
 from aisle.service.stock.origins import Origins
@@ -55,6 +57,8 @@ class Ledger:
         self.occurred_on = book.ctx.occurred_on
         self.negative = False
         self.origins = Origins(book.ctx, self.store)
+        self.refreshed: dict[str, None] = {}
+        """Orders with lines whose goods have changed, for `refresh_orders`."""
         self._stock: dict[tuple[str, str, int], Stock] = {}
         """What was read, by product and order line or none, as this operation has left it; no spot of a line is 0."""
         self._stored: dict[tuple[str, Spot], int | None] = {}
@@ -62,6 +66,8 @@ class Ledger:
         self._legs: list[tuple[object, ...]] = []
         self._anchors: dict[str, dict[tuple[str, int], str]] = {}
         """When each place and pool of a product was counted last."""
+        self._unanchored: set[str] = set()
+        """Products whose free stock was read, and of which that is not known yet."""
         self._counts: dict[tuple[str, str, int], str] = {}
         self._touched: dict[str, None] = {}
         self._net: defaultdict[tuple[str, int], int] = defaultdict(int)
@@ -72,6 +78,7 @@ class Ledger:
         if not wanted:
             return
         self._stock |= {(number, *_FREE): {} for number in wanted}
+        self._unanchored.update(wanted)
         for product, place, pool, quantity in await self.ctx.tx.all(sql.FREE_OF_PRODUCTS, self.store, wanted):
             self._stock[(product, *_FREE)][Spot(place, pool)] = quantity
 
@@ -163,6 +170,9 @@ class Ledger:
             now = self._stock[(product, spot.order, spot.line)].get(spot)
             if now is None and was is not None:
                 statements.append((sql.BALANCE_DROP, (self.store, product, *spot, was)))
+                if spot.place:
+                    over = (self.store, product, *spot, self.ctx.now)
+                    statements.append((assignments.ASSIGNMENT_OVER, over))
             elif now is not None and now != was:
                 statements.append((sql.BALANCE_ADD, (self.store, product, *spot, now - (was or 0))))
         statements += [(sql.ANCHOR_SET, (self.store, *spot, when)) for spot, when in self._counts.items()]
@@ -186,7 +196,10 @@ class Ledger:
         leg = (self.store, self.ctx.op_id, self.ctx.legs, kind, product, *spot, quantity, self.ctx.now)
         self._legs.append((*leg, self.occurred_on))
         self._stored.setdefault((product, spot), stock.get(spot))
-        balance = stock[spot] = stock.get(spot, 0) + quantity
+        before = stock.get(spot, 0)
+        balance = stock[spot] = before + quantity
+        if abs(balance) > max(MOST_GOODS * ONE, abs(before)):
+            raise conflict(f"There would be more than {MOST_GOODS:,} of product {product} in one place.")
         if balance == 0 and not spot.free:
             del stock[spot]
         if balance < 0 and quantity < 0:
@@ -200,8 +213,8 @@ class Ledger:
 
     async def _load_anchors(self, product: str) -> None:
         """Those of this product, and of all whose free stock was read: they will be asked for, too."""
-        loaded = {number for number, *owner in self._stock if tuple(owner) == _FREE}
-        wanted = sorted((loaded | {product}) - self._anchors.keys())
+        wanted = sorted((self._unanchored | {product}) - self._anchors.keys())
+        self._unanchored.clear()
         self._anchors |= {number: {} for number in wanted}
         for row in await self.ctx.tx.all(sql.ANCHORS_OF_PRODUCTS, self.store, wanted):
             self._anchor(*row)

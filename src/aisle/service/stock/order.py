@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from aisle.service.context import Context
@@ -15,6 +15,7 @@ from aisle.service.states import CLOSED, STATUS_ID, check_move, fulfilment
 from aisle.service.stock.book import NO_PLACE
 from aisle.service.stock.ledger import Ledger, Spot
 from aisle.service.stock.line import OrderLine
+from aisle.service.times import written_day
 
 
 @dataclass(slots=True)
@@ -31,6 +32,10 @@ class Order:
     item: dict[str, Any]
     version: int
     lines: list[OrderLine]
+    _numbered: dict[int, OrderLine] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._numbered = {line.line_number: line for line in self.lines}
 
     @classmethod
     async def load(cls, ctx: Context, store_number: str, number: str) -> Order | None:
@@ -46,7 +51,7 @@ class Order:
 
     def line(self, line_number: int) -> OrderLine | None:
         """The line of this number, or None."""
-        return next((line for line in self.lines if line.line_number == line_number), None)
+        return self._numbered.get(line_number)
 
     def as_answer(self) -> dict[str, Any]:
         """The order as a refusal shows it, under the names of the interface."""
@@ -108,17 +113,23 @@ class Order:
 
 def pickup_date(lines: list[OrderLine]) -> str:
     """The earliest pickup date of the lines, or ''."""
-    return min((line.item["pickup_date"][:10] for line in lines if line.item.get("pickup_date")), default="")
+    return min((written_day(line.item["pickup_date"]) for line in lines if line.item.get("pickup_date")), default="")
 
 
 async def refresh(ledger: Ledger, line: OrderLine) -> None:
-    """After the goods of one line changed: store it, and its order's state."""
-    ctx, store = ledger.ctx, ledger.store
+    """After the goods of one line changed: store it; its order's state follows at the end (`refresh_orders`)."""
     line.moved = sum(quantity for spot, quantity in (await ledger.held(line)).items() if spot.place)
-    await line.save(ctx, store)
-    order = await Order.load(ctx, store, line.order_number)
-    assert order is not None
-    await order.save(ctx, store)
+    await line.save(ledger.ctx, ledger.store)
+    ledger.refreshed[line.order_number] = None
+
+
+async def refresh_orders(ledger: Ledger) -> None:
+    """Store the state of each order whose lines were refreshed: once, however many of them there are."""
+    for number in ledger.refreshed:
+        order = await Order.load(ledger.ctx, ledger.store, number)
+        assert order is not None
+        await order.save(ledger.ctx, ledger.store)
+    ledger.refreshed.clear()
 
 
 async def finish_order(ledger: Ledger, order: Order) -> None:

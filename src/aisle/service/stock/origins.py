@@ -51,6 +51,8 @@ class Origins:
         self._store = store
         self._rows: dict[_Key, dict[int, Taken]] = {}
         self._stored: dict[_Key, dict[int, Taken]] = {}
+        self._news: dict[_Key, None] = {}
+        """Lines of which something is to be written."""
 
     async def of(self, line: OrderLine) -> list[Taken]:
         """All that is held for a line, the first taken first."""
@@ -66,10 +68,12 @@ class Origins:
         # Behind those that are stored too: a row of theirs that goes is not one that is changed.
         n = max((*self._rows[line.key], *self._stored[line.key]), default=0) + 1
         self._rows[line.key][n] = Taken(n, origin.place, origin.pool, place, pool, origin.quantity)
+        self._news[line.key] = None
 
     async def lessen(self, line: OrderLine, one: Taken, part: int) -> None:
         """So much of one of them is not held any more."""
         await self.of(line)
+        self._news[line.key] = None
         if part == one.quantity:
             del self._rows[line.key][one.n]
         else:
@@ -79,19 +83,21 @@ class Origins:
         """Nothing is held for these lines of an order any more."""
         for line in lines:
             self._rows[(order, line)], self._stored[(order, line)] = {}, {}
+            self._news.pop((order, line), None)
             await self._ctx.tx.run(sql.TAKEN_DROP_LINE, self._store, order, line)
 
     async def drop_all(self, order: str) -> None:
         """Nor for any of its lines."""
         for key in [key for key in self._rows if key[0] == order]:
             self._rows[key], self._stored[key] = {}, {}
+            self._news.pop(key, None)
         await self._ctx.tx.run(sql.TAKEN_DROP_ORDER, self._store, order)
 
     def undone(self) -> list[Statement]:
         """What is to be written, and counts as written from now on."""
         statements: list[Statement] = []
-        for key, rows in self._rows.items():
-            stored = self._stored[key]
+        for key in self._news:
+            rows, stored = self._rows[key], self._stored[key]
             statements += [(sql.TAKEN_DROP, (self._store, *key, n)) for n in stored if n not in rows]
             for n, row in rows.items():
                 if n not in stored:
@@ -99,4 +105,5 @@ class Origins:
                 elif row != stored[n]:
                     statements.append((sql.TAKEN_SET, (self._store, *key, n, row.quantity)))
             self._stored[key] = dict(rows)
+        self._news.clear()
         return statements

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 from aisle.service.amounts import number
@@ -49,6 +50,11 @@ class Delivery:
         self.number = number_
         self.receipt_seq = receipt_seq
         self.lines = lines
+        self._last = max((line.line_number for line in lines), default=0)
+        self._of: defaultdict[str, list[DeliveryLine]] = defaultdict(list)
+        """Its lines by their products: a delivery of thousands is received in one request."""
+        for line in lines:
+            self._of[line.product_number].append(line)
         self.was = self.state
 
     def take(
@@ -70,7 +76,7 @@ class Delivery:
     def _candidates(
         self, product: str, line_number: int | None, order: tuple[str, int] | None, field: str
     ) -> list[DeliveryLine]:
-        lines = [line for line in self.lines if line.product_number == product]
+        lines = list(self._of.get(product, ()))
         if line_number is not None:
             lines = [line for line in lines if line.line_number == line_number]
             if not lines:
@@ -106,9 +112,10 @@ class Delivery:
 
     def _added(self, product: str) -> DeliveryLine:
         """A line for what nobody had announced."""
-        after = max((line.line_number for line in self.lines), default=0) + 1
-        line = DeliveryLine(after, product, 0, 0, None, "", 0, is_new=True)
+        self._last += 1
+        line = DeliveryLine(self._last, product, 0, 0, None, "", 0, is_new=True)
         self.lines.append(line)
+        self._of[product].append(line)
         return line
 
     @property

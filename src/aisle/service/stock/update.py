@@ -14,11 +14,14 @@ from aisle.service.stock.origins import Taking
 from aisle.service.stock.picking import lower_pick, raise_pick
 from aisle.tuples import NamedTuple
 
+_DIGITS = 20
+"""More of a text need not be read to know that it is no pool."""
+
 
 def order_pool(value: Any, field: str) -> int:
     """The number of a stock pool, from a number or its text. Raises Refusal (422)."""
     text = str(value).strip()
-    if text.isdecimal() and text.isascii() and 1 <= int(text) <= 10:
+    if text.isdecimal() and text.isascii() and len(text) <= _DIGITS and 1 <= int(text) <= 10:
         return int(text)
     pool = whole_number(value, field) if not isinstance(value, str) else 0
     if not 1 <= pool <= 10:

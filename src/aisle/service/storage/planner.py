@@ -37,6 +37,7 @@ STATISTICS = {
     ("stock_log", "sqlite_autoindex_stock_log_1"): "20000000 200000 1",
     ("stock_log", "stock_log_chain"): "20000000 100 1 1",
     ("stock_log", "stock_log_reference"): "2000000 20000 2",
+    ("stock_log", "stock_log_reason"): "2000000 200000 100 1 1",
     ("stock_log", "stock_log_reasons"): "2000000 20000 2000 1",
     ("stock_log", "stock_log_product"): "20000000 200000 10 1",
     ("stock_log", "stock_log_month"): "20000000 2000000 40 1 1 1",
