@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,8 @@ from aisle.courier.office import Office
 from aisle.courier.run import Term, run
 from aisle.courier.steps import STEP_S, Steady, is_off, steadied
 from aisle.local.db import fetch
+from aisle.local.outbox.wishes import wish
+from aisle.local.reads.rows import moment
 from tests.courier.fake import lost_before, not_applied, says
 from tests.courier.host import Host
 from tests.courier.kit import START, movement, update
@@ -92,6 +95,39 @@ async def test_what_others_change_is_seen_after_it_as_before(host: Host, clock: 
         await host.time.until(lambda: host.line("O1")["picked_quantity"] == 2 and host.quantity("P1") == 3, 10)
         assert host.reads.link(clock.wall()).age < 15
     assert f"The clock of this host was set by {jump:+.0f} s." in host.home.courier_log.read_text()
+
+
+@JUMPS
+async def test_a_delivery_that_changes_is_seen_after_it_as_before(host: Host, clock: Clock, jump: float) -> None:
+    host.fake.add_delivery("IN-1", ("P1", 4))
+    async with working(host, clock) as term:
+        assert received(host, "IN-1") == 0
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.until(lambda: term.courier.sync.progress.idle and host.reads.link(clock.wall()).state == "live")
+        host.fake.deliveries["IN-1"]["order_lines"][0]["received_quantity"] = 3
+        host.fake.touch("delivery", "IN-1")
+        await host.time.until(lambda: received(host, "IN-1") == 3, 10)
+
+
+def received(host: Host, number: str) -> Any:
+    """What has come of a delivery, as a session sees it."""
+    return host.reads.query("delivery", {"order_number": number})[0][0]["received_quantity"]
+
+
+@JUMPS
+async def test_what_the_service_did_not_have_before_it_is_no_answer_to_who_asks_after_it(
+    host: Host, clock: Clock, jump: float
+) -> None:
+    async with working(host, clock) as term:
+        wish(host.desk.db, "order", "NOPE", clock.wall())
+        term.courier.wake()
+        asked = {"order_number": "NOPE", "since": moment(clock.wall())}
+        await host.time.until(lambda: host.reads.query("absent", asked)[1], 10)
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.pass_(1.0)
+        assert host.reads.query("absent", {**asked, "since": moment(clock.wall())})[1] == 0
 
 
 @JUMPS

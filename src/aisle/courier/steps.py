@@ -11,9 +11,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
 
+from aisle.local.cache.assignments import CURSOR as ASSIGNMENTS
+from aisle.local.cache.schema import ABSENT
 from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
 
@@ -27,7 +30,7 @@ PATIENCE_S, SETTLE_S = 3600.0, 86400.0
 
 CLOCK = "clock"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_FULL, _SINCE = "full", "stock_since"
+_FULL, _SINCE, _SPAN = "full", "stock_since", "logs_span"
 
 
 class Steady:
@@ -85,6 +88,7 @@ def reconcile(cache: Cache, cache_db: apsw.Connection, outbox_db: apsw.Connectio
         _clamp_outbox(outbox_db, clock())
     with cache.batch():
         _shift_cache(cache_db, step)
+        _shift_cursors(cache, step, clock())
         _clamp_cache(cache_db, clock())
         if abs(step) > LONG_S:
             _read_anew(cache_db)
@@ -110,7 +114,11 @@ def _clamp_outbox(outbox: apsw.Connection, now: float) -> None:
     )
 
 
-_BEGAN = (("orders", "header_began"), ("orders", "lines_began"), ("stock", "began"), ("surrounding", "began"))
+_BEGAN = (
+    *(("orders", column) for column in ("header_began", "lines_began", "first_began")),
+    *((table, "began") for table in ("stock", "surrounding", "delivery", "store_said")),
+)
+"""Where the cache keeps when a read began: nothing that was asked for later may pass for older."""
 
 
 def _shift_cache(cache: apsw.Connection, step: float) -> None:
@@ -119,6 +127,23 @@ def _shift_cache(cache: apsw.Connection, step: float) -> None:
     for table, column in _BEGAN:
         cache.execute(f"UPDATE {table} SET {column} = {column} + ? WHERE {column} > 0", (step,))  # noqa: S608 - ours
     cache.execute("UPDATE link SET last_ok = last_ok + ?", (step,))
+
+
+def _shift_cursors(cache: Cache, step: float, now: float) -> None:
+    """The same of the moments that are kept with what was asked: none of them lies in the future then."""
+
+    def shifted(at: float) -> float:
+        return min(at + step, now) if at > 0 else at
+
+    ways: dict[str, Callable[[Any], Any]] = {
+        ABSENT: lambda said: [[number, shifted(at)] for number, at in said],
+        ASSIGNMENTS: shifted,
+        _SPAN: lambda said: {**said, "asked": shifted(said["asked"])},
+    }
+    for topic, moved in ways.items():
+        said = cache.cursor(topic)
+        if said is not None:
+            cache.set_cursor(topic, moved(said))
 
 
 def _clamp_cache(cache: apsw.Connection, now: float) -> None:
