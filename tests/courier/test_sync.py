@@ -202,7 +202,8 @@ async def test_a_bad_row_costs_itself_alone(host: Host) -> None:
     assert courier.sync.progress.idle
 
 
-async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatch: Any) -> None:
+def break_a_page(host: Host, monkeypatch: Any) -> None:
+    """The second page of the catalogue is no JSON."""
     monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
     real = host.fake.answer
 
@@ -213,12 +214,25 @@ async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatc
         return real(request)
 
     monkeypatch.setattr(host.fake, "answer", broken)
+
+
+async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatch: Any) -> None:
+    break_a_page(host, monkeypatch)
     courier = await once(host)
     known = [n for n in range(1, 8) if host.reads.query("product", {"product_number": f"P{n}"})[0][0]["product_name"]]
     assert known == [1, 2, 5, 6, 7]
     assert [notice.text for notice in courier.notices.kept if "Page 2 of list-products" in notice.text]
     assert courier.sync.progress.missing == ("products",)
     assert courier.sync.progress.idle
+
+
+async def test_what_passes_have_met_that_never_end_is_kept_once(host: Host, monkeypatch: Any) -> None:
+    break_a_page(host, monkeypatch)
+    met = []
+    for _ in range(3):
+        await once(host, full=True)
+        met.append(fetch(host.reads._cache, "SELECT count(*) FROM seen")[0][0])
+    assert met[0] == met[1] == met[2]
 
 
 async def test_a_list_that_is_not_to_be_had_is_done_without(host: Host) -> None:

@@ -157,10 +157,14 @@ class FullSync:
 
     def _begin(self, stage: str, round_: int = 1) -> At:
         generation = self._progress.generation + 1
-        by_id = stage not in SMALL and paged(stage, self._pull.store).by == "id"
+        walked = None if stage in SMALL else paged(stage, self._pull.store)
+        by_id = walked is not None and walked.by == "id"
         at = At(stage, generation, next=0 if by_id else 1, by_id=by_id, round=round_)
         todo = tuple(other for other in self._progress.todo if other != stage)
-        self._keep(self._progress._replace(at=at, todo=todo, generation=generation))
+        with self._stored():
+            if walked is not None and walked.swept:
+                self._cache.begin_pass(walked.swept)
+            self._keep(self._progress._replace(at=at, todo=todo, generation=generation))
         return at
 
     def _end(self, *, gap: bool = False) -> None:

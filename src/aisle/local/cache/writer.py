@@ -279,6 +279,11 @@ class Cache:
                 [(topic, generation, key) for key in sorted(keys)],
             )
 
+    def begin_pass(self, topic: str) -> None:
+        """A complete pass begins: what one before it has met, and never came to its end, is met by nobody any more."""
+        with self.batch():
+            self._db.execute("DELETE FROM seen WHERE topic = ?", (topic,))
+
     def sweep(self, topic: str, generation: int) -> int:
         """Ends a complete pass: drops what it has not seen of `product`, `stock`, `location`, `order` or `delivery`;
         how many."""
