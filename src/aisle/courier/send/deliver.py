@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aisle.client import Answer, Client, Fate, classify
-from aisle.client.errors import AnswerError, ClientError, StatusError
+from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.client.retry import read_retry_after
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.backoff import Roll, backoff
@@ -108,7 +108,7 @@ class Delivery:
         """The patience of which it was not looked then: asked for twice, it may end in between."""
         self._running: dict[str, asyncio.Task[None]] = {}
         self._postponed: dict[str, int] = {}
-        """How often what had to be read before an operation could not be."""
+        """How often on end what had to be read before an operation could not be."""
 
     @property
     def in_flight(self) -> tuple[str, ...]:
@@ -234,17 +234,25 @@ class Delivery:
                 evidence={**(evidence or {}), LEFT: left} if left else evidence,
                 afresh=afresh,
             )
+            self._postponed.pop(op.op_id, None)
             return None if content is None else (content, token)
         except AnswerError as error:
             self._postpone(op, told_of(error))
         except (ClientError, SettingsError) as error:
-            self._link.failed(error)
+            await self._unread(op, error)
         except ContractError as error:
             if isinstance(error, Objection):
                 self._refuse(op, error.why, error.evidence)
             else:
                 self._refuse(op, told_of(error))
         return None
+
+    async def _unread(self, op: Operation, error: Exception) -> None:
+        """What has to be read before it goes could not be: for want of the service, or it alone while all else can."""
+        if not isinstance(error, StatusError) or isinstance(error, Unauthorized | RateLimited):
+            self._link.failed(error)
+        elif await self._ears.is_let_in():
+            self._postpone(op, told_of(error), TRIES if isinstance(error, ServerError) else PLAIN_TRIES)
 
     def _is_for_a_person(self, op: Operation, features: Features) -> bool:
         """What may have arrived is sent again by a machine only as long as the service is sure to keep its key."""
@@ -265,10 +273,10 @@ class Delivery:
         self._ears.doubted(op, why)
         return True
 
-    def _postpone(self, op: Operation, why: Told) -> None:
+    def _postpone(self, op: Operation, why: Told, most: int = PLAIN_TRIES) -> None:
         """What has to be read before it goes makes no sense: later, and in the end it is for a person."""
         tries = self._postponed[op.op_id] = self._postponed.get(op.op_id, 0) + 1
-        if tries < PLAIN_TRIES:
+        if tries < most:
             self._outbox.postpone(op.op_id, why, self._clock() + backoff(tries, self._roll()))
             return
         del self._postponed[op.op_id]
