@@ -18,7 +18,7 @@ from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.backoff import Roll, backoff
 from aisle.courier.care import Care
 from aisle.courier.features import HEADER, Features
-from aisle.courier.link import Link
+from aisle.courier.link import LONGEST_S, Link
 from aisle.courier.send.beyond import is_beyond, send_beyond
 from aisle.courier.send.judging import UNSAID
 from aisle.courier.send.parcel import body_of, headers_of
@@ -355,7 +355,7 @@ class Delivery:
             asked = read_retry_after(outcome.headers.get("retry-after"), self._clock())
         if isinstance(outcome, Answer) and outcome.status == 429:
             self._link.hold(asked)
-        return backoff(op.attempts + 1, self._roll()) if asked is None else asked
+        return backoff(op.attempts + 1, self._roll()) if asked is None else min(asked, LONGEST_S)
 
     def _mark(self, outcome: Outcome) -> None:
         """Tells the link of an error; answers it has heard itself."""
