@@ -288,13 +288,15 @@ def stock(given: object, store: str) -> StockRow:
     if word(raw, "store_number") not in ("", store):
         raise Malformed(f"it belongs to store {word(raw, 'store_number')}")
     places = raw.get("store_locations")
+    if places is not None and not isinstance(places, list):
+        raise Malformed("store_locations is no list")
     return StockRow(
         product_number,
         word(raw, "product_description"),
         number(raw, "most_likely_quantity") or 0,
         word(raw, "barcode"),
         dumped(raw),
-        spots(places) if isinstance(places, list) else None,
+        None if places is None else spots(places),
     )
 
 
