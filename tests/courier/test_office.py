@@ -157,6 +157,24 @@ async def test_it_leaves_when_the_lifeline_is_cut(host: Host, lifeline: Lifeline
     assert "lifeline" in host.home.courier_log.read_text()
 
 
+async def test_a_courier_whose_lock_was_removed_leaves_the_office_to_the_next_one(host: Host) -> None:
+    old = Incumbent(host)
+    await old.begun()
+    await host.time.until(lambda: host.state() == "live")
+    host.home.lock.unlink()
+    new = Incumbent(host)
+    await new.begun()
+    await host.time.until(lambda: old.over, 10)
+    await host.time.pass_(6)
+    assert not new.over
+    with closing(Bell(host.home)) as bell:
+        assert bell.courier_there()
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        bell.ring_courier()
+        await host.time.until(lambda: host.desk.state(op_id) == "done", 1)
+    await new.leave()
+
+
 @pytest.mark.parametrize("in_its_place", ["nothing", "another's"])
 async def test_a_doorbell_that_is_gone_is_hung_again(host: Host, in_its_place: str) -> None:
     term = Incumbent(host)

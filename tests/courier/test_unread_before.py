@@ -1,4 +1,4 @@
-"""What has to be read before an operation goes is refused, while the service answers all else: it alone waits for it."""
+"""What has to be read before an operation goes is refused, while the service answers all else: it alone waits."""
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal

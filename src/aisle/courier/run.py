@@ -65,19 +65,26 @@ async def work_here(home: Home, connect: Connect, election: Election, term: Term
     """Works in this loop, for whoever has won the election, until the term is over or it is cancelled; then resigns."""
     try:
         with _log(home.courier_log, term.world.clock, term.say) as note, closing(CourierSocket(home)) as socket:
-            while await _term(home, connect, term, socket, note) in GOES_ON:
+            while await _term(home, connect, election, term, socket, note) in GOES_ON:
                 pass
     finally:
         election.resign()
 
 
-async def _term(home: Home, connect: Connect, term: Term, socket: CourierSocket, note: Callable[[Notice], None]) -> str:
+async def _term(
+    home: Home,
+    connect: Connect,
+    election: Election,
+    term: Term,
+    socket: CourierSocket,
+    note: Callable[[Notice], None],
+) -> str:
     """One term by one clock, and why it ended."""
     world = term.world._replace(clock=steadied(term.world.clock))
     async with Courier(
         home, connect, world=world, pace=term.pace, care=term.care, socket=socket, notify=note
     ) as courier:
-        office = Office(courier, socket, version=term.version, clock=world.clock, sleep=world.sleep)
+        office = Office(courier, socket, election, version=term.version, clock=world.clock, sleep=world.sleep)
         if term.begun:
             term.begun(office)
         courier.notices.add(f"courier {os.getpid()} of aisle {term.version} begins")
