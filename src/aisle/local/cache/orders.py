@@ -7,6 +7,7 @@ from typing import Any
 
 import apsw
 
+from aisle.local.cache.codes import add_codes, drop_codes
 from aisle.local.cache.order_rows import NO_DATE, LineRow, OrderRow
 from aisle.local.cache.products import chunks, names
 from aisle.local.cache.rows import forms
@@ -188,9 +189,9 @@ class _Orders:
             " VALUES (?, ?, ?, ?, ?)",
             self._held,
         )
-        many("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", self._gone_codes)
+        drop_codes(self._db, self._gone_codes)
         many("INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", self._product_codes())
-        many("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", sorted(self._codes))
+        add_codes(self._db, self._codes)
 
 
 def _known(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _Known]:
@@ -213,7 +214,7 @@ def drop_orders(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[st
     codes = [(code, ORDER, number) for number, _ in rows for code in index_keys(number)]
     codes += [(code, REFERENCE, number) for number, reference in rows for code in index_keys(reference)]
     gone = [(number,) for number, _ in rows]
-    connection.executemany("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", codes)
+    drop_codes(connection, codes)
     connection.executemany("DELETE FROM line WHERE order_number = ?", gone)
     connection.executemany("DELETE FROM orders WHERE order_number = ?", gone)
     return tuple(str(number) for number, _ in rows)
