@@ -137,6 +137,7 @@ END;
 CREATE TRIGGER place_out AFTER DELETE ON place WHEN old.lies BEGIN
   UPDATE place_tally SET products = products - 1, quantity = quantity - old.quantity
   WHERE location_code = old.location_code;
+  DELETE FROM place_tally WHERE location_code = old.location_code AND products = 0;
 END;
 
 CREATE TABLE surrounding (
