@@ -8,6 +8,7 @@ import pytest
 
 from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
+from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.reads.overlay import Overlay
 from aisle.local.reads.reads import Reads
@@ -84,3 +85,24 @@ def test_no_letter_of_a_search_reads_a_whole_table(cache: Cache, reads: Reads, r
     ]
     assert plans
     assert not {"SCAN p", "SCAN product", "SCAN o", "SCAN orders", "SCAN store"}.intersection(plans)
+
+
+def test_nobody_looks_through_all_sessions_or_all_that_waits(
+    cache: Cache, reads: Reads, outbox_db: apsw.Connection
+) -> None:
+    """Five weeks of sessions stay, and where the link is down much waits."""
+    cache.put_orders([order("1", is_claimed=True, claimed_by="U1", claimed_terminal="elsewhere")], True, 1.0)
+    asked: list[str] = []
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    reads.query("orders", {})
+    reads.query("doubts", {})
+    journal = Journal(outbox_db)
+    journal.running()
+    journal.is_held("elsewhere")
+    outbox_db.trace_v2(0, None)
+    queries = [sql for sql in asked if re.search(r"FROM (session|operation)\b", sql)]
+    assert len([sql for sql in queries if "FROM session" in sql]) >= 3
+    for sql in queries:
+        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
+        whole = [step for step in plan if re.match(r"SCAN (session|operation)\b", step) and "INDEX" not in step]
+        assert not whole, sql

@@ -216,4 +216,10 @@ INSERT INTO turn (n) SELECT ifnull(max(n), 0) FROM operation;
 """
 """Which operations were written, in turn: who has read all of them reads again those alone that came after."""
 
-OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS, _SETTINGS, _PASSES, _TURNS)
+_TERMINALS = """
+CREATE INDEX session_terminal ON session (terminal);
+CREATE INDEX session_open ON session (started) WHERE ended IS NULL;
+"""
+"""Five weeks of sessions stay: nobody looks through all of them for whose a terminal is, or for those that run."""
+
+OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS, _SETTINGS, _PASSES, _TURNS, _TERMINALS)
