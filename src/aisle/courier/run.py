@@ -26,7 +26,7 @@ from aisle.text import clean
 from aisle.tuples import NamedTuple
 
 LOG_BYTES = 1 << 20
-"""A log of this length is put aside, once."""
+"""A log of this length is put aside, in the place of the one before it."""
 
 
 class Term(NamedTuple):
@@ -110,19 +110,23 @@ def obey_signals(office: Office) -> None:
 @contextmanager
 def _log(path: Path, clock: Callable[[], float], say: Callable[[str], str]) -> Iterator[Callable[[Notice], None]]:
     """What writes notices into the courier's log, one a line with its moment; and what the courier ended with."""
-    with suppress(OSError):
-        if path.stat().st_size > LOG_BYTES:
-            path.replace(path.with_suffix(".log.1"))
+
+    def note(notice: Notice) -> None:
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
+        with suppress(OSError):  # a full disk: the notice is kept in memory
+            _append(path, f"{at} {notice.said(say)}\n")
+
+    try:
+        yield note
+    except Exception as error:
+        note(Notice(clock(), clean(f"courier {os.getpid()} ends: {type(error).__name__}: {error}")))
+        raise
+
+
+def _append(path: Path, line: str) -> None:
+    """A term may last for months: a log that has become long is put aside, and one that was deleted is begun again."""
+    if path.exists() and path.stat().st_size > LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8", buffering=1) as stream:
-
-        def note(notice: Notice) -> None:
-            at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
-            with suppress(OSError):  # a full disk: the notice is kept in memory
-                stream.write(f"{at} {notice.said(say)}\n")
-
-        try:
-            yield note
-        except Exception as error:
-            note(Notice(clock(), clean(f"courier {os.getpid()} ends: {type(error).__name__}: {error}")))
-            raise
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(line)
