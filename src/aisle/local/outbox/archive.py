@@ -20,6 +20,8 @@ JOURNAL_DAYS = 35
 BATCH = 200
 """Rows at once, so that no session waits for it."""
 DAY_S = 86400
+_AHEAD_S = DAY_S
+"""What was noted so far in the future a wrong clock has noted: nothing behind it is young for that."""
 
 _SCHEMA = """
 CREATE TABLE event (
@@ -68,7 +70,7 @@ CREATE TABLE total (
 
 _OVER = """
 SELECT n FROM operation o
-WHERE n < ifnull((SELECT n FROM operation WHERE created_at >= ?1 ORDER BY n LIMIT 1), 1 << 62)
+WHERE n < ifnull((SELECT n FROM operation WHERE created_at >= ?1 AND +created_at < ?3 ORDER BY n LIMIT 1), 1 << 62)
 AND live = 0 AND state IN ('done', 'closed')
 AND max(created_at, ifnull(confirmed_at, 0), ifnull(read_back_at, 0)) < ?1
 AND NOT EXISTS (SELECT 1 FROM operation later WHERE later.live = 1 AND later.depends_on = o.op_id)
@@ -79,7 +81,7 @@ ORDER BY n LIMIT ?2
 _OLD = """
 SELECT session_id, seq, job_id, at, occurred, raw, kind, event, facts, step_before, step_after, verdict FROM event
 WHERE at < ?1 AND seq < (SELECT max(seq) FROM event)
-AND seq < ifnull((SELECT seq FROM event WHERE at >= ?1 ORDER BY seq LIMIT 1), 1 << 62)
+AND seq < ifnull((SELECT seq FROM event WHERE at >= ?1 AND at < ?3 ORDER BY seq LIMIT 1), 1 << 62)
 AND NOT EXISTS (SELECT 1 FROM job WHERE job.job_id = event.job_id AND job.closed IS NULL)
 ORDER BY seq LIMIT ?2
 """
@@ -121,7 +123,7 @@ def open_archive(folder: Path) -> apsw.Connection:
 
 def prune(outbox: apsw.Connection, now: float, limit: int = BATCH) -> int:
     """Drops operations that have been over for long; how many."""
-    rows = fetch(outbox, _OVER, now - DONE_DAYS * DAY_S, limit)
+    rows = fetch(outbox, _OVER, now - DONE_DAYS * DAY_S, limit, now + _AHEAD_S)
     if not rows:
         return 0
     with transaction(outbox):
@@ -140,7 +142,7 @@ def copy(outbox: apsw.Connection, archive: apsw.Connection, now: float, limit: i
 
     Events of jobs that are still open stay, and so does the youngest of all.
     """
-    rows = fetch(outbox, _OLD, closed_before(now), limit)
+    rows = fetch(outbox, _OLD, closed_before(now), limit, now + _AHEAD_S)
     if not rows:
         return []
     jobs = fetch(outbox, _JOBS, to_text(list({row[2] for row in rows})))
@@ -174,7 +176,7 @@ def forget_sessions(outbox: apsw.Connection, now: float) -> None:
 
 def is_due(outbox: apsw.Connection, now: float) -> bool:
     """Whether any event is old enough; asked before an archive is opened, or made."""
-    row = fetch_one(outbox, "SELECT at FROM event ORDER BY seq LIMIT 1")
+    row = fetch_one(outbox, "SELECT at FROM event WHERE at < ? ORDER BY seq LIMIT 1", now + _AHEAD_S)
     return row is not None and float(row[0]) < closed_before(now)
 
 
