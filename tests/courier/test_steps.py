@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import Any
 
 import pytest
@@ -12,13 +12,15 @@ import pytest
 from aisle.courier.courier import Courier, World
 from aisle.courier.office import Office
 from aisle.courier.run import Term, run
-from aisle.courier.steps import STEP_S, Steady, is_off, steadied
+from aisle.courier.steps import STEP_S, Steady, is_off, reconcile, steadied
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import fetch
 from aisle.local.outbox.wishes import wish
 from aisle.local.reads.rows import moment
+from aisle.local.told import told
 from tests.courier.fake import lost_before, not_applied, says
 from tests.courier.host import Host
-from tests.courier.kit import START, movement, update
+from tests.courier.kit import START, STORE, movement, update
 
 HOUR = 3600.0
 JUMPS = pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 86400.0, -400 * 86400.0, 5.0, -5.0])
@@ -186,3 +188,33 @@ async def test_a_host_that_starts_with_an_older_clock_waits_for_nothing(host: Ho
         await host.time.until(lambda: host.line("O2")["picked_quantity"] == 2, 10)
     began = [row[0] for row in fetch(host.desk.db, "SELECT max(confirmed_at) FROM operation")]
     assert began[0] <= clock.wall()
+
+
+@pytest.mark.parametrize("jump", [HOUR, -HOUR])
+@pytest.mark.parametrize("end", ["_shift_outbox", "_clamp_outbox", "_shift_cache", "_clamp_cache"])
+def test_a_courier_that_is_killed_while_it_follows_the_clock_follows_it_once(
+    host: Host, clock: Clock, monkeypatch: pytest.MonkeyPatch, jump: float, end: str
+) -> None:
+    """A doubt that was brought back twice would pass for settled an hour too early."""
+
+    def killed(*_: object) -> None:
+        raise ZeroDivisionError
+
+    def settles_in() -> float:
+        return (host.desk.outbox.get(op_id).settles_at or 0) - clock.wall()
+
+    with closing(open_cache(host.home.folder, writer=True)) as cache_db:
+        files = Cache(cache_db, STORE), cache_db, host.desk.db
+        assert reconcile(*files, clock.steady()) == 0
+        (op_id,) = host.desk.write(movement("P1", 1, "A-1", "B-1"))
+        host.desk.outbox.begin_sending(op_id, b"[]")
+        host.desk.outbox.doubt(op_id, told("told.no_answer", detail=""), settle_s=120.0)
+        before = settles_in()
+        clock.set_by = jump
+        with monkeypatch.context() as patched:
+            patched.setattr(f"aisle.courier.steps.{end}", killed)
+            with pytest.raises(ZeroDivisionError):
+                reconcile(*files, clock.steady())
+        assert reconcile(*files, clock.steady()) == pytest.approx(jump)
+        assert settles_in() == pytest.approx(before)
+        assert reconcile(*files, clock.steady()) == 0

@@ -18,7 +18,7 @@ import apsw
 from aisle.local.cache.assignments import CURSOR as ASSIGNMENTS
 from aisle.local.cache.schema import ABSENT
 from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
+from aisle.local.db import fetch_one, transaction
 
 STEP_S = 2.0
 """Less than this is no step."""
@@ -79,21 +79,38 @@ def reconcile(cache: Cache, cache_db: apsw.Connection, outbox_db: apsw.Connectio
     if not isinstance(clock, Steady):
         return 0.0
     kept = cache.cursor(CLOCK)
-    known = isinstance(kept, list) and kept[0] == clock.boot
-    step = clock.offset - float(kept[1]) if isinstance(kept, list) and known else 0.0
-    if known and abs(step) <= STEP_S:
-        return 0.0
-    with transaction(outbox_db):
-        _shift_outbox(outbox_db, step)
-        _clamp_outbox(outbox_db, clock())
-    with cache.batch():
-        _shift_cache(cache_db, step)
-        _shift_cursors(cache, step, clock())
-        _clamp_cache(cache_db, clock())
-        if abs(step) > LONG_S:
-            _read_anew(cache_db)
-        cache.set_cursor(CLOCK, [clock.boot, clock.offset])
-    return step
+    # Each file says for itself what it has followed: who ends between the two goes on with the second.
+    of_outbox, follows = _since(_kept(outbox_db) or kept, clock)
+    if follows:
+        with transaction(outbox_db):
+            _shift_outbox(outbox_db, of_outbox)
+            _clamp_outbox(outbox_db, clock())
+            outbox_db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (clock.boot, clock.offset))
+    of_cache, follows = _since(kept, clock)
+    if follows:
+        with cache.batch():
+            _shift_cache(cache_db, of_cache)
+            _shift_cursors(cache, of_cache, clock())
+            _clamp_cache(cache_db, clock())
+            if abs(of_cache) > LONG_S:
+                _read_anew(cache_db)
+            cache.set_cursor(CLOCK, [clock.boot, clock.offset])
+    step = max(of_outbox, of_cache, key=abs)
+    return step if abs(step) > STEP_S else 0.0
+
+
+def _since(kept: Any, clock: Steady) -> tuple[float, bool]:
+    """By how many seconds the clock was set since this was kept, and whether what was written by it has to follow."""
+    if not isinstance(kept, list) or kept[0] != clock.boot:
+        return 0.0, True
+    step = clock.offset - float(kept[1])
+    return step, abs(step) > STEP_S
+
+
+def _kept(outbox: apsw.Connection) -> Any:
+    """By which clock the outbox is written; None where only the cache says that."""
+    row = fetch_one(outbox, "SELECT boot, began FROM clock")
+    return None if row is None else [str(row[0]), float(row[1])]
 
 
 def _shift_outbox(outbox: apsw.Connection, step: float) -> None:
