@@ -1,5 +1,6 @@
 """What has to be read before an operation goes is refused, while the service answers all else: it alone waits."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -9,6 +10,7 @@ import httpx
 import pytest
 
 from aisle.cli.words import in_words
+from aisle.courier.send.deliver import PLAIN_TRIES
 from aisle.jobs.base import Write
 from aisle.jobs.chain.store_product_fields import write
 from tests.courier.kit import STORE, update
@@ -80,3 +82,24 @@ async def test_in_the_end_it_is_a_persons_and_nothing_was_sent(
         else:
             assert "could not be read" in in_words(op.last_error)
             assert not shop.fake.applied
+
+
+async def test_what_more_was_said_of_meanwhile_is_for_nobody(shop: Shop, monkeypatch: Any) -> None:
+    """It went on in another operation while it was looked for, for the last time."""
+    async with shop.working() as courier:
+        mend = refuse(shop, monkeypatch, "order", 409)
+        refused, asked = shop.fake.answer, itertools.count(1)
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            if request.url.params.get("order_number") == "O1" and next(asked) == PLAIN_TRIES:
+                shop.desk.write(update("O1", {2: 1}))
+            return refused(request)
+
+        monkeypatch.setattr(shop.fake, "answer", answer)
+        (first,) = shop.desk.write(update("O1", {1: 1}))
+        courier.wake()
+        await shop.until(first, "closed")
+        mend()
+        await shop.until(shop.desk.outbox.get(first).superseded_by, "done")
+        assert not [notice.text for notice in courier.notices.kept if "IllegalTransition" in notice.text]
+    assert [line["picked_quantity"] for line in shop.fake.orders["O1"]["lines"]] == [1, 1]

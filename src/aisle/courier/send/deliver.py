@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from aisle.client import Answer, Client, Fate, classify
@@ -30,6 +31,7 @@ from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remainder import LEFT
 from aisle.local.outbox.split import is_splittable
+from aisle.local.outbox.state import IllegalTransition
 from aisle.local.told import NOTHING, Told, is_ours, told, words
 from aisle.tuples import NamedTuple
 
@@ -249,9 +251,11 @@ class Delivery:
 
     async def _unread(self, op: Operation, error: Exception) -> None:
         """What has to be read before it goes could not be: for want of the service, or it alone while all else can."""
-        if not isinstance(error, StatusError) or isinstance(error, Unauthorized | RateLimited):
+        if isinstance(error, StatusError) and not isinstance(error, Unauthorized | RateLimited):
+            await self._ears.is_let_in()
+        else:
             self._link.failed(error)
-        elif await self._ears.is_let_in():
+        if self._link.may_send:
             self._postpone(op, told_of(error), TRIES if isinstance(error, ServerError) else PLAIN_TRIES)
 
     def _is_for_a_person(self, op: Operation, features: Features) -> bool:
@@ -269,8 +273,7 @@ class Delivery:
             why = told("told.refused_often", count=op.attempts, why=words(op.last_error))
         else:
             return False
-        self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
-        self._ears.doubted(op, why)
+        self._ask(op, why)
         return True
 
     def _postpone(self, op: Operation, why: Told, most: int = PLAIN_TRIES) -> None:
@@ -280,9 +283,13 @@ class Delivery:
             self._outbox.postpone(op.op_id, why, self._clock() + backoff(tries, self._roll()))
             return
         del self._postponed[op.op_id]
-        why = told("told.unread_before", count=tries, why=words(why))
-        self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
-        self._ears.doubted(op, why)
+        self._ask(op, told("told.unread_before", count=tries, why=words(why)))
+
+    def _ask(self, op: Operation, why: Told) -> None:
+        """From now on it is for a person."""
+        with suppress(IllegalTransition):  # somebody has settled it, or said more in its place, while it was read for
+            self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
+            self._ears.doubted(op, why)
 
     async def _send(self, op: Operation, features: Features, content: bytes, token: str | None) -> Outcome:
         headers = headers_of(op, features)
@@ -341,8 +348,9 @@ class Delivery:
         self._mark(outcome)
 
     def _refuse(self, op: Operation, why: Told, evidence: Mapping[str, Any] | None = None) -> None:
-        self._outbox.reject(op.op_id, why, evidence)
-        self._ears.refused(op, why)
+        with suppress(IllegalTransition):  # the same
+            self._outbox.reject(op.op_id, why, evidence)
+            self._ears.refused(op, why)
 
     def _doubt(self, op: Operation, why: Told) -> None:
         self._outbox.doubt(op.op_id, why, settle_s=self._settle_s(), look_s=LOOK_S)
