@@ -174,6 +174,26 @@ async def test_an_order_that_a_list_left_out_is_asked_for_before_it_is_dropped(h
     assert "O3" in host.numbers()
 
 
+@pytest.mark.parametrize("status", [403, 404, 500, 503])
+async def test_an_order_that_cannot_be_asked_for_stays_and_keeps_no_other(
+    host: Host, monkeypatch: Any, status: int
+) -> None:
+    await once(host, full=True)
+    del host.fake.orders["O2"], host.fake.orders["O3"]
+    real = host.fake.answer
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.params.get("order_number") == "O2":
+            return httpx.Response(status, json={"success": False}, headers=host.fake.headers)
+        return real(request)
+
+    monkeypatch.setattr(host.fake, "answer", answer)
+    courier = await once(host, full=True)
+    assert "O2" in host.numbers()
+    assert "O3" not in host.numbers()
+    assert courier.sync.progress.missing == ()
+
+
 async def test_a_list_that_shrinks_on_the_way_is_walked_again(host: Host, monkeypatch: Any) -> None:
     monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
     real = host.fake._list_customer_orders
@@ -231,8 +251,9 @@ async def test_what_passes_have_met_that_never_end_is_kept_once(host: Host, monk
     met = []
     for _ in range(3):
         await once(host, full=True)
+        assert host.knows("P1")
         met.append(fetch(host.reads._cache, "SELECT count(*) FROM seen")[0][0])
-    assert met[0] == met[1] == met[2]
+    assert 0 < met[0] == met[1] == met[2]
 
 
 async def test_a_list_that_is_not_to_be_had_is_done_without(host: Host) -> None:

@@ -303,7 +303,11 @@ class FullSync:
         for number in unseen:
             try:
                 await self._pull.order(number)
-            except AnswerError as error:
+            except (Unauthorized, RateLimited):
+                raise
+            except (AnswerError, StatusError) as error:
+                if isinstance(error, ServerError):
+                    await self._pull.knock()  # or nothing can be read
                 self._notices.add(f"order {number} cannot be read, and stays: {error}")
         with self._stored():
             self._cache.note_seen("order", at.generation, unseen)
