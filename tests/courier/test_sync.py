@@ -1,8 +1,9 @@
 """The full sync: all of the store, once, in pages, from wherever it was left."""
 
 import asyncio
+import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import apsw
@@ -14,6 +15,7 @@ from aisle.courier.courier import Courier
 from aisle.courier.pull.progress import Progress
 from aisle.courier.pull.stages import paged
 from aisle.errors import StorageError
+from aisle.local.cache.writer import Cache
 from aisle.local.db import fetch, transaction
 from tests.courier.fake import OWN, Fake, Fault, lost_before, name_of, says
 from tests.courier.host import Host
@@ -147,6 +149,25 @@ async def test_memory_holds_one_page(host: Host, monkeypatch: Any) -> None:
         await courier.catch_up()
     assert most == 2
     assert host.knows("Q59")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_nobody_looks_for_cycles_while_a_page_is_written(host: Host, monkeypatch: Any, fails: bool) -> None:
+    seen: list[bool] = []
+    real = Cache.put_stock
+
+    def noted(cache: Cache, *args: Any) -> Any:
+        seen.append(gc.isenabled())
+        if fails:
+            raise StorageError("full")
+        return real(cache, *args)
+
+    monkeypatch.setattr(Cache, "put_stock", noted)
+    with suppress(StorageError):
+        await once(host, full=True)
+    assert seen
+    assert not any(seen)
+    assert gc.isenabled()
 
 
 async def test_what_is_gone_leaves_after_a_complete_pass(host: Host) -> None:

@@ -30,6 +30,7 @@ from aisle.courier.pull.intake import Row
 from aisle.courier.pull.progress import At, Progress
 from aisle.courier.pull.single import Pull
 from aisle.courier.pull.stages import HEADERS, RECEIPTS, RECOUNTS, SMALL, STAGES, STORES, Paged, Read, paged
+from aisle.courier.pull.thrift import undisturbed
 from aisle.local.cache.writer import Sync
 
 Pages = AsyncGenerator[tuple[list[Row], dict[str, Any]], None]
@@ -242,7 +243,7 @@ class FullSync:
             rows, envelope = page
             self._pull.heard(envelope)
             at = self._here
-            with self._stored():
+            with undisturbed(), self._stored():
                 changed = stage.put(self._pull, Read(rows, ticket, began, at.generation if stage.swept else 0))
                 self._keep(self._progress._replace(at=_after(at, rows, envelope), done=self._progress.done + len(rows)))
             if at.stage == HEADERS and changed:

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import number as amount
+from aisle.local.cache.dumping import encoder
 from aisle.scan.codes import index_keys
 from aisle.tuples import NamedTuple
 from aisle.words import kept
@@ -166,7 +167,7 @@ def _plain(value: object) -> object:
     raise Malformed(f"{type(value).__name__} is no JSON")
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+_encode = encoder(_plain)
 
 
 def dumped(raw: Raw) -> str:
