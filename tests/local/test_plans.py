@@ -8,6 +8,7 @@ import pytest
 
 from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
+from aisle.local.outbox import archive
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.reads.overlay import Overlay
@@ -106,3 +107,14 @@ def test_nobody_looks_through_all_sessions_or_all_that_waits(
         plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
         whole = [step for step in plan if re.match(r"SCAN (session|operation)\b", step) and "INDEX" not in step]
         assert not whole, sql
+
+
+def test_what_is_old_is_found_without_a_look_at_all_that_is_young_or_waits(outbox_db: apsw.Connection) -> None:
+    """Every ten minutes, and once for each part of it that leaves: a month of operations stays."""
+    asked: list[str] = []
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    archive.prune(outbox_db, 4_000_000_000.0)
+    outbox_db.trace_v2(0, None)
+    (sql,) = asked
+    plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", (0.0, 1, 0.0))]
+    assert not [step for step in plan if "TEMP B-TREE" in step or step.startswith("SCAN later")], plan

@@ -70,13 +70,15 @@ CREATE TABLE total (
 
 _OVER = """
 SELECT n FROM operation o
-WHERE n < ifnull((SELECT n FROM operation WHERE created_at >= ?1 AND +created_at < ?3 ORDER BY n LIMIT 1), 1 << 62)
+WHERE n < ifnull((SELECT n FROM operation WHERE +created_at >= ?1 AND +created_at < ?3 ORDER BY n LIMIT 1), 1 << 62)
 AND live = 0 AND state IN ('done', 'closed')
 AND max(created_at, ifnull(confirmed_at, 0), ifnull(read_back_at, 0)) < ?1
-AND NOT EXISTS (SELECT 1 FROM operation later WHERE later.live = 1 AND later.depends_on = o.op_id)
+AND NOT EXISTS (
+  SELECT 1 FROM operation later WHERE later.depends_on <> '' AND later.depends_on = o.op_id AND later.live = 1
+)
 ORDER BY n LIMIT ?2
 """
-"""What is old is at the beginning; nothing behind the first young row is looked at."""
+"""What is old is at the beginning: no index of moments is asked, nothing behind the first young row is looked at."""
 
 _OLD = """
 SELECT session_id, seq, job_id, at, occurred, raw, kind, event, facts, step_before, step_after, verdict FROM event
