@@ -90,6 +90,18 @@ def test_what_a_wrong_clock_has_noted_keeps_nothing_here(desk: Desk) -> None:
     assert {job for job, _ in desk.here()} == {"ahead", "young"}
 
 
+def test_sessions_of_which_something_is_left_stay(desk: Desk) -> None:
+    """Those of open jobs and of events that are here; who was seen last of all no other keeps."""
+    for job, days, close in (("old", 50, True), ("open", 45, False), ("edge", 35.6, True), ("young", 1, True)):
+        desk.work(job, days, 3, close=close)
+    while desk.move():
+        pass
+    archive.forget_sessions(desk.db, NOW)
+    left = {str(row[0]) for row in fetch(desk.db, "SELECT session_id FROM session")}
+    assert left == {job for job, _ in desk.here()}
+    assert left == {"open", "young"}
+
+
 def test_the_youngest_event_stays_so_that_the_order_of_work_is_known(desk: Desk) -> None:
     desk.work("old", 50, 4)
     while desk.move():

@@ -99,8 +99,12 @@ WHERE session_id IN (SELECT value FROM json_each(?))
 
 _GONE = """
 SELECT session_id FROM session WHERE last_seen < ?1
-AND session_id NOT IN (SELECT session_id FROM job) AND session_id NOT IN (SELECT DISTINCT session_id FROM event)
+AND session_id NOT IN (SELECT session_id FROM job) AND session_id NOT IN (
+  SELECT DISTINCT session_id FROM event
+  WHERE seq < ifnull((SELECT seq FROM event WHERE at >= ?1 + ?2 AND at < ?3 ORDER BY seq LIMIT 1), 1 << 62)
+)
 """
+"""Who was last seen so long ago has done nothing a day later: what is younger is not looked through."""
 
 _TOTALS = """
 INSERT OR REPLACE INTO total
@@ -170,7 +174,7 @@ def drop(outbox: apsw.Connection, moved: list[tuple[str, int]], now: float) -> N
 
 def forget_sessions(outbox: apsw.Connection, now: float) -> None:
     """Drops sessions that were last seen long ago and that nothing speaks of; to be called when all is moved."""
-    old = fetch(outbox, _GONE, closed_before(now))
+    old = fetch(outbox, _GONE, closed_before(now), DAY_S, now + _AHEAD_S)
     if old:
         with transaction(outbox):
             outbox.executemany("DELETE FROM session WHERE session_id = ?", old)
