@@ -122,7 +122,9 @@ class _Orders:
         stale = old is not None and self._began < old.header_began
         if stale or (old is not None and old.raw == header.raw):
             began = old.header_began if old is not None and stale else self._began
-            self._touched.append((began, lines_began, header.picked_quantity if lines else None, header.order_number))
+            self._touched.append(
+                (began, lines_began, None if lines is None else header.picked_quantity, header.order_number)
+            )
             return relined
         if old is not None and header.pickup == NO_DATE:
             header = header._replace(pickup=old.pickup)
