@@ -11,7 +11,7 @@ from aisle.courier.pull.schedule import Pace
 from aisle.local.host.signals import Bell, CourierSocket
 from aisle.local.outbox.wishes import wish
 from aisle.local.reads.reads import Reads
-from tests.courier.fake import Fault, answer_lost, lost_before, name_of, not_applied, says
+from tests.courier.fake import Fake, Fault, answer_lost, lost_before, name_of, not_applied, says
 from tests.courier.host import Host
 from tests.courier.kit import movement, update
 
@@ -332,6 +332,25 @@ async def test_moved_stock_is_asked_for_by_its_moment(plain: Host) -> None:
         await plain.time.until(lambda: plain.quantity("P1") == 3, 130)
     asked = [request.url.params.get("last_stock_modified_datetime") for request in plain.fake.requests]
     assert any(asked)
+
+
+async def test_a_list_that_fails_each_time_keeps_no_other_from_being_read(plain: Host) -> None:
+    """Neither is the service called away for it: all else comes as before, and once in a while all of it."""
+
+    def failing(fake: Fake, asked: httpx.Request) -> httpx.Response:
+        failed = says(500)(fake, asked) if b"last_stock_modified" in asked.url.query else None
+        return failed or fake.answer(asked)
+
+    async with plain.running(plain.courier()) as courier:
+        await plain.time.until(lambda: courier.sync.progress.completed)
+        plain.fake.down = failing
+        states = set()
+        for _ in range(120):
+            await plain.time.pass_(1.0)
+            states.add(plain.state())
+        assert states == {"live"}
+        plain.fake.add_locations("C-9")
+        await plain.time.until(lambda: plain.reads.query("place", {"location_code": "C-9"})[1], 1000)
 
 
 async def test_a_lost_answer_waits_for_a_person_and_the_screen_counts_it(plain: Host) -> None:

@@ -98,7 +98,7 @@ async def test_that_the_service_was_put_back_is_heard_again_where_it_could_not_b
     assert next(tries) == 3, "and then no more"
 
 
-@pytest.mark.parametrize("status", [403, 404])
+@pytest.mark.parametrize("status", [403, 404, 500])
 async def test_where_the_change_feed_is_refused_what_was_confirmed_is_read_back_all_the_same(
     host: Host, status: int
 ) -> None:

@@ -19,7 +19,7 @@ import pytest
 from aisle.courier.courier import World
 from aisle.courier.heir import SEAT, Seat
 from aisle.courier.office import Office
-from aisle.courier.run import Term, run, work_here
+from aisle.courier.run import LOG_BYTES, Term, run, work_here
 from aisle.errors import StorageError
 from aisle.lifeline import LIFELINE, lifeline_fd
 from aisle.local.host import spawn
@@ -157,6 +157,24 @@ async def test_it_leaves_when_the_lifeline_is_cut(host: Host, lifeline: Lifeline
     assert "lifeline" in host.home.courier_log.read_text()
 
 
+async def test_a_courier_whose_lock_was_removed_leaves_the_office_to_the_next_one(host: Host) -> None:
+    old = Incumbent(host)
+    await old.begun()
+    await host.time.until(lambda: host.state() == "live")
+    host.home.lock.unlink()
+    new = Incumbent(host)
+    await new.begun()
+    await host.time.until(lambda: old.over, 10)
+    await host.time.pass_(6)
+    assert not new.over
+    with closing(Bell(host.home)) as bell:
+        assert bell.courier_there()
+        (op_id,) = host.desk.write(update("O1", {1: 2}))
+        bell.ring_courier()
+        await host.time.until(lambda: host.desk.state(op_id) == "done", 1)
+    await new.leave()
+
+
 @pytest.mark.parametrize("in_its_place", ["nothing", "another's"])
 async def test_a_doorbell_that_is_gone_is_hung_again(host: Host, in_its_place: str) -> None:
     term = Incumbent(host)
@@ -261,6 +279,21 @@ async def test_the_logs_of_the_databases_do_not_grow_for_ever(host: Host) -> Non
         await host.time.until(lambda: courier.sync.progress.completed)
         courier.upkeep.checkpoint(alone=True)
         assert (host.home.folder / "cache.db-wal").stat().st_size == 0
+
+
+async def test_the_log_of_a_long_term_is_put_aside_and_a_deleted_one_begun_again(host: Host) -> None:
+    term = Incumbent(host)
+    await term.begun()
+    assert term.office is not None
+    log, notices = host.home.courier_log, term.office._courier.notices
+    os.truncate(log, LOG_BYTES + 1)
+    notices.add("first")
+    assert log.read_text().endswith("first\n")
+    assert log.stat().st_size < 100 < log.with_suffix(".log.1").stat().st_size
+    log.unlink()
+    notices.add("second")
+    assert log.read_text().endswith("second\n")
+    await term.leave()
 
 
 # Real processes

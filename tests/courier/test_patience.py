@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from aisle.courier.courier import Courier
-from tests.courier.fake import answer_lost
+from tests.courier.fake import answer_lost, says
 from tests.courier.kit import Time, update
-from tests.courier.shop import LOG, Shop, loss
+from tests.courier.shop import LOG, PUT, Shop, loss
 
 _EARLY_S = 1e-6
 
@@ -85,3 +85,14 @@ async def test_what_waits_goes_when_patience_ends_between_two_looks_at_the_clock
         hold(shop, courier, looks)
         async with alone(shop, courier.delivery.run):
             await shop.until(op_id, "done", within_s=20)
+
+
+@pytest.mark.parametrize("asked", ["31536000", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
+@pytest.mark.parametrize("status", [429, 409])
+async def test_no_service_is_waited_for_longer_than_an_hour(shop: Shop, status: int, asked: str) -> None:
+    async with shop.working() as courier:
+        shop.fake.fail(PUT, says(status, body={"success": False}, Retry_After=asked))
+        (op_id,) = shop.desk.write(update("O1", {1: 2}))
+        courier.wake()
+        await shop.until(op_id, "done", within_s=3700)
+        assert shop.fake.calls[PUT] == 2

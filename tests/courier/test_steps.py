@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from typing import Any
 
 import pytest
 
 from aisle.courier.courier import Courier, World
 from aisle.courier.office import Office
 from aisle.courier.run import Term, run
-from aisle.courier.steps import STEP_S, Steady, is_off, steadied
+from aisle.courier.steps import STEP_S, Steady, is_off, reconcile, steadied
+from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.db import fetch
+from aisle.local.outbox.wishes import wish
+from aisle.local.reads.rows import moment
+from aisle.local.told import told
 from tests.courier.fake import lost_before, not_applied, says
 from tests.courier.host import Host
-from tests.courier.kit import START, movement, update
+from tests.courier.kit import START, STORE, movement, update
 
 HOUR = 3600.0
 JUMPS = pytest.mark.parametrize("jump", [HOUR, -HOUR, 400 * 86400.0, -400 * 86400.0, 5.0, -5.0])
@@ -95,6 +100,39 @@ async def test_what_others_change_is_seen_after_it_as_before(host: Host, clock: 
 
 
 @JUMPS
+async def test_a_delivery_that_changes_is_seen_after_it_as_before(host: Host, clock: Clock, jump: float) -> None:
+    host.fake.add_delivery("IN-1", ("P1", 4))
+    async with working(host, clock) as term:
+        assert received(host, "IN-1") == 0
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.until(lambda: term.courier.sync.progress.idle and host.reads.link(clock.wall()).state == "live")
+        host.fake.deliveries["IN-1"]["order_lines"][0]["received_quantity"] = 3
+        host.fake.touch("delivery", "IN-1")
+        await host.time.until(lambda: received(host, "IN-1") == 3, 10)
+
+
+def received(host: Host, number: str) -> Any:
+    """What has come of a delivery, as a session sees it."""
+    return host.reads.query("delivery", {"order_number": number})[0][0]["received_quantity"]
+
+
+@JUMPS
+async def test_what_the_service_did_not_have_before_it_is_no_answer_to_who_asks_after_it(
+    host: Host, clock: Clock, jump: float
+) -> None:
+    async with working(host, clock) as term:
+        wish(host.desk.db, "order", "NOPE", clock.wall())
+        term.courier.wake()
+        asked = {"order_number": "NOPE", "since": moment(clock.wall())}
+        await host.time.until(lambda: host.reads.query("absent", asked)[1], 10)
+        clock.set_by = jump
+        await host.time.until(lambda: len(term.offices) == 2, 10)
+        await host.time.pass_(1.0)
+        assert host.reads.query("absent", {**asked, "since": moment(clock.wall())})[1] == 0
+
+
+@JUMPS
 async def test_what_is_written_arrives_and_leaves_the_overlay(host: Host, clock: Clock, jump: float) -> None:
     async with working(host, clock) as term:
         host.fake.fail("update-customer-order", *[says(503, Retry_After="40")] * 1)
@@ -150,3 +188,33 @@ async def test_a_host_that_starts_with_an_older_clock_waits_for_nothing(host: Ho
         await host.time.until(lambda: host.line("O2")["picked_quantity"] == 2, 10)
     began = [row[0] for row in fetch(host.desk.db, "SELECT max(confirmed_at) FROM operation")]
     assert began[0] <= clock.wall()
+
+
+@pytest.mark.parametrize("jump", [HOUR, -HOUR])
+@pytest.mark.parametrize("end", ["_shift_outbox", "_clamp_outbox", "_shift_cache", "_clamp_cache"])
+def test_a_courier_that_is_killed_while_it_follows_the_clock_follows_it_once(
+    host: Host, clock: Clock, monkeypatch: pytest.MonkeyPatch, jump: float, end: str
+) -> None:
+    """A doubt that was brought back twice would pass for settled an hour too early."""
+
+    def killed(*_: object) -> None:
+        raise ZeroDivisionError
+
+    def settles_in() -> float:
+        return (host.desk.outbox.get(op_id).settles_at or 0) - clock.wall()
+
+    with closing(open_cache(host.home.folder, writer=True)) as cache_db:
+        files = Cache(cache_db, STORE), cache_db, host.desk.db
+        assert reconcile(*files, clock.steady()) == 0
+        (op_id,) = host.desk.write(movement("P1", 1, "A-1", "B-1"))
+        host.desk.outbox.begin_sending(op_id, b"[]")
+        host.desk.outbox.doubt(op_id, told("told.no_answer", detail=""), settle_s=120.0)
+        before = settles_in()
+        clock.set_by = jump
+        with monkeypatch.context() as patched:
+            patched.setattr(f"aisle.courier.steps.{end}", killed)
+            with pytest.raises(ZeroDivisionError):
+                reconcile(*files, clock.steady())
+        assert reconcile(*files, clock.steady()) == pytest.approx(jump)
+        assert settles_in() == pytest.approx(before)
+        assert reconcile(*files, clock.steady()) == 0

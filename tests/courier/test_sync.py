@@ -1,8 +1,9 @@
 """The full sync: all of the store, once, in pages, from wherever it was left."""
 
 import asyncio
+import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import apsw
@@ -14,6 +15,7 @@ from aisle.courier.courier import Courier
 from aisle.courier.pull.progress import Progress
 from aisle.courier.pull.stages import paged
 from aisle.errors import StorageError
+from aisle.local.cache.writer import Cache
 from aisle.local.db import fetch, transaction
 from tests.courier.fake import OWN, Fake, Fault, lost_before, name_of, says
 from tests.courier.host import Host
@@ -149,6 +151,25 @@ async def test_memory_holds_one_page(host: Host, monkeypatch: Any) -> None:
     assert host.knows("Q59")
 
 
+@pytest.mark.parametrize("fails", [False, True])
+async def test_nobody_looks_for_cycles_while_a_page_is_written(host: Host, monkeypatch: Any, fails: bool) -> None:
+    seen: list[bool] = []
+    real = Cache.put_stock
+
+    def noted(cache: Cache, *args: Any) -> Any:
+        seen.append(gc.isenabled())
+        if fails:
+            raise StorageError("full")
+        return real(cache, *args)
+
+    monkeypatch.setattr(Cache, "put_stock", noted)
+    with suppress(StorageError):
+        await once(host, full=True)
+    assert seen
+    assert not any(seen)
+    assert gc.isenabled()
+
+
 async def test_what_is_gone_leaves_after_a_complete_pass(host: Host) -> None:
     await once(host)
     del host.fake.stock["P7"], host.fake.products["P7"], host.fake.locations["B-1"]
@@ -172,6 +193,26 @@ async def test_an_order_that_a_list_left_out_is_asked_for_before_it_is_dropped(h
     monkeypatch.setattr(host.fake, "_list_customer_orders", without_o3)
     await once(host, full=True)
     assert "O3" in host.numbers()
+
+
+@pytest.mark.parametrize("status", [403, 404, 500, 503])
+async def test_an_order_that_cannot_be_asked_for_stays_and_keeps_no_other(
+    host: Host, monkeypatch: Any, status: int
+) -> None:
+    await once(host, full=True)
+    del host.fake.orders["O2"], host.fake.orders["O3"]
+    real = host.fake.answer
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.params.get("order_number") == "O2":
+            return httpx.Response(status, json={"success": False}, headers=host.fake.headers)
+        return real(request)
+
+    monkeypatch.setattr(host.fake, "answer", answer)
+    courier = await once(host, full=True)
+    assert "O2" in host.numbers()
+    assert "O3" not in host.numbers()
+    assert courier.sync.progress.missing == ()
 
 
 async def test_a_list_that_shrinks_on_the_way_is_walked_again(host: Host, monkeypatch: Any) -> None:
@@ -202,7 +243,8 @@ async def test_a_bad_row_costs_itself_alone(host: Host) -> None:
     assert courier.sync.progress.idle
 
 
-async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatch: Any) -> None:
+def break_a_page(host: Host, monkeypatch: Any) -> None:
+    """The second page of the catalogue is no JSON."""
     monkeypatch.setattr("aisle.courier.pull.sync.paged", small_pages)
     real = host.fake.answer
 
@@ -213,12 +255,26 @@ async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatc
         return real(request)
 
     monkeypatch.setattr(host.fake, "answer", broken)
+
+
+async def test_a_page_that_cannot_be_read_costs_that_page(host: Host, monkeypatch: Any) -> None:
+    break_a_page(host, monkeypatch)
     courier = await once(host)
     known = [n for n in range(1, 8) if host.reads.query("product", {"product_number": f"P{n}"})[0][0]["product_name"]]
     assert known == [1, 2, 5, 6, 7]
     assert [notice.text for notice in courier.notices.kept if "Page 2 of list-products" in notice.text]
     assert courier.sync.progress.missing == ("products",)
     assert courier.sync.progress.idle
+
+
+async def test_what_passes_have_met_that_never_end_is_kept_once(host: Host, monkeypatch: Any) -> None:
+    break_a_page(host, monkeypatch)
+    met = []
+    for _ in range(3):
+        await once(host, full=True)
+        assert host.knows("P1")
+        met.append(fetch(host.reads._cache, "SELECT count(*) FROM seen")[0][0])
+    assert 0 < met[0] == met[1] == met[2]
 
 
 async def test_a_list_that_is_not_to_be_had_is_done_without(host: Host) -> None:

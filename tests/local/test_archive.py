@@ -78,6 +78,30 @@ def test_closed_days_go_and_young_or_open_work_stays(desk: Desk) -> None:
     assert {str(row[0]) for row in fetch(desk.db, "SELECT job_id FROM job")} == {"open", "young"}
 
 
+def test_what_a_wrong_clock_has_noted_keeps_nothing_here(desk: Desk) -> None:
+    """Somebody set it a year ahead for an hour, before all that is old by now."""
+    desk.work("ahead", -400, 2)
+    desk.work("old", 40, 4)
+    desk.work("young", 1, 1)
+    assert archive.is_due(desk.db, NOW)
+    while desk.move():
+        pass
+    assert {job for job, _ in desk.there()} == {"old"}
+    assert {job for job, _ in desk.here()} == {"ahead", "young"}
+
+
+def test_sessions_of_which_something_is_left_stay(desk: Desk) -> None:
+    """Those of open jobs and of events that are here; who was seen last of all no other keeps."""
+    for job, days, close in (("old", 50, True), ("open", 45, False), ("edge", 35.6, True), ("young", 1, True)):
+        desk.work(job, days, 3, close=close)
+    while desk.move():
+        pass
+    archive.forget_sessions(desk.db, NOW)
+    left = {str(row[0]) for row in fetch(desk.db, "SELECT session_id FROM session")}
+    assert left == {job for job, _ in desk.here()}
+    assert left == {"open", "young"}
+
+
 def test_the_youngest_event_stays_so_that_the_order_of_work_is_known(desk: Desk) -> None:
     desk.work("old", 50, 4)
     while desk.move():
@@ -121,20 +145,21 @@ def test_an_outbox_that_was_made_anew_overwrites_nothing(desk: Desk) -> None:
 
 
 def test_what_is_over_for_long_is_dropped_and_all_else_stays(desk: Desk) -> None:
-    def at(days_ago: float, count: int = 1) -> tuple[str, ...]:
+    def at(days_ago: float, *products: str, order: str = "O1") -> tuple[str, ...]:
         desk.clock.now = NOW - days_ago * DAY_S
         with transaction(desk.db):
-            return desk.outbox.enqueue([Intent(movement("O1", f"P{n}")) for n in range(count)], Author("1", "U1"))
+            return desk.outbox.enqueue([Intent(movement(order, product)) for product in products], Author("1", "U1"))
 
-    done, refused, waiting = at(40, 3)
+    (ahead,) = at(-400, "P9", order="O9")
+    done, refused, waiting = at(40, "P0", "P1", "P2")
     for op_id in (done, refused):
         desk.outbox.begin_sending(op_id, b"[]")
     desk.outbox.confirm(done)
     desk.outbox.read_back(done)
     desk.outbox.reject(refused, outside("no"))
-    (young,) = at(29)
+    (young,) = at(29, "P0")
     desk.clock.now = NOW
     assert archive.prune(desk.db, NOW) == 1
-    assert [op.op_id for op in desk.outbox.recent()] == [young, waiting, refused]
+    assert [op.op_id for op in desk.outbox.recent()] == [young, waiting, refused, ahead]
     assert archive.prune(desk.db, NOW) == 0
     assert fetch_one(desk.db, "SELECT count(*) FROM op_lane WHERE n NOT IN (SELECT n FROM operation)") == (0,)

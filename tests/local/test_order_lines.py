@@ -54,3 +54,13 @@ def test_a_line_that_says_the_same_is_not_written_again(cache: Cache, cache_db: 
     cache.put_orders([order("O1", *lines[:3])], lines_known=True, read_began=2.0)
     assert {number for (number,) in fetch(cache_db, "SELECT line_number FROM noted")} == {2, 4}
     assert [number for number, *_ in there(cache_db)] == [1, 2, 3]
+
+
+def test_an_order_whose_lines_are_gone_is_begun_by_nobody(cache: Cache, cache_db: apsw.Connection) -> None:
+    """Its header is what it was: some services forget the lines that an update does not name."""
+    said = {"total_lines": 1, "total_quantity": 3}
+    cache.put_orders([order("O1", line(1, "P1", 3, 2), **said)], True, 1.0)
+    assert fetch(cache_db, "SELECT status, picked_quantity FROM orders") == [("partial", 2)]
+    cache.put_orders([order("O1", **said)], True, 2.0)
+    assert there(cache_db) == []
+    assert fetch(cache_db, "SELECT status, picked_quantity FROM orders") == [("open", 0)]

@@ -8,6 +8,8 @@ import pytest
 
 from aisle.local.cache.writer import Cache
 from aisle.local.db import transaction
+from aisle.local.outbox import archive
+from aisle.local.outbox.journal import Batch, Journal, NewJob
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.reads.overlay import Overlay
 from aisle.local.reads.reads import Reads
@@ -84,3 +86,50 @@ def test_no_letter_of_a_search_reads_a_whole_table(cache: Cache, reads: Reads, r
     ]
     assert plans
     assert not {"SCAN p", "SCAN product", "SCAN o", "SCAN orders", "SCAN store"}.intersection(plans)
+
+
+def test_nobody_looks_through_all_sessions_or_all_that_waits(
+    cache: Cache, reads: Reads, outbox_db: apsw.Connection
+) -> None:
+    """Five weeks of sessions stay, and where the link is down much waits."""
+    cache.put_orders([order("1", is_claimed=True, claimed_by="U1", claimed_terminal="elsewhere")], True, 1.0)
+    asked: list[str] = []
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    reads.query("orders", {})
+    reads.query("doubts", {})
+    journal = Journal(outbox_db)
+    journal.running()
+    journal.is_held("elsewhere")
+    outbox_db.trace_v2(0, None)
+    queries = [sql for sql in asked if re.search(r"FROM (session|operation)\b", sql)]
+    assert len([sql for sql in queries if "FROM session" in sql]) >= 3
+    for sql in queries:
+        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
+        whole = [step for step in plan if re.match(r"SCAN (session|operation)\b", step) and "INDEX" not in step]
+        assert not whole, sql
+
+
+def test_what_is_old_is_found_without_a_look_at_all_that_is_young_or_waits(outbox_db: apsw.Connection) -> None:
+    """Every ten minutes, and once for each part of it that leaves: a month of operations stays."""
+    asked: list[str] = []
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    archive.prune(outbox_db, 4_000_000_000.0)
+    outbox_db.trace_v2(0, None)
+    (sql,) = asked
+    plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", (0.0, 1, 0.0))]
+    assert not [step for step in plan if "TEMP B-TREE" in step or step.startswith("SCAN later")], plan
+
+
+def test_who_opens_an_order_or_leaves_looks_through_no_month_of_them(reads: Reads, outbox_db: apsw.Connection) -> None:
+    """It is known for a month who worked on an order."""
+    asked: list[str] = []
+    outbox_db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda told: asked.append(told["sql"]))
+    Journal(outbox_db).commit(Batch("S", "dock", ANNA, opened=(NewJob("J", "pick", 1),), holds=(("J", ("O1",)),)))
+    reads.query("open", {"user": "U1", "now": "2026-03-02T12:00:00+00:00"})
+    outbox_db.trace_v2(0, None)
+    of_holds = [sql for sql in asked if re.search(r"FROM hold\b", sql)]
+    assert len(of_holds) == 2
+    for sql in of_holds:
+        plan = [row[3] for row in outbox_db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
+        assert any("INDEX hold_since" in step for step in plan), plan
+        assert not [step for step in plan if re.match(r"SCAN (hold|h)\b", step)], plan

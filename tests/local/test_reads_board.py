@@ -17,7 +17,8 @@ from aisle.local.db import transaction
 from aisle.local.outbox.operation import Author, Intent, author_of
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remarks import keep_remark
-from aisle.local.reads.board import Filter, Listed
+from aisle.local.reads.board import Listed
+from aisle.local.reads.board_filter import Filter
 from aisle.local.reads.exceptions import differences
 from aisle.local.reads.reads import Reads
 from aisle.local.reads.recounts import recounts

@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pytest
@@ -76,9 +77,7 @@ def test_the_sums_of_a_place_follow_its_products(cache: Cache, reads: Reads) -> 
 
     def sums() -> list[tuple[Any, ...]]:
         rows, _ = reads.query("places", {})
-        kept: list[tuple[Any, ...]] = reads._cache.execute(
-            "SELECT * FROM place_tally WHERE products ORDER BY 1"
-        ).fetchall()
+        kept: list[tuple[Any, ...]] = reads._cache.execute("SELECT * FROM place_tally ORDER BY 1").fetchall()
         listed = [(row["location_code"], row["products"], row["quantity"]) for row in rows if row["products"]]
         assert [(code, count, Decimal(str(round(quantity, 6)))) for code, count, quantity in kept] == sorted(listed)
         return listed
@@ -102,6 +101,30 @@ def test_the_sums_of_a_place_follow_its_products(cache: Cache, reads: Reads) -> 
     assert sums() == [("A", 1, -1)]
     cache.sweep("stock", 2)
     assert sums() == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_sums_of_places_are_what_lies_there_whatever_comes(cache: Cache, reads: Reads, seed: int) -> None:
+    """Many products at few places, in pages, over and over; where nothing lies any more nothing is kept."""
+    dice = Random(seed)
+
+    def entry(number: int) -> dict[str, Any]:
+        codes = dice.sample(["A", "B", "C", ""], dice.randrange(4))
+        made = stock(f"P{number}", dice.randrange(50))
+        spots = [{"store_location_code": code, "quantity": dice.randrange(-20, 9999) / 1000} for code in codes]
+        return {**made, "store_locations": [spot for spot in spots for _ in range(dice.choice((1, 1, 2)))]}
+
+    for generation in range(1, 30):
+        page = [entry(number) for number in dice.sample(range(30), dice.randrange(1, 30))]
+        cache.put_stock(page, generation)
+        if dice.random() < 0.2:
+            cache.sweep("stock", generation)
+        sums = "SELECT location_code, count(*), round(sum(quantity), 6) FROM place"
+        lying = reads._cache.execute(f"{sums} WHERE lies AND location_code <> '' GROUP BY 1").fetchall()
+        kept = reads._cache.execute("SELECT location_code, products, round(quantity, 6) FROM place_tally").fetchall()
+        assert kept == lying
+    cache.sweep("stock", 30)
+    assert reads._cache.execute("SELECT count(*) FROM place_tally").fetchall() == [(0,)]
 
 
 def test_a_place_of_the_list_says_how_much_lies_there(cache: Cache, reads: Reads) -> None:

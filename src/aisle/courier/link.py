@@ -24,6 +24,8 @@ REFUSED = "refused"
 BEAT_S = 10.0
 """Seconds between two signs of life, where nothing else changes."""
 PROBE_FIRST_S, PROBE_LONGEST_S = 1.0, 15.0
+LONGEST_S = 3600.0
+"""For no longer is a service left alone, whatever patience it asks for: nobody could tell its words from rubbish."""
 
 
 TROUBLE = (ClientError, SettingsError)
@@ -121,7 +123,7 @@ class Link:
     def hold(self, seconds: float | None) -> None:
         """The service asked for patience."""
         self._failures += 1
-        wait = self.probe_wait() if seconds is None else seconds
+        wait = self.probe_wait() if seconds is None else min(seconds, LONGEST_S)
         self._held_until = max(self._held_until, self._clock() + wait)
 
     def probe_wait(self) -> float:

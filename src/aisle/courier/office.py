@@ -24,6 +24,8 @@ LAST_FLIGHT_S = 5.0
 """What a request under way gets when the courier has to go."""
 CLOCK_SET = "the clock was set"
 """Ends a term that goes on at once."""
+LOCK_GONE = "its lock is gone"
+"""Ends a term for good: by the file that is there now, or will be, somebody else comes into office."""
 GOES_ON = (CLOCK_SET, FILES_GONE)
 _LOOK_S = 30.0
 _TRY_S = 0.2
@@ -50,12 +52,21 @@ class Office:
     """One term: runs the courier until somebody or something says that it is over."""
 
     def __init__(
-        self, courier: Courier, socket: CourierSocket, *, version: str, clock: Callable[[], float], sleep: Sleep
+        self,
+        courier: Courier,
+        socket: CourierSocket,
+        election: Election,
+        *,
+        version: str,
+        clock: Callable[[], float],
+        sleep: Sleep,
     ) -> None:
+        """`election` is the one that it has won."""
         self.why = ""
         """Why it ended."""
         self._courier = courier
         self._socket = socket
+        self._election = election
         self._version = version
         self._clock = clock
         self._sleep = sleep
@@ -108,9 +119,9 @@ class Office:
         while True:
             beat(self._courier.home.lock)
             await self._sleep(BEAT_S)
-            if why := CLOCK_SET if is_off(self._clock) else lost(self._courier.grounds):
+            if why := self._over_by_itself():
                 self.leave(why)
-            if self._socket.hangs or not self._courier.home.lock.exists():
+            if self._socket.hangs or not self._election.stands:
                 continue
             loop.remove_reader(self._socket.fileno())
             try:
@@ -120,13 +131,17 @@ class Office:
             loop.add_reader(self._socket.fileno(), self._rung)
             self._courier.wake()
 
+    def _over_by_itself(self) -> str:
+        """Why this term is over by what has become of the lock, the clock or the files; empty where it is not."""
+        if not self._election.stands:
+            return LOCK_GONE
+        return CLOCK_SET if is_off(self._clock) else lost(self._courier.grounds)
+
     async def _watch(self) -> None:
         """Leaves when there is nobody and nothing to work for."""
         last_seen = self._clock()
         while True:
             await self._sleep(_LOOK_S)
-            if not self._courier.home.lock.exists():
-                self.leave("its home is gone")
             self._socket.take_down_dead()
             if self._socket.sessions() or not self._courier.idle:
                 last_seen = self._clock()

@@ -26,7 +26,7 @@ from aisle.text import clean
 from aisle.tuples import NamedTuple
 
 LOG_BYTES = 1 << 20
-"""A log of this length is put aside, once."""
+"""A log of this length is put aside, in the place of the one before it."""
 
 
 class Term(NamedTuple):
@@ -65,19 +65,26 @@ async def work_here(home: Home, connect: Connect, election: Election, term: Term
     """Works in this loop, for whoever has won the election, until the term is over or it is cancelled; then resigns."""
     try:
         with _log(home.courier_log, term.world.clock, term.say) as note, closing(CourierSocket(home)) as socket:
-            while await _term(home, connect, term, socket, note) in GOES_ON:
+            while await _term(home, connect, election, term, socket, note) in GOES_ON:
                 pass
     finally:
         election.resign()
 
 
-async def _term(home: Home, connect: Connect, term: Term, socket: CourierSocket, note: Callable[[Notice], None]) -> str:
+async def _term(
+    home: Home,
+    connect: Connect,
+    election: Election,
+    term: Term,
+    socket: CourierSocket,
+    note: Callable[[Notice], None],
+) -> str:
     """One term by one clock, and why it ended."""
     world = term.world._replace(clock=steadied(term.world.clock))
     async with Courier(
         home, connect, world=world, pace=term.pace, care=term.care, socket=socket, notify=note
     ) as courier:
-        office = Office(courier, socket, version=term.version, clock=world.clock, sleep=world.sleep)
+        office = Office(courier, socket, election, version=term.version, clock=world.clock, sleep=world.sleep)
         if term.begun:
             term.begun(office)
         courier.notices.add(f"courier {os.getpid()} of aisle {term.version} begins")
@@ -103,19 +110,23 @@ def obey_signals(office: Office) -> None:
 @contextmanager
 def _log(path: Path, clock: Callable[[], float], say: Callable[[str], str]) -> Iterator[Callable[[Notice], None]]:
     """What writes notices into the courier's log, one a line with its moment; and what the courier ended with."""
-    with suppress(OSError):
-        if path.stat().st_size > LOG_BYTES:
-            path.replace(path.with_suffix(".log.1"))
+
+    def note(notice: Notice) -> None:
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
+        with suppress(OSError):  # a full disk: the notice is kept in memory
+            _append(path, f"{at} {notice.said(say)}\n")
+
+    try:
+        yield note
+    except Exception as error:
+        note(Notice(clock(), clean(f"courier {os.getpid()} ends: {type(error).__name__}: {error}")))
+        raise
+
+
+def _append(path: Path, line: str) -> None:
+    """A term may last for months: a log that has become long is put aside, and one that was deleted is begun again."""
+    if path.exists() and path.stat().st_size > LOG_BYTES:
+        path.replace(path.with_suffix(".log.1"))
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8", buffering=1) as stream:
-
-        def note(notice: Notice) -> None:
-            at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(notice.at))
-            with suppress(OSError):  # a full disk: the notice is kept in memory
-                stream.write(f"{at} {notice.said(say)}\n")
-
-        try:
-            yield note
-        except Exception as error:
-            note(Notice(clock(), clean(f"courier {os.getpid()} ends: {type(error).__name__}: {error}")))
-            raise
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(line)

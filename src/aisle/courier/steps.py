@@ -11,11 +11,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
 
+from aisle.local.cache.assignments import CURSOR as ASSIGNMENTS
+from aisle.local.cache.schema import ABSENT
 from aisle.local.cache.writer import Cache
-from aisle.local.db import transaction
+from aisle.local.db import fetch_one, transaction
 
 STEP_S = 2.0
 """Less than this is no step."""
@@ -27,7 +30,7 @@ PATIENCE_S, SETTLE_S = 3600.0, 86400.0
 
 CLOCK = "clock"
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_FULL, _SINCE = "full", "stock_since"
+_FULL, _SINCE, _SPAN = "full", "stock_since", "logs_span"
 
 
 class Steady:
@@ -76,20 +79,38 @@ def reconcile(cache: Cache, cache_db: apsw.Connection, outbox_db: apsw.Connectio
     if not isinstance(clock, Steady):
         return 0.0
     kept = cache.cursor(CLOCK)
-    known = isinstance(kept, list) and kept[0] == clock.boot
-    step = clock.offset - float(kept[1]) if isinstance(kept, list) and known else 0.0
-    if known and abs(step) <= STEP_S:
-        return 0.0
-    with transaction(outbox_db):
-        _shift_outbox(outbox_db, step)
-        _clamp_outbox(outbox_db, clock())
-    with cache.batch():
-        _shift_cache(cache_db, step)
-        _clamp_cache(cache_db, clock())
-        if abs(step) > LONG_S:
-            _read_anew(cache_db)
-        cache.set_cursor(CLOCK, [clock.boot, clock.offset])
-    return step
+    # Each file says for itself what it has followed: who ends between the two goes on with the second.
+    of_outbox, follows = _since(_kept(outbox_db) or kept, clock)
+    if follows:
+        with transaction(outbox_db):
+            _shift_outbox(outbox_db, of_outbox)
+            _clamp_outbox(outbox_db, clock())
+            outbox_db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (clock.boot, clock.offset))
+    of_cache, follows = _since(kept, clock)
+    if follows:
+        with cache.batch():
+            _shift_cache(cache_db, of_cache)
+            _shift_cursors(cache, of_cache, clock())
+            _clamp_cache(cache_db, clock())
+            if abs(of_cache) > LONG_S:
+                _read_anew(cache_db)
+            cache.set_cursor(CLOCK, [clock.boot, clock.offset])
+    step = max(of_outbox, of_cache, key=abs)
+    return step if abs(step) > STEP_S else 0.0
+
+
+def _since(kept: Any, clock: Steady) -> tuple[float, bool]:
+    """By how many seconds the clock was set since this was kept, and whether what was written by it has to follow."""
+    if not isinstance(kept, list) or kept[0] != clock.boot:
+        return 0.0, True
+    step = clock.offset - float(kept[1])
+    return step, abs(step) > STEP_S
+
+
+def _kept(outbox: apsw.Connection) -> Any:
+    """By which clock the outbox is written; None where only the cache says that."""
+    row = fetch_one(outbox, "SELECT boot, began FROM clock")
+    return None if row is None else [str(row[0]), float(row[1])]
 
 
 def _shift_outbox(outbox: apsw.Connection, step: float) -> None:
@@ -110,7 +131,11 @@ def _clamp_outbox(outbox: apsw.Connection, now: float) -> None:
     )
 
 
-_BEGAN = (("orders", "header_began"), ("orders", "lines_began"), ("stock", "began"), ("surrounding", "began"))
+_BEGAN = (
+    *(("orders", column) for column in ("header_began", "lines_began", "first_began")),
+    *((table, "began") for table in ("stock", "surrounding", "delivery", "store_said")),
+)
+"""Where the cache keeps when a read began: nothing that was asked for later may pass for older."""
 
 
 def _shift_cache(cache: apsw.Connection, step: float) -> None:
@@ -119,6 +144,23 @@ def _shift_cache(cache: apsw.Connection, step: float) -> None:
     for table, column in _BEGAN:
         cache.execute(f"UPDATE {table} SET {column} = {column} + ? WHERE {column} > 0", (step,))  # noqa: S608 - ours
     cache.execute("UPDATE link SET last_ok = last_ok + ?", (step,))
+
+
+def _shift_cursors(cache: Cache, step: float, now: float) -> None:
+    """The same of the moments that are kept with what was asked: none of them lies in the future then."""
+
+    def shifted(at: float) -> float:
+        return min(at + step, now) if at > 0 else at
+
+    ways: dict[str, Callable[[Any], Any]] = {
+        ABSENT: lambda said: [[number, shifted(at)] for number, at in said],
+        ASSIGNMENTS: shifted,
+        _SPAN: lambda said: {**said, "asked": shifted(said["asked"])},
+    }
+    for topic, moved in ways.items():
+        said = cache.cursor(topic)
+        if said is not None:
+            cache.set_cursor(topic, moved(said))
 
 
 def _clamp_cache(cache: apsw.Connection, now: float) -> None:

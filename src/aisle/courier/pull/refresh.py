@@ -56,7 +56,7 @@ _FAR_BACK_S = 26 * 3600.0
 """In the slow round stock is asked for from a day back: where the service's clock is behind, or its zone is not the one
 that it says, or it looks at days alone, the usual look sees nothing."""
 _SINCE = "stock_since"
-_OF_THE_LINK = (TransportError, ServerError, Unauthorized, RateLimited)
+_OF_THE_LINK = (TransportError, Unauthorized, RateLimited)
 """What keeps everything from being read, not one list."""
 CHANGES = "changes"
 """What is missing where the change feed cannot be read."""
@@ -208,10 +208,16 @@ class Refresher:
             return
         try:
             await self._prepare()
-            for name in self._table.take(self._pull.now()):
-                await self._look(name)
         except TROUBLE as error:
-            self._trouble(error)
+            await self._trouble(error)
+        for name in self._table.take(self._pull.now()):
+            if self._link.held_s or not self._link.is_up:
+                self._table.hurry(name)  # it is due as soon as anything can be read
+                continue
+            try:
+                await self._look(name)
+            except TROUBLE as error:
+                await self._trouble(error)
         await self._read()
         if wished:
             self._link.beat(now=True)
@@ -236,12 +242,18 @@ class Refresher:
         moments = [at for at in (self._table.next_at(), self.wanted.next_at()) if at is not None]
         return max(0.0, min(moments) - self._pull.now()) if moments else None
 
-    def _trouble(self, error: Exception) -> None:
+    async def _trouble(self, error: Exception) -> None:
         """A list could not be read: the link is down, or the list is not to be had."""
-        if isinstance(error, _OF_THE_LINK) or not isinstance(error, ClientError):
-            self._link.failed(error)
-        else:
+        if not await self._is_of_the_link(error):
             self._notices.add(str(error))
+        elif not isinstance(error, ServerError):  # else the knock has said it
+            self._link.failed(error)
+
+    async def _is_of_the_link(self, error: Exception) -> bool:
+        """Whether nothing else can be read either; a service that fails at one thing is asked whether it is there."""
+        if isinstance(error, ServerError):
+            return not (self._link.is_up and await self.knock())
+        return isinstance(error, _OF_THE_LINK) or not isinstance(error, ClientError)
 
     async def _prepare(self) -> None:
         """What a service that has just shown what it can makes possible."""
@@ -278,8 +290,8 @@ class Refresher:
         elif name == "headers":
             self._sync.ask([HEADERS])
         elif name == "slow":
-            await self._stock(_FAR_BACK_S)
             self._sync.ask([STORES, LINES, LOCATIONS, DELIVERIES, RECEIPTS, PRODUCTS])
+            await self._stock(_FAR_BACK_S)
 
     # Our own service
 
@@ -289,7 +301,7 @@ class Refresher:
         try:
             found = await asking
         except ClientError as error:
-            if isinstance(error, _OF_THE_LINK):
+            if await self._is_of_the_link(error):
                 raise
             self._notices.add(str(error))
             self._sync.lacks(CHANGES, True)

@@ -30,6 +30,7 @@ from aisle.courier.pull.intake import Row
 from aisle.courier.pull.progress import At, Progress
 from aisle.courier.pull.single import Pull
 from aisle.courier.pull.stages import HEADERS, RECEIPTS, RECOUNTS, SMALL, STAGES, STORES, Paged, Read, paged
+from aisle.courier.pull.thrift import undisturbed
 from aisle.local.cache.writer import Sync
 
 Pages = AsyncGenerator[tuple[list[Row], dict[str, Any]], None]
@@ -157,10 +158,14 @@ class FullSync:
 
     def _begin(self, stage: str, round_: int = 1) -> At:
         generation = self._progress.generation + 1
-        by_id = stage not in SMALL and paged(stage, self._pull.store).by == "id"
+        walked = None if stage in SMALL else paged(stage, self._pull.store)
+        by_id = walked is not None and walked.by == "id"
         at = At(stage, generation, next=0 if by_id else 1, by_id=by_id, round=round_)
         todo = tuple(other for other in self._progress.todo if other != stage)
-        self._keep(self._progress._replace(at=at, todo=todo, generation=generation))
+        with self._stored():
+            if walked is not None and walked.swept:
+                self._cache.begin_pass(walked.swept)
+            self._keep(self._progress._replace(at=at, todo=todo, generation=generation))
         return at
 
     def _end(self, *, gap: bool = False) -> None:
@@ -238,7 +243,7 @@ class FullSync:
             rows, envelope = page
             self._pull.heard(envelope)
             at = self._here
-            with self._stored():
+            with undisturbed(), self._stored():
                 changed = stage.put(self._pull, Read(rows, ticket, began, at.generation if stage.swept else 0))
                 self._keep(self._progress._replace(at=_after(at, rows, envelope), done=self._progress.done + len(rows)))
             if at.stage == HEADERS and changed:
@@ -299,7 +304,11 @@ class FullSync:
         for number in unseen:
             try:
                 await self._pull.order(number)
-            except AnswerError as error:
+            except (Unauthorized, RateLimited):
+                raise
+            except (AnswerError, StatusError) as error:
+                if isinstance(error, ServerError):
+                    await self._pull.knock()  # or nothing can be read
                 self._notices.add(f"order {number} cannot be read, and stays: {error}")
         with self._stored():
             self._cache.note_seen("order", at.generation, unseen)

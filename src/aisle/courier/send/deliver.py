@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from aisle.client import Answer, Client, Fate, classify
-from aisle.client.errors import AnswerError, ClientError, StatusError
+from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerError, StatusError, Unauthorized
 from aisle.client.retry import read_retry_after
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.backoff import Roll, backoff
 from aisle.courier.care import Care
 from aisle.courier.features import HEADER, Features
-from aisle.courier.link import Link
+from aisle.courier.link import LONGEST_S, Link
 from aisle.courier.send.beyond import is_beyond, send_beyond
 from aisle.courier.send.judging import UNSAID
 from aisle.courier.send.parcel import body_of, headers_of
@@ -30,6 +31,7 @@ from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remainder import LEFT
 from aisle.local.outbox.split import is_splittable
+from aisle.local.outbox.state import IllegalTransition
 from aisle.local.told import NOTHING, Told, is_ours, told, words
 from aisle.tuples import NamedTuple
 
@@ -108,7 +110,7 @@ class Delivery:
         """The patience of which it was not looked then: asked for twice, it may end in between."""
         self._running: dict[str, asyncio.Task[None]] = {}
         self._postponed: dict[str, int] = {}
-        """How often what had to be read before an operation could not be."""
+        """How often on end what had to be read before an operation could not be."""
 
     @property
     def in_flight(self) -> tuple[str, ...]:
@@ -234,17 +236,27 @@ class Delivery:
                 evidence={**(evidence or {}), LEFT: left} if left else evidence,
                 afresh=afresh,
             )
+            self._postponed.pop(op.op_id, None)
             return None if content is None else (content, token)
         except AnswerError as error:
             self._postpone(op, told_of(error))
         except (ClientError, SettingsError) as error:
-            self._link.failed(error)
+            await self._unread(op, error)
         except ContractError as error:
             if isinstance(error, Objection):
                 self._refuse(op, error.why, error.evidence)
             else:
                 self._refuse(op, told_of(error))
         return None
+
+    async def _unread(self, op: Operation, error: Exception) -> None:
+        """What has to be read before it goes could not be: for want of the service, or it alone while all else can."""
+        if isinstance(error, StatusError) and not isinstance(error, Unauthorized | RateLimited):
+            await self._ears.is_let_in()
+        else:
+            self._link.failed(error)
+        if self._link.may_send:
+            self._postpone(op, told_of(error), TRIES if isinstance(error, ServerError) else PLAIN_TRIES)
 
     def _is_for_a_person(self, op: Operation, features: Features) -> bool:
         """What may have arrived is sent again by a machine only as long as the service is sure to keep its key."""
@@ -261,20 +273,23 @@ class Delivery:
             why = told("told.refused_often", count=op.attempts, why=words(op.last_error))
         else:
             return False
-        self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
-        self._ears.doubted(op, why)
+        self._ask(op, why)
         return True
 
-    def _postpone(self, op: Operation, why: Told) -> None:
+    def _postpone(self, op: Operation, why: Told, most: int = PLAIN_TRIES) -> None:
         """What has to be read before it goes makes no sense: later, and in the end it is for a person."""
         tries = self._postponed[op.op_id] = self._postponed.get(op.op_id, 0) + 1
-        if tries < PLAIN_TRIES:
+        if tries < most:
             self._outbox.postpone(op.op_id, why, self._clock() + backoff(tries, self._roll()))
             return
         del self._postponed[op.op_id]
-        why = told("told.unread_before", count=tries, why=words(why))
-        self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
-        self._ears.doubted(op, why)
+        self._ask(op, told("told.unread_before", count=tries, why=words(why)))
+
+    def _ask(self, op: Operation, why: Told) -> None:
+        """From now on it is for a person."""
+        with suppress(IllegalTransition):  # somebody has settled it, or said more in its place, while it was read for
+            self._outbox.ask_person(op.op_id, why, settle_s=self._settle_s())
+            self._ears.doubted(op, why)
 
     async def _send(self, op: Operation, features: Features, content: bytes, token: str | None) -> Outcome:
         headers = headers_of(op, features)
@@ -333,8 +348,9 @@ class Delivery:
         self._mark(outcome)
 
     def _refuse(self, op: Operation, why: Told, evidence: Mapping[str, Any] | None = None) -> None:
-        self._outbox.reject(op.op_id, why, evidence)
-        self._ears.refused(op, why)
+        with suppress(IllegalTransition):  # the same
+            self._outbox.reject(op.op_id, why, evidence)
+            self._ears.refused(op, why)
 
     def _doubt(self, op: Operation, why: Told) -> None:
         self._outbox.doubt(op.op_id, why, settle_s=self._settle_s(), look_s=LOOK_S)
@@ -347,7 +363,7 @@ class Delivery:
             asked = read_retry_after(outcome.headers.get("retry-after"), self._clock())
         if isinstance(outcome, Answer) and outcome.status == 429:
             self._link.hold(asked)
-        return backoff(op.attempts + 1, self._roll()) if asked is None else asked
+        return backoff(op.attempts + 1, self._roll()) if asked is None else min(asked, LONGEST_S)
 
     def _mark(self, outcome: Outcome) -> None:
         """Tells the link of an error; answers it has heard itself."""

@@ -263,9 +263,10 @@ def sent_order(op: Operation) -> Mapping[str, Any]:
 def state_of(order: Row) -> dict[str, Any]:
     """What of an order updates change: the fields of its head, and of each line by its number."""
     head = {name: _plain(order[name]) for name in HEAD if order.get(name) is not None}
+    rows = order.get("lines")
     lines = {
         str(line.get("line_number")): {name: _plain(line[name]) for name in LINE if line.get(name) is not None}
-        for line in order.get("lines") or ()
+        for line in (rows if isinstance(rows, list | tuple) else ())
         if isinstance(line, Mapping)
     }
     return {"head": head, "lines": lines}
@@ -326,5 +327,6 @@ def made(op: Operation) -> Row:
 def _lines(row: Row) -> list[tuple[str, Any]]:
     for name in ("lines", "order_lines"):
         if isinstance(row.get(name), list | tuple):
-            return sorted((str(line.get("product_number")), str(_plain(line.get("quantity")))) for line in row[name])
+            lines = [line for line in row[name] if isinstance(line, Mapping)]
+            return sorted((str(line.get("product_number")), str(_plain(line.get("quantity")))) for line in lines)
     return []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import aclosing
+from decimal import Decimal
 from typing import Any
 
 from aisle.client import Client
@@ -42,6 +43,7 @@ from aisle.local.outbox.probes import (
     Probes,
 )
 from aisle.local.outbox.settings_of import values_of
+from aisle.local.reads.overlay import decimal
 
 Row = dict[str, Any]
 Query = dict[str, QueryValue]
@@ -206,7 +208,7 @@ def _at(row: Row, places: tuple[str, ...]) -> dict[str, str]:
     found = {"": str(row["most_likely_quantity"])} if row.get("most_likely_quantity") is not None else {}
     entries = row.get("store_locations")
     for entry in entries if isinstance(entries, list) else ():
-        code = str(entry.get("store_location_code") or "")
+        code = str(entry.get("store_location_code") or "") if isinstance(entry, Mapping) else ""
         if code in places:
             found[code] = _sum(entry)
     return {**dict.fromkeys(places, "0"), **found} if isinstance(entries, list) else found
@@ -215,7 +217,7 @@ def _at(row: Row, places: tuple[str, ...]) -> dict[str, str]:
 def _sum(entry: Mapping[str, Any]) -> str:
     if entry.get("quantity") is not None:
         return str(entry["quantity"])
-    return str(sum(entry.get(f"stock_pool_{pool}") or 0 for pool in _POOLS))
+    return str(sum((decimal(entry.get(f"stock_pool_{pool}")) for pool in _POOLS), Decimal(0)))
 
 
 def _ignores(rows: list[Row], reference: str) -> bool:

@@ -153,7 +153,9 @@ def left_of(answer: Answer) -> tuple[Row, ...]:
     try:
         said = json.loads(answer.content, parse_float=Decimal)
         return tuple(
-            row for row in said["left"] if decimal(row["left"]) and all(row[name] is not None for name in _LEFT)
+            row
+            for row in said["left"]
+            if decimal(row["left"]) and all(row[name] is not None for name in _LEFT) and int(row["line_number"])
         )
     except (ValueError, TypeError, KeyError):
         return ()

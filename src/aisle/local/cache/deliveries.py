@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import apsw
 
 from aisle.local.cache.came import settle
+from aisle.local.cache.codes import Code, add_codes, drop_codes
 from aisle.local.cache.products import names
 from aisle.local.cache.rows import Malformed, Raw, dumped, key, mapping, number, search_text, word
 from aisle.local.db import fetch
@@ -183,11 +184,8 @@ ON CONFLICT (order_number) DO UPDATE SET expected = excluded.expected, due = exc
 def _write(connection: apsw.Connection, row: DeliveryRow, lines: Sequence[LineRow], began: float, codes: str) -> None:
     name, many = row.order_number, connection.executemany
     if codes != row.codes:
-        _drop_codes(connection, name, codes)
-        many(
-            "INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')",
-            [(code, DELIVERY, name) for code in row.codes.split("\n") if code],
-        )
+        drop_codes(connection, _codes(name, codes))
+        add_codes(connection, _codes(name, row.codes))
     many(
         "INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, ?)",
         sorted({(code, PRODUCT, product, factor) for code, product, factor in row.products}),
@@ -232,7 +230,7 @@ def drop_deliveries(connection: apsw.Connection, numbers: Iterable[str]) -> tupl
         names(numbers),
     )
     for name, codes in rows:
-        _drop_codes(connection, str(name), str(codes))
+        drop_codes(connection, _codes(str(name), str(codes)))
         for table in ("delivery", "delivery_line", "receipt"):
             connection.execute(f"DELETE FROM {table} WHERE order_number = ?", (name,))  # noqa: S608 - names of our own
     return tuple(str(name) for name, _ in rows)
@@ -273,8 +271,6 @@ def drop_strange_codes(connection: apsw.Connection) -> None:
     )
 
 
-def _drop_codes(connection: apsw.Connection, name: str, codes: str) -> None:
-    connection.executemany(
-        "DELETE FROM code WHERE code = ? AND kind = ? AND key = ?",
-        [(code, DELIVERY, name) for code in codes.split("\n") if code],
-    )
+def _codes(name: str, codes: str) -> list[Code]:
+    """What leads to a delivery."""
+    return [(code, DELIVERY, name) for code in codes.split("\n") if code]

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from aisle.jobs.amounts import number as amount
 from aisle.local.cache.rows import Malformed, Raw, dumped, flag, key, mapping, number, search_text, word
-from aisle.local.cache.schema import CLOSED, OPEN, PICKED
+from aisle.local.cache.schema_orders import CLOSED, OPEN, PICKED
 from aisle.local.fold import natural
 from aisle.tuples import NamedTuple
 

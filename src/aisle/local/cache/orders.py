@@ -7,10 +7,11 @@ from typing import Any
 
 import apsw
 
+from aisle.local.cache.codes import add_codes, drop_codes
 from aisle.local.cache.order_rows import NO_DATE, LineRow, OrderRow
 from aisle.local.cache.products import chunks, names
 from aisle.local.cache.rows import forms
-from aisle.local.cache.schema import CLAIMED, SHORTEST, STATUS
+from aisle.local.cache.schema_orders import CLAIMED, SHORTEST, STATUS
 from aisle.local.db import fetch
 from aisle.scan.codes import index_keys
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
@@ -121,7 +122,9 @@ class _Orders:
         stale = old is not None and self._began < old.header_began
         if stale or (old is not None and old.raw == header.raw):
             began = old.header_began if old is not None and stale else self._began
-            self._touched.append((began, lines_began, header.picked_quantity if lines else None, header.order_number))
+            self._touched.append(
+                (began, lines_began, None if lines is None else header.picked_quantity, header.order_number)
+            )
             return relined
         if old is not None and header.pickup == NO_DATE:
             header = header._replace(pickup=old.pickup)
@@ -188,9 +191,9 @@ class _Orders:
             " VALUES (?, ?, ?, ?, ?)",
             self._held,
         )
-        many("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", self._gone_codes)
+        drop_codes(self._db, self._gone_codes)
         many("INSERT OR IGNORE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", self._product_codes())
-        many("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", sorted(self._codes))
+        add_codes(self._db, self._codes)
 
 
 def _known(connection: apsw.Connection, numbers: Iterable[str]) -> dict[str, _Known]:
@@ -213,7 +216,7 @@ def drop_orders(connection: apsw.Connection, numbers: Sequence[str]) -> tuple[st
     codes = [(code, ORDER, number) for number, _ in rows for code in index_keys(number)]
     codes += [(code, REFERENCE, number) for number, reference in rows for code in index_keys(reference)]
     gone = [(number,) for number, _ in rows]
-    connection.executemany("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", codes)
+    drop_codes(connection, codes)
     connection.executemany("DELETE FROM line WHERE order_number = ?", gone)
     connection.executemany("DELETE FROM orders WHERE order_number = ?", gone)
     return tuple(str(number) for number, _ in rows)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import number as amount
+from aisle.local.cache.dumping import encoder
 from aisle.scan.codes import index_keys
 from aisle.tuples import NamedTuple
 from aisle.words import kept
@@ -166,7 +167,7 @@ def _plain(value: object) -> object:
     raise Malformed(f"{type(value).__name__} is no JSON")
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+_encode = encoder(_plain)
 
 
 def dumped(raw: Raw) -> str:
@@ -288,13 +289,15 @@ def stock(given: object, store: str) -> StockRow:
     if word(raw, "store_number") not in ("", store):
         raise Malformed(f"it belongs to store {word(raw, 'store_number')}")
     places = raw.get("store_locations")
+    if places is not None and not isinstance(places, list):
+        raise Malformed("store_locations is no list")
     return StockRow(
         product_number,
         word(raw, "product_description"),
         number(raw, "most_likely_quantity") or 0,
         word(raw, "barcode"),
         dumped(raw),
-        spots(places) if isinstance(places, list) else None,
+        None if places is None else spots(places),
     )
 
 

@@ -8,8 +8,16 @@ from typing import Any
 
 import apsw
 
-from aisle.local.cache.rows import dumped
+from aisle.local.cache.rows import StoreRow, dumped
 from aisle.local.db import fetch
+
+
+def write_stores(connection: apsw.Connection, rows: Sequence[StoreRow]) -> tuple[str, ...]:
+    """Puts stores of the list in, inside a transaction; the numbers of those that are new or changed."""
+    known = dict(fetch(connection, "SELECT store_number, raw FROM store"))
+    fresh = [row for row in rows if known.get(row.store_number) != row.raw]
+    connection.executemany("INSERT OR REPLACE INTO store (store_number, text, raw) VALUES (?, ?, ?)", fresh)
+    return tuple(row.store_number for row in fresh)
 
 
 def write_store_said(

@@ -28,15 +28,16 @@ from aisle.local.cache.deliveries import (
 )
 from aisle.local.cache.differences import revalued
 from aisle.local.cache.file import open_cache
+from aisle.local.cache.locations import drop_locations, write_locations
 from aisle.local.cache.logs import LogRow, log_row, write_logs
 from aisle.local.cache.order_rows import order_lines, order_row
 from aisle.local.cache.orders import Read, drop_orders, unseen_orders, write_orders
+from aisle.local.cache.people import write_people
 from aisle.local.cache.products import (
     Skipped,
     Written,
     drop_products,
     drop_stock,
-    names,
     parsed,
     write_products,
     write_stock,
@@ -44,11 +45,8 @@ from aisle.local.cache.products import (
 )
 from aisle.local.cache.recounts import recount_row, write_recounts
 from aisle.local.cache.schema import ABSENT, FEED, MANY
-from aisle.local.cache.stores import drop_stores, knows_store, other_stores, write_store_said
-from aisle.local.cache.tags import keep_tags
+from aisle.local.cache.stores import drop_stores, knows_store, other_stores, write_store_said, write_stores
 from aisle.local.db import fetch, fetch_one, transaction
-from aisle.scan.codes import index_keys
-from aisle.scan.meaning import LOCATION, PERSON
 from aisle.tuples import NamedTuple
 
 __all__ = ["Cache", "Skipped", "Sync", "Written", "open_cache"]
@@ -141,12 +139,12 @@ class Cache:
     def put_locations(self, rows: Iterable[Any], generation: int = 0) -> Written:
         """Places of the store. interface: Location."""
         return self._put(
-            LOCATION_TOPIC, rows, parse.location, lambda row: row.location_code, _write_locations, generation
+            LOCATION_TOPIC, rows, parse.location, lambda row: row.location_code, write_locations, generation
         )
 
     def put_stores(self, rows: Iterable[Any]) -> Written:
         """Stores of the chain. interface: Store. A store that is not among them stays."""
-        return self._put("store", rows, parse.store, lambda row: row.store_number, _write_stores, 0)
+        return self._put("store", rows, parse.store, lambda row: row.store_number, write_stores, 0)
 
     def put_surrounding(self, number: str, rows: Iterable[Any], read_began: float, refused: str = "") -> None:
         """What the stores around and the warehouses have of a product. interface: Surrounding stock entry.
@@ -209,7 +207,7 @@ class Cache:
 
     def put_people(self, rows: Iterable[Any]) -> Written:
         """All people of the store: `user`, `name`, `badge`, `role`; others are forgotten."""
-        return self._put("person", rows, parse.person, lambda row: row.user, _write_people, 0)
+        return self._put("person", rows, parse.person, lambda row: row.user, write_people, 0)
 
     def put_assignments(self, rows: Iterable[Any]) -> Written:
         """All that clearances want moved and that is not moved yet; others are forgotten."""
@@ -279,6 +277,11 @@ class Cache:
                 [(topic, generation, key) for key in sorted(keys)],
             )
 
+    def begin_pass(self, topic: str) -> None:
+        """A complete pass begins: what one before it has met, and never came to its end, is met by nobody any more."""
+        with self.batch():
+            self._db.execute("DELETE FROM seen WHERE topic = ?", (topic,))
+
     def sweep(self, topic: str, generation: int) -> int:
         """Ends a complete pass: drops what it has not seen of `product`, `stock`, `location`, `order` or `delivery`;
         how many."""
@@ -293,7 +296,7 @@ class Cache:
                 gone = drop_deliveries(self._db, unseen_deliveries(self._db, generation))
                 drop_strange_codes(self._db)
             else:
-                gone = _drop_locations(self._db, generation)
+                gone = drop_locations(self._db, generation)
             self._db.execute("DELETE FROM seen WHERE topic = ? AND generation <= ?", (topic, generation))
             self._log(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, gone)
         return len(gone)
@@ -348,61 +351,3 @@ class Cache:
         entries = [(topic, key) for key in keys] if len(keys) <= MANY else [(topic, "")]
         self._db.executemany("INSERT INTO change (topic, key) VALUES (?, ?)", entries)
         self._db.execute("DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - ?", (FEED,))
-
-
-def _write_locations(connection: apsw.Connection, rows: Sequence[parse.LocationRow]) -> tuple[str, ...]:
-    known = dict(
-        fetch(
-            connection,
-            "SELECT l.location_code, l.raw FROM json_each(?) e JOIN location l ON l.location_code = e.value",
-            names(row.location_code for row in rows),
-        )
-    )
-    fresh = [row for row in rows if known.get(row.location_code) != row.raw]
-    connection.executemany(
-        "INSERT OR REPLACE INTO location (location_code, location_order, raw) VALUES (?, ?, ?)", fresh
-    )
-    keep_tags(connection, (row.location_code for row in fresh))
-    codes = [(code, LOCATION, row.location_code) for row in fresh for code in index_keys(row.location_code)]
-    _add_codes(connection, codes)
-    return tuple(row.location_code for row in fresh)
-
-
-def _add_codes(connection: apsw.Connection, codes: Iterable[tuple[str, str, str]]) -> None:
-    connection.executemany("INSERT OR REPLACE INTO code (code, kind, key, factor) VALUES (?, ?, ?, '1')", sorted(codes))
-
-
-def _drop_locations(connection: apsw.Connection, generation: int) -> tuple[str, ...]:
-    gone = fetch(
-        connection,
-        "SELECT l.location_code FROM location l WHERE NOT EXISTS (SELECT 1 FROM seen s"
-        " WHERE s.topic = 'location' AND s.generation = ? AND s.key = l.location_code)",
-        generation,
-    )
-    codes = [(code, LOCATION, place) for (place,) in gone for code in index_keys(place)]
-    connection.executemany("DELETE FROM code WHERE code = ? AND kind = ? AND key = ?", codes)
-    connection.executemany("DELETE FROM location WHERE location_code = ?", gone)
-    keep_tags(connection, (place for (place,) in gone))
-    return tuple(str(place) for (place,) in gone)
-
-
-def _write_stores(connection: apsw.Connection, rows: Sequence[parse.StoreRow]) -> tuple[str, ...]:
-    known = dict(fetch(connection, "SELECT store_number, raw FROM store"))
-    fresh = [row for row in rows if known.get(row.store_number) != row.raw]
-    connection.executemany("INSERT OR REPLACE INTO store (store_number, text, raw) VALUES (?, ?, ?)", fresh)
-    return tuple(row.store_number for row in fresh)
-
-
-def _write_people(connection: apsw.Connection, rows: Sequence[parse.PersonRow]) -> tuple[str, ...]:
-    known = dict(fetch(connection, "SELECT user, raw FROM person"))
-    people = {row.user: row for row in rows}
-    changed = [user for user, row in people.items() if known.get(user) != row.raw]
-    changed += [user for user in known if user not in people]
-    if not changed:
-        return ()
-    connection.execute("DELETE FROM person")
-    connection.execute("DELETE FROM code WHERE kind = ?", (PERSON,))
-    connection.executemany("INSERT INTO person (user, name, badge, text, raw) VALUES (?, ?, ?, ?, ?)", people.values())
-    _add_codes(connection, {(code, PERSON, row.user) for row in people.values() for code in index_keys(row.badge)})
-    _add_codes(connection, {(code, PERSON, row.user) for row in people.values() for code in index_keys(row.user)})
-    return tuple(changed)

@@ -42,6 +42,12 @@ class Election:
         """True while this process holds the lock."""
         return self._fd >= 0
 
+    @property
+    def stands(self) -> bool:
+        """Whether this process holds the lock, by the file that is the lock's now: where another has come into its
+        place, somebody else may be in office beside this one."""
+        return self._fd >= 0 and _is_at(self._fd, self._path)
+
     def try_win(self, me: Holder) -> bool:
         """Takes the lock if it is free, and writes who holds it now. Raises StorageError when there can be no file."""
         if not self._take():

@@ -254,7 +254,8 @@ class CourierSocket:
         """Takes the doorbell down; may be called twice."""
         if self._socket.fileno() >= 0:
             self._socket.close()
-            self._path.unlink(missing_ok=True)
+            if self.hangs:  # else it is the next courier's
+                self._path.unlink(missing_ok=True)
             _leave_folder(self._folder)
 
 

@@ -20,6 +20,8 @@ JOURNAL_DAYS = 35
 BATCH = 200
 """Rows at once, so that no session waits for it."""
 DAY_S = 86400
+_AHEAD_S = DAY_S
+"""What was noted so far in the future a wrong clock has noted: nothing behind it is young for that."""
 
 _SCHEMA = """
 CREATE TABLE event (
@@ -68,18 +70,20 @@ CREATE TABLE total (
 
 _OVER = """
 SELECT n FROM operation o
-WHERE n < ifnull((SELECT n FROM operation WHERE created_at >= ?1 ORDER BY n LIMIT 1), 1 << 62)
+WHERE n < ifnull((SELECT n FROM operation WHERE +created_at >= ?1 AND +created_at < ?3 ORDER BY n LIMIT 1), 1 << 62)
 AND live = 0 AND state IN ('done', 'closed')
 AND max(created_at, ifnull(confirmed_at, 0), ifnull(read_back_at, 0)) < ?1
-AND NOT EXISTS (SELECT 1 FROM operation later WHERE later.live = 1 AND later.depends_on = o.op_id)
+AND NOT EXISTS (
+  SELECT 1 FROM operation later WHERE later.depends_on <> '' AND later.depends_on = o.op_id AND later.live = 1
+)
 ORDER BY n LIMIT ?2
 """
-"""What is old is at the beginning; nothing behind the first young row is looked at."""
+"""What is old is at the beginning: no index of moments is asked, nothing behind the first young row is looked at."""
 
 _OLD = """
 SELECT session_id, seq, job_id, at, occurred, raw, kind, event, facts, step_before, step_after, verdict FROM event
 WHERE at < ?1 AND seq < (SELECT max(seq) FROM event)
-AND seq < ifnull((SELECT seq FROM event WHERE at >= ?1 ORDER BY seq LIMIT 1), 1 << 62)
+AND seq < ifnull((SELECT seq FROM event WHERE at >= ?1 AND at < ?3 ORDER BY seq LIMIT 1), 1 << 62)
 AND NOT EXISTS (SELECT 1 FROM job WHERE job.job_id = event.job_id AND job.closed IS NULL)
 ORDER BY seq LIMIT ?2
 """
@@ -95,8 +99,12 @@ WHERE session_id IN (SELECT value FROM json_each(?))
 
 _GONE = """
 SELECT session_id FROM session WHERE last_seen < ?1
-AND session_id NOT IN (SELECT session_id FROM job) AND session_id NOT IN (SELECT DISTINCT session_id FROM event)
+AND session_id NOT IN (SELECT session_id FROM job) AND session_id NOT IN (
+  SELECT DISTINCT session_id FROM event
+  WHERE seq < ifnull((SELECT seq FROM event WHERE at >= ?1 + ?2 AND at < ?3 ORDER BY seq LIMIT 1), 1 << 62)
+)
 """
+"""Who was last seen so long ago has done nothing a day later: what is younger is not looked through."""
 
 _TOTALS = """
 INSERT OR REPLACE INTO total
@@ -121,7 +129,7 @@ def open_archive(folder: Path) -> apsw.Connection:
 
 def prune(outbox: apsw.Connection, now: float, limit: int = BATCH) -> int:
     """Drops operations that have been over for long; how many."""
-    rows = fetch(outbox, _OVER, now - DONE_DAYS * DAY_S, limit)
+    rows = fetch(outbox, _OVER, now - DONE_DAYS * DAY_S, limit, now + _AHEAD_S)
     if not rows:
         return 0
     with transaction(outbox):
@@ -140,7 +148,7 @@ def copy(outbox: apsw.Connection, archive: apsw.Connection, now: float, limit: i
 
     Events of jobs that are still open stay, and so does the youngest of all.
     """
-    rows = fetch(outbox, _OLD, closed_before(now), limit)
+    rows = fetch(outbox, _OLD, closed_before(now), limit, now + _AHEAD_S)
     if not rows:
         return []
     jobs = fetch(outbox, _JOBS, to_text(list({row[2] for row in rows})))
@@ -166,7 +174,7 @@ def drop(outbox: apsw.Connection, moved: list[tuple[str, int]], now: float) -> N
 
 def forget_sessions(outbox: apsw.Connection, now: float) -> None:
     """Drops sessions that were last seen long ago and that nothing speaks of; to be called when all is moved."""
-    old = fetch(outbox, _GONE, closed_before(now))
+    old = fetch(outbox, _GONE, closed_before(now), DAY_S, now + _AHEAD_S)
     if old:
         with transaction(outbox):
             outbox.executemany("DELETE FROM session WHERE session_id = ?", old)
@@ -174,7 +182,7 @@ def forget_sessions(outbox: apsw.Connection, now: float) -> None:
 
 def is_due(outbox: apsw.Connection, now: float) -> bool:
     """Whether any event is old enough; asked before an archive is opened, or made."""
-    row = fetch_one(outbox, "SELECT at FROM event ORDER BY seq LIMIT 1")
+    row = fetch_one(outbox, "SELECT at FROM event WHERE at < ? ORDER BY seq LIMIT 1", now + _AHEAD_S)
     return row is not None and float(row[0]) < closed_before(now)
 
 

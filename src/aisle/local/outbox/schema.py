@@ -216,4 +216,34 @@ INSERT INTO turn (n) SELECT ifnull(max(n), 0) FROM operation;
 """
 """Which operations were written, in turn: who has read all of them reads again those alone that came after."""
 
-OUTBOX = (_FIRST, _LOGS, _KEYED, _CHECKED, _SHARED, _REMARKS, _ASKS, _SETTINGS, _PASSES, _TURNS)
+_TERMINALS = """
+CREATE INDEX session_terminal ON session (terminal);
+CREATE INDEX session_open ON session (started) WHERE ended IS NULL;
+"""
+"""Five weeks of sessions stay: nobody looks through all of them for whose a terminal is, or for those that run."""
+
+_HOLDS = """
+CREATE INDEX hold_since ON hold (since);
+"""
+"""A month of them stays: who opens an order looks for those that are older, and nobody through all of them."""
+
+_CLOCK = """
+CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, began REAL NOT NULL);
+"""
+"""By which clock its moments are written: the start of the host that it follows from (see aisle.courier.steps)."""
+
+OUTBOX = (
+    _FIRST,
+    _LOGS,
+    _KEYED,
+    _CHECKED,
+    _SHARED,
+    _REMARKS,
+    _ASKS,
+    _SETTINGS,
+    _PASSES,
+    _TURNS,
+    _TERMINALS,
+    _CLOCK,
+    _HOLDS,
+)

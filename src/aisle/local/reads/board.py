@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import apsw
@@ -20,6 +20,7 @@ from aisle.jobs.codec import to_text
 from aisle.local.cache.rows import utc
 from aisle.local.cache.schema import ABSENT
 from aisle.local.db import fetch, fetch_one
+from aisle.local.reads.board_filter import IS_SHORT, SORTS, Filter, Key, conditions, filter_of, fits, key_of
 from aisle.local.reads.claims import with_claims
 from aisle.local.reads.entries import Index
 from aisle.local.reads.laid import Known, Pending, laid_lines, order_row
@@ -30,21 +31,9 @@ from aisle.local.reads.silence import last_heard
 from aisle.local.reads.standing import PART
 from aisle.local.reads.walks import with_walkers, with_wishes
 from aisle.tuples import NamedTuple
-from aisle.words import fold
 
 SIZE = 50
 
-STATUSES = ("open", "partial", "picked", "rejected", "finished")
-"""interface: fulfillment_status, in the words of our own service."""
-
-Key = tuple[Any, ...]
-"""What the list is sorted by; the last part is the order's number."""
-
-_SORTS = {
-    "pickup": ("pickup", "sort", "order_number"),
-    "age": ("first_began", "sort", "order_number"),
-    "number": ("sort", "order_number"),
-}
 _LAST = {"pickup": "\U0010ffff", "age": 1e18, "number": "\U0010ffff"}
 """Sorts after everything."""
 
@@ -54,10 +43,7 @@ _COLUMNS = (
 )
 """What the cache says of an order; the last two are noted whenever anything of it is read anew."""
 
-_IS_SHORT = "(raw ->> 'is_picked') IN (1, 'true') AND (raw ->> 'picked_quantity') < (raw ->> 'quantity')"
-_SHORTS = f"SELECT count(*) FROM line INDEXED BY line_short WHERE order_number = ? AND {_IS_SHORT}"  # noqa: S608
-_HAS_SHORT = f"o.order_number IN (SELECT order_number FROM line INDEXED BY line_short WHERE {_IS_SHORT})"  # noqa: S608
-
+_SHORTS = f"SELECT count(*) FROM line INDEXED BY line_short WHERE order_number = ? AND {IS_SHORT}"  # noqa: S608
 
 TO_PICK = ("open", "partial")
 
@@ -68,46 +54,6 @@ _LATE_TODAY = """
 SELECT count(*) FROM orders INDEXED BY orders_pickup
 WHERE pickup > ? AND pickup < ? AND status IN (SELECT value FROM json_each(?))
 """
-
-
-class Filter(NamedTuple):
-    """What of the list is asked for. Empty parts ask for nothing."""
-
-    status: tuple[str, ...] = STATUSES
-    words: tuple[str, ...] = ()
-    """Of number, reference, customer, description and comment; folded."""
-    reference: str = ""
-    claimed: bool | None = None
-    short: bool = False
-    """Has a line that is closed with less than was ordered."""
-    before: str = ""
-    """Due before this moment or day; without a date they are none of these."""
-    until: str = ""
-    """Due up to this day, or without a date (interface: pickup_offset)."""
-    sort: str = "pickup"
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the states alone are asked for, whose counts are kept."""
-        return self == Filter(self.status, sort=self.sort)
-
-
-def filter_of(args: Mapping[str, Json]) -> Filter:
-    """What the arguments of the read ask for; `now` (ISO 8601) is needed for `late` and `pickup_offset`."""
-    status = tuple(word for word in STATUSES if word in (args.get("status") or STATUSES))
-    now = datetime.fromisoformat(str(args["now"])).astimezone() if args.get("now") else None
-    offset = args.get("pickup_offset")
-    until = (now + timedelta(days=int(offset))).date().isoformat() + "~" if now and offset is not None else ""
-    return Filter(
-        status=status,
-        words=tuple(fold(str(args.get("search") or "")).split()),
-        reference=str(args.get("reference") or ""),
-        claimed=args.get("claimed"),
-        short=bool(args.get("short")),
-        before=now.replace(tzinfo=None).isoformat(timespec="seconds") if now and args.get("late") else "",
-        until=until,
-        sort=str(args["sort"]) if args.get("sort") in _SORTS else "pickup",
-    )
 
 
 class Touched(NamedTuple):
@@ -174,7 +120,7 @@ class Board:
         ((before,),) = fetch(cache, _LATE, waiting, day)
         ((today,),) = fetch(cache, _LATE_TODAY, day, asked.before, waiting)
         moved = sum(
-            _fits(row, said, asked) - _fits({"status": said["status"]}, said, asked)
+            fits(row, said, asked) - fits({"status": said["status"]}, said, asked)
             for row, said, _ in self._touched.values()
         )
         return int(before) + int(today) + moved
@@ -225,7 +171,7 @@ class Board:
 
     def _extra(self, asked: Filter) -> list[Key]:
         """Keys of the touched orders that belong into the list."""
-        keys = [_key(said, asked.sort) for row, said, _ in self._touched.values() if _fits(row, said, asked)]
+        keys = [key_of(said, asked.sort) for row, said, _ in self._touched.values() if fits(row, said, asked)]
         return sorted(keys)
 
     def _listed(self, cache: apsw.Connection, asked: Filter) -> Listed:
@@ -273,24 +219,6 @@ def _at_work(row: Mapping[str, Any]) -> bool:
     return row["status"] in ("open", "partial") and (bool(row.get("is_claimed")) or row["status"] == "partial")
 
 
-def _key(said: Mapping[str, Any], sort: str) -> Key:
-    return tuple(said[name] for name in _SORTS[sort])
-
-
-def _fits(row: Row, said: Mapping[str, Any], asked: Filter) -> bool:
-    """Whether a touched order, as it will be, is one of those that are asked for."""
-    pickup = str(said["pickup"])
-    return (
-        row["status"] in asked.status
-        and all(word in said["text"] for word in asked.words)
-        and (not asked.reference or said["reference"] == asked.reference)
-        and (asked.claimed is None or bool(row.get("is_claimed")) == asked.claimed)
-        and (not asked.short or row["short"] > 0)
-        and (not asked.before or pickup < (asked.before if len(pickup) > 10 else asked.before[:10]))
-        and (not asked.until or pickup <= asked.until or pickup == "~")
-    )
-
-
 class Listed:
     """The list of some states: the cache without the touched orders, and the touched ones that belong into it."""
 
@@ -305,12 +233,12 @@ class Listed:
         self._cache = cache
         self._extra = extra
         self._touched = touched
-        self._columns = _SORTS[asked.sort]
-        conditions, self._values = _conditions(asked)
+        self._columns = SORTS[asked.sort]
+        wanted, self._values = conditions(asked)
         if touched:
-            conditions.append("o.order_number NOT IN (SELECT value FROM json_each(?))")
+            wanted.append("o.order_number NOT IN (SELECT value FROM json_each(?))")
             self._values.append(to_text(list(touched)))
-        self._where = " AND ".join(conditions)
+        self._where = " AND ".join(wanted)
 
     @property
     def total(self) -> int:
@@ -382,27 +310,3 @@ class Sought(Listed):
     def window(self, first: int, size: int, start: tuple[Key, int] | None) -> list[Key]:
         """The keys from this position on."""
         return self._extra[first : first + size]
-
-
-def _conditions(asked: Filter) -> tuple[list[str], list[Any]]:
-    """What the filter says in SQL, and its values."""
-    conditions, values = ["o.status IN (SELECT value FROM json_each(?))"], [to_text(list(asked.status))]
-    if set(asked.status) == set(STATUSES):
-        conditions, values = ["1"], []
-    for word in asked.words:
-        conditions.append("instr(o.text, ?)")
-        values.append(word)
-    if asked.reference:
-        conditions.append("o.reference = ?")
-        values.append(asked.reference)
-    if asked.claimed is not None:
-        conditions.append(f"o.claimed = {int(asked.claimed)}")
-    if asked.short:
-        conditions.append(_HAS_SHORT)
-    if asked.before:
-        conditions.append("o.pickup < ? AND (length(o.pickup) > 10 OR o.pickup < ?)")
-        values += [asked.before, asked.before[:10]]
-    if asked.until:
-        conditions.append("(o.pickup <= ? OR o.pickup = '~')")
-        values.append(asked.until)
-    return conditions, values

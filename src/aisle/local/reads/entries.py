@@ -66,7 +66,9 @@ class Entry:
 
     def read(self, row: Sequence[Any]) -> None:
         """Its row in the outbox."""
-        self._made = _as_said(as_operation(row), self.said)
+        made, said = as_operation(row), self.said
+        is_as_said = (made.state, made.confirmed_at, made.first_sent_at) == said[3:6] and not said.evidence
+        self._made = made if is_as_said else _as_said(made, said)
 
     def forget(self) -> None:
         """It is read again when somebody asks for it."""

@@ -28,7 +28,7 @@ MOST = 20
 """Orders that are looked at, the last ones first."""
 
 _MINE = """
-SELECT h.order_number FROM hold h JOIN job j ON j.job_id = h.job_id
+SELECT h.order_number FROM hold h INDEXED BY hold_since JOIN job j ON j.job_id = h.job_id
 WHERE j.user = ? AND j.name = 'pick' AND h.since > ? GROUP BY 1 ORDER BY max(h.since) DESC LIMIT ?
 """
 

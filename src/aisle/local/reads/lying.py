@@ -12,7 +12,7 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.pick.walk import all_in_hand, takes
-from aisle.local.cache.schema import SHORTEST
+from aisle.local.cache.schema_orders import SHORTEST
 from aisle.local.db import fetch
 from aisle.local.reads.laid import Pending
 from aisle.local.reads.orders import Shift, order

@@ -12,7 +12,7 @@ import apsw
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.jobs.window import COUNTED
-from aisle.local.cache.schema import OPEN, SHORTEST
+from aisle.local.cache.schema_orders import OPEN, SHORTEST
 from aisle.local.db import fetch, fetch_one
 from aisle.local.reads.laid import Known, Pending, header_of, laid_lines, lines_of, order_row, progress
 from aisle.local.reads.overlay import Row, decimal, is_full, lay_over

@@ -108,6 +108,8 @@ class Overlay:
 
     def by(self, field: str, keys_of: Keys) -> Index:
         """The pending operations by what they touch, which fields of that name hold."""
+        if not self._known:  # what is read now is read with what it says
+            self._indices.setdefault(keys_of, Index(field, keys_of, self))
         self.refresh()
         index = self._indices.get(keys_of)
         if index is None:
@@ -197,9 +199,8 @@ class Overlay:
             yield fetch(self._db, f"SELECT {fields} {_THESE}", to_text(list(numbers[first : first + PART])))
 
 
-def _said(*row: Any) -> Said:
-    said = Said(*row)
-    return said._replace(state=intern(said.state))
+def _said(n: int, op_id: str, parts: Any, state: str, *rest: Any) -> Said:
+    return Said(n, op_id, parts, intern(state), *rest)
 
 
 def _is_another(now: Said, before: Said) -> bool:

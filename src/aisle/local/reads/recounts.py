@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 import apsw
 
@@ -15,6 +14,9 @@ from aisle.local.outbox.remarks import remarks
 from aisle.local.reads.overlay import Row
 from aisle.local.reads.rows import loaded
 from aisle.local.session.people import name_of
+
+Spot = tuple[str, str]
+"""A product and a place, which may be written in capitals or not."""
 
 KEPT, NOTED, HERE = "kept", "noted", "here"
 """The service has it; it is on its way there; no service hears of it."""
@@ -30,7 +32,7 @@ WHERE product_number = ? AND at > ? AND instr(raw, '"counted_quantity"')
 """
 
 _COUNTS = """
-SELECT body, state FROM operation INDEXED BY operation_logs
+SELECT created_at, body, state FROM operation INDEXED BY operation_logs
 WHERE operation = 'create-store-product-logs' AND created_at > ? AND state NOT IN ('rejected', 'closed')
 AND superseded_by = ''
 """
@@ -43,10 +45,11 @@ def recounts(cache: apsw.Connection, outbox: apsw.Connection) -> list[Row]:
     """
     noted, withdrawn = _under_way(cache, outbox)
     kept = [row for row in _of_service(cache) if row["key"] not in withdrawn]
-    found: dict[tuple[str, str], Row] = {}
-    for row in (*kept, *noted, *_of_this_host(cache, outbox)):
-        if not _is_counted(cache, outbox, row):
-            found.setdefault((row["product_number"], row["location_code"].casefold()), row)
+    rows = [*kept, *noted, *_of_this_host(cache, outbox)]
+    counted, found = _Counted(cache, outbox, rows), dict[Spot, Row]()
+    for row in rows:
+        if not counted.has(row):
+            found.setdefault(_spot(row), row)
     return sorted(found.values(), key=lambda row: (utc(row["at"]), row["key"]))
 
 
@@ -97,25 +100,47 @@ def _row(
     }
 
 
-def _is_counted(cache: apsw.Connection, outbox: apsw.Connection, row: Row) -> bool:
-    """Whether it was counted since: by what this host has noted; where no service tells, by anybody."""
-    ordered = utc(row["at"])  # to the millisecond: a count may follow the order at once
-    if not ordered:
-        return False
-    noted = fetch(outbox, _COUNTS, datetime.fromisoformat(ordered).timestamp())
-    here = row["kind"] == HERE
-    entries: list[Mapping[str, Any]] = []
-    for body, state in noted:
-        if here or state != "done":  # of what has arrived the service says itself whether it was the count
-            entries += loaded(body).get("storeproductlog") or ()
-    if here:
-        entries += [loaded(raw) for (raw,) in fetch(cache, _LOGGED, row["product_number"], ordered)]
-    return any(_counts(entry, row["product_number"], row["location_code"]) for entry in entries)
+class _Counted:
+    """What was counted here since the first of these counts was ordered: read once for all of them."""
+
+    def __init__(self, cache: apsw.Connection, outbox: apsw.Connection, rows: Iterable[Row]) -> None:
+        self._cache = cache
+        self._last: dict[Spot, float] = {}
+        """When each place was counted last, as this host has noted it; in seconds since 1970."""
+        self._waiting: dict[Spot, float] = {}
+        """The same of what the service has not confirmed."""
+        here = any(row["kind"] == HERE for row in rows)
+        ordered = [at for row in rows if (at := utc(row["at"]))]
+        for at, body, state in fetch(outbox, _COUNTS, _seconds(min(ordered))) if ordered else ():
+            for entry in loaded(body).get("storeproductlog") or () if here or state != "done" else ():
+                if _counts(entry):
+                    self._last[_spot(entry)] = max(at, self._last.get(_spot(entry), at))
+                    if state != "done":
+                        self._waiting[_spot(entry)] = max(at, self._waiting.get(_spot(entry), at))
+
+    def has(self, row: Row) -> bool:
+        """Whether it was counted since: by what this host has noted; where no service tells, by anybody. Of what has
+        arrived the service says itself whether it was the count."""
+        ordered, spot = utc(row["at"]), _spot(row)  # to the millisecond: a count may follow the order at once
+        if not ordered:
+            return False
+        here = row["kind"] == HERE
+        if (self._last if here else self._waiting).get(spot, 0.0) > _seconds(ordered):
+            return True
+        logged = fetch(self._cache, _LOGGED, row["product_number"], ordered) if here else ()
+        entries = [loaded(raw) for (raw,) in logged]
+        return any(_counts(entry) and _spot(entry) == spot for entry in entries)
 
 
-def _counts(entry: Mapping[str, Json], product: str, place: str) -> bool:
-    counted = entry.get("counted_quantity") is not None or any(
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def _spot(entry: Mapping[str, Json]) -> Spot:
+    return str(entry.get("product_number")), str(entry.get("location_code") or "").casefold()
+
+
+def _counts(entry: Mapping[str, Json]) -> bool:
+    return entry.get("counted_quantity") is not None or any(
         entry.get(f"stock_pool_{pool}") is not None for pool in range(1, 11)
     )
-    same = str(entry.get("location_code") or "").casefold() == place.casefold()
-    return counted and same and str(entry.get("product_number")) == product

@@ -96,32 +96,35 @@ def location_orders(cache: apsw.Connection, codes: Iterable[str]) -> dict[str, J
     return {str(code): decimal(order) for code, order in rows}
 
 
+def place_entries(raw: Mapping[str, Any]) -> list[Row]:
+    """Where the goods of a row lie, as far as it says that in rows."""
+    entries = raw.get("store_locations")
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+
+
 def stock_places(raw: Mapping[str, Any]) -> list[Row]:
     """The places of a stock entry. interface: Stock location entry."""
-    entries = raw.get("store_locations")
     return [
         _place(entry, "store_location_code", "stock_pool_")
-        for entry in (entries if isinstance(entries, list) else ())
+        for entry in place_entries(raw)
         if entry.get("store_location_code")
     ]
 
 
 def line_places(raw: Mapping[str, Any]) -> list[Row]:
     """The places of an order line where free goods lie. interface: Line location."""
-    entries = raw.get("store_locations")
     return [
         _place(entry, "location_code", "most_likely_pool_")
-        for entry in (entries if isinstance(entries, list) else ())
+        for entry in place_entries(raw)
         if entry.get("location_code") and not entry.get("customer_order_number")
     ]
 
 
 def kept_places(raw: Mapping[str, Any]) -> list[Row]:
     """The places where goods of an order line are kept. interface: Line location."""
-    entries = raw.get("store_locations")
     return [
         {"location_code": str(entry["location_code"]), "quantity": decimal(entry.get("quantity"))}
-        for entry in (entries if isinstance(entries, list) else ())
+        for entry in place_entries(raw)
         if entry.get("location_code") and entry.get("customer_order_number")
     ]
 

@@ -17,7 +17,7 @@ from aisle.local.db import fetch
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.overlay_goods import Pending, lay_held
 from aisle.local.reads.places import began_of
-from aisle.local.reads.rows import Result, loaded, pools
+from aisle.local.reads.rows import Result, loaded, place_entries, pools
 from aisle.local.reads.walk import Walk
 from aisle.local.session.people import announced
 
@@ -98,8 +98,7 @@ def _held(cache: apsw.Connection, number: str) -> dict[str, list[Row]]:
     """What of a product is held for order lines, by place."""
     held: defaultdict[str, list[Row]] = defaultdict(list)
     for order, line, raw in fetch(cache, _HELD, number):
-        entries = loaded(raw).get("store_locations")
-        for entry in entries if isinstance(entries, list) else ():
+        for entry in place_entries(loaded(raw)):
             if str(entry.get("customer_order_number") or "") != order or not entry.get("location_code"):
                 continue
             if decimal(entry.get("customer_order_line_number") or line) == line:

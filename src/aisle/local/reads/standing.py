@@ -12,7 +12,7 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
-from aisle.local.cache.schema import OPEN
+from aisle.local.cache.schema_orders import OPEN
 from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.operation import MOVEMENT, UPDATE, Operation
 from aisle.local.outbox.rebase import PICKED
