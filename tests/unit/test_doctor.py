@@ -20,6 +20,7 @@ from aisle.scan.decoder import LONGEST_LINE, Decoder
 from aisle.scan.grammar import aim_of
 from aisle.scan.inputs import Line
 from aisle.scan.meaning import (
+    DELIVERY,
     LOCATION,
     ORDER,
     PERSON,
@@ -101,6 +102,7 @@ def test_what_it_thinks(heard: tuple[Heard, ...], told: tuple[str, str]) -> None
         (Thing((Meaning(LOCATION, "A-1"),)), "A-1", "location"),
         (Thing((Meaning(ORDER, "41"),)), "41", "order"),
         (Thing((Meaning(REFERENCE, "41"),)), "web-1", "reference"),
+        (Thing((Meaning(DELIVERY, "7005"),)), "9520004100250", "delivery"),
         (Thing((Meaning(PERSON, "U1", "Anna"),)), "BADGE-U1", "person"),
         (Refused("input.choice", "AISLE:1"), "]C0aisle:1", "command"),
         (Times("12"), "12*", "times"),
@@ -115,6 +117,7 @@ def test_what_it_would_mean_here(said: Said, code: str, means: str) -> None:
     state, _ = after(scan(code, said=said))
     assert state.inputs[0].means == means
     assert means in MEANS
+    assert shown(state)
 
 
 def shown(state: Doctor, columns: int = 80, rows: int = 24) -> str:

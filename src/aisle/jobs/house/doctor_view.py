@@ -51,6 +51,7 @@ MEANS: Final = {
     "location": "doctor.means_location",
     "order": "doctor.means_order",
     "reference": "doctor.means_order",
+    "delivery": "doctor.means_delivery",
     "person": "doctor.means_person",
     "command": "doctor.means_command",
     "times": "doctor.means_times",

@@ -127,6 +127,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doctor.means_product": ("{label:~}", "Artikel {label:~}"),
     "doctor.means_location": ("{label:~}", "Platz {label:~}"),
     "doctor.means_order": ("{label:~}", "Auftrag {label:~}"),
+    "doctor.means_delivery": ("{label:~}", "Lieferung {label:~}"),
     "doctor.means_person": ("{label:~}", "Ausweis von {label:~}"),
     "doctor.means_command": ("{label:~}", "Befehl {label:~}"),
     "doctor.means_times": ("{label} *", "{label} mal der nächste Scan"),

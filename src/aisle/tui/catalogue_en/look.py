@@ -120,6 +120,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doctor.means_product": ("{label:~}", "Product {label:~}"),
     "doctor.means_location": ("{label:~}", "Place {label:~}"),
     "doctor.means_order": ("{label:~}", "Order {label:~}"),
+    "doctor.means_delivery": ("{label:~}", "Delivery {label:~}"),
     "doctor.means_person": ("{label:~}", "Badge of {label:~}"),
     "doctor.means_command": ("{label:~}", "Command {label:~}"),
     "doctor.means_times": ("{label} *", "{label} times the next scan"),

@@ -126,6 +126,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doctor.means_product": ("{label:~}", "Article {label:~}"),
     "doctor.means_location": ("{label:~}", "Emplacement {label:~}"),
     "doctor.means_order": ("{label:~}", "Commande {label:~}"),
+    "doctor.means_delivery": ("{label:~}", "Livraison {label:~}"),
     "doctor.means_person": ("{label:~}", "Badge de {label:~}"),
     "doctor.means_command": ("{label:~}", "Action {label:~}"),
     "doctor.means_times": ("{label} *", "{label} fois le prochain scan"),

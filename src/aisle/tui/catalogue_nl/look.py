@@ -127,6 +127,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "doctor.means_product": ("{label:~}", "Artikel {label:~}"),
     "doctor.means_location": ("{label:~}", "Plek {label:~}"),
     "doctor.means_order": ("{label:~}", "Order {label:~}"),
+    "doctor.means_delivery": ("{label:~}", "Levering {label:~}"),
     "doctor.means_person": ("{label:~}", "Badge van {label:~}"),
     "doctor.means_command": ("{label:~}", "Opdracht {label:~}"),
     "doctor.means_times": ("{label} *", "{label} keer de volgende scan"),
