@@ -39,12 +39,12 @@ WORDS: Mapping[str, str] = {
 }
 
 _RANKED = """
-CASE state WHEN 'needs_person' THEN 0 WHEN 'rejected' THEN 0 WHEN 'in_doubt' THEN 1 ELSE 2 END, n
+ORDER BY CASE state WHEN 'needs_person' THEN 0 WHEN 'rejected' THEN 0 WHEN 'in_doubt' THEN 1 ELSE 2 END, n
 """
 _LIST = f"""
 SELECT * FROM operation WHERE n IN (
-  SELECT n FROM operation INDEXED BY operation_live WHERE live = 1 ORDER BY {_RANKED} LIMIT ? OFFSET ?
-) ORDER BY {_RANKED}
+  SELECT n FROM operation INDEXED BY operation_live WHERE live = 1 {_RANKED} LIMIT ? OFFSET ?
+) {_RANKED}
 """  # noqa: S608 - an order of our own
 """Much may be waiting: of what is in no window the index alone is read."""
 
