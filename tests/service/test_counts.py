@@ -230,6 +230,37 @@ async def test_times_are_held_between_a_week_ago_and_now(world: World) -> None:
     assert [row["moved_on"] for row in rows] == [moment(world.now - 7 * 86400), moment(world.now)]
 
 
+@pytest.mark.parametrize("ahead", [-20.5, -90_000.0, 40.0, 3e9])
+async def test_moments_by_a_clock_that_is_off_are_those_of_ours(world: World, ahead: float) -> None:
+    await world.count("P1", "A1", stock_pool_1=4)
+    world.now += 600
+    await world.move("P1", 1, "A1", "A2")
+    world.now += 5
+    counted_at, there = moment(world.now - 1), moment(world.now - 1 + ahead)
+    entry = {"product_number": "P1", "location_code": "A1", "stock_pool_1": 3, "scanned_datetime": there}
+    headers = {"Aisle-Occurred-At": there, "Aisle-Clock-Ahead": f"{ahead:.1f}", "Idempotency-Key": '"0123456789abcdef"'}
+    said: dict[str, Any] = {"query": {"is_counted_quantity": True}, "headers": headers}
+    answer = await world.post(LOGS, {"storeproductlog": [entry]}, **said)
+    assert world.books() == {("P1", "A1", 1): 3, ("P1", "A2", 1): 1}
+    [row] = await world.rows("/products/stock/storeproductlogs", from_id=answer["data"][0])
+    assert (row["quantity"], row["moved_on"]) == (0, counted_at)
+    # found again a little later, how far it is off may be another tenth of a second
+    said["headers"] = {**headers, "Aisle-Clock-Ahead": f"{ahead + 0.3:.1f}"}
+    assert await world.post(LOGS, {"storeproductlog": [entry]}, **said) == answer
+
+
+async def test_a_clock_is_ahead_by_a_number_of_seconds(world: World) -> None:
+    entry = {"product_number": "P1", "quantity": 1}
+    for wrong in ("soon", "1e9", "nan", "", "12345678901"):
+        headers = {"Aisle-Clock-Ahead": wrong}
+        problem = await world.post(LOGS, {"storeproductlog": [entry]}, 400, query={}, headers=headers)
+        assert problem["errors"][0]["field"] == "Aisle-Clock-Ahead" if "errors" in problem else problem
+    assert world.books() == {}
+    headers = {"Aisle-Occurred-At": "0001-01-01T00:00:00Z", "Aisle-Clock-Ahead": "9999999999"}
+    await world.post(LOGS, {"storeproductlog": [entry]}, query={}, headers=headers)
+    assert world.books() == {("P1", "", 1): 1}
+
+
 async def test_a_late_pick_changes_no_total_that_was_counted_since(world: World) -> None:
     await world.log(product_number="P1", quantity=10)
     await world.order("O1", {"product_number": "P1", "quantity": 3})

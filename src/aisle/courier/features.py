@@ -1,7 +1,7 @@
 """What a service announces beyond the interface, by the answer header `Aisle-Features`.
 
-`Aisle-Features: idempotency=30d, occurred-at, app-user, pick-place, pick-base, line-reasons, claims, changes, people,
-receipt-line`.
+`Aisle-Features: idempotency=30d, occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, claims,
+changes, people, receipt-line`.
 A service that only implements the interface announces nothing, and nothing beyond the interface is then sent to it.
 """
 
@@ -27,6 +27,8 @@ class Features(NamedTuple):
     keys_kept_s: float = KEPT_S
     """Seconds after which a key may be forgotten."""
     occurred_at: bool = False
+    clock_ahead: bool = False
+    """How far this host's clock is ahead may be said, and moments are held against that."""
     app_user: bool = False
     pick_place: bool = False
     """`preferred_location_code` and `stock_pool` of an update line name where the goods were taken."""
@@ -61,6 +63,7 @@ class Features(NamedTuple):
         words = {
             f"idempotency={self.keys_kept_s:.0f}s": self.idempotency,
             "occurred-at": self.occurred_at,
+            "clock-ahead": self.clock_ahead,
             "app-user": self.app_user,
             "pick-place": self.pick_place,
             "pick-base": self.pick_base,
@@ -96,6 +99,7 @@ def parse_features(text: str) -> Features:
         idempotency="idempotency" in said,
         keys_kept_s=_seconds(said.get("idempotency", "")),
         occurred_at="occurred-at" in said,
+        clock_ahead="clock-ahead" in said,
         app_user="app-user" in said,
         pick_place="pick-place" in said,
         pick_base="pick-base" in said,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from aisle.client.answer import Answer
 from aisle.client.errors import ClientError, Forbidden, RateLimited, ServerError, TransportError, Unauthorized
+from aisle.courier.ahead import Compared
 from aisle.courier.backoff import Roll, backoff
 from aisle.courier.features import Features, read_features
 from aisle.courier.telling import told_of
@@ -53,6 +54,7 @@ class Link:
         self._save = save
         self._up = up
         self._clock = clock
+        self._compared = Compared(clock)
         self._roll = roll
         self._state = OFFLINE
         self._why = NOTHING
@@ -85,6 +87,11 @@ class Link:
         return self._state == LIVE and self.features is not None and self._clock() >= self._held_until
 
     @property
+    def ahead_s(self) -> float:
+        """Seconds that this host's clock is ahead of the service's; 0 where it is right, or nobody knows."""
+        return self._compared.ahead_s
+
+    @property
     def held_s(self) -> float:
         """Seconds of patience that the service asked for and that are not over."""
         return max(0.0, self._held_until - self._clock())
@@ -100,6 +107,7 @@ class Link:
             self.refused(told_of(answer))
         elif genuine:
             self.last_ok = self._clock()
+            self._compared.hear(answer.headers)
             self._failures = 0
             self._turn(LIVE, NOTHING)
 

@@ -37,6 +37,8 @@ class Asked(NamedTuple):
     app_user: str | None = None
     terminal: str | None = None
     if_match: frozenset[str] | None = None
+    ahead: float = 0.0
+    """Seconds that the clock of who asks is ahead of ours."""
 
 
 class Answer(NamedTuple):

@@ -81,6 +81,8 @@ class Context:
     terminal: str | None = None
     if_match: frozenset[str] | None = None
     """The versions that the request is meant for; None for any."""
+    ahead: float = 0.0
+    """Seconds that the clock is ahead of ours by which the request says its moments."""
     legs: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     """What a read says beside its answer."""

@@ -19,8 +19,8 @@ from aisle.service.limits import LONGEST_HEADERS, LONGEST_QUERY, MOST_HEADERS, i
 from aisle.service.times import Clock, moment
 
 FEATURES = (
-    f"idempotency={KEYS_KEPT_DAYS}d, occurred-at, app-user, pick-place, pick-base, line-reasons, if-match, claims,"
-    " changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection, named-orders"
+    f"idempotency={KEYS_KEPT_DAYS}d, occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
+    " claims, changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection, named-orders"
 )
 # Parts of a path that are no longer are remembered; most requests come to the same few.
 _SHORT = 64
@@ -29,6 +29,7 @@ _ANNOUNCED = (b"aisle-features", FEATURES.encode())
 _ONCE = frozenset(
     {
         b"aisle-app-user",
+        b"aisle-clock-ahead",
         b"aisle-occurred-at",
         b"aisle-terminal",
         b"appusername",

@@ -106,6 +106,7 @@ class Gate:
                 app_user=wire.app_user(heads),
                 terminal=wire.terminal(heads),
                 if_match=wire.versions(heads),
+                ahead=wire.clock_ahead(heads),
             )
         except Refusal as problem:
             return Asked(secret, Call({}, {}), problem, now)
@@ -253,6 +254,7 @@ class Gate:
             store,
             asked.terminal,
             asked.if_match,
+            asked.ahead,
         )
 
     def _notes(self, principal: Principal, now: float) -> BackgroundTask | None:

@@ -21,7 +21,7 @@ from aisle.contract.operation import Param
 from aisle.service.amounts import LARGEST
 from aisle.service.answers import Refusal, malformed
 from aisle.service.fitting import misfits
-from aisle.service.times import moment, parsed
+from aisle.service.times import earlier, moment, parsed
 from aisle.service.values import checked, too_deep
 
 MIB = 1 << 20
@@ -34,6 +34,8 @@ _KEY = re.compile(KEY_PATTERN)
 _ETAGS = re.compile(VERSIONS_PATTERN)
 _WHOLE = re.compile(r"([+-]?)([0-9]+)(\.0*)?", re.ASCII)
 _DAYS_KEPT = 7
+AHEAD_PATTERN = r"[+-]?[0-9]{1,10}(\.[0-9]{1,6})?"
+_AHEAD = re.compile(AHEAD_PATTERN)
 # Headers that change what a request does.
 _EFFECTIVE = ("container_override", "if-match", "aisle-occurred-at", "aisle-app-user", "aisle-terminal")
 _PRINT = "2:"
@@ -65,14 +67,28 @@ def idempotency_key(headers: Mapping[str, str]) -> str | None:
     return match[1]
 
 
+def clock_ahead(headers: Mapping[str, str]) -> float:
+    """Seconds that the clock by which this request says its moments is ahead of ours, as its sender has found; 0 when
+    he says nothing. Raises Refusal (400)."""
+    value = headers.get("aisle-clock-ahead")
+    if value is None:
+        return 0.0
+    if not _AHEAD.fullmatch(value.strip()):
+        raise malformed("How far a clock is ahead is a number of seconds, such as -20.5.", "Aisle-Clock-Ahead")
+    return float(value)
+
+
 def occurred_on(headers: Mapping[str, str], now: float) -> str:
     """When it happened, held between a week ago and now; now when nobody says."""
     value = headers.get("aisle-occurred-at")
-    return moment(now) if value is None else clamped(parsed(value, "Aisle-Occurred-At"), now)
+    if value is None:
+        return moment(now)
+    return clamped(parsed(value, "Aisle-Occurred-At"), now, clock_ahead(headers))
 
 
-def clamped(when: str, now: float) -> str:
-    """A moment held between a week ago and now."""
+def clamped(when: str, now: float, ahead: float = 0.0) -> str:
+    """A moment by a clock that is so many seconds ahead of ours, held between a week ago and now."""
+    when = earlier(when, ahead) if ahead else when
     return min(max(when, moment(now - _DAYS_KEPT * 86400)), moment(now))
 
 

@@ -75,5 +75,13 @@ def shifted(seconds: float, days: float) -> str:
         return "9999-12-31" if days > 0 else "0001-01-01"
 
 
+def earlier(when: str, seconds: float) -> str:
+    """A moment so many seconds before another one; held inside the calendar."""
+    try:
+        return _text(datetime.fromisoformat(when) - timedelta(seconds=seconds))
+    except OverflowError:
+        return _text(datetime.min if seconds > 0 else datetime.max)
+
+
 def _text(when: datetime) -> str:
     return when.isoformat(timespec="milliseconds")[:_WIDTH] + "Z"  # without a zone, if it says one

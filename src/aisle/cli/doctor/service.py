@@ -99,7 +99,11 @@ def clock(asked: Asked) -> Finding:
     what = f"{abs(offset):.1f} s {'ahead of' if offset > 0 else 'behind'} this host's"
     if abs(offset) <= DRIFT_S:
         return ok("clock", f"the service's is {what}", offset_s=round(offset, 1))
-    why = "Scans carry this host's time: counts and movements of several hosts may settle in a wrong order."
+    features = read_features(asked.answer.headers)
+    if features is not None and features.clock_ahead:
+        why = "Scans carry this host's time; the service is told of the difference, and reckons with it."
+    else:
+        why = "Scans carry this host's time: counts and movements of several hosts may settle in a wrong order."
     return note("clock", f"the service's is {what}", why, "Let both be set by NTP.", offset_s=round(offset, 1))
 
 

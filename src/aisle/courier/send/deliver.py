@@ -292,7 +292,7 @@ class Delivery:
             self._ears.doubted(op, why)
 
     async def _send(self, op: Operation, features: Features, content: bytes, token: str | None) -> Outcome:
-        headers = headers_of(op, features)
+        headers = headers_of(op, features, self._link.ahead_s)
         try:
             if is_beyond(op):
                 return await send_beyond(self._client, op, headers, content, token)

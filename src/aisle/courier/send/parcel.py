@@ -54,13 +54,16 @@ def _unlined(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [{name: entry[name] for name in entry if name != "line_number"} for entry in entries]
 
 
-def headers_of(op: Operation, features: Features) -> dict[str, str]:
-    """What goes beside the body, as far as the service announces that it reads it."""
+def headers_of(op: Operation, features: Features, ahead_s: float = 0.0) -> dict[str, str]:
+    """What goes beside the body, as far as the service announces that it reads it; `ahead_s` seconds is this host's
+    clock ahead of the service's."""
     headers = {}
     if features.idempotency:
         headers["Idempotency-Key"] = f'"{op.op_id}"'
     if features.occurred_at and op.occurred_at:
         headers["Aisle-Occurred-At"] = op.occurred_at
+    if features.clock_ahead and ahead_s:
+        headers["Aisle-Clock-Ahead"] = f"{ahead_s:.1f}"
     if features.app_user and op.app_user:
         headers["Aisle-App-User"] = clean(op.app_user)
     if features.claims and op.terminal:

@@ -198,7 +198,7 @@ async def _write(
     ledger.occurred_on = ctx.occurred_on
     for name in _WHEN:
         if body.get(name):
-            ledger.occurred_on = clamped(parsed(body[name], f"{field}.{name}"), ctx.seconds)
+            ledger.occurred_on = clamped(parsed(body[name], f"{field}.{name}"), ctx.seconds, ctx.ahead)
     await _order_after(ledger, product, body, field)
     if is_count(query, body):
         await _count(ledger, logs, said)

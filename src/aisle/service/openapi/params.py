@@ -8,7 +8,7 @@ from typing import Any
 from aisle.contract.operation import Param
 from aisle.service.amounts import LARGEST
 from aisle.service.limits import LONGEST_CODE
-from aisle.service.request import KEY_PATTERN, LARGEST_PAGE, VERSIONS_PATTERN
+from aisle.service.request import AHEAD_PATTERN, KEY_PATTERN, LARGEST_PAGE, VERSIONS_PATTERN
 from aisle.tuples import NamedTuple
 
 Schema = dict[str, Any]
@@ -125,6 +125,14 @@ HEADERS: tuple[Schema, ...] = (
         "in": "header",
         "description": f"{_EXTENSION} When it happened; held between a week ago and now.",
         "schema": TIME,
+    },
+    {
+        "name": "Aisle-Clock-Ahead",
+        "in": "header",
+        "description": f"{_EXTENSION} Seconds that the clock is ahead of the service's by which that, and the moments"
+        " of log entries, are said.",
+        "schema": {"type": "string", "pattern": rf"^{AHEAD_PATTERN}$"},
+        "example": "-20.5",
     },
     {
         "name": "Aisle-App-User",
