@@ -154,6 +154,50 @@ async def test_what_could_not_be_read_is_asked_for_again_soon_and_then_less_and_
         await host.time.until(lambda: "O77" in host.numbers(), AGAIN_S + 10)
 
 
+@pytest.mark.parametrize("announced", [True, False])
+async def test_a_list_that_made_no_sense_for_a_moment_is_asked_for_again_soon(host: Host, announced: bool) -> None:
+    body = {"list": [{"order_number": 7, "x": None}, 5, "a"], "next_page": "x"}
+    rubbish = says(200, body=body, aisle_features=host.fake.features) if announced else says(200, body=body)
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        host.fake.down = rubbish
+        courier.sync.ask_lists()
+        await host.time.pass_(8)
+        assert "headers" in courier.sync.progress.missing
+        host.fake.down = None
+        wish(host.desk.db, "order", "O1", host.time.now)
+        courier.wake()
+        await host.time.until(lambda: host.state() == "live", 62)  # a minute, and a look
+        assert courier.sync.progress.missing == ()
+
+
+async def test_a_list_that_cannot_be_read_is_asked_for_less_and_less_often(host: Host) -> None:
+    async with host.running(host.courier()) as courier:
+        await host.time.until(lambda: courier.sync.progress.completed)
+        asked: list[float] = []
+
+        def noting(fake: Fake, request: httpx.Request) -> httpx.Response | None:
+            if name_of(request) != "list-locations":
+                return fake.answer(request)
+            asked.append(host.time.now)
+            return says(404)(fake, request)
+
+        host.fake.down = noting
+        courier.sync.ask(["locations"])
+        await host.time.until(lambda: len(asked) > 7, 2 * 3600)
+        first, *_ = pauses = [later - at for at, later in itertools.pairwise(asked)]
+        assert first <= 64
+        assert pauses == sorted(pauses)
+        assert AGAIN_S - 1 <= pauses[-1] <= AGAIN_S + 3
+        host.fake.down = None
+        await host.time.until(lambda: host.state() == "live", AGAIN_S + 3)
+        await host.time.pass_(3)
+        host.fake.fail("list-locations", says(404))
+        courier.sync.ask(["locations"])
+        await host.time.until(lambda: host.state() == "partial", 10)
+        await host.time.until(lambda: host.state() == "live", 64)
+
+
 async def test_a_read_back_that_cannot_be_written_down_is_tried_again(host: Host, monkeypatch: Any) -> None:
     async with host.running(host.courier(pace=Pace(changes=1e6))) as courier:
         await host.time.until(lambda: courier.sync.progress.completed)

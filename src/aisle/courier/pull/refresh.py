@@ -17,6 +17,7 @@ from aisle.courier.counting import counted
 from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
 from aisle.courier.pull.changes import BULK, ChangeFeed, News
+from aisle.courier.pull.gaps import Gaps
 from aisle.courier.pull.intake import Row
 from aisle.courier.pull.schedule import Pace, Timetable
 from aisle.courier.pull.single import Pull
@@ -106,7 +107,7 @@ class Refresher:
         self._watched = 0.0
         """When a session last asked for the store's log."""
         self._knocked = 0.0
-        self._tried_again = pull.now()
+        self._gaps = Gaps()
         sync.changed_orders = self._headers_changed
         sync.headers_read = self._headers_read
 
@@ -269,9 +270,8 @@ class Refresher:
         begins = features.changes and not self._feed.primed and await self._fed(self._feed.prime())
         if begins or (self._sync.progress.idle and self._pull.now() - self._sync.progress.completed > FULL_S):
             self._sync.ask_all()
-        elif self._sync.progress.idle and self._pull.now() - self._tried_again >= AGAIN_S:
-            self._tried_again = self._pull.now()
-            self._sync.ask(self._sync.progress.missing)
+        elif self._sync.progress.idle and (due := self._gaps.take(self._sync.progress.missing, self._pull.now())):
+            self._sync.ask(due)
 
     async def _look(self, name: str) -> None:
         now = self._pull.now()

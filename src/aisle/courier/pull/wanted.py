@@ -27,7 +27,7 @@ NEAR_S = 0.03
 """A service that answers sooner is asked for one after the other: what all people of a store have just done is then not
 read back in one go, with whoever scans meanwhile waiting for a processor."""
 AGAIN_S = 900.0
-"""After so long a part that could not be read is tried again, and so seldom in the end what can never be read."""
+"""So seldom in the end what can never be read is tried again."""
 TOGETHER = 5
 """So many products and more are asked for in one request, where the service can be asked for what has changed."""
 MOST_ORDERS = 40
@@ -36,6 +36,11 @@ _TRIES = 3
 _UNREAD_S = 60.0
 """After so long what could not be read is asked for again, and then less and less often; where something waits to be
 read back by it, each time."""
+
+
+def again_s(tries: int) -> float:
+    """Seconds until what could not be read so often is asked for again."""
+    return backoff(tries, 1.0, _UNREAD_S, AGAIN_S)
 
 
 class Wanted:
@@ -195,7 +200,7 @@ class Wanted:
                 self.add([topic])
             elif isinstance(error, AnswerError | ServerError):  # there is something to be shown, and it was not seen
                 rounds = 1 if spoken_for else self._failed[topic] // _TRIES
-                self._later[topic] = self._pull.now() + backoff(rounds, 1.0, _UNREAD_S, AGAIN_S)
+                self._later[topic] = self._pull.now() + again_s(rounds)
             else:
                 del self._failed[topic]
                 self._read_backs.ends(topic, spoken_for)
