@@ -288,6 +288,25 @@ async def test_couriers_that_end_again_and_again_do_not_use_up_all_tries_at_once
     assert [op.op_id for op in rig.desk.outbox.sendable()] == [op_id]
 
 
+async def test_one_answer_that_announces_no_keys_asks_no_person(rig: Rig) -> None:
+    rig.fake.fail(PUT, answer_lost)
+    (op_id,) = rig.desk.write(update("O1", {1: 2}))
+    await rig.reach()
+    await rig.delivery.drain()
+    own, rig.fake.features = rig.fake.features, ""
+    for _ in range(3):
+        await rig.reach()
+        await rig.delivery.drain()
+        await rig.time.pass_(20)
+    assert (rig.desk.state(op_id), rig.fake.calls[PUT]) == ("queued", 1)
+    rig.fake.features = own
+    await rig.reach()
+    await rig.deliver()
+    assert rig.desk.state(op_id) == "done"
+    assert [name for name, _ in rig.fake.applied] == [PUT]
+    assert not [said for said in rig.told if said[0] == "doubted"]
+
+
 async def test_what_went_under_a_key_does_not_go_again_without_one(rig: Rig) -> None:
     rig.fake.fail(PUT, answer_lost)
     (op_id,) = rig.desk.write(update("O1", {1: 2}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from aisle.client.answer import Answer
 from aisle.client.errors import ClientError, Forbidden, RateLimited, ServerError, TransportError, Unauthorized
@@ -51,6 +52,8 @@ class Link:
         self.features: Features | None = None
         """What the service announces; None until it has answered."""
         self.last_ok = 0.0
+        self.announced = -inf
+        """When it was announced last, in seconds since 1970."""
         self._save = save
         self._up = up
         self._clock = clock
@@ -100,7 +103,7 @@ class Link:
         """Any answer at all; the client shows each of them."""
         found, genuine = read_features(answer.headers), _is_from_the_service(answer)
         if found is not None:
-            self.features = found
+            self.features, self.announced = found, self._clock()
         elif genuine and (self.features is None or _is_a_list(answer)):
             self.features = Features()  # what was announced is not taken back by an answer that says nothing
         if answer.status == 401:

@@ -49,6 +49,8 @@ LOOK_S = 2.0
 """A doubt is looked into after so many seconds."""
 KEY_RESERVE_S = 86400.0
 """So long before the service may forget a key, nobody relies on it any more."""
+KEYS_AWAITED_S = 600.0
+"""So long after a service has announced its keys, an answer that does not may be somebody's on the way."""
 _ANSWER_LIMIT = 2000
 _PLAIN = "told.plain"
 _OF_THE_WAY = (401, 407, 408, 425, 429)
@@ -195,7 +197,7 @@ class Delivery:
 
     async def _deliver(self, op: Operation) -> None:
         features = self._link.features
-        if features is None or self._is_for_a_person(op, features):
+        if features is None or self._waits_for_keys(op, features) or self._is_for_a_person(op, features):
             return
         if not features.idempotency and is_splittable(op) and self._outbox.split(op.op_id):
             return  # its items go in its place
@@ -257,6 +259,14 @@ class Delivery:
             self._link.failed(error)
         if self._link.may_send:
             self._postpone(op, told_of(error), TRIES if isinstance(error, ServerError) else PLAIN_TRIES)
+
+    def _waits_for_keys(self, op: Operation, features: Features) -> bool:
+        """What may have arrived under a key is not taken to a person for one answer of a service without keys."""
+        sent = op.keyed and op.first_sent_at is not None
+        if not sent or features.idempotency or self._clock() - self._link.announced > KEYS_AWAITED_S:
+            return False
+        self._outbox.postpone(op.op_id, told("told.key_gone"), self._clock() + backoff(op.attempts + 1, self._roll()))
+        return True
 
     def _is_for_a_person(self, op: Operation, features: Features) -> bool:
         """What may have arrived is sent again by a machine only as long as the service is sure to keep its key."""
