@@ -239,6 +239,10 @@ def undo_checked(state: Moving, row: Mapping[str, Any] | None, context: Context,
     if not state.undoing or not state.history:
         return Turn(state)
     did = state.history[-1]
+    if row is not None and not place and not row.get("lines_known", True):
+        order = did.legs[0].to_order
+        wish = Wish("order", order)
+        return told(state._replace(undoing=False), WRONG, "move.undo_awaited", wish, order=order)
     legs = [leg for leg in did.legs if leg.to_place == place]
     there = [min(leg.quantity, _there(leg, row)) for leg in legs]
     if row is None and place:
