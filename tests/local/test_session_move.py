@@ -104,6 +104,24 @@ def test_three_scans_are_a_movement_and_both_places_know(home: Home) -> None:
     assert second.body[0]["quantity"] == 7
 
 
+@pytest.mark.parametrize("place", ["A-2", "B-1"], ids=["none there before", "less there before"])
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_one_read_moved_and_took_back_is_taken_back(home: Home, place: str, times: int) -> None:
+    """The books hear of all of it at once, at the end of that read: in the middle of it they have nothing there."""
+    with at(home) as session:
+        words = [*["A-1", CODES[1], "6", place] * times, "u"]
+        frame = session.take([Line(word, "cr", 0.0, 0.0, 0.0) for word in words], 0.0)
+        assert told(frame) == (GOOD, "move.undone")
+    *moved, back = operations(home)
+    assert len(moved) == times
+    (item,) = back.body
+    assert (item["quantity"], item["from_location"]["location_code"], item["to_location"]) == (
+        6,
+        place,
+        {"location_code": "A-1"},
+    )
+
+
 def test_cases_and_times_count_as_what_they_hold(home: Home) -> None:
     with at(home) as session:
         say(session, "A-1")

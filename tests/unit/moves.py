@@ -13,7 +13,7 @@ from aisle.jobs.move.moving import Moving
 from aisle.jobs.view import Step, Verdict
 from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Choice, Command, Meaning, Quantity, Thing
 
-CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00Z")
+CONTEXT = Context(store="0001", user="ann", now="2026-11-20T10:00:00.000000Z")
 
 Spot = tuple[str, str, int, str, int]
 """Product, place, pool, order, line."""
@@ -37,6 +37,8 @@ class Store:
         """(order, line) -> (product, quantity)."""
         self.codes = places
         self.decimals = {"P3"}
+        self.awaited = False
+        """Whether the lines of the order that is asked for next are not there yet."""
 
     def answer(self, query: Query) -> Rows:
         """As aisle.local.reads.reads would."""
@@ -134,6 +136,9 @@ class Store:
 
     def order(self, args: Mapping[str, Any]) -> list[Row]:
         number = str(args["order_number"])
+        if self.awaited:
+            self.awaited = False
+            return [{"order_number": number, "is_active": True, "lines_known": False, "lines": []}]
         lines = []
         for (order, line), (product, quantity) in self.lines.items():
             if order != number:
@@ -196,7 +201,7 @@ def small_store() -> Store:
 
 
 class Hand:
-    """Runs the job as a session does: queries are answered at once, writes are booked."""
+    """Runs the job as a session does: queries are answered at once, writes are booked; each input has its moment."""
 
     def __init__(self, store: Store | None = None, **args: Any) -> None:
         self.store = store or small_store()
@@ -206,6 +211,7 @@ class Hand:
         self.verdict: Verdict | None = None
         self.verdicts: list[Verdict] = []
         self.events: list[Event] = []
+        self.moments = 0
         self.feed(Opened(args))
 
     def feed(self, event: Event) -> str:
@@ -213,10 +219,12 @@ class Hand:
         queue: list[Event] = [event]
         said = ""
         writes: list[Write] = []
+        self.moments += 1
+        context = CONTEXT._replace(now=f"2026-11-20T10:00:00.{self.moments:06}Z")
         while queue:
             event = queue.pop(0)
             self.events.append(event)
-            turn = self.job.step(self.state, event, CONTEXT)
+            turn = self.job.step(self.state, event, context)
             self.state = turn.state
             if turn.verdict:
                 self.verdict, said = turn.verdict, turn.verdict.text.id

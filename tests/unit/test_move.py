@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Changed, Close, Opened, Query, Resumed, Rows, Start
+from aisle.jobs.base import Changed, Close, Opened, Query, Resumed, Rows, Start, Wish
 from aisle.jobs.move.moving import Moving, Part, holdings, nowhere_of
 from aisle.jobs.move.news import with_homes
 from aisle.jobs.move.shelf import MOST
@@ -278,6 +278,17 @@ def test_undo_says_when_it_is_too_late() -> None:
     hand.store.goods["P3", "A-2", 1, "", 0] = 0
     assert hand.say("u") == "move.too_late"
     assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
+
+
+def test_undo_waits_for_the_lines_of_an_order_and_can_be_said_again() -> None:
+    hand = Hand(Store({("P1", "", 1, "", 0): 5}, {("4101", 1): ("P1", 3)}, ()))
+    hand.feed(Rows("places", (), 0))
+    assert hand.say("P1", "4101") == "move.moved"
+    hand.store.awaited = True
+    assert hand.say("u") == "move.undo_awaited"
+    assert hand.effects[-1] == Wish("order", "4101")
+    assert hand.say("u") == "move.undone"
+    assert +hand.store.goods == {("P1", "", 1, "", 0): 5}
 
 
 def test_goods_in_hand_are_not_left_without_a_word() -> None:

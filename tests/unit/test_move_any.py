@@ -96,16 +96,21 @@ SCRIPTS: tuple[tuple[Event | str, ...], ...] = (
     (Command("c"), thing(LOCATION, "A-1"), thing(PRODUCT, "P1", "3"), Command("d"), Quantity(Decimal(2))),
     (Command("c"), thing(LOCATION, "A-1"), thing(PRODUCT, "P1", "3"), Command("d"), thing(PRODUCT, "P1", "12")),
 )
-"""What nobody comes upon by chance; `gone` and `less` happen to the goods of the last movement."""
+"""What nobody comes upon by chance; `gone` and `less` happen to the goods of the last movement, `awaited` to the lines
+of its order."""
+PLACELESS: tuple[Event | str, ...] = (thing(PRODUCT, "P1"), thing(ORDER, "4101"), "awaited", Command("u"))
+"""The same where there are no places."""
 
 
 def scripted(random: Random, hand: Hand, script: list[Event | str]) -> Event:
     """The next event of the script, or of chance where there is none."""
-    if not script and hand.store.codes and not hand.state.hand and random.random() < 0.06:
-        script += random.choice(SCRIPTS)
+    if not script and not hand.state.hand and random.random() < (0.06 if hand.store.codes else 0.3):
+        script += random.choice(SCRIPTS) if hand.store.codes else PLACELESS
     if script and isinstance(script[0], str) and hand.sent:
-        kept = 1 if script.pop(0) == "less" else 0
-        for spot in [spot for spot in hand.store.goods if spot[:2] == ("P3", "A-2")]:
+        what = script.pop(0)
+        hand.store.awaited = what == "awaited"
+        kept = 1 if what == "less" else 0
+        for spot in [spot for spot in hand.store.goods if spot[:2] == ("P3", "A-2") and what != "awaited"]:
             hand.store.goods[spot] = min(kept, hand.store.goods[spot])
     event = script.pop(0) if script else None
     return an_event(random, hand) if event is None or isinstance(event, str) else event

@@ -179,7 +179,7 @@ def reverse(leg: Leg) -> Leg:
     )
 
 
-def put_down(state: Moving, parts: tuple[Part, ...], legs: tuple[Leg, ...]) -> Moving:
+def put_down(state: Moving, parts: tuple[Part, ...], legs: tuple[Leg, ...], moment: str) -> Moving:
     """These goods have left the hand, and the books of where they came from with them."""
     hand, gone = state.hand, []
     for part in parts:
@@ -194,7 +194,7 @@ def put_down(state: Moving, parts: tuple[Part, ...], legs: tuple[Leg, ...]) -> M
     shelf = shifted(state, gone, -1)
     at = state.at if state.at < len(hand) else 0 if hand else -1
     after = state._replace(hand=hand, shelf=shelf, at=at, portion=ZERO, ways=(), target="", rooms=())
-    return remember(after, Did(tuple(gone), legs))
+    return remember(after, Did(tuple(gone), legs, moment))
 
 
 def taken_back(state: Moving, did: Did) -> Moving:

@@ -61,7 +61,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 9
+    version = 10
     journalled = True
 
     def begin(self) -> Moving:

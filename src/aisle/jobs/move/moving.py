@@ -124,6 +124,9 @@ class Did(NamedTuple):
 
     parts: tuple[Part, ...]
     legs: tuple[Leg, ...] = ()
+    moment: str = ""
+    """When the goods left it. In that same moment the books do not know of it: what comes in one read is kept at its
+    end."""
 
 
 class Way(NamedTuple):

@@ -61,7 +61,7 @@ def _nowhere_new(state: Moving, place: str) -> Result:
 def _sent(state: Moving, parts: tuple[Part, ...], legs: tuple[Leg, ...], place: str, context: Context) -> Result:
     target = state.target
     write = carrying.movement(legs, context.store, context.user)
-    state = carrying.put_down(_back_from(state)._replace(target=target), parts, legs)
+    state = carrying.put_down(_back_from(state)._replace(target=target), parts, legs, context.now)
     quantity = sum((part.quantity for part in parts), ZERO)
     what = parts[0].label
     where = _where(place, target, state)
@@ -200,6 +200,8 @@ def undo(state: Moving, context: Context) -> Result:
     did = state.history[-1]
     if not did.legs:
         return _untaken(state, did)
+    if did.moment == context.now:  # the books would say what was there before: nobody else has seen these goods yet
+        return _moved_back(state, did, context)
     state, leg = state._replace(undoing=True), did.legs[0]
     if places := _places_of(did):
         return Turn(state, (_lying_at(places[0]),))
@@ -237,6 +239,10 @@ def undo_checked(state: Moving, row: Mapping[str, Any] | None, context: Context,
     if not state.undoing or not state.history:
         return Turn(state)
     did = state.history[-1]
+    if row is not None and not place and not row.get("lines_known", True):
+        order = did.legs[0].to_order
+        wish = Wish("order", order)
+        return told(state._replace(undoing=False), WRONG, "move.undo_awaited", wish, order=order)
     legs = [leg for leg in did.legs if leg.to_place == place]
     there = [min(leg.quantity, _there(leg, row)) for leg in legs]
     if row is None and place:

@@ -222,6 +222,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Storno: {quantity} zurück an {target}",
         "Rückgängig: {quantity} von {label:~} aus {source} zurück an {target}; in der Hand",
     ),
+    "move.undo_awaited": (
+        "Kurz warten",
+        "Positionen von Auftrag {order} werden geholt; dann nochmal rückgängig machen",
+    ),
     "move.too_late": (
         "Zu spät",
         "Zu spät: nicht mehr an {place:~}",

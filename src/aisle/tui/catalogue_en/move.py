@@ -215,6 +215,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Undone: {quantity} back to {target}",
         "Undone: {quantity} of {label:~} from {source} back to {target}; in hand",
     ),
+    "move.undo_awaited": ("Wait a moment", "The lines of order {order} are being fetched; then undo again"),
     "move.too_late": (
         "Too late",
         "Too late: not at {place:~} now",

@@ -235,6 +235,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Annulé : {quantity} de retour à {target}",
         "Annulé : {quantity} de {label:~} de {source} à {target} ; en main",
     ),
+    "move.undo_awaited": ("Un instant", "Les lignes de la commande {order} arrivent ; annuler ensuite"),
     "move.too_late": (
         "Trop tard",
         "Trop tard : plus à {place:~}",

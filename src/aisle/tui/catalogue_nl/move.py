@@ -228,6 +228,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ongedaan: {quantity} terug naar {target}",
         "Ongedaan: {quantity} van {label:~} van {source} terug naar {target}; in de hand",
     ),
+    "move.undo_awaited": ("Even wachten", "De regels van order {order} worden opgehaald; maak het daarna ongedaan"),
     "move.too_late": (
         "Te laat",
         "Te laat: niet meer op {place:~}",
