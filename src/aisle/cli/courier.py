@@ -34,6 +34,7 @@ from aisle.local.host.signals import Bell
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.wishes import EVERYTHING, LISTS, wish
 from aisle.local.reads.reads import Reads
+from aisle.local.told import NO_TOKEN, detail_of
 from aisle.settings import Loaded
 from aisle.text import clean
 from aisle.tuples import NamedTuple
@@ -167,7 +168,8 @@ def _wait(
         pulse.look()  # one that stands still is ended after a while, and another goes on
         link = desk.reads.link(now)
         if link.state == "refused":
-            raise AisleError("The service refuses the courier's token. Set token_file, then try again.")
+            unread = detail_of(desk.reads.why_refused(), NO_TOKEN)
+            raise AisleError(unread or "The service refuses the courier's token. Set token_file, then try again.")
         if desk.is_done(link, now):
             return
         silent = now - desk.began if link.age < 0 else min(now - desk.began, link.age)

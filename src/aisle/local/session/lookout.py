@@ -12,6 +12,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.jobs.base import Changed
+from aisle.jobs.told import NO_TOKEN, detail_of
 from aisle.jobs.view import Link
 from aisle.local.host.pulse import Pulse
 from aisle.local.host.signals import ASK, LINK, OUTBOX, REFUSAL, SYNC, WAITING, Bell, concerning
@@ -219,6 +220,10 @@ class Lookout:
             self._trouble = "", 0.0
             return "open" if before == "refused" else "going"
         return ""
+
+    def no_token(self) -> str:
+        """What is wrong with the file of the token, where that is why nobody is let in; else empty."""
+        return detail_of(self._reads.why_refused(), NO_TOKEN)
 
     def link(self) -> Link:
         """The state of the link as it can be vouched for: who keeps it up may be gone, or stuck."""
