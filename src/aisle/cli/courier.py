@@ -27,7 +27,7 @@ from aisle.jobs.view import Link
 from aisle.local.cache.file import open_cache
 from aisle.local.cache.writer import Cache
 from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
+from aisle.local.host.lock import Election, Holder, whole
 from aisle.local.host.program import PROGRAM
 from aisle.local.host.pulse import END_S, Pulse
 from aisle.local.host.signals import Bell
@@ -51,16 +51,16 @@ PATIENCE_S = 300.0
 _inside: set[asyncio.Task[None]] = set()
 
 
-def me() -> Holder:
+def me(loaded: Loaded) -> Holder:
     """This process as a courier."""
-    return Holder(os.getpid(), PROGRAM, time.time())
+    return Holder(os.getpid(), PROGRAM, time.time(), whole(loaded.settings.token_file))
 
 
 def start_inside(loaded: Loaded) -> None:
     """Runs the courier in this process's loop; on a host with another courier it does nothing."""
     home = home_of(loaded)
     election = Election(home.lock)
-    if not election.try_win(me()):
+    if not election.try_win(me(loaded)):
         return
 
     async def work() -> None:
@@ -78,7 +78,7 @@ def sync(arguments: argparse.Namespace) -> int:
     loaded = settings_of(arguments)
     home = home_of(loaded)
     election = Election(home.lock)
-    if not election.try_win(me()):
+    if not election.try_win(me(loaded)):
         _by_the_courier_in_office(home, full=arguments.full)
         return _summary(home)
     try:

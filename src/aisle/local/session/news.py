@@ -129,7 +129,7 @@ def _shut_out(desk: Desk) -> Msg:
     """Why nothing is sent: the service was asked and refused, or the courier has nothing to ask with."""
     if why := desk._lookout.no_token():
         return msg("session.no_token", why=why)
-    file = os.path.basename(desk._terms.token_file) or "token_file"
+    file = desk._lookout.token_in_use() or os.path.basename(desk._terms.token_file) or "token_file"
     return msg("session.shut_out", store=desk._terms.store, file=file)
 
 
