@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from aisle.cli import main
-from aisle.local.cache.writer import Cache, open_cache
+from aisle.courier.telling import told_of
+from aisle.errors import SettingsError
+from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.db import transaction
 from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Author, Intent, principal_of
@@ -55,6 +57,21 @@ def test_the_list_speaks_in_the_five_words(ids: tuple[str, ...], capsys: pytest.
     assert [line.split()[2] for line in out.splitlines()[1:]] == ["unclear", "noted"]
     assert "1 waiting, 1 for a person to settle." in err
     assert "movement_readback no" in err
+
+
+def test_a_token_file_that_cannot_be_read_is_named_and_no_refusal_told(
+    ids: tuple[str, ...], aisle_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = SettingsError("The token file /etc/aisle/other.token is empty.")
+    with closing(open_cache(Home(aisle_home, EMBEDDED, DEMO_STORE).folder, writer=True)) as cache:
+        Cache(cache, DEMO_STORE).set_link(Sync(state="refused", server=told_of(wrong)))
+    _, _, err = run(capsys)
+    assert f"Nothing is sent: {wrong}\n" in err
+    assert "lets nobody" not in err
+    assert main(["doctor"]) in (0, 1)
+    told = " ".join(capsys.readouterr().out.split())
+    assert str(wrong) in told
+    assert "refused;" not in told
 
 
 def test_what_waits_for_a_pin_says_whose_and_how_to_give_it(

@@ -27,6 +27,7 @@ from aisle.local.host.lock import Election, Holder
 from aisle.local.host.program import is_newer
 from aisle.local.host.signals import Bell, socket_folder
 from aisle.local.host.spawn import spawn_courier
+from aisle.local.told import outside
 from tests.courier.fake import lost_before
 from tests.courier.host import Host
 from tests.courier.kit import update
@@ -36,11 +37,11 @@ from tests.terminal.lifeline import Lifeline
 class Incumbent:
     """A courier in office, in a task of the test's."""
 
-    def __init__(self, host: Host, *, version: str = "1.0.0", lifeline: int = -1) -> None:
+    def __init__(self, host: Host, *, version: str = "1.0.0", token_file: str = "", lifeline: int = -1) -> None:
         self.host = host
         self.office: Office | None = None
         world = World(host.time.clock, host.time.sleep, lambda: 0.0)
-        term = Term(lifeline, version, world, begun=self._begun)
+        term = Term(lifeline, version, token_file, world, begun=self._begun)
         self.task = asyncio.create_task(run(host.home, host.connect, term))
 
     def _begun(self, office: Office) -> None:
@@ -123,6 +124,36 @@ async def test_an_older_program_does_not_disturb_a_newer_courier(host: Host) -> 
     assert old.office is None
     assert not new.over
     await new.leave()
+
+
+@pytest.mark.parametrize(
+    ("version", "token_file", "refused", "leaves"),
+    [
+        ("1.0.0", "/other", True, True),
+        ("1.0.0", "/other", False, False),
+        ("1.0.0", "/mine", True, False),
+        ("1.0.0", "", True, False),
+        ("0.9.0", "/other", True, False),
+    ],
+)
+async def test_one_that_nobody_lets_in_gives_way_to_another_token(
+    host: Host, version: str, token_file: str, refused: bool, leaves: bool
+) -> None:
+    first = Incumbent(host, token_file="/mine")
+    await first.begun()
+    await host.time.until(lambda: host.state() == "live")
+    assert first.office is not None
+    if refused:
+        first.office._courier.link.refused(outside("no such token"))
+    second = Incumbent(host, version=version, token_file=token_file)
+    await host.time.until(lambda: first.over or second.over)
+    assert (first.over, second.over) == (leaves, not leaves)
+    holder = Election(host.home.lock).holder()
+    assert holder is not None
+    if leaves:
+        await second.begun()
+        assert "another token" in host.home.courier_log.read_text()
+    await (second if leaves else first).leave()
 
 
 async def test_it_leaves_when_nobody_was_there_for_ten_minutes(host: Host) -> None:

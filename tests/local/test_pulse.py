@@ -127,6 +127,32 @@ def test_beside_a_courier_of_an_older_program_this_programs_is_called(home: Home
     election.resign()
 
 
+@pytest.mark.parametrize(
+    ("mine", "state", "calls"),
+    [("/other", "refused", 3), ("/theirs", "refused", 0), ("", "refused", 0), ("/other", "live", 0)],
+)
+def test_beside_a_courier_whose_token_is_refused_one_with_the_sessions_is_called(
+    home: Home, monkeypatch: pytest.MonkeyPatch, mine: str, state: str, calls: int
+) -> None:
+    clock, called = Clock(), []
+    election = Election(home.lock)
+    election.try_win(Holder(os.getpid(), PROGRAM, 0.0, "/theirs"))
+    with closing(open_outbox(home.folder)) as outbox, closing(CourierSocket(home)), closing(Bell(home)) as bell:
+        reads = Reads(home, outbox)
+        monkeypatch.setattr(reads, "link", lambda now: Link(state, 1.0))
+        lookout = Lookout(reads, Journal(outbox), bell, "S", lambda: called.append(clock.now), clock)
+        lookout.token_file = mine
+        lookout.begin()
+        for _ in range(int(2 * OLD_S / 5) + 1):
+            lookout.keep_courier()
+            beat(home.lock)
+            clock.pass_(5)
+        assert len(called) == calls
+        assert lookout.token_in_use() == ("" if mine == "/theirs" else "/theirs")
+        reads.close()
+    election.resign()
+
+
 def _log(home: Home) -> str:
     return home.courier_log.read_text() if home.courier_log.exists() else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,8 @@ import apsw
 import pytest
 
 from aisle.courier.pull import progress
-from aisle.errors import StorageError
+from aisle.courier.telling import told_of
+from aisle.errors import SettingsError, StorageError
 from aisle.jobs.base import Start
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Step, msg
 from aisle.local.cache.writer import Sync
@@ -159,6 +161,24 @@ def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: Home) -> 
         assert told_at("live", 1) == (INFO, "session.let_in")
         say(session, BARCODES[0])
         assert told_at("live", 1)[1] != "session.let_in"
+
+
+def test_a_token_file_that_cannot_be_read_is_not_said_of_the_service(home: Home) -> None:
+    with at(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
+        beat(home.lock)
+        wrong = SettingsError("The token file /etc/aisle/other.token is empty.")
+        with _writer(home) as cache:
+            cache.set_link(Sync(state="refused", server=told_of(wrong)))
+        frame = session.poll()
+        assert frame is not None
+        assert frame.verdict is not None
+        assert frame.verdict.text == msg("session.no_token", why=str(wrong)), "whose file it is, the courier knows"
+        with _writer(home) as cache:
+            cache.set_link(Sync(state="refused", server="Unknown token"))
+        session._clock = lambda: time.time() + TELL_AGAIN + 1
+        frame = session.poll()
+        assert frame is not None
+        assert told(frame) == (WRONG, "session.shut_out")
 
 
 def test_a_change_that_cannot_be_kept_is_told_again(home: Home) -> None:

@@ -54,6 +54,32 @@ def test_work_goes_on_without_a_token_and_all_is_sent_with_a_new_one(
         assert list(shop.picked("TOKEN-1").values()) == [Decimal(2), Decimal(1)]
 
 
+def test_a_good_token_takes_the_place_of_one_that_is_refused(demo_home: Path, picker: Pick, tmp_path: Path) -> None:
+    bad, good = tmp_path / "bad.token", tmp_path / "good.token"
+    bad.touch(0o600)
+    bad.write_text("nobody knows it")
+    token(good, "good")
+    with counting_service(demo_home, tmp_path / "book") as served:
+        reached = ("--base-url", served.url)
+        first = picker(*reached, "--token-file", str(bad), columns=80, rows=24)
+        first.shows("token refused", "nobody of this host")
+        second = picker(*reached, "--token-file", str(good), columns=80, rows=24)
+        second.shows("live")
+        first.shows("live")
+
+
+def test_a_token_that_others_may_read_is_said_as_what_it_is(demo_home: Path, picker: Pick, tmp_path: Path) -> None:
+    file = tmp_path / "shop.token"
+    token(file, "first")
+    file.chmod(0o644)
+    with counting_service(demo_home, tmp_path / "book") as served:
+        app = picker("--base-url", served.url, "--token-file", str(file), columns=200, rows=24)
+        app.shows("has mode 0644", "chmod 600")
+        assert "nobody of this host" not in app.terminal.text
+        file.chmod(0o600)
+        app.shows("live")
+
+
 def states(home: Path, url: str) -> set[str]:
     """What became of all that was noted on this host."""
     return {state for (state,) in on_this_host(home, "SELECT state FROM operation WHERE superseded_by = ''", url)}

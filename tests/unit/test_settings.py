@@ -347,6 +347,14 @@ def test_a_token_is_read_from_a_file_that_nobody_else_can_read(tmp_path: Path) -
         read_token(str(tmp_path))
 
 
+def test_a_folder_in_the_place_of_the_token_costs_no_descriptor(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(SettingsError, match="Is a directory"):
+            read_token(str(tmp_path))
+    assert len(os.listdir("/proc/self/fd")) == before, "a courier asks again and again"
+
+
 def test_terminals_have_names() -> None:
     def none() -> str:
         raise OSError(25, "Inappropriate ioctl for device")

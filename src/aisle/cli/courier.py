@@ -27,13 +27,14 @@ from aisle.jobs.view import Link
 from aisle.local.cache.file import open_cache
 from aisle.local.cache.writer import Cache
 from aisle.local.host.home import Home
-from aisle.local.host.lock import Election, Holder
+from aisle.local.host.lock import Election, Holder, whole
 from aisle.local.host.program import PROGRAM
 from aisle.local.host.pulse import END_S, Pulse
 from aisle.local.host.signals import Bell
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.wishes import EVERYTHING, LISTS, wish
 from aisle.local.reads.reads import Reads
+from aisle.local.told import NO_TOKEN, detail_of
 from aisle.settings import Loaded
 from aisle.text import clean
 from aisle.tuples import NamedTuple
@@ -50,16 +51,16 @@ PATIENCE_S = 300.0
 _inside: set[asyncio.Task[None]] = set()
 
 
-def me() -> Holder:
+def me(loaded: Loaded) -> Holder:
     """This process as a courier."""
-    return Holder(os.getpid(), PROGRAM, time.time())
+    return Holder(os.getpid(), PROGRAM, time.time(), whole(loaded.settings.token_file))
 
 
 def start_inside(loaded: Loaded) -> None:
     """Runs the courier in this process's loop; on a host with another courier it does nothing."""
     home = home_of(loaded)
     election = Election(home.lock)
-    if not election.try_win(me()):
+    if not election.try_win(me(loaded)):
         return
 
     async def work() -> None:
@@ -77,7 +78,7 @@ def sync(arguments: argparse.Namespace) -> int:
     loaded = settings_of(arguments)
     home = home_of(loaded)
     election = Election(home.lock)
-    if not election.try_win(me()):
+    if not election.try_win(me(loaded)):
         _by_the_courier_in_office(home, full=arguments.full)
         return _summary(home)
     try:
@@ -167,7 +168,8 @@ def _wait(
         pulse.look()  # one that stands still is ended after a while, and another goes on
         link = desk.reads.link(now)
         if link.state == "refused":
-            raise AisleError("The service refuses the courier's token. Set token_file, then try again.")
+            unread = detail_of(desk.reads.why_refused(), NO_TOKEN)
+            raise AisleError(unread or "The service refuses the courier's token. Set token_file, then try again.")
         if desk.is_done(link, now):
             return
         silent = now - desk.began if link.age < 0 else min(now - desk.began, link.age)

@@ -29,6 +29,7 @@ from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.probes import Probes
 from aisle.local.outbox.state import QUEUED
 from aisle.local.session.people import name_of
+from aisle.local.told import NO_TOKEN, detail_of
 from aisle.settings import base_url
 from aisle.text import clean, fit, width
 
@@ -69,10 +70,13 @@ def outbox(arguments: argparse.Namespace) -> int:
 
 
 def _tell_door(home: Home, token_file: str) -> None:
-    """Why nothing is sent, when the service does not let this host in."""
+    """Why nothing is sent, when the service does not let this host in, or the token cannot even be read."""
     with closing(_names(home)) as cache:
         rows = fetch(cache, "SELECT server FROM link WHERE state = 'refused'")
     for (why,) in rows:
+        if unread := detail_of(str(why), NO_TOKEN):
+            print(f"Nothing is sent: {clean(unread)}", file=sys.stderr)
+            continue
         file = token_file or "the file that token_file names"
         print(f"Nothing is sent: the service lets nobody of this host in ({in_words(str(why))}).", file=sys.stderr)
         print(f"Put a token for store {clean(home.store)} into {clean(file)}; all is sent then.", file=sys.stderr)

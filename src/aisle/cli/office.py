@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from aisle.cli.options import settings_of
 from aisle.courier.heir import reign
 from aisle.local.host.home import Home
+from aisle.local.host.lock import whole
 from aisle.local.host.program import PROGRAM
 from aisle.settings import Loaded, base_url
 
@@ -26,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     loaded = settings_of(arguments, strict=False)
     home = Home(loaded.root, base_url(loaded.settings), loaded.settings.store)
-    return reign(home, PROGRAM, partial(_work, loaded, home))
+    return reign(home, PROGRAM, partial(_work, loaded, home), whole(loaded.settings.token_file))
 
 
 def _work(loaded: Loaded, home: Home, election: Election) -> None:

@@ -31,7 +31,7 @@ SEAT = "AISLE_SEAT"
 """What a program that was begun anew in office has to know: the lock's descriptor, how many terms before were short."""
 
 
-def reign(home: Home, version: str, work: Callable[[Election], None]) -> int:
+def reign(home: Home, version: str, work: Callable[[Election], None], token_file: str = "") -> int:
     """The body of the courier's process, and of its heirs: whoever is in office works until his term is over.
 
     `work` loads what it needs itself. Only for a process with one thread that has opened nothing. Raises what `work`
@@ -40,7 +40,7 @@ def reign(home: Home, version: str, work: Callable[[Election], None]) -> int:
     seat = Seat(home.lock, begin_anew)
 
     def me() -> Holder:
-        return Holder(os.getpid(), version, time.time())
+        return Holder(os.getpid(), version, time.time(), token_file)
 
     if not (seat.take_over(os.environ.pop(SEAT, ""), me()) or seat.try_win(me()) or _won_later(seat, home, me())):
         return 0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from aisle.courier.alarm import Sleep
 from aisle.courier.courier import Courier
 from aisle.courier.grounds import FILES_GONE, lost
+from aisle.courier.link import REFUSED
 from aisle.courier.steps import is_off
 from aisle.courier.upkeep import BEAT_S
 from aisle.errors import StorageError
@@ -16,7 +17,7 @@ from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder
 from aisle.local.host.program import is_newer
 from aisle.local.host.pulse import beat
-from aisle.local.host.signals import LEAVE, CourierSocket, ask_to_leave
+from aisle.local.host.signals import LEAVE, OFFER, CourierSocket, ask_to_leave, offer_token
 
 ALONE_S = 600.0
 """So long without a session, and with nothing to send, it stays."""
@@ -34,13 +35,19 @@ _TRIES = 75
 
 
 async def win(election: Election, home: Home, me: Holder, sleep: Sleep) -> bool:
-    """Becomes the courier, or finds that there is one. An older program's is asked to leave, and waited for."""
+    """Becomes the courier, or finds that there is one. An older program's is asked to leave, and waited for; one that
+    goes by another token, too, which leaves where it is let in by nobody."""
     if election.try_win(me):
         return True
     holder = election.holder()
-    if holder is None or not is_newer(me.version, holder.version):
+    if holder is None:
         return False
-    ask_to_leave(home, me.version)
+    if is_newer(me.version, holder.version):
+        ask_to_leave(home, me.version)
+    elif me.token_file not in ("", holder.token_file):
+        offer_token(home, me.version, me.token_file)
+    else:
+        return False
     for _ in range(_TRIES):
         await sleep(_TRY_S)
         if election.try_win(me):
@@ -101,9 +108,18 @@ class Office:
         for word in said:
             if word.startswith(LEAVE) and is_newer(word.removeprefix(LEAVE), self._version):
                 self.leave("a newer program takes over")
+            if word.startswith(OFFER) and self._gives_way(word.removeprefix(OFFER)):
+                self.leave("it is let in by nobody, and another token is tried")
         if said:  # else a session has only told what it shows
             self._courier.heard(said)
             self._courier.wake()
+
+    def _gives_way(self, offer: str) -> bool:
+        """Whether another token may do better than the one that this courier goes by; never for an older program."""
+        version, _, path = offer.partition(" ")
+        me = self._election.holder()
+        is_another = me is not None and path != me.token_file
+        return is_another and self._courier.link.state == REFUSED and not is_newer(self._version, version)
 
     def _tug(self, lifeline: int) -> None:
         """The lifeline is only ever readable when its other end is closed."""

@@ -35,6 +35,8 @@ class Term(NamedTuple):
     lifeline: int = -1
     """A descriptor at whose end of file the courier leaves."""
     version: str = PROGRAM
+    token_file: str = ""
+    """The whole path of what the service is asked with."""
     world: World = World()
     pace: Pace = Pace()
     care: Care = Care()
@@ -55,7 +57,7 @@ async def run(home: Home, connect: Connect, term: Term = Term()) -> int:  # noqa
     Raises StorageError, also when a newer program has been at work here, and SettingsError.
     """
     election = Election(home.lock)
-    me = Holder(os.getpid(), term.version, term.world.clock())
+    me = Holder(os.getpid(), term.version, term.world.clock(), term.token_file)
     if await win(election, home, me, term.world.sleep):
         await work_here(home, connect, election, term)
     return 0

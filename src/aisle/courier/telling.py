@@ -14,7 +14,7 @@ from aisle.client.errors import (
     message_of,
 )
 from aisle.errors import SettingsError
-from aisle.local.told import Told, outside, told
+from aisle.local.told import NO_TOKEN, Told, outside, told
 
 LIMIT = 300
 """Characters of a service's words that are kept."""
@@ -36,7 +36,7 @@ def told_of(outcome: Answer | Exception) -> Told:
     if isinstance(outcome, Ambiguous | TransportError | ClientError):
         return told("told.no_answer", detail=detail)
     if isinstance(outcome, SettingsError):
-        return told("told.no_token", detail=detail)
+        return told(NO_TOKEN, detail=detail)
     return told("told.unfit", detail=detail)
 
 

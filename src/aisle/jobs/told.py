@@ -23,6 +23,9 @@ KINDS = ("told.", "doubts.how_", "doubts.way_")
 DETAIL = "detail"
 """An argument that no sentence has: what an operator wants to know besides, as it came."""
 
+NO_TOKEN = "told.no_token"  # noqa: S105 - the id of a message
+"""The service was not even asked: the token for it cannot be read. What is wrong with its file is the detail."""
+
 _MARK = '{"@":"Msg"'
 _PLAIN = "raw"
 
@@ -48,6 +51,12 @@ def is_ours(text: str, id_: str = "") -> bool:
     """Whether a kept text is a message of ours, and that one where it is named."""
     found = _read(text)
     return found is not None and (found.id == id_ if id_ else found.id != _PLAIN)
+
+
+def detail_of(text: str, id_: str) -> str:
+    """What goes along with a kept text, where it is this message; else empty."""
+    found = _read(text)
+    return str(dict(found.args).get(DETAIL) or "") if found is not None and found.id == id_ else ""
 
 
 def _read(text: str) -> Msg | None:

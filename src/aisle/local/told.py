@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.told import DETAIL, NOTHING, Told, is_ours, outside, told, words
+from aisle.jobs.told import DETAIL, NO_TOKEN, NOTHING, Told, detail_of, is_ours, outside, told, words
 from aisle.jobs.view import Msg
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.state import CLOSED, DONE
@@ -12,8 +12,10 @@ from aisle.local.outbox.state import CLOSED, DONE
 __all__ = [
     "DETAIL",
     "NOTHING",
+    "NO_TOKEN",
     "Told",
     "changed",
+    "detail_of",
     "is_ours",
     "left_over",
     "note_of",

@@ -324,14 +324,16 @@ def read_token(path: str) -> str:
         ) from error
     except OSError as error:
         raise SettingsError(f"The token file {path} cannot be read: {error.strerror}. Set token_file.") from error
+    finally:
+        os.close(handle)  # also that of a folder, which no stream takes over
     if not token:
         raise SettingsError(f"The token file {path} is empty. Write the token of your service into it.")
     return token
 
 
 def _token_in(handle: int, path: str) -> str:
-    with open(handle, encoding="utf-8") as stream:
-        mode = stat.S_IMODE(os.fstat(stream.fileno()).st_mode)
+    with open(handle, encoding="utf-8", closefd=False) as stream:
+        mode = stat.S_IMODE(os.fstat(handle).st_mode)
         if mode & 0o077:
             raise SettingsError(f"The token file {path} has mode {mode:04o}; others may read it. Run: chmod 600 {path}")
         return stream.read().strip()

@@ -30,6 +30,7 @@ from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.probes import Probes
 from aisle.local.outbox.schema import OUTBOX
 from aisle.local.outbox.state import IN_DOUBT, NEEDS_PERSON, REJECTED
+from aisle.local.told import NO_TOKEN, detail_of
 from aisle.settings import Loaded
 
 LOCKS = Path("/proc/locks")
@@ -139,7 +140,10 @@ def link(loaded: Loaded) -> Iterable[Finding]:
     if state == "refused":
         file = loaded.settings.token_file or "the file that token_file names"
         advice = f"Put a token for store {home.store} into {file}. Work goes on here, and is sent then."
-        yield wrong("link", f"refused; {heard}", in_words(str(why)), advice, **facts)
+        if unread := detail_of(str(why), NO_TOKEN):
+            yield wrong("link", f"not asked; {heard}", unread, "Work goes on here, and is sent then.", **facts)
+        else:
+            yield wrong("link", f"refused; {heard}", in_words(str(why)), advice, **facts)
     elif not answers(home):
         unknown = "The courier does not answer, so nobody knows how it is now."
         yield note("link", f"{state} when it was last looked at; {heard}", unknown, "See courier above.", **facts)

@@ -20,6 +20,13 @@ class Holder(NamedTuple):
     version: str
     started: float
     """Seconds since 1970."""
+    token_file: str = ""
+    """The whole path of the token that it goes by; empty where it has none, or does not say."""
+
+
+def whole(path: str) -> str:
+    """The whole path, as couriers and sessions that stand in different folders compare it; empty stays empty."""
+    return os.path.abspath(path) if path else ""
 
 
 def _is_at(fd: int, path: Path) -> bool:

@@ -61,6 +61,8 @@ class Pulse:
         self._stopped = False
         self.is_old = False
         """Whether it was one of an older program at the last look."""
+        self.token_file = ""
+        """What it went by then, as far as it says so."""
 
     @property
     def is_late(self) -> bool:
@@ -82,6 +84,7 @@ class Pulse:
         holder = Election(self._home.lock).holder()
         self._stopped = holder is not None and is_stopped(holder, self._home.lock)
         self.is_old = holder is not None and is_newer(PROGRAM, holder.version)
+        self.token_file = holder.token_file if holder else ""
         if now - self._since >= END_S:
             self._since = now
             self._end()
@@ -90,6 +93,7 @@ class Pulse:
         """There is none."""
         self._seen, self._since, self._looked = (0, 0), 0.0, 0.0
         self._stopped = self.is_old = False
+        self.token_file = ""
 
     def _sign(self) -> tuple[int, int]:
         try:

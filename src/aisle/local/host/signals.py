@@ -285,6 +285,17 @@ LEAVE = "leave "
 """Begins what a newer program says to the courier in office; its own version follows."""
 
 
+OFFER = "offer "
+"""Begins what a courier says to the one in office that nobody lets in, to try another token: its own version and the
+path of its token's file follow."""
+
+
+def offer_token(home: Home, version: str, path: str) -> None:
+    """Tells the courier in office that another would try the token in this file; it decides by itself."""
+    with _socket() as anybody, suppress(ConnectionRefusedError):
+        _send(anybody, socket_folder(home) / _COURIER, f"{OFFER}{version} {path}")
+
+
 def ask_to_leave(home: Home, version: str) -> None:
     """Tells the courier in office that a program of this version would like to take over; it decides by itself."""
     with _socket() as anybody, suppress(ConnectionRefusedError):

@@ -237,6 +237,11 @@ class Reads:
         _, link, last_ok = self._linked
         return link if last_ok is None else link._replace(age=max(0.0, now - last_ok))
 
+    def why_refused(self) -> str:
+        """Why the link is refused, as it is kept; empty where it is not."""
+        rows = self._safely(lambda: fetch(self._cache, "SELECT server FROM link WHERE state = 'refused'"))
+        return str(rows[0][0] or "") if rows else ""
+
 
 def _candidate(
     code: str,

@@ -32,6 +32,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.local.host.ids import new_id
+from aisle.local.host.lock import whole
 from aisle.local.outbox.operation import Author, principal_of
 from aisle.local.outbox.remarks import LANGUAGE
 from aisle.local.session.answers import answer
@@ -123,6 +124,7 @@ class Desk(ABC):
         self._lookout = Lookout(
             rooms.reads, rooms.journal, rooms.bell, self._id, self._call_courier, lambda: self._clock()
         )
+        self._lookout.token_file = whole(self._terms.token_file)
         self._ear = Ear(rooms.reads, self._terms.restricted)
         rooms.reads.pools = self._terms.pools
 

@@ -12,6 +12,7 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.jobs.base import Changed
+from aisle.jobs.told import NO_TOKEN, detail_of
 from aisle.jobs.view import Link
 from aisle.local.host.pulse import Pulse
 from aisle.local.host.signals import ASK, LINK, OUTBOX, REFUSAL, SYNC, WAITING, Bell, concerning
@@ -28,7 +29,7 @@ AGAIN = 2.0
 """Seconds after which another is called for one that came and is gone already."""
 
 OLD_S = 60.0
-"""Seconds after which another is called beside one of an older program that has not left."""
+"""Seconds after which another is called beside one of an older program, or with another token, that has not left."""
 
 MANY = 4
 """Changes at once beyond which a job is only told of their topics."""
@@ -69,6 +70,8 @@ class Lookout:
         self._session_id = session_id
         self._call_courier = call_courier
         self._clock = clock
+        self.token_file = ""
+        """The whole path of the token that a courier goes by that is called from here."""
         self._pulse = Pulse(bell.home, clock)
         self._called = float("-inf")
         self._came = False
@@ -126,13 +129,14 @@ class Lookout:
         """Calls a courier where there is none; one that was called has a moment to come.
 
         One that is there and does nothing any more is ended, when that is sure: its heir takes over. Beside one of an
-        older program this program's is called, which asks it to leave.
+        older program this program's is called, which asks it to leave; beside one that nobody lets in with its token,
+        one with the token of this session.
         """
         self._there = self._bell.courier_there()
         if self._there:
             self._came = True
             self._pulse.look()
-            if not self._pulse.is_old:
+            if not (self._pulse.is_old or self._has_another_token()):
                 return
             patience = OLD_S
         else:
@@ -142,6 +146,15 @@ class Lookout:
             self._called, self._came = self._clock(), False
             with suppress(StorageError, OSError):  # no process to be had: called again later
                 self._call_courier()
+
+    def _has_another_token(self) -> bool:
+        """Whether the courier in office is let in by nobody, and goes by another token than this session's."""
+        if self.token_file in ("", self._pulse.token_file):
+            return False
+        try:
+            return self._reads.link(self._clock()).state == "refused"
+        except (apsw.Error, StorageError):
+            return False
 
     # What is on the screen
 
@@ -219,6 +232,14 @@ class Lookout:
             self._trouble = "", 0.0
             return "open" if before == "refused" else "going"
         return ""
+
+    def no_token(self) -> str:
+        """What is wrong with the file of the token, where that is why nobody is let in; else empty."""
+        return detail_of(self._reads.why_refused(), NO_TOKEN)
+
+    def token_in_use(self) -> str:
+        """The file whose token was refused, as the courier in office says it; empty where that is this session's."""
+        return "" if self._pulse.token_file == self.token_file else self._pulse.token_file
 
     def link(self) -> Link:
         """The state of the link as it can be vouched for: who keeps it up may be gone, or stuck."""

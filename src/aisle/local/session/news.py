@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from aisle.errors import StorageError
 from aisle.jobs.base import Changed
-from aisle.jobs.view import INFO, WRONG, Frame, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, Frame, Msg, Verdict, msg
 from aisle.local.session import by_itself
 from aisle.local.session.ear import Ear
 from aisle.local.session.house import hidden
@@ -114,9 +114,8 @@ def _tell_door(desk: Desk, turned: str) -> None:
     over = turned in ("open", "going")
     desk._turned = "" if over and desk._turned in TROUBLE else turned or desk._turned
     if desk._turned and not by_itself.is_busy(desk):
-        file = os.path.basename(desk._terms.token_file) or "token_file"
         said = {
-            "refused": Verdict(WRONG, msg("session.shut_out", store=desk._terms.store, file=file)),
+            "refused": Verdict(WRONG, _shut_out(desk)),
             "open": Verdict(INFO, msg("session.let_in")),
             "stuck": Verdict(WRONG, msg("session.stuck")),
             "renewed": Verdict(WRONG, msg("session.renewed")),
@@ -124,6 +123,14 @@ def _tell_door(desk: Desk, turned: str) -> None:
         }
         by_itself.say(desk, said[desk._turned])
         desk._turned = ""
+
+
+def _shut_out(desk: Desk) -> Msg:
+    """Why nothing is sent: the service was asked and refused, or the courier has nothing to ask with."""
+    if why := desk._lookout.no_token():
+        return msg("session.no_token", why=why)
+    file = desk._lookout.token_in_use() or os.path.basename(desk._terms.token_file) or "token_file"
+    return msg("session.shut_out", store=desk._terms.store, file=file)
 
 
 def _drop_typed(desk: Desk, *, secret: bool) -> None:

@@ -301,6 +301,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Token oder Filiale abgelehnt: neuer Token in {file:~}",
         "Der Dienst lässt hier niemanden ein. Alles wartet, bis ein Token für Filiale {store} in {file:~} liegt",
     ),
+    "session.no_token": (
+        "Kein Token",
+        "Nichts wird gesendet: {why:~~}",
+        "Nichts wird gesendet, denn es fehlt der Token dafür. {why:~~}",
+    ),
     "session.let_in": ("Wieder drin", "Der Dienst lässt uns wieder ein; was wartet, wird gesendet"),
     "session.stuck": (
         "Nichts gesendet",

@@ -291,6 +291,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Token or store refused: new token in {file:~}",
         "The service lets nobody of this host in. All waits here until a token for store {store} is in {file:~}",
     ),
+    "session.no_token": (
+        "Token unusable",
+        "Nothing is sent: {why:~~}",
+        "Nothing is sent, for there is no token to send. {why:~~}",
+    ),
     "session.let_in": ("Let in again", "The service lets us in again; what waits is sent"),
     "session.stuck": (
         "Nothing is sent",

@@ -298,6 +298,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Jeton ou magasin refusé : nouveau jeton dans {file:~}",
         "Le serveur refuse cette machine. Tout attend ici jusqu'à ce qu'un jeton du magasin {store} soit dans {file:~}",
     ),
+    "session.no_token": (
+        "Pas de jeton",
+        "Rien n'est envoyé : {why:~~}",
+        "Rien n'est envoyé, car le jeton manque. {why:~~}",
+    ),
     "session.let_in": ("Accès rétabli", "Le serveur accepte à nouveau cette machine ; l'attente est envoyée"),
     "session.stuck": (
         "Rien n'est envoyé",

@@ -294,6 +294,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Token of winkel geweigerd: nieuw token in {file:~}",
         "De server laat dit toestel niet toe. Alles wacht hier tot er een token voor winkel {store} in {file:~} staat",
     ),
+    "session.no_token": (
+        "Geen token",
+        "Er wordt niets verzonden: {why:~~}",
+        "Er wordt niets verzonden, want het token ontbreekt. {why:~~}",
+    ),
     "session.let_in": ("Weer toegang", "De server laat ons weer toe; wat wacht, wordt verzonden"),
     "session.stuck": (
         "Niets verzonden",
