@@ -231,6 +231,17 @@ def test_what_was_not_taken_is_said_though_more_came_in_one_write(home: Home) ->
     assert sent(home) == {1: Decimal(1), 2: Decimal(2)}
 
 
+def test_scans_that_were_refused_for_the_same_are_told_once(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        frame = say(session, BARCODES[0], *["12345678"] * 5)
+        assert told(frame) == (WRONG, "session.not_taken")
+        shown = " ".join(" ".join(plain(paint(frame, 80, 24))).split())
+        assert "5 not taken: " in shown
+        assert shown.count("Nothing here is called") == 1
+    assert sent(home) == {1: Decimal(1)}
+
+
 def test_a_number_that_was_meant_for_a_refused_scan_is_not_taken_for_what_is_open(home: Home) -> None:
     with at(home, user="U1") as session:
         assert told(say(session, "4101", BARCODES[1])) == (GOOD, "pick.taken")

@@ -46,7 +46,7 @@ class Covered(NamedTuple):
         own."""
         if not self.why or self.lines == int(self.is_last):
             return verdict
-        if verdict is None:
+        if verdict is None or verdict == Verdict(WRONG, self.why):  # the same is not said twice
             return Verdict(WRONG, msg("session.not_taken", count=self.lines, why=self.why))
         told = msg("session.not_all", count=self.lines, why=self.why, said=verdict.text)
         if self.is_last and self.choices:
