@@ -166,13 +166,15 @@ def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: Home) -> 
 def test_a_token_file_that_cannot_be_read_is_not_said_of_the_service(home: Home) -> None:
     with at(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
         beat(home.lock)
-        wrong = SettingsError("The token file /etc/aisle/other.token is empty.")
+        wrong = SettingsError("The token file /etc/aisle/dock.token is empty.")
         with _writer(home) as cache:
             cache.set_link(Sync(state="refused", server=told_of(wrong)))
         frame = session.poll()
         assert frame is not None
         assert frame.verdict is not None
-        assert frame.verdict.text == msg("session.no_token", why=str(wrong)), "whose file it is, the courier knows"
+        assert frame.verdict.text == msg(
+            "session.no_token", why=str(wrong), short="The token file dock.token is empty."
+        )
         with _writer(home) as cache:
             cache.set_link(Sync(state="refused", server="Unknown token"))
         session._clock = lambda: time.time() + TELL_AGAIN + 1

@@ -127,9 +127,11 @@ def _tell_door(desk: Desk, turned: str) -> None:
 
 def _shut_out(desk: Desk) -> Msg:
     """Why nothing is sent: the service was asked and refused, or the courier has nothing to ask with."""
+    another = desk._lookout.token_in_use()
     if why := desk._lookout.no_token():
-        return msg("session.no_token", why=why)
-    file = desk._lookout.token_in_use() or os.path.basename(desk._terms.token_file) or "token_file"
+        path = another or desk._lookout.token_file
+        return msg("session.no_token", why=why, short=why.replace(path, os.path.basename(path)) if path else why)
+    file = another or os.path.basename(desk._terms.token_file) or "token_file"
     return msg("session.shut_out", store=desk._terms.store, file=file)
 
 

@@ -303,8 +303,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_token": (
         "Kein Token",
-        "Nichts wird gesendet: {why:~~}",
-        "Nichts wird gesendet, denn es fehlt der Token dafür. {why:~~}",
+        "Nichts wird gesendet: {short:~~}",
+        "Nichts wird gesendet: {why}",
     ),
     "session.let_in": ("Wieder drin", "Der Dienst lässt uns wieder ein; was wartet, wird gesendet"),
     "session.stuck": (

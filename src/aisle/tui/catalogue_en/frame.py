@@ -293,8 +293,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_token": (
         "Token unusable",
-        "Nothing is sent: {why:~~}",
-        "Nothing is sent, for there is no token to send. {why:~~}",
+        "Nothing is sent: {short:~~}",
+        "Nothing is sent: {why}",
     ),
     "session.let_in": ("Let in again", "The service lets us in again; what waits is sent"),
     "session.stuck": (

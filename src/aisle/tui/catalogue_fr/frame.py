@@ -300,8 +300,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_token": (
         "Pas de jeton",
-        "Rien n'est envoyé : {why:~~}",
-        "Rien n'est envoyé, car le jeton manque. {why:~~}",
+        "Rien n'est envoyé : {short:~~}",
+        "Rien n'est envoyé : {why}",
     ),
     "session.let_in": ("Accès rétabli", "Le serveur accepte à nouveau cette machine ; l'attente est envoyée"),
     "session.stuck": (

@@ -296,8 +296,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.no_token": (
         "Geen token",
-        "Er wordt niets verzonden: {why:~~}",
-        "Er wordt niets verzonden, want het token ontbreekt. {why:~~}",
+        "Er wordt niets verzonden: {short:~~}",
+        "Er wordt niets verzonden: {why}",
     ),
     "session.let_in": ("Weer toegang", "De server laat ons weer toe; wat wacht, wordt verzonden"),
     "session.stuck": (
