@@ -23,9 +23,6 @@ KINDS = ("told.", "doubts.how_", "doubts.way_")
 DETAIL = "detail"
 """An argument that no sentence has: what an operator wants to know besides, as it came."""
 
-NO_TOKEN = "told.no_token"  # noqa: S105 - the id of a message
-"""The service was not even asked: the token for it cannot be read. What is wrong with its file is the detail."""
-
 _MARK = '{"@":"Msg"'
 _PLAIN = "raw"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from aisle.jobs.told import DETAIL, NO_TOKEN, NOTHING, Told, detail_of, is_ours, outside, told, words
+from aisle.jobs.told import DETAIL, NOTHING, Told, detail_of, is_ours, outside, told, words
 from aisle.jobs.view import Msg
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.state import CLOSED, DONE
@@ -24,6 +24,9 @@ __all__ = [
     "why_of_row",
     "words",
 ]
+
+NO_TOKEN = "told.no_token"  # noqa: S105 - the id of a message
+"""The service was not even asked: the token for it cannot be read. What is wrong with its file is the detail."""
 
 _NOTES = {
     "counted": "doubts.how_counted",

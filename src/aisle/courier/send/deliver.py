@@ -49,7 +49,7 @@ LOOK_S = 2.0
 """A doubt is looked into after so many seconds."""
 KEY_RESERVE_S = 86400.0
 """So long before the service may forget a key, nobody relies on it any more."""
-KEYS_AWAITED_S = 600.0
+KEYS_AWAITED_S = 120.0
 """So long after a service has announced its keys, an answer that does not may be somebody's on the way."""
 _ANSWER_LIMIT = 2000
 _PLAIN = "told.plain"

@@ -12,12 +12,12 @@ import apsw
 
 from aisle.errors import StorageError
 from aisle.jobs.base import Changed
-from aisle.jobs.told import NO_TOKEN, detail_of
 from aisle.jobs.view import Link
 from aisle.local.host.pulse import Pulse
 from aisle.local.host.signals import ASK, LINK, OUTBOX, REFUSAL, SYNC, WAITING, Bell, concerning
 from aisle.local.outbox.journal import Journal
 from aisle.local.reads.reads import Reads
+from aisle.local.told import NO_TOKEN, detail_of
 
 HEARTBEAT = 60.0
 """Seconds between two signs of life in the journal."""
