@@ -18,10 +18,11 @@ from aisle.client.retry import read_retry_after
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.backoff import Roll, backoff
 from aisle.courier.care import Care
-from aisle.courier.features import HEADER, Features
+from aisle.courier.features import Features
 from aisle.courier.link import LONGEST_S, Link
 from aisle.courier.send.beyond import is_beyond, send_beyond
 from aisle.courier.send.judging import UNSAID
+from aisle.courier.send.meant import Outcome, is_a_strangers, is_wordless, says_nothing
 from aisle.courier.send.parcel import body_of, headers_of
 from aisle.courier.send.passes import Passes
 from aisle.courier.send.sharing import Fitted, Objection, left_of
@@ -53,8 +54,6 @@ KEYS_AWAITED_S = 120.0
 """So long after a service has announced its keys, an answer that does not may be somebody's on the way."""
 _ANSWER_LIMIT = 2000
 _PLAIN = "told.plain"
-_OF_THE_WAY = (401, 407, 408, 425, 429)
-"""Refusals that are not final, and that anybody between here and the service may say."""
 
 
 class Ears(NamedTuple):
@@ -71,9 +70,6 @@ class Ears(NamedTuple):
     refused: Callable[[Operation, Told], None]
     doubted: Callable[[Operation, Told], None]
     is_let_in: Callable[[], Awaitable[bool]]
-
-
-Outcome = Answer | ClientError | ContractError | SettingsError
 
 
 class Delivery:
@@ -217,7 +213,7 @@ class Delivery:
                 self._shut_out(op, outcome)
             return
         self._settle(op, features, outcome)
-        if _is_a_strangers(outcome, features):
+        if is_a_strangers(outcome, features):
             await self._ears.is_let_in()
 
     async def _readied(self, op: Operation, features: Features) -> tuple[bytes, str | None] | None:
@@ -324,13 +320,13 @@ class Delivery:
             self._outbox.retry_later(op.op_id, told_of(outcome), 0)
             return
         fate = classify(outcome)
-        if fate in (Fate.ACCEPTED, Fate.REFUSED) and _says_nothing(outcome, features):
+        if fate in (Fate.ACCEPTED, Fate.REFUSED) and says_nothing(outcome, features):
             fate = Fate.AMBIGUOUS
         why = NOTHING if fate is Fate.ACCEPTED else told_of(outcome)
-        if isinstance(outcome, Answer) and _is_a_strangers(outcome, features):
+        if isinstance(outcome, Answer) and is_a_strangers(outcome, features):
             why = told(_PLAIN, status=outcome.status, why=words(why))
-        match Fate.WAIT if fate is Fate.REFUSED and _is_a_strangers(outcome, features) else fate:
-            case Fate.ACCEPTED if _is_wordless(outcome, features) and self._ears.unsaid(op):
+        match Fate.WAIT if fate is Fate.REFUSED and is_a_strangers(outcome, features) else fate:
+            case Fate.ACCEPTED if is_wordless(outcome, features) and self._ears.unsaid(op):
                 evidence = {**self._outbox.get(op.op_id).evidence, UNSAID: True}
                 self._outbox.doubt(op.op_id, told("told.unsaid"), settle_s=self._settle_s(), evidence=evidence)
             case Fate.ACCEPTED:
@@ -379,26 +375,3 @@ class Delivery:
         """Tells the link of an error; answers it has heard itself."""
         if isinstance(outcome, ClientError) and not isinstance(outcome, StatusError):
             self._link.failed(outcome)
-
-
-def _is_a_strangers(outcome: Outcome, features: Features) -> bool:
-    """Whether a no came from somebody on the way: without words, or without what our own service says each time."""
-    if not isinstance(outcome, Answer) or outcome.status < 400 or outcome.status in _OF_THE_WAY:
-        return False
-    if outcome.status >= 500 and classify(outcome.status) is not Fate.REFUSED:
-        return False
-    return not outcome.is_worded or (features != Features() and HEADER not in outcome.headers)
-
-
-def _says_nothing(outcome: Outcome, features: Features) -> bool:
-    """Whether a 2xx lacks what a service that keeps keys says each time: then the same key is asked again."""
-    if not features.idempotency or not isinstance(outcome, Answer) or not outcome.is_success:
-        return False
-    return HEADER not in outcome.headers or not (outcome.status == 204 or outcome.json())
-
-
-def _is_wordless(outcome: Outcome, features: Features) -> bool:
-    """Whether a 2xx of a service that keeps no keys says nothing of what was done: empty, or an object of nothing."""
-    if features.idempotency or not isinstance(outcome, Answer):
-        return False
-    return outcome.status == 204 or all(value is None for value in outcome.json().values())
