@@ -103,7 +103,7 @@ class Step(NamedTuple):
     facts: tuple[Fact, ...] = ()
     coming: tuple[Stop, ...] = ()
     choices: tuple[Msg, ...] = ()
-    """Numbered from 1."""
+    """Numbered from 1, unless they have `keys`."""
     hints: tuple[Hint, ...] = ()
     done: Decimal = Decimal(0)
     total: Decimal = Decimal(0)
@@ -116,6 +116,8 @@ class Step(NamedTuple):
     """Index of `choices[0]`, where they are a part of more."""
     of: int = 0
     """So many there are to choose from, where that may be more than a screen has room for."""
+    keys: str = ""
+    """The letters of the choices, where numbers are quantities."""
 
 
 class Row(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
-from aisle.scan.grammar import DECIMALS, is_lookup, is_words, reckoned
+from aisle.scan.grammar import DECIMALS, is_lookup, is_words, no_choice, reckoned
 from aisle.scan.meaning import PRODUCT, Candidate, Either, Meaning, Open, Reading, Refused, Said, Text, Thing, Unknown
 
 _MOST_DIGITS: Final = 12
@@ -21,7 +21,7 @@ def resolve(
     `candidates` are what was found under any of the readings' keys, in any order; `prefers` the kinds that the step can
     use, best first: other kinds follow. Readings that nobody knows fall away; of the rest those of the lowest rank are
     left, and where two are left the person is asked. What nobody knows is a quantity where it is one multiplied.
-    Message ids of a `Refused`: input.decimal, input.choice, input.quantity.
+    Message ids of a `Refused`: input.decimal, input.choice, input.letters, input.quantity.
     """
     found: dict[str, list[Candidate]] = {}
     for candidate in candidates:
@@ -108,7 +108,7 @@ def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
         return said
     # A list follows two digits as soon as they are typed; one may have been meant as the number of a row.
     if open_.choices and code.isdigit() and len(code) < (2 if open_.finds else 3) and not open_.search:
-        return Refused("input.choice", text)
+        return Refused(no_choice(open_), text)
     multiplied = ways[0].explicit
     if not multiplied and (is_words(text) or (open_.text and not code.isdigit())):
         return Text(code)

@@ -14,19 +14,16 @@ from aisle.tuples import NamedTuple
 MOST = 20
 """Orders of one round."""
 
-NUMBER_OF = ("is_product", "is_location", "is_order")
-"""Kinds of ways on that say what digits are the number of."""
-
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The totes of a round, in the order in which its orders were added."""
 
 
 class Way(NamedTuple):
-    """One numbered way on and what it is about.
+    """One way on and what it is about.
 
-    `take_here`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`,
+    `amount`, `take_here`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`,
     `set`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`, `leave_out`,
-    `both`, `hand_over`, `is_order` (order); `leave`, `handed_over`, `put_back`, `go_on`, `later`.
+    `both`, `hand_over`, `is_order`, `is_reference` (order); `is_delivery`, `is_person`; `leave`, `handed_over`, `put_back`, `go_on`, `later`.
     """
 
     kind: str
