@@ -1,4 +1,4 @@
-"""Which letter stands for which choice, on every page where a quantity may be open: there a number is always the quantity.
+"""Which letter stands for which choice on pages where a quantity may be open: there a number is always the quantity.
 
 One letter means one thing in all jobs: `y` yes, what the question says; `k` keep it as it is; `n` none of it; `r` only
 the rest that is still needed; `x` drop it, or it is no quantity at all; `c` count; `f` find it; `g` go to another one;

@@ -51,7 +51,7 @@ def meanings(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str
 def is_beyond(value: Decimal, expected: Decimal, limit: Decimal, said: Decimal = Decimal(0)) -> bool:
     """Whether nobody would believe that so many were typed: far more than are `expected`, or the `limit` where none
     are; seven digits always. What was `said` before is believed."""
-    if value <= said or value < SEVEN_DIGITS and value <= TIMES * said:
+    if value <= said or (value < SEVEN_DIGITS and value <= TIMES * said):
         return False
     if value >= SEVEN_DIGITS:
         return True

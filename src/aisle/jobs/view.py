@@ -200,8 +200,10 @@ class Detail(NamedTuple):
     marks: tuple[Mark, ...] = ()
     """The places around in the order of feet, drawn as a map where there is room."""
     choices: tuple[Msg, ...] = ()
-    """Numbered on from the rows of the blocks."""
+    """Numbered on from the rows of the blocks, unless they have `keys`."""
     hints: tuple[Hint, ...] = ()
+    keys: str = ""
+    """The letters of the choices, where numbers say how many."""
 
 
 class Series(NamedTuple):

@@ -94,8 +94,8 @@ class Settings(NamedTuple):
     recount_value: Decimal = RECOUNT_VALUE
     """The same, in money at the price of the product."""
     large_quantity: Decimal = LARGE_QUANTITY
-    """A typed quantity of so many is asked back where nobody knows how many to expect; 0 never asks. More than ten times
-    what is expected, and seven digits, are always asked back."""
+    """A typed quantity of so many is asked back where nobody knows how many to expect; 0 never asks. More than ten
+    times what is expected, and seven digits, are always asked back."""
     stuck_minutes: Decimal = STUCK_MINUTES
     """An order that somebody has begun and of which nothing was heard for so many minutes is stuck."""
     reasons: tuple[str, ...] = REASONS

@@ -83,11 +83,10 @@ class CountJob:
             choices = max(pool.number for pool in state.pools)
         if state.phase == "count" and (state.mode == "product" or state.todo):
             letters += "n"
-        item = count_scan.of_how_many(state)
-        quantity = item is not None and count_view.how_many(state)
+        item = count_view.of_how_many(state)
         sure = count_scan.is_asked(state) or (not state.ways and state.phase in ("missing", "summary", "leave"))
         keys = count_view.keys(state)
-        return Open(quantity, bool(item and item.decimal), choices, letters=letters, by_hand=sure, keys=keys)
+        return Open(item is not None, bool(item and item.decimal), choices, letters=letters, by_hand=sure, keys=keys)
 
     def prefers(self, state: Counting) -> tuple[str, ...]:
         """Places while none is open, products then."""

@@ -53,13 +53,6 @@ def is_asked(state: Counting) -> bool:
     return count_view.waits(state)
 
 
-def of_how_many(state: Counting) -> Item | None:
-    """The product whose quantity is open: the one on the screen, asked about or not."""
-    if state.phase in ("missing", "recount"):
-        return state.items[state.question] if state.question >= 0 else None
-    return state.item if state.phase == "count" else None
-
-
 def unanswered(state: Counting, event: Thing | Command) -> Result:
     """A scan or a letter while it is asked if so many are meant: nothing before that is settled."""
     if isinstance(event, Thing):
@@ -68,7 +61,7 @@ def unanswered(state: Counting, event: Thing | Command) -> Result:
     value, others = Decimal(state.ways[0].key), state.ways[1:]
     if others:
         return Turn(state, (), Verdict(WRONG, numbers.question(_meant(others[0]), value)))
-    item = of_how_many(state)
+    item = count_view.of_how_many(state)
     assert item is not None
     return asking.told(state, WRONG, "count.so_many", value=value, label=item.label)
 
@@ -200,7 +193,7 @@ def _tour_thing(state: Counting, meaning: Meaning, context: Context) -> Result:
 
 def quantity(state: Counting, value: Decimal, code: str, context: Context) -> Result:
     """How many, unless the digits are the number of something."""
-    if of_how_many(state) is None:
+    if count_view.of_how_many(state) is None:
         return Turn(state)
     query = numbers.asked(value, code)
     return Turn(state._replace(typed=value), (query,)) if query else _believed(state, value, context)
@@ -222,7 +215,7 @@ def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context
 
 def _believed(state: Counting, value: Decimal, context: Context) -> Result:
     """So many, unless that is far more than there was: a code of a thing that is gone is no count by one Enter."""
-    item = of_how_many(state)
+    item = count_view.of_how_many(state)
     if item is None:
         return Turn(state)
     return _doubted(state, item, value, context) or _so_many(state, value, context)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import numbers
-from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.base import priced
+from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.count.counting import NO_USE, Counting, Item, Next
 from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg, raw, signed
 from aisle.scan.meaning import Meaning
@@ -71,9 +71,11 @@ def choices(state: Counting) -> tuple[Msg, ...]:
     return ()
 
 
-def how_many(state: Counting) -> bool:
-    """Whether a number says how many: whatever is asked about the product on the screen."""
-    return state.phase in ("count", "missing", "recount")
+def of_how_many(state: Counting) -> Item | None:
+    """The product of which a number says how many: the one on the screen, whatever is asked about it."""
+    if state.phase in ("missing", "recount"):
+        return state.items[state.question] if state.question >= 0 else None
+    return state.item if state.phase == "count" else None
 
 
 def keys(state: Counting) -> str:
@@ -201,7 +203,8 @@ def _quantity(state: Counting, item: Item) -> Msg:
 
 def _prompt(state: Counting, item: Item | None) -> Msg:
     if state.ways:
-        return numbers.prompt(keys(state), scans=not waits(state))
+        asked = numbers.prompt if of_how_many(state) else numbers.prompt_letter
+        return asked(keys(state), scans=not waits(state))
     if state.mode == "product":
         return msg("count.prompt_stop")
     if item is None:

@@ -21,9 +21,10 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Way(NamedTuple):
     """One way on and what it is about.
 
-    `amount`, `take_here`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`,
-    `set`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`, `leave_out`,
-    `both`, `hand_over`, `is_order`, `is_reference` (order); `is_delivery`, `is_person`; `leave`, `handed_over`, `put_back`, `go_on`, `later`.
+    `take_here`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`,
+    `set`, `amount`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`,
+    `leave_out`, `both`, `hand_over`, `is_order`, `is_reference` (order); `is_delivery`, `is_person`; `leave`,
+    `handed_over`, `put_back`, `go_on`, `later`.
     """
 
     kind: str
