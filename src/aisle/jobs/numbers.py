@@ -15,6 +15,9 @@ from aisle.jobs.base import Query
 from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Meaning
 
+SHORTEST = Decimal(10)
+"""Nobody means a product, an order or a badge by one digit; places have such codes."""
+
 LIKELY = Decimal(9999)
 """More than this is the number of something that the store knows by it: labels have such codes."""
 
@@ -44,6 +47,8 @@ def meanings(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str
     """All that the digits are the number of: first what the page can use (`kinds`, best first); rows of the read
     `named`."""
     found = [Meaning(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
+    if value < SHORTEST:
+        found = [each for each in found if each.kind in (LOCATION, DELIVERY)]
     order = {kind: rank for rank, kind in enumerate(kinds)}
     return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))
 

@@ -60,7 +60,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.prompt_choice": ("Wählen, scannen", "Nummer wählen, oder weiter scannen"),
     "count.prompt_pool": ("Nummer des Pools", "Nummer des Pools eingeben"),
     "count.prompt_number": ("Nummer eingeben", "Nummer der Auswahl eingeben"),
-    "count.prompt_missing": ("Ist es da?", "Ist es da? Wählen oder scannen"),
+    "count.prompt_missing": (
+        "Ist es da?",
+        "Ist es da? Menge eingeben, oder wählen",
+        "Ist es da? Menge eingeben, wählen, oder scannen",
+    ),
     "count.prompt_recount": ("Nachzählen", "Nachzählen: Menge eingeben, oder scannen"),
     "count.prompt_summary": ("Senden?", "Senden? Nummer wählen"),
     "count.to_loss": ("Verlust", "Verlust oder Fund"),

@@ -60,7 +60,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.prompt_choice": ("Choose or scan", "Choose a number, or scan on"),
     "count.prompt_pool": ("Number of the pool", "Type the number of the pool"),
     "count.prompt_number": ("Type a number", "Type the number of your choice"),
-    "count.prompt_missing": ("Is it there?", "Is it there? Choose, or scan it"),
+    "count.prompt_missing": (
+        "Is it there?",
+        "Is it there? Type how many, or choose",
+        "Is it there? Type how many, choose, or scan it",
+    ),
     "count.prompt_recount": ("Count it again", "Count it again: type how many, or scan them"),
     "count.prompt_summary": ("Send it?", "Send it? Choose a number"),
     "count.to_loss": ("Loss", "Loss, or found"),

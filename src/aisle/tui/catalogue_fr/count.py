@@ -63,7 +63,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.prompt_choice": ("Choix ou scan", "Choisir un numéro, ou scanner"),
     "count.prompt_pool": ("Numéro du pool", "Taper le numéro du pool"),
     "count.prompt_number": ("Taper un numéro", "Taper le numéro choisi"),
-    "count.prompt_missing": ("Est-il là ?", "Est-il là ? Choisir, ou le scanner"),
+    "count.prompt_missing": (
+        "Est-il là ?",
+        "Est-il là ? Taper combien, ou choisir",
+        "Est-il là ? Taper combien, choisir, ou le scanner",
+    ),
     "count.prompt_recount": ("Recompter", "Recompter : taper combien, ou scanner"),
     "count.prompt_summary": ("Envoyer ?", "Envoyer ? Choisir un numéro"),
     "count.to_loss": ("Perte", "Perte, ou trouvé"),

@@ -60,7 +60,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.prompt_choice": ("Kies of scan", "Kies een nummer, of scan verder"),
     "count.prompt_pool": ("Nummer van de pool", "Typ het nummer van de pool"),
     "count.prompt_number": ("Typ een nummer", "Typ het nummer van de keuze"),
-    "count.prompt_missing": ("Is het er?", "Is het er? Kies, of scan het"),
+    "count.prompt_missing": (
+        "Is het er?",
+        "Is het er? Typ hoeveel, of kies",
+        "Is het er? Typ hoeveel, kies, of scan het",
+    ),
     "count.prompt_recount": ("Tel het opnieuw", "Tel het opnieuw: typ hoeveel, of scan ze"),
     "count.prompt_summary": ("Verzenden?", "Verzenden? Kies een nummer"),
     "count.to_loss": ("Derving", "Derving, of gevonden"),
