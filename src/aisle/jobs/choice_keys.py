@@ -1,8 +1,9 @@
 """Which letter stands for which choice on pages where a quantity may be open: there a number is always the quantity.
 
 One letter means one thing in all jobs: `y` yes, what the question says; `k` keep it as it is; `n` none of it; `r` only
-the rest that is still needed; `x` drop it, or it is no quantity at all; `c` count; `f` find it; `g` go to another one;
-`o` somebody else has it; `m` more; `a` all; `l` it lies there still. Choices among equals have the first free letters.
+the rest that is still needed; `x` drop it, or it is no quantity at all; `c` count (`v` beside a cart); `f` find it;
+`g` go to another one; `o` somebody else has it; `m` more; `a` all; `l` it lies there still. Choices among equals have
+the first free letters.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ KEEP: Final = "k"
 NONE: Final = "n"
 REST: Final = "r"
 DROP: Final = "x"
-COUNT: Final = "c"
 FIND: Final = "f"
 GO: Final = "g"
 OTHERS: Final = "o"
@@ -72,7 +72,7 @@ KEYS: Final = {
     "is_person": DROP,
     "tote": DROP,
     # Something else
-    "count": COUNT,
+    "count": "cv",
     "look_up": FIND,
     "find": FIND,
     "switch": GO,

@@ -47,10 +47,14 @@ def meanings(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str
     """All that the digits are the number of: first what the page can use (`kinds`, best first); rows of the read
     `named`."""
     found = [Meaning(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
-    if value < SHORTEST:
-        found = [each for each in found if each.kind in (LOCATION, DELIVERY)]
+    found = [each for each in found if is_number_of(each.kind, value)]
     order = {kind: rank for rank, kind in enumerate(kinds)}
     return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))
+
+
+def is_number_of(kind: str, value: Decimal) -> bool:
+    """Whether digits that are the number of such a thing may be meant as that."""
+    return value >= SHORTEST or kind in (LOCATION, DELIVERY)
 
 
 def is_beyond(value: Decimal, expected: Decimal, limit: Decimal, said: Decimal = Decimal(0)) -> bool:

@@ -234,7 +234,7 @@ def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context)
     if found is None:
         return _so_many(state, part, value)
     is_goods = state.ways and state.pending
-    if move_take.is_whose_asked(state) or (is_goods and value > numbers.LIKELY):
+    if move_take.is_whose_asked(state):
         return told(state, WRONG, "move.answer_first", what=found.label or found.key)
     if value > numbers.LIKELY:
         return _thing(state, (found,), context)

@@ -24,8 +24,8 @@ POOLS = tuple(Pool(number) for number in range(1, 11))
 ANSWERS = {"leave": ("drop", "back"), "where": ("in_hand",)}
 """What the answers to the questions of a move are, in their order."""
 
-COMMANDS = "adknuw"
-"""The letters of the pages on which goods are taken or put down; no cart is loaded while something is asked."""
+COMMANDS = "acdknuw"
+"""The letters of the pages on which goods are taken or put down: none of them answers what is asked."""
 
 HINTS = {
     "a": "hint.all_here",
@@ -310,7 +310,7 @@ def _useful(state: Moving, part: Part | None, letter: str) -> bool:
         case "n":
             return len(state.hand) > 1
         case "c":
-            return state.places and "c" not in keys(state)
+            return state.places
         case "d":
             return state.phase == "load" or bool(state.to_pool) or not state.places
         case "u":

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.claim import claim_of
-from aisle.jobs.numbers import NUMBER_OF, what_is
+from aisle.jobs.numbers import NUMBER_OF, is_number_of, what_is
 from aisle.jobs.pick import gather_view
 from aisle.jobs.pick.gather_state import Chosen, Gathering, Way
 from aisle.jobs.pick.given import given_to
@@ -229,7 +229,9 @@ def _thing(state: Gathering, meanings: tuple[Meaning, ...]) -> Result:
     if first.kind in (ORDER, REFERENCE):
         return _add(state, first.key)
     if _is_count(code):
-        return _asked_number(state, code, first)
+        if is_number_of(first.kind, Decimal(code)):
+            return _asked_number(state, code, first)
+        return _take_next(state, int(code))
     if first.kind == PRODUCT:
         asked = state._replace(ways=(Way("look_up", first.key),), taking_out=False)
         return _say(asked, WRONG, "walk.product", label=label)

@@ -234,6 +234,8 @@ def _number(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Contex
     found = numbers.meanings(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
     if value > numbers.LIKELY and found:
         return pick_scanned.thing(state._replace(ways=()), found, context)
+    if value > numbers.LIKELY and value > picking.ordered(state):  # nobody means so many
+        return wrong(state, "pick.unknown", code=code)
     return pick_take.judged(state, value, found, context)
 
 

@@ -284,6 +284,12 @@ def stop_of(state: Picking) -> list[Take]:
     return [state.takes[index] for index in stop_at(state, state.at)]
 
 
+def ordered(state: Picking) -> Decimal:
+    """So many of the stop on the screen were ordered."""
+    _, of, _ = total(stop_of(state))
+    return of
+
+
 def total(takes: Iterable[Take]) -> tuple[Decimal, Decimal, Decimal]:
     """(picked, ordered, still to be taken) of these lines."""
     given = list(takes)

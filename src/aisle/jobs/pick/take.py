@@ -128,8 +128,7 @@ def quantity(state: Picking, value: Decimal, code: str, context: Context) -> Res
 def judged(state: Picking, value: Decimal, found: Sequence[Meaning], context: Context) -> Result:
     """So many, unless that is more than was ordered, or may be the number of what was `found`."""
     others = [Way(f"is_{each.kind}", each.key, each.label) for each in found]
-    _, of, _ = picking.total(picking.stop_of(state))
-    if value > of:
+    if value > picking.ordered(state):
         return pick_why.over_set(state, value, *others)
     if found:
         asked = state._replace(ways=(Way("amount", quantity=value), *others))
@@ -139,8 +138,7 @@ def judged(state: Picking, value: Decimal, found: Sequence[Meaning], context: Co
 
 def tote_or_quantity(state: Picking, value: Decimal, tote: Tote) -> Result:
     """The number of a tote is that where it can be no quantity; else it is asked."""
-    _, of, _ = picking.total(picking.stop_of(state))
-    if value > of:
+    if value > picking.ordered(state):
         return pick_put.named(state._replace(ways=()), tote)
     asked = state._replace(ways=(Way("amount", quantity=value), Way("tote", tote.order)))
     told = msg("pick.number_of_tote", value=value, tote=tote.letter, order=tote.order)

@@ -47,11 +47,16 @@ def over_set(state: Picking, value: Decimal, *ways: Way) -> Result:
 
 
 def number_of(state: Picking, value: Decimal, code: str) -> Result | None:
-    """Asks what digits are the number of; None where they can only be a quantity."""
+    """Asks what digits are the number of; None where they can only be a quantity.
+
+    More than was ordered stands as too many until the answer comes: so a journal of before it was asked is replayed to
+    the same.
+    """
     query = numbers.asked(value, code)
     if query is None:
         return None
     asked = Asked(NAMED, f"{value:f}", code=str(query.args["code"]))
+    state = over_set(state, value).state if value > picking.ordered(state) else state
     return Turn(state._replace(asked=asked), (query,))
 
 
