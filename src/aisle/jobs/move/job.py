@@ -248,10 +248,8 @@ def _so_many(state: Moving, part: Part, value: Decimal, *, sure: bool = False) -
     if move_take.is_whose_asked(state):
         return move_take.so_many_of(state, value)
     state = state._replace(ways=(), pending=None, undoing=False)
-    if state.phase != "put" and sure and not 0 <= part.books < value:
-        return move_take.took(state, part, value)
     if state.phase != "put":
-        return move_take.want(state, part, value)
+        return move_take.want(state, part, value, sure=sure)
     if value > part.quantity:
         return told(state, WRONG, "move.not_so_many", label=part.label, quantity=value, there=part.quantity)
     portion = value if value < part.quantity else ZERO

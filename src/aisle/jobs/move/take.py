@@ -186,16 +186,16 @@ def _add(state: Moving, part: Part, meaning: Meaning) -> Result:
     return want(state, part, before + meaning.quantity)
 
 
-def want(state: Moving, part: Part, quantity: Decimal) -> Result:
-    """So many of these goods are to be in hand; more than the books have, or anybody would believe, is asked about
-    first."""
+def want(state: Moving, part: Part, quantity: Decimal, *, sure: bool = False) -> Result:
+    """So many of these goods are to be in hand; more than the books have, or anybody would believe who has not said
+    that he is `sure`, is asked about first."""
     if quantity % 1 and not part.decimal:
         return told(state, WRONG, "move.whole", label=part.label, quantity=quantity)
     index = carrying.find(state.hand, part)
     over, said = (state.hand[index].over, state.hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= part.books < quantity and not over:
         return too_many(state, part, quantity)
-    if numbers.is_beyond(quantity, max(ZERO, part.books), state.limit, said):
+    if not sure and numbers.is_beyond(quantity, max(ZERO, part.books), state.limit, said):
         ways = (Way("amount", part.product, quantity, part.line),)
         asked = Meaning(PRODUCT, part.product, part.label, quantity, True, part.product)
         asking = state._replace(ways=ways, pending=asked)
