@@ -56,7 +56,7 @@ def a_store(random: Random) -> Store:
 def an_event(random: Random, hand: Hand) -> Event:
     """What somebody might do next; what the step offers is likelier than what it does not."""
     open_ = hand.job.open(hand.state)
-    if hand.state.ways and hand.state.ways[0].kind == "held" and random.random() < 0.2:
+    if hand.state.ways and hand.state.ways[0].kind == "held" and random.random() < 0.5:
         return Quantity(Decimal(random.choice(["2", "3"])))
     if open_.choices and random.random() < 0.55:
         return Choice(random.randint(1, open_.choices))
