@@ -209,10 +209,12 @@ def _command(command: Said, text: str, open_: Open) -> Said:
     """A printed command says what its letter or number would; it never means more than the step knows."""
     if isinstance(command, Command) and command.letter not in open_.letters:
         return Refused("input.letter", text)
-    if isinstance(command, Choice) and (open_.keys or open_.quantity or command.number > open_.choices):
+    if isinstance(command, Choice) and command.number > open_.choices:
         return Refused(no_choice(open_), text)
     if open_.by_hand and isinstance(command, Choice | Move):
         return Refused("input.by_hand", text)
+    if isinstance(command, Choice) and (open_.keys or open_.quantity):
+        return Refused(no_choice(open_), text)
     return command
 
 

@@ -41,6 +41,9 @@ from aisle.scan.meaning import (
 
 Result = Turn[Moving]
 
+LIKELY = Decimal(999)
+"""More than this, and than there is, is the number of an order or a place: nobody moves so many."""
+
 LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
 """The commands of each phase."""
 
@@ -226,7 +229,8 @@ def _quantity(state: Moving, value: Decimal, code: str) -> Result:
 
 
 def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """Digits that nothing has for a number are a quantity; else it is asked."""
+    """Digits that nothing has for a number are a quantity; far beyond all books they are the number; else it is
+    asked."""
     value, part, state = state.asked, move_take.of_how_many(state), state._replace(asked=ZERO)
     if not value or part is None:
         return Turn(state)
@@ -236,7 +240,8 @@ def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context)
     is_goods = state.ways and state.pending
     if move_take.is_whose_asked(state):
         return told(state, WRONG, "move.answer_first", what=found.label or found.key)
-    if value > numbers.LIKELY:
+    most = part.quantity if state.phase == "put" else max(part.books, ZERO)
+    if value > numbers.LIKELY or value > max(most, LIKELY):
         return _thing(state, (found,), context)
     ways = (Way("amount", part.product, value, part.line), Way(f"is_{found.kind}", found.key))
     pending = state.pending if is_goods else None
