@@ -91,9 +91,7 @@ class Person:
         for _ in range(12):
             if self.at == "home":
                 return self.frame
-            if self.at == "count.leave":  # the count is thrown away
-                self.say("x")
-            elif self.at == "move.leave":
+            if self.at == "count.leave" or self.at == "move.leave":  # the count is thrown away
                 self.say("x")
             elif self.told[1] == "pick.leave_hand":  # with what found no room still in hand
                 self.answer("pick.way_leave_hand")

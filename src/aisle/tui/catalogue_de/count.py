@@ -57,7 +57,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.prompt_quantity": ("Menge? Oder Scan", "Menge eingeben oder weiter scannen; d, wenn fertig"),
     "count.prompt_only": ("Menge? 0: keine", "Menge eingeben, die hier liegt; 0 für keine"),
     "count.prompt_stop": ("Wie viele hier?", "Menge eingeben, die hier liegt, oder scannen"),
-    "count.prompt_choice": ("Wählen, scannen", "Nummer wählen, oder weiter scannen"),
     "count.prompt_pool": ("Nummer des Pools", "Nummer des Pools eingeben"),
     "count.prompt_number": ("Nummer eingeben", "Nummer der Auswahl eingeben"),
     "count.prompt_missing": (

@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.title": ("Runde", "Mehrere Aufträge", "Mehrere Aufträge in einer Runde"),
     "walk.prompt": ("Auftrag, oder Zahl", "Auftrag scannen, oder Anzahl eingeben"),
     "walk.prompt_more": ("Auftrag, oder g", "Nächsten Auftrag scannen, oder g zum Losgehen"),
-    "walk.prompt_choice": ("Wählen, scannen", "Nummer wählen, oder weiter scannen"),
     "walk.prompt_out": ("Welcher?", "Welcher kommt wieder heraus?"),
     "walk.note": (
         "Aufträge scannen.",

@@ -57,7 +57,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.prompt_quantity": ("How many? Or scan", "Type how many, or scan on; d when done"),
     "count.prompt_only": ("How many? 0: none", "Type how many are here; 0 for none"),
     "count.prompt_stop": ("How many here?", "Type how many lie here, or scan them"),
-    "count.prompt_choice": ("Choose or scan", "Choose a number, or scan on"),
     "count.prompt_pool": ("Number of the pool", "Type the number of the pool"),
     "count.prompt_number": ("Type a number", "Type the number of your choice"),
     "count.prompt_missing": (

@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.title": ("Round", "Several orders", "Several orders in one round"),
     "walk.prompt": ("Order, or how many", "Scan an order, or type how many"),
     "walk.prompt_more": ("Next order, or g", "Scan the next order, or type g to go"),
-    "walk.prompt_choice": ("Choose or scan", "Choose a number, or scan on"),
     "walk.prompt_out": ("Which one?", "Which one is to be taken out?"),
     "walk.note": (
         "Scan the orders.",

@@ -60,7 +60,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.prompt_quantity": ("Combien ? Ou scan", "Taper combien, ou scanner ; d pour finir"),
     "count.prompt_only": ("Combien ? 0 : rien", "Taper combien il y en a ici ; 0 pour aucun"),
     "count.prompt_stop": ("Combien ici ?", "Taper combien il y en a ici, ou les scanner"),
-    "count.prompt_choice": ("Choix ou scan", "Choisir un numéro, ou scanner"),
     "count.prompt_pool": ("Numéro du pool", "Taper le numéro du pool"),
     "count.prompt_number": ("Taper un numéro", "Taper le numéro choisi"),
     "count.prompt_missing": (

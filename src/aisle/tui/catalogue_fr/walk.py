@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.title": ("Tournée", "Plusieurs cdes", "Plusieurs commandes en une tournée"),
     "walk.prompt": ("Commande, ou nombre", "Scanner une commande, ou taper combien"),
     "walk.prompt_more": ("Cde suivante, ou g", "Scanner la commande suivante, ou g pour partir"),
-    "walk.prompt_choice": ("Choix ou scan", "Choisir un numéro, ou scanner"),
     "walk.prompt_out": ("Laquelle ?", "Laquelle retirer ?"),
     "walk.note": (
         "Scanner les cdes.",

@@ -57,7 +57,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.prompt_quantity": ("Hoeveel? Of scan", "Typ hoeveel, of scan verder; d als het klaar is"),
     "count.prompt_only": ("Hoeveel? 0: geen", "Typ hoeveel er hier zijn; 0 voor geen"),
     "count.prompt_stop": ("Hoeveel hier?", "Typ hoeveel er hier liggen, of scan ze"),
-    "count.prompt_choice": ("Kies of scan", "Kies een nummer, of scan verder"),
     "count.prompt_pool": ("Nummer van de pool", "Typ het nummer van de pool"),
     "count.prompt_number": ("Typ een nummer", "Typ het nummer van de keuze"),
     "count.prompt_missing": (

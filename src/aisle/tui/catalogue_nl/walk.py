@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.title": ("Ronde", "Nieuwe ronde", "Meerdere orders in één ronde"),
     "walk.prompt": ("Order, of hoeveel", "Scan een order, of typ hoeveel"),
     "walk.prompt_more": ("Scan order, of g", "Scan de volgende order, of typ g om te gaan"),
-    "walk.prompt_choice": ("Kies of scan", "Kies een nummer, of scan verder"),
     "walk.prompt_out": ("Welke?", "Welke gaat eruit?"),
     "walk.note": (
         "Scan de orders.",
