@@ -15,6 +15,14 @@ from aisle.service.stock.recount import Counted
 from aisle.tuples import NamedTuple
 
 
+IN_HAND = "in_hand"
+"""Source of the entry, at no place, for goods that a pick takes into the hand or that leave it."""
+FINISH = "finish"
+"""Source of the entries for held goods that leave the store with a finished order."""
+LATE = "late"
+"""Source of the entry that undoes a late message at a place that was counted since."""
+
+
 class Entry(NamedTuple):
     """One log entry; quantities in thousandths. `extra` holds further documented fields as they go out."""
 
@@ -55,8 +63,19 @@ class LogWriter:
         """Take an entry down, with the time at which the ledger says that it happened."""
         self._entries.append((entry, self.ledger.occurred_on))
 
+    async def add_absorbed(self) -> None:
+        """Add an entry for each place where the ledger absorbed late messages."""
+        book = self.ledger.book
+        for (number_, code, pool), quantity in self.ledger.take_absorbed().items():
+            product = await book.product(number_, "product_number")
+            place = await book.known_place(code) if code else None
+            self.add(Entry(product, LATE, quantity, place, pool))
+
     async def store_all(self) -> list[int]:
-        """Number the entries, which are stored when the operation ends; their ids, in order."""
+        """Number the entries, which are stored when the operation ends. Return the ids of those that were added, in
+        order; entries for absorbed legs follow them and are not named."""
+        named = len(self._entries)
+        await self.add_absorbed()
         if not self._entries:
             return []
         reasons = await self._reasons()
@@ -67,7 +86,7 @@ class LogWriter:
         ]
         self.ctx.later(sql.LOG_ADD, rows)
         self._entries.clear()
-        return [self.store.wire_id(seq + n) for n in range(len(rows))]
+        return [self.store.wire_id(seq + n) for n in range(named)]
 
     async def _reasons(self) -> list[str | None]:
         """What each entry calls its reason: as it says, else as the entry before it that named this code."""
