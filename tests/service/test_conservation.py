@@ -6,9 +6,8 @@ sum. The sum of the log's quantities is the stock of each product at each place 
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -214,7 +213,7 @@ async def _told(tx: Tx, product: str) -> int:
     return sum(kinds.get(kind, 0) for kind in ("count", "change", "receipt", "finish", "absorbed"))
 
 
-def _run(machine: Callable[[], Books], few: int, many: int) -> None:
+def _run(machine: type[Books], few: int, many: int) -> None:
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large]
     bounds = settings(
         max_examples=tries(few, many), stateful_step_count=30, deadline=None, suppress_health_check=checks
@@ -229,4 +228,9 @@ def test_stock_is_conserved_and_logged_on_sqlite() -> None:
 def test_stock_is_conserved_and_logged_on_postgres(server: postgres.Server) -> None:
     url = server.fresh()
     with closing(PostgresStorage(url, patience=60)) as storage:
-        _run(partial(Books, url, storage), 3, 40)
+
+        class OnPostgres(Books):
+            def __init__(self) -> None:
+                super().__init__(url, storage)
+
+        _run(OnPostgres, 3, 40)

@@ -41,7 +41,7 @@ async def create_movement(ctx: Context, call: Call) -> bytes:
     logs = LogWriter(ledger)
     for index, item in enumerate(items):
         await _move(ledger, logs, item, f"[{index}]")
-        await ledger.settle()
+        await logs.settle()
     await refresh_orders(ledger)
     await ledger.finish()
     ids = await logs.store_all()
