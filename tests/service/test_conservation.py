@@ -218,7 +218,7 @@ def _run(machine: type[Books], few: int, many: int) -> None:
     bounds = settings(
         max_examples=tries(few, many), stateful_step_count=30, deadline=None, suppress_health_check=checks
     )
-    run_state_machine_as_test(machine, settings=bounds)  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(machine, settings=bounds)
 
 
 def test_stock_is_conserved_and_logged_on_sqlite() -> None:
