@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from aisle.scan.codes import checks, guessed_keys, lookup_keys, tidy
 from aisle.scan.decoder import LONGEST_LINE
+from aisle.scan.faults import LAYOUT
 from aisle.scan.meaning import (
     PRODUCT,
     Back,
@@ -348,7 +349,7 @@ def _through_layouts(code: str) -> list[Reading]:
         if way:
             ways.append(way._replace(kind=PRODUCT, rank=_GUESSED, is_guess=True, layout=layout))
     if ways or layouts.is_garbled(code):
-        ways.append(Reading((), code, rank=_GUESSED, refusal="input.layout"))
+        ways.append(Reading((), code, rank=_GUESSED, refusal=LAYOUT))
     return ways
 
 

@@ -11,15 +11,11 @@ from decimal import Decimal
 from typing import Final
 
 from aisle.scan.codes import check_digit, checks
+from aisle.scan.faults import BROKEN, NO_SEPARATOR
 from aisle.scan.identifiers import identifier_at, iso_date
 from aisle.scan.meaning import Measure
 from aisle.scan.separators import GS, begins_message, substitutes_in, with_separators, without_lead
 from aisle.tuples import NamedTuple
-
-NO_SEPARATOR: Final = "input.no_gs"
-"""Message id: a value runs on into the next one, or a sign stands where a separator belongs."""
-BROKEN: Final = "input.gs1"
-"""Message id: the message is damaged, or its label is wrong."""
 
 _UNITS: Final = {
     "310": "kg",
@@ -171,7 +167,7 @@ def _split(text: str) -> Message:
     while rest:
         known = identifier_at(rest)
         if known is None:
-            return Message(_first(found), BROKEN)
+            return Message(_first(found), NO_SEPARATOR if found and GS not in text else BROKEN)
         body = rest[len(known.ai) :]
         value = body.split(GS, 1)[0]
         if known.is_predefined:

@@ -29,7 +29,7 @@ _FORMATS: Final = """
 8020 X..25|8026 N18|8030 Z..90|8040 X..70|8041 X..70|8110 X..70|8111 N4|8112 X..70|8200 X..70|90 X..30|9[1-9] X..90
 """
 
-_PREDEFINED: Final = frozenset("00 01 02 03 04 11 12 13 14 15 16 17 18 19 20 31 32 33 34 35 36 41".split())
+_PREDEFINED: Final = frozenset(f"{number:02}" for number in (*range(5), *range(11, 21), *range(31, 37), 41))
 """First two digits of the identifiers behind whose value no separator is needed."""
 _PART: Final = re.compile(r"([NXYZDM])(\d+)?(?:\.\.(\d+))?")
 

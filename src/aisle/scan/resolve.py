@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
+from aisle.scan.faults import BROKEN, NO_SEPARATOR
 from aisle.scan.grammar import DECIMALS, is_lookup, is_words, reckoned
 from aisle.scan.meaning import (
     LOCATION,
@@ -60,12 +61,12 @@ def resolve(
 def _guessed(ways: tuple[Reading, ...], found: dict[str, list[Candidate]], lookup: bool) -> Said | None:
     """The one product or location that a guess leads to, or a question; None where there is none, or too many."""
     fits: dict[tuple[str, str], Thing] = {}
-    for way in ways if not any(way.refusal.startswith("input.gs") for way in ways) else ():
+    is_message = any(way.refusal in (NO_SEPARATOR, BROKEN) for way in ways)
+    for way in ways if not is_message else ():
         for candidate in (each for key in way.keys if way.is_guess for each in found.get(key, ())):
-            name = (candidate.kind, candidate.key)
-            if candidate.kind in (PRODUCT, LOCATION) and way.kind in ("", candidate.kind) and name not in fits:
-                if thing := _thing(way, [candidate], lookup):
-                    fits[name] = thing
+            is_meant = candidate.kind in (PRODUCT, LOCATION) and way.kind in ("", candidate.kind)
+            if is_meant and (thing := _thing(way, [candidate], lookup)):
+                fits.setdefault((candidate.kind, candidate.key), thing)
     things = tuple(fits.values())
     if len(things) > _MOST_ASKED:
         return None

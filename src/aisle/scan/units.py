@@ -95,6 +95,7 @@ yd3 yd³ cuyd ydq cubicyard cubicyards
 """
 _UNITS: Final = {name: line.split()[0] for line in _NAMES.strip().splitlines() for name in line.split()}
 _COUNTED: Final = re.compile(r"(\d+(?:[.,]\d+)?)?\s*(\D.*)", re.ASCII)
+_SHOWN: Final = {"floz": "fl oz", "ozt": "oz t"}
 _METRIC: Final = frozenset({"kg", "m", "m2", "l", "m3"})
 _METRIC_WEIGHTS: Final = frozenset({"kg", "hg", "dag", "g", "mg", "t"})
 
@@ -138,3 +139,8 @@ def weighed(amount: Decimal, decimals: int, name: str) -> Decimal | None:
     if to is None or to[0] not in _METRIC_WEIGHTS or not decimals:
         return amount
     return converted(amount, "kg", name)
+
+
+def shown(unit: str) -> str:
+    """A unit as people write it."""
+    return _SHOWN.get(unit) or unit.replace("2", "²").replace("3", "³")
