@@ -156,7 +156,7 @@ def _upc_a_of(code: str) -> Iterator[str]:
 def _of_book(code: str) -> Iterator[str]:
     """The ISBN-10 of an ISBN-13."""
     if len(code) == 13 and code.startswith("978") and checks(code):
-        yield (code[3:12] + isbn_10_check(code[3:12])).casefold()
+        yield canonical(code[3:12] + isbn_10_check(code[3:12]))
 
 
 def _completed(code: str) -> Iterator[str]:

@@ -138,7 +138,7 @@ def message(text: str) -> Message:
     scanners send for them."""
     if text[:4].lower() == "http":
         return _link(text) if _LINK.search(text) else Message({}, BROKEN)
-    if text[:1] == "(":
+    if text[:1] == "(" and text[1:2].isdigit():
         return _printed(text)
     if envelope := _ENVELOPE.fullmatch(text):
         return _split(envelope.group(1))

@@ -12,26 +12,27 @@ _X: Final = r"[!-\"%-?A-Z_a-z]"
 _Y: Final = r"[#\-/0-9A-Z]"
 _Z: Final = r"[\-0-9=A-Z_a-z]"
 _KINDS: Final = {"N": r"[0-9]", "X": _X, "Y": _Y, "Z": _Z, "D": r"[0-9]", "M": r"[0-9]"}
-"""D is a date YYMMDD, day 00 for the whole month; M the same with a time or a second date behind it."""
+"""D is a date YYMMDD, day 00 for the whole month; M the same with a time or a second date behind it. `X..20` is one to
+20 of them, `X?17` none to 17."""
 
 _FORMATS: Final = """
 00 N18|01 N14|02 N14|03 N14|10 X..20|11 D6|12 D6|13 D6|15 D6|16 D6|17 D6|20 N2|21 X..20|22 X..20|235 X..28|240 X..30
-241 X..30|242 N..6|243 X..20|250 X..30|251 X..30|253 N13 X..17|254 X..20|255 N13 N..12|30 N..8|37 N..8
+241 X..30|242 N..6|243 X..20|250 X..30|251 X..30|253 N13 X?17|254 X..20|255 N13 N?12|30 N..8|37 N..8
 31[0-6][0-5] N6|32[0-9][0-5] N6|33[0-7][0-5] N6|34[0-9][0-5] N6|35[0-7][0-5] N6|36[0-9][0-5] N6
 390[0-9] N..15|391[0-9] N3 N..15|392[0-9] N..15|393[0-9] N3 N..15|394[0-3] N4|395[0-5] N6
-400 X..30|401 X..30|402 N17|403 X..30|41[0-7] N13|420 X..20|421 N3 X..9|422 N3|423 N3 N..12|424 N3|425 N3 N..12|426 N3
+400 X..30|401 X..30|402 N17|403 X..30|41[0-7] N13|420 X..20|421 N3 X..9|422 N3|423 N3 N?12|424 N3|425 N3 N?12|426 N3
 427 X..3|430[01] X..35|430[2-6] X..70|4307 X2|4308 X..30|4309 N20|431[01] X..35|431[2-6] X..70|4317 X2|4318 X..20
-4319 X..30|4320 X..35|432[123] N1|432[45] M10|4326 D6|433[0-3] N6 X..1|7001 N13|7002 X..30|7003 M10|7004 N..4|7005 X..12
-7006 D6|7007 M6..12|7008 X..3|7009 X..10|7010 X..2|7011 M6..10|702[012] X..20|7023 X..30|703[0-9] N3 X..27|7040 N1 X3
+4319 X..30|4320 X..35|432[123] N1|432[45] M10|4326 D6|433[0-3] N6 X?1|7001 N13|7002 X..30|7003 M10|7004 N..4|7005 X..12
+7006 D6|7007 M6 N?6|7008 X..3|7009 X..10|7010 X..2|7011 M6 N?4|702[012] X..20|7023 X..30|703[0-9] N3 X..27|7040 N1 X3
 7041 X..4|71[0-7] X..20|723[0-9] X2 X..28|7240 X..20|7241 N2|7242 X..25|7250 N8|7251 N12|7252 N1|7253 X..40|7254 X..40
-7255 X..10|7256 X..90|7257 X..70|7258 X3|7259 X..40|8001 N14|8002 X..20|8003 N14 X..16|8004 X..30|8005 N6|8006 N18
-8007 X..34|8008 N8..12|8009 X..50|8010 Y..30|8011 N..12|8012 X..20|8013 X..25|8014 X..25|8017 N18|8018 N18|8019 N..10
-8020 X..25|8026 N18|8030 Z..90|8040 X..70|8041 X..70|8110 X..70|8111 N4|8112 X..70|8200 X..70|90 X..30|9[1-9] X..90
+7255 X..10|7256 X..90|7257 X..70|7258 X3|7259 X..40|8001 N14|8002 X..20|8003 N14 X?16|8004 X..30|8005 N6|8006 N18
+8007 X..34|8008 N8 N?4|8009 X..50|8010 Y..30|8011 N..12|8012 X..20|8013 X..25|8014 X..25|8017 N18|8018 N18|8019 N..10
+8020 X..25|8026 N18|8030 Z..90|8040 N15|8041 N15|8042 N32|8043 N18 N?2|8110 X..70|8111 N4|8112 X..70|8200 X..70|90 X..30|9[1-9] X..90
 """
 
 _PREDEFINED: Final = frozenset(f"{number:02}" for number in (*range(5), *range(11, 21), *range(31, 37), 41))
 """First two digits of the identifiers behind whose value no separator is needed."""
-_PART: Final = re.compile(r"([NXYZDM])(\d+)?(?:\.\.(\d+))?")
+_PART: Final = re.compile(r"([NXYZDM])(\d+)?(?:(\.\.|\?)(\d+))?")
 
 
 @cache
@@ -43,9 +44,9 @@ def _table() -> tuple[tuple[re.Pattern[str], re.Pattern[str], int, bool], ...]:
 
 def _compiled(value: str) -> tuple[re.Pattern[str], int, bool]:
     pattern, most = "", 0
-    for kind, fewest, longest in _PART.findall(value):
-        last = int(longest or fewest)
-        pattern += f"{_KINDS[kind]}{{{fewest or 1},{last}}}"
+    for kind, all_, how, most_ in _PART.findall(value):
+        last = int(most_ or all_)
+        pattern += f"{_KINDS[kind]}{{{all_ or int(how != '?')},{last}}}"
         most += last
     return re.compile(pattern), most, value[0] in "DM"
 
