@@ -1,4 +1,4 @@
-"""Labels with GS1 data: separators and what scanners send for them, lengths, characters and dates, measures and units."""
+"""Labels with GS1 data: separators and their substitutes, lengths, characters and dates, measures and units."""
 
 from __future__ import annotations
 
