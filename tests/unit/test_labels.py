@@ -55,7 +55,12 @@ def test_a_substitute_of_fnc1_is_read_as_separator(sign: str) -> None:
     for text in (MESSAGE, MESSAGE + GS, f"01{GTIN}{GS}10LOT7{GS}3012", f"01{GTIN}3012{GS}10LOT7"):
         for prefix in ("", "]C1", "]d2"):
             meaning = only(what(prefix + text.replace(GS, sign), gtin=GTIN))
-            assert (meaning.key, meaning.quantity, meaning.explicit, meaning.batch) == ("X", 12, True, "LOT7"), text
+            assert (meaning.key, meaning.quantity, meaning.explicit, meaning.batch) == (
+                "X",
+                Decimal(12),
+                True,
+                "LOT7",
+            ), text
     if not sign[-1].isdigit():
         assert only(what(sign + MESSAGE.replace(GS, sign), gtin=GTIN)).quantity == 12
 
@@ -253,7 +258,7 @@ def test_the_example_of_a_pound() -> None:
 )
 def test_a_measure_that_says_nothing_of_the_unit_is_asked(ai: str, unit: str) -> None:
     meaning = only(what(f"01{WEIGHED}{ai}2000275", unit))
-    assert (meaning.quantity, meaning.explicit, meaning.asks) == (1, False, True)
+    assert (meaning.quantity, meaning.explicit, meaning.asks) == (Decimal(1), False, True)
     assert meaning.measure is not None
     assert meaning.measure.amount == Decimal("2.75")
 
@@ -280,9 +285,9 @@ def test_gross_weights_and_sizes_are_no_quantity(ai: int) -> None:
 @pytest.mark.parametrize("tail", ["3902500", "3922500", "3912978500", "3932978500", "3932840500"])
 def test_an_amount_of_money_is_no_quantity(tail: str) -> None:
     meaning = only(what(f"01{WEIGHED}{tail}", "kg", price="2.50"))
-    assert (meaning.quantity, meaning.explicit, meaning.asks, meaning.price) == (1, False, True, Decimal(5))
+    assert (meaning.quantity, meaning.explicit, meaning.asks, meaning.price) == (Decimal(1), False, True, Decimal(5))
     piece = only(what(f"01{WEIGHED}{tail}", "", decimal=False, price="2.50"))
-    assert (piece.quantity, piece.asks, piece.price) == (1, False, Decimal(5))
+    assert (piece.quantity, piece.asks, piece.price) == (Decimal(1), False, Decimal(5))
 
 
 def test_what_is_counted_in_whole_grams_is_no_single_gram() -> None:

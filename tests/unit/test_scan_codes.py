@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.scan import gs1
 from aisle.scan.codes import (
     canonical,
     check_digit,
@@ -23,6 +22,7 @@ from aisle.scan.codes import (
 from aisle.scan.gs1 import Carried, carried, elements, looks_like
 from aisle.scan.meaning import Measure
 from aisle.scan.restricted import Restricted, patterns, restricted
+from aisle.scan.separators import GS
 
 EAN = "4006381333931"
 DIGITS = st.text("0123456789", min_size=1, max_size=20)
@@ -221,7 +221,7 @@ def test_messages_are_split_as_biip_does(parts: list[tuple[str, str]]) -> None:
     for ai, digits in parts:
         places = FIXED[ai]
         value = digits[:8] if places is None else "010101010101"[:places]
-        text += f"{ai}{value}" + ("" if places else gs1.GS)
+        text += f"{ai}{value}" + ("" if places else GS)
     message = GS1Message.parse(text, config=ParseConfig(gs1_element_strings_verify_date=False))
     values, whole = elements(text)
     assert whole

@@ -64,7 +64,8 @@ _SIGNS: Final = "~|^#@$\\`{}[]§¶¦¬€£¤°¨µ "
 
 _ANY: Final = tuple(dict.fromkeys((*sorted(_NAMES, key=len, reverse=True), *_SIGNS)))
 _MESSAGE: Final = re.compile(
-    r"(?:\d{0,4}\](?:C1|d2|Q3|e0|J1))|(?:\d{0,4}\][A-Za-z]\w)?(?:0[12]\d{14}|00\d{18}|\(0[012]\))", re.ASCII
+    r"\??(?:[\d.,]{1,8}\*)?(?:\d{0,4}\](?:C1|d2|Q3|e0|J1)|(?:\d{0,4}\][A-Za-z]\w)?(?:0[12]\d{14}|00\d{18}|\(0[012]\)))",
+    re.ASCII,
 )
 
 

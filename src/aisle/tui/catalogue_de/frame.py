@@ -193,9 +193,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} ist eine Nummer der Filiale. {said}",
     ),
     "session.layout": (
-        "{said}",
         "Tastatur? {said}",
-        "Tastaturlayout des Scanners weicht ab: als {code:~} gelesen. {said}",
+        "Scanner-Tastatur? {said}",
+        "Tastaturlayout des Scanners: als {code:~} gelesen. {said}",
     ),
     "session.resumed": ("Wieder hier", "Weiter, wo es aufgehört hat"),
     "session.not_resumed": ("Neu anfangen", "„{job:~}“ kann dort nicht weitergehen; neu anfangen"),

@@ -186,7 +186,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} is a number here",
         "{text:~} is a number of the store. {said}",
     ),
-    "session.layout": ("{said}", "Keyboard? {said}", "Scanner's keyboard layout differs: read as {code:~}. {said}"),
+    "session.layout": (
+        "Keyboard? {said}",
+        "Scanner's keyboard? {said}",
+        "Keyboard layout of the scanner: read as {code:~}. {said}",
+    ),
     "session.resumed": ("Back where you were", "Back where you left off"),
     "session.not_resumed": ("Start again", "“{job:~}” cannot go on from where it was left; start it again"),
     "session.other_version": (

@@ -190,9 +190,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} est un numéro du magasin. {said}",
     ),
     "session.layout": (
-        "{said}",
         "Clavier ? {said}",
-        "Le clavier du lecteur n'est pas celui du terminal : lu {code:~}. {said}",
+        "Clavier du lecteur ? {said}",
+        "Disposition du clavier du lecteur : lu {code:~}. {said}",
     ),
     "session.resumed": ("Reprise ici", "Reprise là où c'était resté"),
     "session.not_resumed": ("À refaire", "« {job:~} » ne peut pas reprendre où c'était resté ; recommencer"),

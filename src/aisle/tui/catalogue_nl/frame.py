@@ -193,9 +193,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} is een nummer van de winkel. {said}",
     ),
     "session.layout": (
-        "{said}",
-        "Toetsenbord? {said}",
-        "Toetsenbordindeling van de scanner wijkt af: gelezen als {code:~}. {said}",
+        "Toetsen? {said}",
+        "Toetsenbord scanner? {said}",
+        "Toetsenbordindeling van de scanner: gelezen als {code:~}. {said}",
     ),
     "session.resumed": ("Weer waar het was", "Verder waar het gebleven was"),
     "session.not_resumed": ("Begin opnieuw", "“{job:~}” kan niet verder waar het gebleven was; begin opnieuw"),
