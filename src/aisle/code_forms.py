@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 _GTIN_LENGTHS = range(6, 15)
+_SHORTEST = 6
 _CHECKED_LENGTHS = (8, 12, 13, 14)
 _UPC_E_LENGTHS = (6, 7, 8)
 _UNCHECKED_LENGTHS = (7, 10, 11, 12, 13)
@@ -19,6 +20,8 @@ _ADD_ON_LENGTHS = (5, 2)
 
 _STARS = re.compile(r"\*([^*]+)\*")
 _GTIN_ELEMENT = re.compile(r"\(0[12]\) ?([\d ]{8,20})|0[12](\d{14})", re.ASCII)
+_ELEMENT_LENGTH = 16
+"""Digits of a GTIN with its identifier."""
 _PARTED = re.compile(r"[0-9Xx]+(?:[ \-.]+[0-9Xx]+)+")
 _PARTING = str.maketrans("", "", " -.\t")
 _DASHES = "‐‑‒–—―−﹣"
@@ -36,8 +39,9 @@ def tidy(code: str) -> str:
     Digits of every script and full-width characters become ASCII; the asterisks of Code 39, the `(01)` of a printed
     GTIN, and blanks, hyphens and points inside a number with a right check digit go.
     """
-    text = code if code.isascii() else _ascii(code)
-    text = text.strip()
+    text = (code if code.isascii() else _ascii(code)).strip()
+    if text.isalnum() and len(text) != _ELEMENT_LENGTH:
+        return text
     if stars := _STARS.fullmatch(text):
         text = stars[1].strip()
     element = _GTIN_ELEMENT.fullmatch(text)
@@ -99,7 +103,9 @@ def lookup_keys(text: str) -> tuple[str, ...]:
     """
     text = text.strip()
     neat = tidy(text)
-    keys = [text, text.casefold(), canonical(text), neat, neat.casefold(), canonical(neat)]
+    keys = [text, text.casefold(), canonical(text)]
+    if neat != text:
+        keys += [neat, neat.casefold(), canonical(neat)]
     if _are_digits(neat):
         keys += [canonical(other) for other in (upc_e_expanded(neat), *_shortened(neat)) if other]
     return _unique(keys)
@@ -114,12 +120,14 @@ def guessed_keys(text: str) -> tuple[str, ...]:
     neat = tidy(text)
     bare = neat.replace(" ", "") if any(map(str.isdigit, neat)) else neat
     keys = _unique([canonical(bare), *_guessed(bare)])
-    certain = set(lookup_keys(text))
+    certain = lookup_keys(text)
     return tuple(key for key in keys if key not in certain)
 
 
 def _guessed(code: str) -> Iterator[str]:
     """Keys of all codes that this one may stand for."""
+    if len(code) < _SHORTEST:
+        return
     if isbn := isbn_13(code):
         yield canonical(isbn)
     if not _are_digits(code):

@@ -65,6 +65,8 @@ _GS1_SYMBOLS: Final = ("C1", "d2", "Q3", "e0", "J1")
 _EAN_ADD_ON: Final = "E3"
 _SHORTEST_MESSAGE: Final = 16
 """Characters of the shortest GS1 message without an AIM prefix: `01` and a GTIN."""
+_FEWEST_SIGNS: Final = 4
+"""Signs of a code that may have come through another keyboard layout, where it does not begin with one."""
 _NUMBER: Final = re.compile(r"\d+|\d+[.,]\d*|[.,]\d+", re.ASCII)
 _TIMES: Final = re.compile(r"([\d.,]+)\*(.*)", re.DOTALL | re.ASCII)
 _FACTORS: Final = re.compile(r"[\d.,]+(?:[*xX×][\d.,]+)+", re.ASCII)
@@ -275,7 +277,7 @@ def _codes(code: str, table: tuple[Pattern, ...], *, sure: bool = False, splits:
         ways += _noisy(code)
     if guesses := guessed_keys(code):
         ways.append(Reading(guesses, code, rank=_GUESSED, is_guess=True))
-    if not code.isascii() or not code.isalnum():
+    if _may_be_garbled(code):
         ways += _through_layouts(code)
     return tuple(sorted(ways, key=lambda way: way.rank))
 
@@ -333,6 +335,12 @@ def _of_gtin(carried: Carried, rank: int) -> Reading:
         rank=rank,
         price=carried.price,
     )
+
+
+def _may_be_garbled(code: str) -> bool:
+    """Whether it has signs in so many places, or in such, that it may have come through another keyboard layout."""
+    signs = 0 if code.isalnum() else sum(not char.isalnum() for char in code)
+    return not code.isascii() or signs >= _FEWEST_SIGNS or not code[:1].isalnum()
 
 
 def _through_layouts(code: str) -> list[Reading]:
