@@ -237,6 +237,31 @@ def test_a_label_that_is_asked_about_can_be_dropped(home: Home) -> None:
         assert counted(scan("3*0109520001100505" + "3103000500")) == Decimal("1.5")
 
 
+def test_a_number_of_the_store_is_a_weight_with_y_alone(home: Home) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        scan("01095200011005123202000275")
+        assert told(scan("4101")) == (ASK, "session.is_number")
+        assert told(scan("y"))[1] == "count.so_many"
+        scan("b")
+        scan("01095200011005123202000275")
+        assert told(scan("y"))[0] == WRONG
+        scan("01095200011005123202000275")
+        scan("4101")
+        frame = scan("d")
+        assert "not taken" in said(frame)
+
+
+def test_a_batch_of_an_in_store_code_is_kept_beside_its_price(home: Home) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        assert told(scan("010021234580675310LOT7"))[0] == GOOD
+        assert told(scan("01002123458067533103000650"))[0] == GOOD
+        assert picked(home) == {6: 2}
+
+
 def test_an_in_store_code_is_taken_in_every_form(home: Home) -> None:
     with at(home) as session:
         scan = Scanner(session)

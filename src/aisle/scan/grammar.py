@@ -318,8 +318,11 @@ def _element_strings(code: str, table: tuple[Pattern, ...], sure: bool) -> list[
         ways.append(Reading((carried.sscc, "00" + carried.sscc), carried.sscc, rank=rank))
         rank = _CONTENT
     if carried.gtin:
-        own = [way._replace(rank=rank) for way in _restricted(carried.gtin, table)] if table else []
-        ways += own or [_of_gtin(carried, rank)]
+        thing, own = _of_gtin(carried, rank), _restricted(carried.gtin, table) if table else []
+        if own and not (carried.measures or carried.pieces or carried.price):
+            ways.append(own[0]._replace(rank=rank, batch=carried.batch, expiry=carried.expiry))
+        else:
+            ways.append(thing._replace(keys=(*thing.keys, *own[0].keys), kind=PRODUCT) if own else thing)
     return ways
 
 

@@ -14,7 +14,7 @@ from aisle.local.session import how_much
 from aisle.local.session.ear import name_of
 from aisle.local.session.house import is_house
 from aisle.local.session.stack import Level, Outcome, Stack
-from aisle.scan.meaning import PRODUCT, Back, Choice, Either, Open, Quantity, Said, Text, Thing, Times, Unknown
+from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Either, Open, Quantity, Said, Text, Thing, Times, Unknown
 from aisle.tuples import NamedTuple
 
 
@@ -28,6 +28,8 @@ class Asking(NamedTuple):
     """The next scan is so many of it."""
     label: Thing | None = None
     """What was scanned, sold by measure, whose label does not say how much there is: how much?"""
+    doubt: Quantity | None = None
+    """What was typed for that and is the number of something: `y` takes it all the same."""
 
     @property
     def pending(self) -> bool:
@@ -41,16 +43,22 @@ class Asking(NamedTuple):
     def open(self, open_: Open) -> Open:
         """What an input may be: a choice of the readings while they are asked, or a quantity where that is."""
         if self.label:
-            return Open(quantity=True, decimals=True)
+            return Open(quantity=True, decimals=True, letters="y" if self.doubt else "")
         return Open(choices=len(self.ways)) if self.ways else open_
 
     def chosen(self, said: Said) -> Said:
         """The reading of that number, where one was asked for; so much of what was scanned, where that was."""
+        if self.doubt and self._agrees(said):
+            said = self.doubt
         if self.label and isinstance(said, Quantity):
             return how_much.measured(self.label, said.value) if said.value else Back()
         if isinstance(said, Choice) and said.number <= len(self.ways):
             return self.ways[said.number - 1]
         return said
+
+    def _agrees(self, said: Said) -> bool:
+        """Whether the number that was doubted is taken all the same."""
+        return self.doubt is not None and said == Command("y")
 
     def multiplies(self, said: Said, text: str) -> bool:
         """Whether that is the code or number that the multiplier waits for, no look and no multiplier of its own."""
@@ -61,7 +69,7 @@ class Asking(NamedTuple):
         """What is said where it was asked which of several things was scanned, and nobody has answered: that scan is
         not taken."""
         why = how_much.question(self.label) if self.label else question(self.ways) if self.ways else None
-        if why is None or verdict is None or isinstance(said, Choice | Quantity | Back):
+        if why is None or verdict is None or isinstance(said, Choice | Quantity | Back) or self._agrees(said):
             return verdict
         told = msg("session.not_all", count=1, why=why, said=verdict.text)
         return Verdict(ASK if verdict.kind == ASK else WRONG, told)

@@ -44,8 +44,8 @@ def measured(label: Thing, quantity: Decimal) -> Thing:
     return label._replace(meanings=(meaning,))
 
 
-def is_number(reads: Reads, said: Said) -> bool:
+def is_number(reads: Reads, said: Quantity) -> bool:
     """Whether what was said for a quantity is the number of something in the store."""
-    if not isinstance(said, Quantity) or said.value % 1 or len(f"{said.value:f}") < SHORTEST:
+    if said.value % 1 or len(f"{said.value:f}") < SHORTEST:
         return False
     return bool(reads.query("named", {"code": said.code or f"{said.value:f}"})[1])

@@ -298,8 +298,8 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
     if asking.pending and isinstance(said, Back):
         _say(desk, Verdict(INFO, msg("session.dropped")), said, raw)
         return
-    if asking.label and how_much.is_number(desk._rooms.reads, said):
-        desk._asking = asking
+    if asking.label and isinstance(said, Quantity) and how_much.is_number(desk._rooms.reads, said):
+        desk._asking = asking._replace(doubt=said)
         told = msg("session.is_number", text=raw.strip(" "), said=how_much.question(asking.label))
         _say(desk, Verdict(ASK, told), said, raw)
         return

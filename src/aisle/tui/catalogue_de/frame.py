@@ -188,9 +188,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.type_how_much": ("Wie viel?", "Menge tippen; b verwirft den Scan"),
     "session.is_number": (
-        "Wie viel?",
-        "{text:~} ist hier eine Nummer",
-        "{text:~} ist eine Nummer der Filiale. {said}",
+        "y: doch {text:~}?",
+        "{text:~} ist hier eine Nummer; y: so viel",
+        "{text:~} ist eine Nummer der Filiale; y nimmt sie als Menge. {said}",
     ),
     "session.layout": (
         "Tastatur? {said}",

@@ -182,9 +182,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.type_how_much": ("How much?", "Type how much it is; b drops it"),
     "session.is_number": (
-        "How much?",
-        "{text:~} is a number here",
-        "{text:~} is a number of the store. {said}",
+        "y: {text:~}?",
+        "{text:~} is a number here; y takes it",
+        "{text:~} is a number of the store; y takes it all the same. {said}",
     ),
     "session.layout": (
         "Keyboard? {said}",

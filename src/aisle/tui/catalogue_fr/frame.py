@@ -185,9 +185,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.type_how_much": ("Combien ?", "Taper la quantité ; b annule le scan"),
     "session.is_number": (
-        "Combien ?",
-        "{text:~} est un numéro ici",
-        "{text:~} est un numéro du magasin. {said}",
+        "y : {text:~} ?",
+        "{text:~} est un numéro ici ; y : quantité",
+        "{text:~} est un numéro du magasin ; y le prend comme quantité. {said}",
     ),
     "session.layout": (
         "Clavier ? {said}",

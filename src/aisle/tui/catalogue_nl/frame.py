@@ -188,9 +188,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "session.type_how_much": ("Hoeveel?", "Typ hoeveel het is; b laat het vallen"),
     "session.is_number": (
-        "Hoeveel?",
-        "{text:~} is hier een nummer",
-        "{text:~} is een nummer van de winkel. {said}",
+        "y: toch {text:~}?",
+        "{text:~} is hier een nummer; y neemt het",
+        "{text:~} is een nummer van de winkel; y neemt het toch. {said}",
     ),
     "session.layout": (
         "Toetsen? {said}",
