@@ -194,7 +194,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.no_gs": (
         "GS fehlt: FNC1 als GS",
-        "Dieser Scanner sendet kein Trennzeichen: so einstellen, dass er FNC1 als GS sendet.",
+        "Dieser Scanner sendet kein Trennzeichen: FNC1 als GS einstellen.",
     ),
     "doctor.gs_as": ("{sign:~} gilt als GS", "Er sendet {sign:~} als Trennzeichen (GS): auch das wird gelesen."),
     "doctor.gs1_broken": (

@@ -187,7 +187,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.no_gs": (
         "No GS: send FNC1 as GS",
-        "This scanner sends no group separator: set it to send FNC1 as GS.",
+        "This scanner sends no group separator: send FNC1 as GS.",
     ),
     "doctor.gs_as": ("{sign:~} read as GS", "It sends {sign:~} for the group separator (GS): that is read, too."),
     "doctor.gs1_broken": (

@@ -193,7 +193,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.no_gs": (
         "Sans GS : FNC1 en GS",
-        "Ce lecteur n'envoie pas de séparateur : le régler pour envoyer FNC1 en GS.",
+        "Ce lecteur n'envoie pas de séparateur : régler FNC1 en GS.",
     ),
     "doctor.gs_as": ("{sign:~} lu comme GS", "Il envoie {sign:~} comme séparateur (GS) : c'est lu aussi."),
     "doctor.gs1_broken": (

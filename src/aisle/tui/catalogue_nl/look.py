@@ -194,7 +194,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.no_gs": (
         "GS mist: FNC1 als GS",
-        "Deze scanner stuurt geen scheidingsteken: stel hem zo in dat hij FNC1 als GS stuurt.",
+        "Deze scanner stuurt geen scheidingsteken: stel FNC1 in als GS.",
     ),
     "doctor.gs_as": ("{sign:~} telt als GS", "Hij stuurt {sign:~} als scheidingsteken (GS): dat wordt ook gelezen."),
     "doctor.gs1_broken": (
