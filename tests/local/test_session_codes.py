@@ -90,10 +90,20 @@ def said(frame: Frame) -> str:
     return Voice().say(frame.verdict.text) if frame.verdict else ""
 
 
+def open_job(session: Session, scan: Scanner, job: str) -> None:
+    """Opens a job from home, by its number in the menu or behind it."""
+    for wanted in (f"home.{job}", "home.more", f"home.{job}"):
+        choices = [choice.id for choice in session._frame().view.choices]
+        if wanted in choices:
+            scan(str(choices.index(wanted) + 1))
+            if wanted != "home.more":
+                return
+
+
 def open_count(session: Session, scan: Scanner) -> None:
     """Counts the place A-1."""
-    choices = [choice.id for choice in session._frame().view.choices]
-    scan(str(choices.index("home.count") + 1), "A-1")
+    open_job(session, scan, "count")
+    scan("A-1")
 
 
 def counted(frame: Frame) -> Decimal:
@@ -159,6 +169,20 @@ def test_home_and_look_find_what_the_jobs_find(home: Home, code: str) -> None:
         assert scan(code).view.name.startswith("lookup")
         scan("b", "4101")
         assert scan(f"?{code}").view.name.startswith("lookup")
+
+
+@pytest.mark.parametrize("job", ["count", "move", "receive"])
+@pytest.mark.parametrize("code", [code for code, line in FORMS if line == 1])
+def test_every_job_knows_every_form(home: Home, job: str, code: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_job(session, scan, job)
+        if job != "receive":
+            scan("A-1")
+        frame = scan(code)
+        assert frame.view.name.startswith(job)
+        assert frame.verdict is None or not frame.verdict.text.id.endswith("unknown"), said(frame)
+        assert told(frame)[0] != WRONG or "Honey" in said(frame), "a delivery that does not have it names it"
 
 
 @pytest.mark.parametrize("ms", PACES)
