@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 _X: Final = r"[!-\"%-?A-Z_a-z]"
@@ -28,7 +28,7 @@ _FORMATS: Final = """
 7255 X..10|7256 X..90|7257 X..70|7258 X3|7259 X..40|8001 N14|8002 X..20|8003 N14 X?16|8004 X..30|8005 N6|8006 N18
 8007 X..34|8008 N8 N?4|8009 X..50|8010 Y..30|8011 N..12|8012 X..20|8013 X..25|8014 X..25|8017 N18|8018 N18|8019 N..10
 8020 X..25|8026 N18|8030 Z..90|8040 N15|8041 N15|8042 N32|8043 N18 N?2|8110 X..70|8111 N4|8112 X..70|8200 X..70
-90 X..30|9[1-9] X..90
+90 X..30|91 X..90|92 X..90|93 X..90|94 X..90|95 X..90|96 X..90|97 X..90|98 X..90|99 X..90
 """
 
 _PREDEFINED: Final = frozenset(f"{number:02}" for number in (*range(5), *range(11, 21), *range(31, 37), 41))
@@ -37,19 +37,23 @@ _PART: Final = re.compile(r"([NXYZDM])(\d+)?(?:(\.\.|\?)(\d+))?")
 
 
 @cache
-def _table() -> tuple[tuple[re.Pattern[str], re.Pattern[str], int, bool], ...]:
-    """Of each identifier its pattern, that of its value, the most characters of the value, and whether it is a date."""
-    rows = (row.split(" ", 1) for row in _FORMATS.replace("\n", "|").split("|") if row)
-    return tuple((re.compile(ai), *_compiled(value)) for ai, value in rows)
+def _formats() -> dict[str, list[tuple[str, str]]]:
+    """The identifiers by their first two digits: of each its pattern, and the format of its value."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for row in _FORMATS.replace("\n", "|").split("|"):
+        ai, _, value = row.partition(" ")
+        found.setdefault(ai[:2], []).append((ai, value))
+    return found
 
 
-def _compiled(value: str) -> tuple[re.Pattern[str], int, bool]:
+def _compiled(value: str) -> tuple[re.Pattern[str], int]:
+    """The pattern of a value, and how many characters it has at most."""
     pattern, most = "", 0
     for kind, all_, how, most_ in _PART.findall(value):
         last = int(most_ or all_)
         pattern += f"{_KINDS[kind]}{{{all_ or int(how != '?')},{last}}}"
         most += last
-    return re.compile(pattern), most, value[0] in "DM"
+    return re.compile(pattern), most
 
 
 class Identifier:
@@ -78,11 +82,11 @@ def identifier_at(text: str) -> Identifier | None:
     return _identifier(text[:4])
 
 
-@cache
+@lru_cache(maxsize=512)
 def _identifier(head: str) -> Identifier | None:
-    for ai, value, longest, is_date in _table():
-        if found := ai.match(head):
-            return Identifier(found.group(), value, longest, is_date)
+    for ai, value in _formats().get(head[:2], ()):
+        if found := re.match(ai, head):
+            return Identifier(found.group(), *_compiled(value), value[0] in "DM")
     return None
 
 
