@@ -205,7 +205,7 @@ def through(layout: str, text: str) -> str:
     """What arrives of a scan where the terminal has a keyboard of that country."""
     from aisle.scan import layouts
 
-    table = layouts._table(layout)
+    table = layouts.table_of(layout)
     arrives = {read: typed for typed, read in table.items()}
     return "".join(arrives.get(char, char) for char in text)
 
@@ -233,6 +233,11 @@ def test_a_known_code_through_another_keyboard_is_read_back(layout: str, text: s
     assert sent != text
     meaning = only(what(sent, (EAN, "X"), (UPC_A, "X")))
     assert (meaning.key, bool(meaning.layout)) == ("X", True)
+
+
+@given(st.text("0123456789", min_size=12, max_size=12), st.sampled_from(["fr", "be", "cz", "sk", "us"]))
+def test_every_ean_through_another_keyboard_is_read_back(body: str, layout: str) -> None:
+    assert only(what(through(layout, ean(body)), (ean(body), "X"))).key == "X"
 
 
 def test_a_batch_through_another_keyboard_is_read_back() -> None:

@@ -56,7 +56,7 @@ FEWEST: Final = 4
 
 
 @cache
-def _table(layout: str) -> dict[str, str]:
+def table_of(layout: str) -> dict[str, str]:
     """The character that a scanner has read, by the one that arrived."""
     if layout == _US:
         return dict(zip(_SHIFTED_DIGITS, _DIGIT_KEYS, strict=True))
@@ -67,7 +67,7 @@ def _table(layout: str) -> dict[str, str]:
 def read_back(text: str) -> Iterator[tuple[str, str]]:
     """Each layout through which a text may have come, with what the scanner has read then."""
     for layout in (*_TYPED, _US):
-        table = _table(layout)
+        table = table_of(layout)
         if all(char in table for char in text):
             back = "".join(table[char] for char in text)
             if back != text:
@@ -80,7 +80,7 @@ def is_garbled(text: str) -> bool:
         return False
     letters = sum(char.isascii() and char.isalnum() for char in text)
     for layout in ("fr", "be", "cz", "sk", _US):
-        table = _table(layout)
+        table = table_of(layout)
         digits = sum(not char.isascii() or not char.isalnum() for char in text if table.get(char, "").isdigit())
         if digits >= FEWEST and 3 * letters <= len(text) and all(char in table for char in text):
             return True
