@@ -71,7 +71,7 @@ def test_at_a_service_of_the_document_alone_on_a_handheld(
         app.shows("1 Min")
         app.take("2", "store_product.value", "")
         app.take("3-9", "store_product.sure", "")
-        app.take("1", "store_product", "store_product.noted")
+        app.take("y", "store_product", "store_product.noted")
         app.terminal.wait_for(lambda _: rows(served, "storeproducts/stock")[0].get("max") == 9, START_S)
         app.shows("all sent", "1 Min", "3", "9")
         app.take("10", "store_product.value", "")
