@@ -182,7 +182,7 @@ def test_hands(shop: Shop, picker: Pick) -> None:
     assert there(shop, second["product_number"], place) == wanted[second["product_number"]]
     assert shop.balances() == {number: have + wanted.get(number, 0) for number, have in before.items()}
     app.take("IN-3", "receive.goods", "receive.received_before")
-    app.take("x", "home", "")
+    app.take("a", "home", "")
     announce(shop, "IN-4", goods[:1])
     door("sync")
     app.take("7", "home", "")
