@@ -43,10 +43,12 @@ ADDED: dict[str, set[str]] = {
     "list-customer-orders": {
         ".rows.lines.full_fillment_status",
         ".rows.version",
+        ".rows.aisle",
+        ".rows.lines.aisle",
         *(f".rows.claimed_{name}" for name in ("by", "on", "terminal")),
     },
     "list-locations": {".rows.tags"},
-    "list-deliveries": {".rows.order_lines.customer_order_line_number"},
+    "list-deliveries": {".rows.order_lines.customer_order_line_number", ".rows.aisle", ".rows.order_lines.aisle"},
 }
 
 

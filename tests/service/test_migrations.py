@@ -18,7 +18,8 @@ from tests.service.world import LOGS, START, World
 
 # Rows as the first schema had them; later ones only added columns, and left none without a value.
 ROWS = (
-    """INSERT INTO store
+    """INSERT INTO store (store_number, ordinal, store_name, is_warehouse, is_active, area_id, secondary_key, search,
+        item, data)
     VALUES ('S1', 1, 'First', 0, 1, '', '', 'first', '{"storeNo":"S1","storeName":"First"}', '{}')""",
     """INSERT INTO product (product_number, product_name, barcode, category_code, parent_category_code, is_active,
         is_stock, allow_decimal, price, attention_code, search, entry, item, modified_on)

@@ -211,7 +211,8 @@ async def test_operations_that_forget_the_check_still_reach_no_foreign_store(
                     body = _own_body(extension.name, store)
                     if extension.name == "write-people":
                         body = {"people": [{"badge": "B", "user": "u", "name": "n"}]}
-                    answers.append(await world.send(extension.method, path, body, client=client))
+                    query = OWN_QUERIES.get(extension.name, {})
+                    answers.append(await world.send(extension.method, path, body, client=client, query=query))
                 await _refused(client, extension.name, answers)
     finally:
         logging.getLogger("aisle.service").setLevel(logging.NOTSET)

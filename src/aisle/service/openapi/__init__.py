@@ -52,6 +52,7 @@ _TIMES = {
     "datetime_expected",
     "delivery_date",
     "expiry_date_time",
+    "last_order_line_exported_on",
     "modification_datetime",
     "next_delivery_date",
     "next_ordering_date",
