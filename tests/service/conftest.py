@@ -23,6 +23,7 @@ BOTH = frozenset(
         "test_clearance",
         "test_codes",
         "test_deliveries",
+        "test_every_field",
         "test_few",
         "test_grams",
         "test_idempotency",

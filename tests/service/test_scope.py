@@ -27,7 +27,7 @@ from aisle.service.sql import stores as store_sql
 from aisle.service.storage import Row
 from aisle.service.storage.connection import SqliteTx
 from aisle.service.tokens import Arrival, arrive
-from tests.service.test_matrix import IN_BODY, OF_CHAIN, OF_TOKEN, _own_body, ask
+from tests.service.test_matrix import IN_BODY, OF_CHAIN, OF_TOKEN, OWN_QUERIES, _own_body, ask
 from tests.service.world import World
 
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.
