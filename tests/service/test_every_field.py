@@ -87,8 +87,11 @@ def wire_id(number: int) -> int:
 
 
 COUNTED_QUANTITY = sum(100 + pool for pool in POOLS)
-CARRIED = {1: 97, 4: 104 - 4}
-"""What was taken of pools before the places were read."""
+CARRIED = {1: 101 - 3 - 5, 4: 104 - 4}
+"""What pools have when the places are read, of which orders and movements have taken something."""
+ENTRIES = 19
+"""Entries of the log when its last one is read."""
+LEFT = sum(CARRIED.get(pool, 100 + pool) for pool in POOLS)
 ENVELOPE: dict[str, Any] = {
     "list_filters": At("StoreList", "list_filters", {"secondary_key": [STORE["store_gln"]]}),
     "next_page": At("first page", "next_page", 2),
@@ -164,7 +167,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     },
     "CustomerOrderLineLocation": {
         "location_order": 15,
-        "quantity": sum(100 + pool for pool in POOLS) - 4 - 4,
+        "quantity": LEFT,
         **{name: At("held spot", name, value) for name, value in SHIPMENT.items()},
         "default_stock_pool": "3",
         "location_code": PLACE,
@@ -277,14 +280,14 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "customer_orders": ["HELD"],
         "default_stock_pool": "3",
         "location_order": 15,
-        "quantity": sum(100 + pool for pool in POOLS) - 8 + MOVED["quantity"],
+        "quantity": LEFT + MOVED["quantity"],
     },
     "LocationStock": {
         **{name: At("held", name, value) for name, value in SHIPMENT.items()},
         **of_pools("mostlikelypool", lambda pool: CARRIED.get(pool, 100 + pool)),
         "product_description": PRODUCT["product_name"],
         "product_number": NUMBER,
-        "quantity": sum(100 + pool for pool in POOLS) - 8,
+        "quantity": LEFT,
         "tags": ["cold", "tagged"],
     },
     "LocationProduct": {
@@ -297,7 +300,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
         **some(LOSS, "product_number customer_order_line_number customer_order_number expected_quantity location_code"),
         **some(LOSS, "reason_code reference source"),
         "store_number": "S1",
-        "id": wire_id(14),
+        "id": wire_id(ENTRIES),
         "app_user_name": LOSS["app_user_name"],
         "barcode": PRODUCT["barcode"],
         "cost_center": STORE["cost_center"],
