@@ -25,6 +25,7 @@ BOTH = frozenset(
         "test_deliveries",
         "test_every_field",
         "test_few",
+        "test_fields",
         "test_grams",
         "test_idempotency",
         "test_line_rejections",
