@@ -79,8 +79,8 @@ async def retrieve_log_entry(ctx: Context, call: Call) -> bytes:
     Raises Refusal (404) where the store has no such entry.
     """
     seq, ordinal = split_id(call.query["id"])
-    row = await ctx.tx.one(sql.LOG_ENTRY, ctx.here.number, seq) if ordinal == ctx.here.ordinal else None
-    if row is None:
+    row = await ctx.tx.one(sql.LOG_ENTRY, ctx.here.number, seq)
+    if row is None or row[1] != ordinal:
         raise missing(f"Store {ctx.here.number} has no entry {call.query['id']}.")
     return _entry(row[:5], f'"aisle":{row[5]}').encode()
 
@@ -176,7 +176,7 @@ async def create_store_product_logs(ctx: Context, call: Call) -> bytes:
     logs, receiving = LogWriter(ledger), Receiving(ledger)
     for index, body in enumerate(bodies):
         await _write(ledger, logs, receiving, call.query, body, f"storeproductlog[{index}]")
-        await ledger.settle()
+        await logs.settle()
     await receiving.store_all()
     await refresh_orders(ledger)
     await ledger.finish()
