@@ -374,6 +374,12 @@ class Walk:
         await self._goods()
         await self._log()
 
+    async def _entry(self, answer: Any) -> Body:
+        """The entry of the log that a write has made; what else is booked with it has entries of its own."""
+        [number] = answer["data"]
+        [entry] = await self.world.rows("/products/stock/storeproductlogs", from_id=number, to_id=number)
+        return entry
+
     async def _rows(self, name: str, path: str, **query: Any) -> list[Body]:
         """The rows of a list, whose envelope is told under its name."""
         self.told[name] = await self.world.get(path, **query)
@@ -430,8 +436,7 @@ class Walk:
             COUNT | {"scanned_datetime": "2026-05-29T00:00:00Z", "expected_quantity": 5}
         )
         [told["count"]] = (await world.rows("/products/stock/storeproductlogs"))[-1:]
-        await self._count(BARE_COUNT)
-        [told["bare count"]] = (await world.rows("/products/stock/storeproductlogs"))[-1:]
+        told["bare count"] = await self._entry(await self._count(BARE_COUNT))
         await self._count(BARE_COUNT | {"counted_quantity": 0})
 
     async def _count(self, entry: Body) -> Any:
@@ -479,9 +484,8 @@ class Walk:
         [told["fresh"]] = await world.rows("/orders/deliveries", order_number="DEL-1")
         marks = [{"order_number": "DEL-1", "is_downloaded": True}]
         await world.post("/aisle/v1/stores/S1/deliveries", {"deliveries": marks})
-        came = {"product_number": NUMBER, "quantity": 2.5, "reference": "DEL-1", "app_user_name": "rex"}
-        await world.log(query={"is_from_receipt": True}, **came)
-        [told["received"]] = (await world.rows("/products/stock/storeproductlogs"))[-1:]
+        came: Body = {"product_number": NUMBER, "quantity": 2.5, "reference": "DEL-1", "app_user_name": "rex"}
+        told["received"] = await self._entry(await world.log(query={"is_from_receipt": True}, **came))
         [told["Delivery"]] = await self._rows("DeliveryList", "/orders/deliveries", order_number="DEL-1")
         [told["DeliveryLine"]] = told["Delivery"]["order_lines"]
         [told["second"]] = await world.rows("/orders/deliveries", order_number="DEL-2")
@@ -491,8 +495,8 @@ class Walk:
         third = {"order_number": "DEL-3", "no_of_containers": 1, "order_type": DELIVERY["order_type"]}
         third |= {"order_lines": [{"product_number": "P3", "quantity": 1}]}
         await world.post("/stores/S1/orders/deliveries", {"orders": [third]})
-        await world.log(query={"is_from_receipt": True}, product_number="P3", quantity=3, reference="DEL-3")
-        [told["to review"]] = (await world.rows("/products/stock/storeproductlogs"))[-1:]
+        more: Body = {"product_number": "P3", "quantity": 3, "reference": "DEL-3"}
+        told["to review"] = await self._entry(await world.log(query={"is_from_receipt": True}, **more))
         for name, page in (("first receipts", 1), ("second receipts", 2)):
             told[name] = await world.get("/orders/receipts", receipt_type=3, page_size=1, page_start=page)
         told["none"] = await world.get("/orders/receipts", receipt_type=99)
@@ -501,8 +505,10 @@ class Walk:
         """Goods that are held for an order line at a place, with the shipment that brought them."""
         world, told = self.world, self.told
         movement = "/stores/S1/storeproductlocation/movement"
-        await world.post(movement, [MOVED], headers=USER)
-        told["away"], told["there"] = (await world.rows("/products/stock/storeproductlogs"))[-2:]
+        told["moved"] = await world.post(movement, [MOVED], headers=USER)
+        entries = await world.rows("/products/stock/storeproductlogs", reference=MOVED["reference"])
+        told["moved entries"] = {"ids": ",".join(str(row["id"]) for row in entries)}
+        told["away"], told["there"] = entries[-2:]
         found = [
             row for row in await self._rows("LocationList", "/stores/S1/locations") if row["location_code"] == PLACE
         ]
@@ -533,15 +539,15 @@ class Walk:
 
     async def _log(self) -> None:
         world, told = self.world, self.told
-        await world.log(**LOSS)
-        [told["StoreProductLog"]] = (await self._rows("StoreProductLogList", "/products/stock/storeproductlogs"))[-1:]
+        told["logged"] = await world.log(**LOSS)
+        told["StoreProductLog"] = await self._entry(told["logged"])
+        await self._rows("StoreProductLogList", "/products/stock/storeproductlogs")
         told["entry"] = await world.get("/aisle/v1/stores/S1/logs", id=told["StoreProductLog"]["id"])
         counted = await world.get("/aisle/v1/stores/S1/logs", id=told["count"]["id"])
         told["entry of the count"] = counted
-        await world.log(**BARE_LOSS)
+        told["loss"] = await self._entry(await world.log(**BARE_LOSS))
         # An entry that is wrong, and is told so.
         told["refused entry"] = await world.log(422, product_number="no such product", quantity=1)
-        [told["loss"]] = (await world.rows("/products/stock/storeproductlogs"))[-1:]
         [told["after"]] = await world.rows("/storeproducts/stock", store_number="S1", product_number=NUMBER)
 
 

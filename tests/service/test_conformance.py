@@ -308,7 +308,7 @@ async def test_scrolling_shows_each_row_once_and_ends(world: World, name: str) -
         assert (await world.call(name, query={"scroll_id": bad})).status_code == 400
     other: dict[str, dict[str, Any]] = {"list-stores": {"is_warehouse": True}, "list-deliveries": {"status": "open"}}
     known = {param.name for param in OPERATIONS[name].of("query")}
-    filters = {one: "x" for one in ("search_text", "reference") if one in known}
+    filters: dict[str, Any] = {one: "x" for one in ("search_text", "reference") if one in known}
     query = {"scroll_id": good, **other.get(name, filters)}
     assert (await world.call(name, query=query)).status_code == 400
     for bad in forged(good):

@@ -346,7 +346,9 @@ BESIDE = {
 def test_the_page_tells_what_a_service_of_ours_says_of_the_customer_beside(beside: Any, told: dict[str, str]) -> None:
     row = order_row(1, **({} if beside is None else {"aisle": beside}))
     hand = Hand("order", {"order_number": "O1"}, World([row]))
-    [facts] = [block for block in hand.job.view(hand.state).blocks if block.title.id == "order.about"]
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Detail)
+    [facts] = [block for block in view.blocks if block.title.id == "order.about"]
     named = {each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_seen"}
     assert named == {"head.customer": "Ms Okafor", **told}
 

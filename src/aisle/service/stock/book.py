@@ -67,8 +67,8 @@ class Book:
         if numbers:
             for row in await self.ctx.tx.all(products.STORE_PRODUCTS_OF, self.store.number, numbers):
                 is_stock = row[3] if row[6] is None else row[6]
-                said = (bool(is_stock), bool(row[4]), row[5] is not None, row[7], row[8] or "")
-                self._products[row[0]] = Product(*row[:3], *said, *row[9:])
+                said = (bool(is_stock), bool(row[4]), row[5] is not None, row[7], row[8] or "", row[9], row[10])
+                self._products[row[0]] = Product(row[0], row[1], row[2], *said)
         wanted = sorted({code for code in codes if code and code not in self._places})
         if wanted:
             for code, seq, order, pool, key, tags in await self.ctx.tx.all(locations.PLACES, self.store.number, wanted):
