@@ -57,6 +57,8 @@ class Extension(NamedTuple):
     handler: Handler
     params: tuple[Param, ...] = ()
     body: type[RequestModel] | None = None
+    names_row: bool = False
+    """Whether it reads one row, which may not be there (404)."""
 
     @property
     def adapter(self) -> TypeAdapter[Any] | None:
@@ -237,6 +239,7 @@ EXTENSIONS = (
         f"{_STORE}/logs",
         Handler(retrieve_log_entry),
         (_STORE_PARAM, Param("id", "query", "number", True)),
+        names_row=True,
     ),
     Extension(
         "mark-deliveries",

@@ -151,7 +151,7 @@ def _extension(extension: Extension, schemas: dict[str, Any]) -> Schema:
     if extension.adapter:
         schema = schemas[f"{extension.name} body"]
         page["requestBody"] = _body(extension.name, schema, extension.adapter, assumed=False)
-    page["responses"] = responses(result_of(extension), write=write, path=False)
+    page["responses"] = responses(result_of(extension), write=write, path=extension.names_row)
     return page
 
 
