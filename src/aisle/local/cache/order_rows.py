@@ -79,17 +79,17 @@ def order_lines(given: object) -> list[LineRow]:
     order_number = key(raw, "order_number")
     lines = raw.get("lines") or ()
     if not isinstance(lines, list | tuple):
-        raise Malformed("lines is no list")
+        raise Malformed("lines is no list", "lines")
     rows = sorted((_line(order_number, mapping(line)) for line in lines), key=lambda row: row.line_number)
     if len({row.line_number for row in rows}) < len(rows):
-        raise Malformed("a line_number stands there twice")
+        raise Malformed("a line_number stands there twice", "line_number")
     return rows
 
 
 def _line(order_number: str, raw: Raw) -> LineRow:
     line_number = number(raw, "line_number")
     if not isinstance(line_number, int):
-        raise Malformed(f"line_number is {line_number!r}")
+        raise Malformed(f"line_number is {line_number!r}", "line_number")
     for name in ("quantity", "moved_quantity"):
         number(raw, name)
     picked = number(raw, "picked_quantity") or 0
