@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aisle.jobs.view import LeftOut
 from aisle.local.cache.writer import Cache
 from aisle.local.told import Told
 from aisle.tuples import NamedTuple
@@ -33,16 +34,6 @@ class At(NamedTuple):
     """Rows that made no sense, so far."""
     left_why: str = ""
     """What was wrong with the last of them."""
-
-
-class LeftOut(NamedTuple):
-    """Rows of one list that cannot be used."""
-
-    name: str
-    """The list."""
-    rows: int
-    why: str
-    """What is wrong with one of them: plain text."""
 
 
 class Progress(NamedTuple):

@@ -25,7 +25,7 @@ from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
 from aisle.courier.pull import progress as kept
 from aisle.courier.pull.intake import Row
-from aisle.courier.pull.progress import At, LeftOut, Progress
+from aisle.courier.pull.progress import At, Progress
 from aisle.courier.pull.single import Pull
 from aisle.courier.pull.stages import (
     HEADERS,
@@ -41,6 +41,7 @@ from aisle.courier.pull.stages import (
 )
 from aisle.courier.pull.thrift import undisturbed
 from aisle.courier.telling import is_refusal, why_unread
+from aisle.jobs.view import LeftOut
 from aisle.local.cache.writer import Sync
 from aisle.local.told import Told
 from aisle.tuples import NamedTuple

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from math import inf
 
-from aisle.client.errors import AnswerError, ServerError, TransportError
+from aisle.client.errors import AnswerError, RateLimited, ServerError, TransportError
 from aisle.courier.backoff import backoff
 from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
@@ -211,7 +211,7 @@ class Wanted:
             if not await self._is_to_blame(topic, error):
                 self.add([topic])
                 return
-            lasting = not isinstance(error, AnswerError | ServerError | TransportError)
+            lasting = not isinstance(error, AnswerError | RateLimited | ServerError | TransportError)
             if lasting:
                 self._read_backs.ends(topic, spoken_for)
             if not lasting or topic.topic in LISTS:  # there is something to be shown, and it was not seen
@@ -235,7 +235,8 @@ class Wanted:
 
     async def _is_to_blame(self, topic: Topic, error: Exception) -> bool:
         """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
-        if await self._is_of_the_link(error):
+        of_the_link = await self._is_of_the_link(error)
+        if of_the_link and not isinstance(error, RateLimited):  # patience is asked of all; of one alone, it is to blame
             return False
         self._failed[topic] += 1
         if self._failed[topic] % _TRIES and not isinstance(error, TransportError):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import apsw
 
+from aisle.jobs.view import Lack, LeftOut
 from aisle.local.db import fetch
 
 LISTS = ("headers", "lines", "locations", "deliveries", "products")
@@ -19,6 +22,18 @@ _LEFT = """
 SELECT value FROM json_each(?1, '$.todo') UNION ALL SELECT value FROM json_each(?1, '$.missing')
 UNION ALL SELECT ?1 ->> '$.at.stage'
 """
+
+
+_LACKING = "SELECT cursor -> '$.missing', cursor -> '$.reasons', cursor -> '$.left_out' FROM sync WHERE topic = 'full'"
+
+
+def lacking(cache: apsw.Connection) -> tuple[tuple[Lack, ...], tuple[LeftOut, ...]]:
+    """The lists that could not be read when they were last asked for, and rows that could not be used."""
+    rows = fetch(cache, _LACKING)
+    missing, reasons, left_out = (json.loads(each or "[]") for each in (rows[0] if rows else ("", "", "")))
+    why = {str(name): str(told) for name, told in reasons}
+    lists = tuple(Lack(str(name), why.get(str(name), "")) for name in missing)
+    return lists, tuple(LeftOut(str(name), int(count), str(field)) for name, count, field in left_out)
 
 
 def unread(cache: apsw.Connection) -> tuple[str, ...]:
