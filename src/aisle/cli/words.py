@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from aisle.courier.pull.progress import Progress
 from aisle.jobs.told import DETAIL, words
 
 
@@ -13,3 +16,23 @@ def in_words(text: str) -> str:
     detail = str(dict(message.args).get(DETAIL) or "")
     said = Voice().say(message)
     return f"{said} ({Voice().raw(detail)})" if detail else said
+
+
+def unread_lists(progress: Progress) -> Iterator[tuple[str, str]]:
+    """The lists that could not be read, or not wholly, and why."""
+    for name in progress.missing:
+        yield called(name), in_words(progress.why(name))
+
+
+def unusable_rows(progress: Progress) -> Iterator[tuple[str, int, str]]:
+    """The lists of which rows could not be used, how many, and the field of one of them that makes no sense."""
+    for left in progress.left_out:
+        yield called(left.name), left.rows, left.why
+
+
+def called(name: str) -> str:
+    """What a list is called."""
+    from aisle.jobs.lists import named
+    from aisle.tui.catalogue import Voice
+
+    return Voice().say(named(name))
