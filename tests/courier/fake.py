@@ -197,7 +197,8 @@ class Fake:
     def _list_deliveries(self, request: httpx.Request) -> tuple[int, Any]:
         query = dict(parse_qsl(request.url.query.decode()))
         wanted = query.get("order_number")
-        return self._page(request, [row for row in self.deliveries.values() if wanted in (None, row.get("order_number"))])
+        rows = [row for row in self.deliveries.values() if wanted in (None, row.get("order_number"))]
+        return self._page(request, rows)
 
     def _list_store_receipts(self, request: httpx.Request) -> tuple[int, Any]:
         query = dict(parse_qsl(request.url.query.decode()))

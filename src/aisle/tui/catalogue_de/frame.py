@@ -226,6 +226,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Noch unbekannt",
         "{text:~} ist noch unbekannt: Filiale wird noch geladen",
     ),
+    "session.saves_again": (
+        "Speichert wieder",
+        "Speichern geht wieder. Nochmal scannen",
+        "Speichern geht wieder. Nicht Gespeichertes bitte nochmal scannen",
+    ),
     "session.not_saved": (
         "{why}",
         "Ungesichert: {why}",

@@ -216,6 +216,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Not known yet",
         "{text:~} is not known yet: still fetching the store",
     ),
+    "session.saves_again": (
+        "Saved again",
+        "Saving works again. Scan again",
+        "Saving works again. Scan again what was not saved",
+    ),
     "session.not_saved": (
         "{why}",
         "Not saved: {why}",

@@ -223,6 +223,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Pas encore connu",
         "{text:~} n'est pas encore connu : chargement en cours",
     ),
+    "session.saves_again": (
+        "Enregistre",
+        "Enregistrement rétabli. Rescanner",
+        "Enregistrement rétabli. Rescanner ce qui n'a pas été enregistré",
+    ),
     "session.not_saved": (
         "{why}",
         "Non gardé : {why}",

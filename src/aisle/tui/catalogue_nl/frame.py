@@ -219,6 +219,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nog niet bekend",
         "{text:~} is nog niet bekend: de winkel wordt nog opgehaald",
     ),
+    "session.saves_again": (
+        "Opslaan werkt",
+        "Opslaan werkt weer. Scan opnieuw",
+        "Opslaan werkt weer. Scan opnieuw wat niet is opgeslagen",
+    ),
     "session.not_saved": (
         "{why}",
         "Niet bewaard: {why}",
