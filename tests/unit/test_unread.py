@@ -29,7 +29,7 @@ from aisle.jobs.move.job import MoveJob
 from aisle.jobs.pick.job import PickJob
 from aisle.jobs.receive.deliveries import DeliveriesJob
 from aisle.jobs.receive.job import ReceiveJob
-from aisle.jobs.told import told
+from aisle.jobs.told import told as kept
 from aisle.jobs.view import WRONG, Frame, Lack, LeftOut, Link, Verdict, View, msg
 from aisle.tui.samples.today import PULSE
 from aisle.tui.screens.frame import paint
@@ -94,7 +94,7 @@ def test_the_headline_of_today_says_it() -> None:
     assert "State of this host" in drawn
 
 
-WHY = told("told.status_said", status=403, why="no role for it")
+WHY = kept("told.status_said", status=403, why="no role for it")
 LACKING = {
     "headers": (HomeJob, OrdersJob, ExceptionsJob),
     "deliveries": (DeliveriesJob, ReceiveJob),
