@@ -157,6 +157,14 @@ def number(raw: Raw, name: str) -> int | float | None:
     return int(found) if found.is_integer() and abs(found) <= _EXACT else found
 
 
+def figure(raw: Raw, name: str) -> int | float:
+    """A number that the interface promises: a row that does not say it is not read as if it said none."""
+    found = number(raw, name)
+    if found is None:
+        raise Malformed(f"{name} is missing", name)
+    return found
+
+
 def utc(text: str) -> str:
     """A moment in UTC, so that moments can be compared as texts; what is none, in UTC at least, is empty."""
     try:
@@ -308,7 +316,7 @@ def stock(given: object, store: str) -> StockRow:
     return StockRow(
         product_number,
         word(raw, "product_description"),
-        number(raw, "most_likely_quantity") or 0,
+        figure(raw, "most_likely_quantity"),
         word(raw, "barcode"),
         dumped(raw),
         None if places is None else spots(places),
@@ -390,5 +398,5 @@ def surrounding(given: object) -> str:
     raw = mapping(given)
     if not word(raw, "store_number") and not word(raw, "store_name"):
         raise Malformed("it names no store", "store_number")
-    number(raw, "most_likely_quantity")
+    figure(raw, "most_likely_quantity")
     return dumped(raw)
