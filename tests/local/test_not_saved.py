@@ -14,6 +14,7 @@ from aisle.jobs.view import INFO, WRONG, Frame, Link, Msg, Verdict, msg
 from aisle.local.db import checkpoint
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import open_outbox
+from aisle.local.session.session import Session
 from aisle.tui.screens.frame import paint
 from tests.local.test_session import BARCODES, at, home, say, told
 
@@ -96,6 +97,13 @@ def frozen(home: Home) -> Iterator[None]:
             each.execute("PRAGMA query_only=OFF").fetchall()
 
 
+def looked(session: Session) -> tuple[str, str]:
+    """What is said after a look at everything."""
+    frame = session.poll()
+    assert frame is not None
+    return told(frame)
+
+
 TROUBLES: dict[str, Callable[[Home], AbstractContextManager[None]]] = {"locked": locked, "frozen": frozen}
 
 
@@ -131,6 +139,6 @@ def test_several_scans_that_were_lost_are_no_alarm_any_more(
         with TROUBLES[trouble](home):
             for _ in range(2):
                 say(session, BARCODES[0], BARCODES[1])
-            assert told(session.poll())[1] in ("session.rest_lost", "session.not_saved")
-        assert told(session.poll()) == (INFO, "session.saves_again")
-        assert told(session.poll()) == (INFO, "session.saves_again"), "it stands until something is scanned"
+            assert looked(session)[1] in ("session.rest_lost", "session.not_saved")
+        assert looked(session) == (INFO, "session.saves_again")
+        assert looked(session) == (INFO, "session.saves_again"), "it stands until something is scanned"

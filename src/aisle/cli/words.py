@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from aisle.courier.pull.progress import Progress
 from aisle.jobs.told import DETAIL, words
+
+if TYPE_CHECKING:
+    from aisle.courier.pull.progress import Progress
 
 
 def in_words(text: str) -> str:

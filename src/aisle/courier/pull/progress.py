@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from aisle.jobs.view import LeftOut
 from aisle.local.cache.writer import Cache
-from aisle.local.told import Told
+from aisle.local.told import LeftOut, Told
 from aisle.tuples import NamedTuple
 
 CURSOR = "full"

@@ -41,9 +41,8 @@ from aisle.courier.pull.stages import (
 )
 from aisle.courier.pull.thrift import undisturbed
 from aisle.courier.telling import is_refusal, why_unread
-from aisle.jobs.view import LeftOut
 from aisle.local.cache.writer import Sync
-from aisle.local.told import Told
+from aisle.local.told import LeftOut, Told
 from aisle.tuples import NamedTuple
 
 Pages = AsyncGenerator[tuple[list[Row], dict[str, Any]], None]

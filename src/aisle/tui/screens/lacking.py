@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aisle.jobs.lists import left_out, unreadable
-from aisle.jobs.view import INFO, Chart, Frame, ListWindow, Msg, Verdict
+from aisle.jobs.view import INFO, Chart, Frame, ListWindow, Msg, Verdict, msg
 
 ORDERS = ("headers", "lines")
 NEEDED = {
@@ -47,7 +47,12 @@ def told(frame: Frame) -> Frame:
     if not said:
         return frame
     shown = _emptied(frame, said[0]) if lacking else frame
-    return shown if shown.verdict else shown._replace(verdict=Verdict(INFO, said[0]))
+    verdict = shown.verdict
+    if verdict is None:
+        return shown._replace(verdict=Verdict(INFO, said[0]))
+    if verdict.kind == INFO and frame.view.name == "home":  # a greeting; nobody waits for it
+        return shown._replace(verdict=verdict._replace(text=msg("session.word", more=said[0], what=verdict.text)))
+    return shown
 
 
 def _emptied(frame: Frame, said: Msg) -> Frame:
