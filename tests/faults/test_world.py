@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.courier.pull.wanted import AGAIN_S
+from aisle.local.told import outside
 from aisle.service.storage.connection import drive
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person
