@@ -12,7 +12,7 @@ from aisle.jobs.house.home import HomeJob
 from aisle.jobs.house.home_state import Home, Listed
 from aisle.jobs.house.sign_in import Person, SigningIn, SignInJob
 from aisle.jobs.told import told
-from aisle.jobs.view import ASK, WRONG, Frame, Lack, LeftOut, Link, Verdict, View, msg
+from aisle.jobs.view import ASK, INFO, WRONG, Frame, Lack, LeftOut, Link, Verdict, View, msg
 from aisle.tui.samples import looks
 from aisle.tui.samples.board import BOARD
 from aisle.tui.samples.clearance import CLEARANCE
@@ -114,7 +114,8 @@ def _home_lacking(text: str) -> Frame:
     link = Link(
         "partial", 5.0, without=("headers",), lacking=lacking, left_out=(LeftOut("headers", 2, "order_number"),)
     )
-    return _frame(HomeJob().view(Home()), None, link, user=text or "Anna")
+    said = Verdict(INFO, msg("session.resumed"))
+    return _frame(HomeJob().view(Home()), said, link, user=text or "Anna")
 
 
 def _home_unread(text: str) -> Frame:

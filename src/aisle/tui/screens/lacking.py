@@ -46,13 +46,14 @@ def told(frame: Frame) -> Frame:
     said += [left_out(left) for name in needed for left in frame.link.left_out if left.name == name]
     if not said:
         return frame
-    shown = _emptied(frame, said[0]) if lacking else frame
-    verdict = shown.verdict
+    shown, verdict = _emptied(frame, said[0]) if lacking else frame, frame.verdict
+    if shown is not frame:
+        return shown
     if verdict is None:
-        return shown._replace(verdict=Verdict(INFO, said[0]))
+        return frame._replace(verdict=Verdict(INFO, said[0]))
     if verdict.kind == INFO and frame.view.name == "home":  # a greeting; nobody waits for it
-        return shown._replace(verdict=verdict._replace(text=msg("session.word", more=said[0], what=verdict.text)))
-    return shown
+        return frame._replace(verdict=verdict._replace(text=msg("session.word", more=said[0], what=verdict.text)))
+    return frame
 
 
 def _emptied(frame: Frame, said: Msg) -> Frame:
