@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.local.cache.writer import Cache
-from aisle.local.told import LeftOut, Told
+from aisle.local.told import NOTHING, LeftOut, Told
 from aisle.tuples import NamedTuple
 
 CURSOR = "full"
@@ -25,8 +25,8 @@ class At(NamedTuple):
     unreadable: int = 0
     """Pages that had to be passed over."""
     round: int = 1
-    why: str = ""
-    """Why the last of those pages could not be read, as `aisle.jobs.told` keeps it."""
+    why: Told = NOTHING
+    """Why the last of those pages could not be read."""
     rows: int = 0
     """Rows that made sense, so far."""
     left_out: int = 0
@@ -50,8 +50,8 @@ class Progress(NamedTuple):
     """When everything was last read, in seconds since 1970; 0 for never."""
     missing: tuple[str, ...] = ()
     """Lists that could not be read, or not wholly, when they were last asked for."""
-    reasons: tuple[tuple[str, str], ...] = ()
-    """Of each of these why, as `aisle.jobs.told` keeps it."""
+    reasons: tuple[tuple[str, Told], ...] = ()
+    """Of each of these why."""
     left_out: tuple[LeftOut, ...] = ()
     """Rows that could not be used when their lists were last read to the end."""
 
@@ -62,7 +62,7 @@ class Progress(NamedTuple):
 
     def why(self, name: str) -> Told:
         """Why a list is missing; empty where nobody knows."""
-        return Told(dict(self.reasons).get(name, ""))
+        return dict(self.reasons).get(name, NOTHING)
 
     def without(self, name: str, why: Told) -> Progress:
         """The same, and this list could not be read."""
@@ -93,7 +93,7 @@ def load(cache: Cache) -> Progress:
 
 def _from(kept: dict[str, Any]) -> Progress:
     at = At(**kept["at"]) if kept.get("at") else None
-    reasons = tuple((str(name), str(why)) for name, why in kept.get("reasons", ()))
+    reasons = tuple((str(name), why) for name, why in kept.get("reasons", ()))
     left_out = tuple(LeftOut(str(name), int(rows), str(why)) for name, rows, why in kept.get("left_out", ()))
     told = {"missing": tuple(kept.get("missing", ())), "reasons": reasons, "left_out": left_out}
     return Progress(**{**kept, "todo": tuple(kept["todo"]), "at": at, **told})

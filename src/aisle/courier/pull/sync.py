@@ -347,7 +347,7 @@ class FullSync:
         self._count_left(self._twice(stage))
         at = self._here
         if at.unreadable or not stage.swept:
-            self._end(gap=Told(at.why) if at.unreadable else None)
+            self._end(gap=at.why if at.unreadable else None)
         elif at.first_total != at.last_total and not at.by_id:
             self._again(stage)
         elif stage.swept == "order":
