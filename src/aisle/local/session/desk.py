@@ -43,7 +43,7 @@ from aisle.local.session.ear import Ear
 from aisle.local.session.house import Words
 from aisle.local.session.keeper import Keeper
 from aisle.local.session.lookout import Lookout
-from aisle.local.session.open_line import OpenLine
+from aisle.local.session.open_line import HeldLines, OpenLine
 from aisle.local.session.pinned import NO_PIN, Pin, pass_of
 from aisle.local.session.stack import Level, Outcome, Stack
 from aisle.local.session.terms import Rooms, Size, Terms, iso
@@ -94,6 +94,7 @@ class Desk(ABC):
         self._keeper = Keeper(rooms.journal, self._stack, self._id)
         self._who = SignIn("", "")
         self._line = OpenLine()
+        self._held = HeldLines()
         self._verdict: Verdict | None = None
         self._word: tuple[Verdict | None, Verdict | None] = (None, None)
         """What came by itself last: the answer to an input that it stands beside, and what is shown of both."""

@@ -15,10 +15,11 @@ from aisle.jobs.view import Frame, ListWindow, Msg, Step
 from aisle.local.db import Gone
 from aisle.local.host.troubles import why_of
 from aisle.local.session.desk import Desk
+from aisle.local.session.held_lines import take_items
 from aisle.local.session.news import look
 from aisle.local.session.open_line import meant_for
 from aisle.local.session.screen import frame, view
-from aisle.local.session.taking import lose, take_one
+from aisle.local.session.taking import lose
 from aisle.local.session.terms import Size
 from aisle.scan.inputs import Decoded
 
@@ -37,11 +38,10 @@ class Session(Desk):
         """Applies all inputs in their order, makes them durable in one transaction, and says what to show."""
         self._begin(meant_for(self._stack.levels))
         self._answered = self._queue.at
-        for number, item in enumerate(items, 1):
-            take_one(self, item, at)
-            if self._queue.failed:
-                lose(self, items[number:])
-                return self._frame()
+        number = take_items(self, items, at)
+        if self._queue.failed:
+            lose(self, items[number:])
+            return self._frame()
         wrote = self._keeper.has_writes
         if self._commit():
             if wrote:
