@@ -47,6 +47,14 @@ def take_items(desk: Desk, items: Sequence[Decoded], at: float) -> int:
     return len(items)
 
 
+def is_idle(desk: Desk, items: Sequence[Decoded]) -> bool:
+    """Whether these only say that nothing came, and nothing is held: no answer changes."""
+    if desk._held.lines or desk._held.enter or not all(isinstance(item, Quiet) for item in items):
+        return False
+    desk._held = HeldLines() if any(item.is_over for item in items if isinstance(item, Quiet)) else desk._held
+    return True
+
+
 def _hold(desk: Desk, item: Line | Key | Escape, at: float) -> None:
     """Adds an input to its scan. A key in the middle of one is none: only Enter alone may be meant."""
     if desk._held.scan != item.scan:

@@ -15,7 +15,7 @@ from aisle.jobs.view import Frame, ListWindow, Msg, Step
 from aisle.local.db import Gone
 from aisle.local.host.troubles import why_of
 from aisle.local.session.desk import Desk
-from aisle.local.session.held_lines import take_items
+from aisle.local.session.held_lines import is_idle, take_items
 from aisle.local.session.news import look
 from aisle.local.session.open_line import meant_for
 from aisle.local.session.screen import frame, view
@@ -36,6 +36,8 @@ class Session(Desk):
 
     def take(self, items: Sequence[Decoded], at: float) -> Frame:
         """Applies all inputs in their order, makes them durable in one transaction, and says what to show."""
+        if self._last and is_idle(self, items):
+            return self._last
         self._begin(meant_for(self._stack.levels))
         self._answered = self._queue.at
         number = take_items(self, items, at)
