@@ -41,6 +41,7 @@ from aisle.jobs.base import (
     wants,
 )
 from aisle.jobs.view import GOOD, Verdict
+from aisle.jobs.window import refilled
 from aisle.local.host.signals import REFUSAL
 from aisle.local.outbox.journal import JobRow, NewJob, OpenJob
 from aisle.local.session.concern import concern
@@ -157,6 +158,10 @@ class Stack:
             if taken:
                 return taken
         return _Run(self, context).go(len(self.levels) - 1, event)
+
+    def refill(self, context: Context) -> None:
+        """Lists have as many rows as there is room for now, those under another page too."""
+        self.levels[:] = [level._replace(state=refilled(level.state, context)) for level in self.levels]
 
     def open(self, start: Start, context: Context) -> Outcome:
         """Puts a job on top of the one on the screen."""
