@@ -54,7 +54,7 @@ class ScanLines:
         for item in items:
             begins = item.first if isinstance(item, Line) else t
             is_late = not self._is_open and begins - self._ended > TOGETHER_S + _CLOCK_S
-            if self._scan and (is_late or (self._is_enter and _is_pressed(item))):
+            if self._scan and (is_late or (self._is_enter and _is_pressed(item) and begins - self._ended >= BY_HAND_S)):
                 out.append(self._over())
             out.append(self._numbered(item, t))
         return out

@@ -37,6 +37,8 @@ from aisle.scan.scan_lines import ScanLines
 
 TICK_S: Final = 0.1
 """An ESC after which nothing is read for so long is the Esc key."""
+MOST_READ: Final = 65536
+"""Bytes of input that are decoded at once."""
 SHORTEST_S: Final = 0.001
 """No wait for input is shorter."""
 LAST_WORDS_S: Final = 1.0
@@ -349,13 +351,19 @@ def _fail(error: Exception) -> None:
 
 
 def _read(fd: int) -> bytes | None:
-    """What there is; None when there is nothing after all, empty at the end of the terminal."""
-    try:
-        return os.read(fd, 65536)
-    except BlockingIOError:
-        return None
-    except OSError:
-        return b""
+    """All that there is, however it is cut; None when there is nothing after all, empty at the end of the terminal."""
+    data = b""
+    while len(data) < MOST_READ:
+        try:
+            more = os.read(fd, MOST_READ)
+        except BlockingIOError:
+            break
+        except OSError:  # the end is met again by the next read
+            return data
+        data += more
+        if not more or not select.select([fd], [], [], 0)[0]:
+            return data
+    return data or None
 
 
 def _screen_file() -> TextIO:

@@ -35,6 +35,8 @@ def take_items(desk: Desk, items: Sequence[Decoded], at: float) -> int:
             _decide(desk, at, item)
         elif not isinstance(item, Typed) and item.scan:
             _hold(desk, item, at)
+        elif isinstance(item, Typed) and desk._held.refused:
+            desk._line.stands(item.text)  # no list follows it, and no job answers it
         else:
             take_one(desk, item, at)
         if desk._queue.failed:
@@ -61,9 +63,12 @@ def _hold(desk: Desk, item: Line | Key | Escape, at: float) -> None:
         _decide(desk, at, Quiet(desk._held.scan, 0.0, is_over=True))
         desk._held = HeldLines(item.scan, page=meant_for(desk._stack.levels))
     held = desk._held
-    if isinstance(item, Line):
+    if held.refused:
+        if isinstance(item, Line):
+            desk._line.ended(item.text)
+    elif isinstance(item, Line):
         line = end_line(desk, item)
-        if line is not None and not held.refused:
+        if line is not None:
             is_secret = held.is_secret or hidden(desk._stack.levels, line.text)
             desk._held = held._replace(lines=(*held.lines, line), is_secret=is_secret)
     elif isinstance(item, Key) and item.name == "enter":
@@ -71,7 +76,14 @@ def _hold(desk: Desk, item: Line | Key | Escape, at: float) -> None:
 
 
 def _are_codes(desk: Desk, held: HeldLines) -> bool:
-    return all(is_code(desk, line.text) for line in held.lines)
+    is_one = len(held.lines) == 1 and not held.taken
+    texts = [line.text for line in held.lines]
+    return all(is_code(desk, text, is_one=is_one) or (not is_one and _is_noise(text)) for text in texts)
+
+
+def _is_noise(text: str) -> bool:
+    """Whether a line holds nothing that a scanner sends of a code: a bad link put it there."""
+    return not any(" " <= char <= "~" for char in text)
 
 
 def _decide(desk: Desk, at: float, quiet: Quiet, *, is_open: bool = False) -> None:
@@ -84,7 +96,7 @@ def _decide(desk: Desk, at: float, quiet: Quiet, *, is_open: bool = False) -> No
             take_one(desk, Key("enter"), at)
         return
     last, are_codes = held.lines[-1], _are_codes(desk, held)
-    if not are_codes and len(held.lines) + held.taken + is_open > 1:
+    if not are_codes and len(held.lines) + held.taken + held.enter + is_open > 1:
         _keep(desk, quiet, held._replace(lines=(), refused=True))
         why = msg("input.lines_after" if held.taken else "input.lines")
         refuse_lines(desk, held.lines, why, at, is_secret=held.is_secret)
@@ -99,7 +111,10 @@ def _take(desk: Desk, held: HeldLines, at: float, *, are_codes: bool) -> None:
         refuse_lines(desk, held.lines, msg("input.moved"), at, is_secret=held.is_secret)
         return
     for line in held.lines:
-        take_line(desk, line, at)
+        if len(held.lines) > 1 and _is_noise(line.text) and not is_code(desk, line.text):
+            refuse_lines(desk, (line,), msg("input.nothing"), at, is_secret=held.is_secret)
+        else:
+            take_line(desk, line, at)
         if desk._queue.failed:
             return
 

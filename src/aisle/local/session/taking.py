@@ -108,16 +108,17 @@ def take_line(desk: Desk, item: Line | None, at: float) -> None:
         desk._verdict = not_taken(item.text[:left], desk._verdict)
 
 
-def is_code(desk: Desk, text: str) -> bool:
+def is_code(desk: Desk, text: str, *, is_one: bool = False) -> bool:
     """Whether a text is a scan by itself: a code of the store, one with a right check digit or an AIM prefix, or a
-    printed command. A bare number is none, nor is anything on a page that takes what is typed as it is."""
+    printed command. A bare number is none, unless it is all that was scanned (`is_one`) and the number of something;
+    nor is anything on a page that takes what is typed as it is."""
     text = text.strip(" ")
     if listens(desk._stack.top.job) or hidden(desk._stack.levels, text) or is_lookup(text):
         return False
     aim = aim_of(text)
     if aim.symbol or checks(text) or text.upper() in COMMANDS:
         return True
-    is_number = len(text) < SHORTEST_NUMBER and text.isdecimal()
+    is_number = not is_one and len(text) < SHORTEST_NUMBER and text.isdecimal()
     return not is_number and isinstance(_understand(desk, text), Thing | Either)
 
 
@@ -129,6 +130,8 @@ def is_plain_code(desk: Desk, text: str) -> bool:
 def refuse_lines(desk: Desk, lines: Sequence[Line], why: Msg, at: float, *, is_secret: bool) -> None:
     """Tells that a scan of several lines is unknown; what a page asks, and what was said before, stays as it was."""
     desk._serial += 1
+    if desk._line.text:
+        _echo(desk, "")  # the list has followed the next of these lines
     text = "" if is_secret else "\n".join(line.text for line in lines)[:LONGEST_LINE]
     unknown = Unknown(text)
     _say(desk, Verdict(WRONG, why), unknown, text)
