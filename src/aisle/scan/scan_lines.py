@@ -50,6 +50,8 @@ class ScanLines:
 
     def heard(self, items: Sequence[Decoded], t: float) -> list[Decoded]:
         """The inputs of a read at `t`, with the scan that each belongs to."""
+        if self._scan and not items:
+            self._ended = t  # a second terminator, mostly
         out: list[Decoded] = []
         for item in items:
             begins = item.first if isinstance(item, Line) else t
@@ -92,6 +94,7 @@ class ScanLines:
             case Escape() if self._scan:
                 return item._replace(scan=self._goes_on(t))
             case Typed(text) if self._scan:
+                self._is_rested = self._is_rested and self._is_open
                 self._is_open = bool(text)
                 self._heard = t
                 self._ended = self._ended if text else t

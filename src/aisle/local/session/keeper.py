@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from aisle.errors import StorageError
 from aisle.jobs import codec
 from aisle.jobs.base import Context, Event, Remark, SignIn, SignOut
-from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.operation import Author
 from aisle.local.session.draft import Draft
@@ -15,6 +15,9 @@ from aisle.local.session.stack import Level, Outcome, Stack, held_by, knows
 
 REPLAY = 50
 """Events after which a job's state is kept whole, so that a resume replays no more."""
+
+REPLAY_ASKED = 4 * REPLAY
+"""The same while a question of the job may be open."""
 
 
 class Keeper:
@@ -27,6 +30,8 @@ class Keeper:
         self._draft = Draft()
         self._since: dict[str, int] = {}
         """Events of each job since its state was kept whole."""
+        self._questions: set[str] = set()
+        """The jobs that have asked something last: who resumes them finds the question among their events."""
         self.has_failed = False
         """Whether the last that was to be kept could not be."""
         self._held: Mapping[str, tuple[str, ...]] = {}
@@ -68,11 +73,18 @@ class Keeper:
             draft.writes += [(entry, write) for write in note.writes]
             draft.settles += note.settles
             draft.remarks += note.remarks
+            self._heed_question(note.ref, note.verdict)
             self._since[note.ref] = self._since.get(note.ref, 0) + 1
         draft.opened += outcome.opened
         draft.closed += outcome.closed
         draft.wishes += outcome.wishes
         draft.asks += outcome.asks
+
+    def _heed_question(self, ref: str, verdict: Verdict | None) -> None:
+        if verdict and verdict.kind == ASK:
+            self._questions.add(ref)
+        elif verdict and verdict.kind == GOOD:
+            self._questions.discard(ref)
 
     def say(self, event: Event, at: float, raw: str, context: Context, verdict: Verdict) -> None:
         """An answer of the session's own."""
@@ -120,7 +132,8 @@ class Keeper:
         """(job_id, state) of the jobs whose replay has become long."""
         states = []
         for level in levels:
-            if level.ref and self._since.get(level.ref, 0) >= REPLAY:
+            since = self._since.get(level.ref, 0)
+            if level.ref and since >= (REPLAY_ASKED if level.ref in self._questions else REPLAY):
                 states.append((level.ref, codec.to_text(level.state)))
                 self._since[level.ref] = 0
         return states
@@ -137,7 +150,8 @@ class Keeper:
                 continue
             if self._stack.replay(row):
                 self._since[row.job.job_id] = len(row.events)
-                said = Verdict(INFO, msg("session.resumed"))
+                said = self._stack.question or Verdict(INFO, msg("session.resumed"))
+                self._heed_question(row.job.job_id, said)
             else:
                 self._draft.closed.append(row.job.job_id)
                 why = "session.not_resumed" if knows(row.job) else "session.other_version"
