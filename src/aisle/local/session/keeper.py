@@ -12,6 +12,7 @@ from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.operation import Author
 from aisle.local.session.draft import Draft
 from aisle.local.session.stack import Level, Outcome, Stack, held_by, knows
+from aisle.scan.meaning import Either, Times
 
 REPLAY = 50
 """Events after which a job's state is kept whole, so that a resume replays no more."""
@@ -34,6 +35,8 @@ class Keeper:
         """The jobs that have asked something last: who resumes them finds the question among their events."""
         self.has_failed = False
         """Whether the last that was to be kept could not be."""
+        self.unanswered: Either | Times | None = None
+        """What of a session that ended in mid-work waits for a number, or for a scan."""
         self._held: Mapping[str, tuple[str, ...]] = {}
         """The orders that each job was said to work on."""
 
@@ -142,7 +145,7 @@ class Keeper:
 
     def resume(self, store: str, user: str) -> Verdict | None:
         """Puts up the jobs that a person left open, those that nobody else works on; what is to be said of it."""
-        said = None
+        said, before = None, ""
         jobs = self._journal.open_jobs(store, user, self._id)
         adopted = set(self._journal.adopt(self._id, [row.job.job_id for row in jobs])) if jobs else set()
         for row in jobs:
@@ -150,13 +153,26 @@ class Keeper:
                 continue
             if self._stack.replay(row):
                 self._since[row.job.job_id] = len(row.events)
+                before = row.job.session_id
                 said = self._stack.question or Verdict(INFO, msg("session.resumed"))
                 self._heed_question(row.job.job_id, said)
             else:
                 self._draft.closed.append(row.job.job_id)
                 why = "session.not_resumed" if knows(row.job) else "session.other_version"
                 said = Verdict(WRONG, msg(why, job=_called(row.job.name)))
+        self.unanswered = self._unanswered(before) if before else None
         return said
+
+    def _unanswered(self, session_id: str) -> Either | Times | None:
+        """What the session itself asked last, or keeps in mind for the next scan, on the page that is up again."""
+        last, top = self._journal.last_of(session_id), self._stack.top
+        if last is None or last.job_id or last.step_after != top.job.at(top.state):
+            return None
+        try:
+            said = codec.from_text(Event, last.event)
+        except Exception:  # an older program wrote it
+            return None
+        return said if isinstance(said, Either | Times) else None
 
 
 def _called(job: str) -> Msg:
