@@ -51,7 +51,7 @@ def take_items(desk: Desk, items: Sequence[Decoded], at: float) -> int:
 
 def is_idle(desk: Desk, items: Sequence[Decoded]) -> bool:
     """Whether these only say that nothing came, and nothing is held: no answer changes."""
-    if desk._held.lines or desk._held.enter or not all(isinstance(item, Quiet) for item in items):
+    if not items or desk._held.lines or desk._held.enter or not all(isinstance(item, Quiet) for item in items):
         return False
     desk._held = HeldLines() if any(item.is_over for item in items if isinstance(item, Quiet)) else desk._held
     return True

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from aisle.errors import StorageError
-from aisle.jobs.base import Changed, Resumed, shows_written
-from aisle.jobs.view import Frame, Msg
+from aisle.jobs.base import Changed, Resumed, listens, shows_written
+from aisle.jobs.view import Frame, ListWindow, Msg, Step
 from aisle.local.db import Gone
 from aisle.local.host.troubles import why_of
 from aisle.local.session.desk import Desk
 from aisle.local.session.held_lines import is_idle, take_items
 from aisle.local.session.news import look
 from aisle.local.session.open_line import meant_for
-from aisle.local.session.screen import frame
+from aisle.local.session.screen import frame, view
 from aisle.local.session.taking import lose
 from aisle.local.session.terms import Size
 from aisle.scan.inputs import Decoded
@@ -74,8 +74,9 @@ class Session(Desk):
         self._begin()
         self._size = Size(columns, rows)
         self._stack.refill(self._context())
-        # What it shows is wanted again; nothing has happened that is to be kept.
-        self._absorb(self._stack.feed(Resumed(), self._context())._replace(wishes=()), "")
+        if isinstance(view(self), ListWindow | Step) or listens(self._stack.top.job):
+            # What it shows is wanted again; nothing has happened that is to be kept.
+            self._absorb(self._stack.feed(Resumed(), self._context())._replace(wishes=()), "")
         self._commit()
         return self._frame()
 
