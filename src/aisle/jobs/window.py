@@ -84,10 +84,9 @@ def refilled(state: Any, context: Context) -> Any:
     far down that the cursor is on it. Any other state as it is."""
     if not {"first", "cursor"} <= {*getattr(state, "_fields", ())} or not hasattr(state, "total"):
         return state
-    size = max(1, room(context))
-    first = max(0, min(state.first, state.total - size))
-    if state.cursor >= 0:
-        first = max(first, state.cursor - size + 1)
+    first = max(0, min(state.first, state.total - max(1, room(context))))
+    if state.cursor >= 0:  # some lists have a row less
+        first = max(first, state.cursor - max(1, context.rows) + 1)
     return state if first == state.first else state._replace(first=first)
 
 
