@@ -66,7 +66,10 @@ class Picker:
         self.rest()
         self.terminal.write(data)
         self.scans += count
-        return self.answered(before + count)[before:]
+        seen = self.answered(before + count)[before:]
+        # Hands go on when eyes have seen the answer, and never as close behind the last byte as a scan's next line.
+        self._free = time.monotonic() + max(0.0, HANDS_S - seen[-1]["painted_ms"] / 1000)
+        return seen
 
     def rest(self) -> None:
         """Lets as much time pass since the last input as anybody needs for the next one: what comes sooner belongs to

@@ -63,6 +63,9 @@ class DriverApp(App[None]):
         """Writes all down and shows the last."""
         if read_at > time.monotonic():
             raise AssertionError("read in the future")
+        for item in items:
+            if isinstance(item, Quiet):
+                note("Quiet", item.scan, item.is_over)
         items = [item for item in items if not isinstance(item, Quiet)]
         for item in items:
             note(type(item).__name__, *item[: 1 if isinstance(item, Key) else 2])

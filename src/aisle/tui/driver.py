@@ -288,7 +288,9 @@ class AisleDriver(LinuxDriver):
         decoded = []
         if self._decoder.waiting and now - self._silent_since >= TICK_S:
             self._silent_since, decoded = now, self._decoder.tick(now)
-        self._hand_over([*self._scan_lines.heard(decoded, now), *self._scan_lines.tick(now)], now)
+        if decoded:
+            decoded = self._scan_lines.heard(decoded, now)
+        self._hand_over([*decoded, *self._scan_lines.tick(now)], now)
 
     def _heard(self, data: bytes, now: float) -> None:
         """What one read brought."""
