@@ -131,3 +131,18 @@ def test_this_store_has_most_of_the_lists(home: Home) -> None:
         session.resize(*SMALL)
         missing = [name for name in LISTS if opened(session, name) is None]
     assert not missing
+
+
+def test_the_locations_of_a_count_use_the_whole_page(home: Home) -> None:
+    with at(home, user="U1") as session:
+        session.resize(*SMALL)
+        while len(session._stack.levels) > 1:
+            say(session, "b")
+        session._begin()
+        session._absorb(session._stack.open(Start("count", {}), session._context()), "")
+        frame = say(session, "3", *(f"A-{number}" for number in range(1, 41)))
+        assert frame.view.name == "count.list"
+        session.take([Key("end")], 0.0)
+        view = session.resize(*LARGE).view
+        assert isinstance(view, ListWindow)
+        assert (view.total, len(view.rows)) >= (40, session._size.listed - 2)

@@ -111,8 +111,9 @@ class ScanLines:
 
 
 def _is_scanned(line: Line) -> bool:
-    """Whether a line was ended at scanner pace: a person presses keys further apart."""
-    return line.pace < BY_HAND_S and (line.gap < BY_HAND_S or len(line.text) > _FEW)
+    """Whether a line was ended at scanner pace: a person presses keys further apart. Of a short line, which has hardly
+    a pace, a slow link may have parted the characters: it is held rather once too often."""
+    return line.pace < BY_HAND_S and (line.gap < TOGETHER_S or len(line.text) > _FEW)
 
 
 def _is_pressed(item: Decoded) -> bool:
