@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ SIGN, BACKSPACE = b"^", b"\x7f"
 START_S = 30.0
 """How long the first screen, the first data or an answer may take on a busy machine."""
 
+
+SOON_S = 3.0
+"""How long to wait for the answer to what may have none."""
 
 HANDS_S = 0.15
 """The shortest time between two inputs of a person."""
@@ -84,13 +88,14 @@ class Picker:
         return self.seen()
 
     def pour(self, *texts: str) -> None:
-        """Enters one after the other, as fast as hands are and whatever is answered meanwhile, and waits until the last
-        one is answered, however many were understood."""
-        before = len(self.seen())
+        """Enters one after the other, as soon as the one before is answered, however many were understood."""
         for text in texts:
+            before = len(self.seen())
             self.rest()
             self.terminal.write(text.encode() + b"\r")
-        self.terminal.wait_for(lambda _: [seen["raw"] for seen in self.seen()[before:]][-1:] == [texts[-1]], START_S)
+            with suppress(AssertionError):  # some texts are no input at all
+                self.terminal.wait_for(lambda _, before=before: len(self.seen()) > before, SOON_S)  # type: ignore[misc]
+        self.terminal.wait_for(lambda _: self.seen()[-1]["raw"] == texts[-1], START_S)
 
     def enter(self, text: str) -> Seen:
         """One scan, or something typed and Enter."""

@@ -111,9 +111,9 @@ def take_line(desk: Desk, item: Line | None, at: float) -> None:
 def is_code(desk: Desk, text: str, *, is_one: bool = False) -> bool:
     """Whether a text is a scan by itself: a code of the store, one with a right check digit or an AIM prefix, or a
     printed command. A bare number is none, unless it is all that was scanned (`is_one`) and the number of something;
-    nor is anything on a page that takes what is typed as it is."""
+    nor is anything where a secret is asked."""
     text = text.strip(" ")
-    if listens(desk._stack.top.job) or hidden(desk._stack.levels, text) or is_lookup(text):
+    if hidden(desk._stack.levels, text) or is_lookup(text):
         return False
     aim = aim_of(text)
     if aim.symbol or checks(text) or text.upper() in COMMANDS:
