@@ -1,4 +1,4 @@
-"""`python -m tests.full [api | faults | scans | killed] [PATHS…]`: the long runs that the default test run leaves out."""
+"""`python -m tests.full [api | faults | scans | killed] [PATHS…]`: the long runs that a default run leaves out."""
 
 from __future__ import annotations
 
