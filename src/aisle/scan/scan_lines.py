@@ -97,7 +97,6 @@ class ScanLines:
                 self._is_rested = self._is_rested and self._is_open
                 self._is_open = bool(text)
                 self._heard = t
-                self._ended = self._ended if text else t
         return item
 
     def _goes_on(self, ended: float, rest: float = TOGETHER_S) -> int:
