@@ -198,6 +198,17 @@ def test_a_single_line_at_scanner_pace_means_what_it_meant(home: Home, text: str
         assert (told(frame), frame.view.name) == (told(wanted), wanted.view.name)
 
 
+def test_a_word_that_a_list_has_followed_is_looked_for_when_it_ends(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "?product")
+        scanner = Scanner(session)
+        scanner.write("elsewhere")
+        scanner.rest(1.0)
+        frame = scanner.send("\r")
+        assert (frame.view.name, told(frame)[0]) != ("lookup.list", WRONG)
+        assert "Elsewhere" in str(session._stack.top.state)
+
+
 def test_enter_alone_opens_where_the_cursor_is(home: Home) -> None:
     with at(home, user="U1") as session:
         scanner = Scanner(session)

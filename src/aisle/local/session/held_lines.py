@@ -70,7 +70,8 @@ def _hold(desk: Desk, item: Line | Key | Escape, at: float) -> None:
         line = end_line(desk, item)
         if line is not None:
             is_secret = held.is_secret or hidden(desk._stack.levels, line.text)
-            desk._held = held._replace(lines=(*held.lines, line), is_secret=is_secret)
+            page = held.page if held.lines else meant_for(desk._stack.levels)  # its list follows it no more
+            desk._held = held._replace(lines=(*held.lines, line), page=page, is_secret=is_secret)
     elif isinstance(item, Key) and item.name == "enter":
         desk._held = held._replace(enter=True)
 
