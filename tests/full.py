@@ -1,4 +1,4 @@
-"""`python -m tests.full [api | faults | killed] [PATHS…]`: the long runs that the default test run leaves out."""
+"""`python -m tests.full [api | faults | scans | killed] [PATHS…]`: the long runs that a default run leaves out."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ KILLED = ["tests/local/test_killed_session.py", "tests/faults/test_killed_courie
 NAMED = {
     "api": ["-s", "tests/service/test_fuzz.py"],
     "faults": ["-m", "full", "tests/faults", KILLED[0], KILLED[2]],
+    "scans": ["-m", "full", "tests/local/test_scan_lines.py"],
     "killed": ["-m", "full", "-k", "in_the_middle or between", *KILLED],
 }
 """Long runs with a name: tests that are short in the default run."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,13 @@ SIGN, BACKSPACE = b"^", b"\x7f"
 
 START_S = 30.0
 """How long the first screen, the first data or an answer may take on a busy machine."""
+
+
+SOON_S = 3.0
+"""How long to wait for the answer to what may have none."""
+
+HANDS_S = 0.15
+"""The shortest time between two inputs of a person."""
 
 
 class Picker:
@@ -39,6 +48,7 @@ class Picker:
         self.trace = trace
         command = [*(argv or python("-m", "aisle")), *arguments, "--trace", str(trace)]
         self.terminal = start(command, columns, rows, env={"LANG": "C.UTF-8", "AISLE_TERMINAL": "dock", **(env or {})})
+        self._free = 0.0
         self.scans = 0
         """Inputs that were written, each ended by one terminator: the hands."""
 
@@ -57,9 +67,20 @@ class Picker:
     def write(self, data: bytes, count: int = 1) -> list[Seen]:
         """Writes all of it at once and waits until so many more inputs are answered; those answers."""
         before = len(self.seen())
+        self.rest()
         self.terminal.write(data)
         self.scans += count
-        return self.answered(before + count)[before:]
+        seen = self.answered(before + count)[before:]
+        # Hands go on when eyes have seen the answer, and never as close behind the last byte as a scan's next line.
+        self._free = time.monotonic() + max(0.0, HANDS_S - seen[-1]["painted_ms"] / 1000)
+        return seen
+
+    def rest(self) -> None:
+        """Lets as much time pass since the last input as anybody needs for the next one: what comes sooner belongs to
+        the same scan."""
+        while (left := self._free - time.monotonic()) > 0:
+            self.terminal.pump(left)
+        self._free = time.monotonic() + HANDS_S
 
     def answered(self, count: int) -> list[Seen]:
         """Waits until so many inputs of this run are answered; all of them."""
@@ -67,10 +88,14 @@ class Picker:
         return self.seen()
 
     def pour(self, *texts: str) -> None:
-        """Enters all of these in one write, and waits until the last one is answered, however many were understood."""
-        before = len(self.seen())
-        self.terminal.write("".join(f"{text}\r" for text in texts).encode())
-        self.terminal.wait_for(lambda _: [seen["raw"] for seen in self.seen()[before:]][-1:] == [texts[-1]], START_S)
+        """Enters one after the other, as soon as the one before is answered, however many were understood."""
+        for text in texts:
+            before = len(self.seen())
+            self.rest()
+            self.terminal.write(text.encode() + b"\r")
+            with suppress(AssertionError):  # some texts are no input at all
+                self.terminal.wait_for(lambda _, before=before: len(self.seen()) > before, SOON_S)  # type: ignore[misc]
+        self.terminal.wait_for(lambda _: self.seen()[-1]["raw"] == texts[-1], START_S)
 
     def enter(self, text: str) -> Seen:
         """One scan, or something typed and Enter."""

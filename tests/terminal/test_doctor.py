@@ -66,5 +66,6 @@ def test_keys_size_and_two_scanners(shop: Shop, picker: Callable[..., Picker]) -
     app.terminal.write(EAN)
     app.shows("Nothing ended this yet")
     app.write(b"\r")
+    app.rest()
     app.terminal.write(b"\x7f")
     app.shows("Open orders")

@@ -50,6 +50,7 @@ class Hands:
         """One key by itself."""
         self.did["K"] += 1
         self.keys += 1
+        self.app.rest()
         self.app.terminal.write(key)
 
 

@@ -94,7 +94,7 @@ def test_who_goes_comes_back_to_the_step_and_who_signs_out_is_out(web: Web, brow
         elsewhere.shows("Pick 4113", "left off")
         assert browser.closed() == 4001
         assert first not in sessions(demo_home)
-        elsewhere.types("b\rb\r")
+        elsewhere.types("b\r")
         elsewhere.shows("Open orders")
         elsewhere.types("BADGE-U1\r")  # whoever that is has not said a PIN
         elsewhere.closed()

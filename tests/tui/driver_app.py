@@ -15,7 +15,7 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
-from aisle.scan.inputs import Decoded
+from aisle.scan.inputs import Decoded, Key, Quiet
 from aisle.tui.driver import AisleDriver
 from aisle.tui.web_driver import WebDriver
 
@@ -64,10 +64,15 @@ class DriverApp(App[None]):
         if read_at > time.monotonic():
             raise AssertionError("read in the future")
         for item in items:
-            note(type(item).__name__, *item[:2])
+            if isinstance(item, Quiet):
+                note("Quiet", item.scan, item.is_over)
+        items = [item for item in items if not isinstance(item, Quiet)]
+        for item in items:
+            note(type(item).__name__, *item[: 1 if isinstance(item, Key) else 2])
         if "fail" in WAYS:
             raise RuntimeError("cannot take this")
-        self.query_one("#last", Static).update(str(items[-1][0]))
+        if items:
+            self.query_one("#last", Static).update(str(items[-1][0]))
 
     def on_resize(self, event: events.Resize) -> None:
         """Sizes are part of the order of things."""

@@ -70,6 +70,16 @@ def test_a_burst_is_taken_whole_and_in_order(rig: Rig) -> None:
         assert not rig.entries("Key")
 
 
+def test_a_silence_ends_a_scan_and_is_told_once(rig: Rig) -> None:
+    with rig.run() as terminal:
+        rig.ready(terminal)
+        for scan in (1, 2):
+            terminal.write(b"A\rB\r")
+            terminal.wait_for(lambda _, scan=scan: len(rig.entries("Quiet")) == scan)  # type: ignore[misc]
+        assert rig.entries("Quiet") == [["Quiet", 1, True], ["Quiet", 2, True]]
+        assert rig.lines() == ["A", "B"] * 2
+
+
 def test_what_is_sent_before_the_first_paint_survives(rig: Rig) -> None:
     with rig.run("late") as terminal:
         terminal.write(b"4006381333931\r")  # the program has not even been loaded

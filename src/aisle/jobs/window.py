@@ -79,6 +79,17 @@ def arrived(state: W, rows: tuple[Any, ...], total: int) -> W:
     return came
 
 
+def refilled(state: Any, context: Context) -> Any:
+    """The same state for a screen of another size: the window of a list begins so far up that its page is full, and so
+    far down that the cursor is on it. Any other state as it is."""
+    if not {"first", "cursor"} <= {*getattr(state, "_fields", ())} or not hasattr(state, "total"):
+        return state
+    first = max(0, min(state.first, state.total - max(1, room(context))))
+    if state.cursor >= 0:  # some lists have a row less
+        first = max(first, state.cursor - max(1, context.rows) + 1)
+    return state if first == state.first else state._replace(first=first)
+
+
 def is_behind(asked: Window, answer: Rows) -> bool:
     """Whether the window that was asked for lies behind the end of its list, and has to be asked for again; one at its
     beginning does not, whatever the answer says: that would be asked for without end."""

@@ -9,6 +9,9 @@ from aisle.tuples import NamedTuple
 BY_HAND_S: Final = 0.05
 """Seconds: whoever presses key after key is hardly ever faster, and a scanner hardly ever slower."""
 
+TOGETHER_S: Final = 0.1
+"""Seconds: a line that begins so soon after a line at scanner pace belongs to the same scan."""
+
 APART_S: Final = 0.3
 """Seconds: after such a pause whoever typed may be doing something else; evidence, like every pause."""
 
@@ -38,6 +41,10 @@ class Line(NamedTuple):
     apart: int = 0
     """So many of its characters stood there for a while (`APART_S`) before the rest came at no person's pace; 0 for
     none."""
+    scan: int = 0
+    """The number of the scan that it belongs to; 0 for a line that a person ended, which stands by itself."""
+    rest: float = 0.0
+    """Seconds after its end within which a next line of the same scan begins, at the pace of this one."""
 
     @property
     def ways(self) -> tuple[str, ...]:
@@ -56,13 +63,27 @@ class Key(NamedTuple):
     `left`, `right`, `f1` to `f12`, `other`."""
 
     name: str
+    scan: int = 0
+    """The number of the scan that it may belong to, as `Line` has it: an empty line is `enter`."""
 
 
 class Escape(NamedTuple):
     """A whole escape sequence, left for Textual's parser; holds its place in the order."""
 
     data: str
+    scan: int = 0
+    """As `Key` has it."""
 
 
-Decoded = Line | Typed | Key | Escape
+class Quiet(NamedTuple):
+    """Nothing came after the last line of a scan."""
+
+    scan: int
+    waited: float
+    """For so many seconds."""
+    is_over: bool = False
+    """The scan has no further line."""
+
+
+Decoded = Line | Typed | Key | Escape | Quiet
 """Everything the decoder says."""

@@ -33,9 +33,14 @@ from textual.message import Message
 from aisle.scan.decoder import Decoder
 from aisle.scan.escapes import STRINGS
 from aisle.scan.inputs import Decoded, Escape, Key, Line, Typed
+from aisle.scan.scan_lines import ScanLines
 
 TICK_S: Final = 0.1
 """An ESC after which nothing is read for so long is the Esc key."""
+MOST_READ: Final = 65536
+"""Bytes of input that are decoded at once."""
+SHORTEST_S: Final = 0.001
+"""No wait for input is shorter."""
 LAST_WORDS_S: Final = 1.0
 """How long a terminal that does not take its output can hold up the end of the program."""
 
@@ -123,6 +128,9 @@ class AisleDriver(LinuxDriver):
         self._taker: Taker = app  # type: ignore[assignment]  # by its methods, not by its class
         self._outlet: Outlet | None = None
         self._decoder = Decoder()
+        self._scan_lines = ScanLines()
+        self._silent_since = 0.0
+        """When something was read, or the decoder was told that nothing was."""
         self._parser = XTermParser()
         self._held: deque[tuple[list[Decoded], float]] = deque()
         self._wake: tuple[int, int] | None = None
@@ -246,25 +254,47 @@ class AisleDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Reads, decodes and hands over, until the terminal or the program ends."""
         assert self._wake is not None
-        wake, decoder = self._wake[0], self._decoder
+        wake = self._wake[0]
         while True:
-            ready, _, _ = select.select([self.fileno, wake], [], [], TICK_S if decoder.waiting else None)
+            asked = time.monotonic()
+            wait = self._patience(asked)
+            ready, _, _ = select.select([self.fileno, wake], [], [], wait)
             now = time.monotonic()
             if wake in ready:
                 return
             if not ready:
-                self._hand_over(decoder.tick(now), now)
+                self._silent(now)
                 continue
             data = _read(self.fileno)
             if data == b"":
+                self._hand_over(self._scan_lines.end(), now)
                 self._on_loop(self._leave)
                 return
             if data:
+                now = now if wait is None else min(now, asked + wait)  # it came within the wait, however late this is
+                self._silent_since = now
                 self._heard(data, now)
+
+    def _patience(self, now: float) -> float | None:
+        """How long a silence from now on has to be that says something; None where none ever does."""
+        lines = self._scan_lines.patience(now)
+        if not self._decoder.waiting:
+            return lines
+        escape = max(self._silent_since + TICK_S - now, SHORTEST_S)
+        return escape if lines is None else min(escape, lines)
+
+    def _silent(self, now: float) -> None:
+        """Nothing was read for as long as `_patience` said."""
+        decoded = []
+        if self._decoder.waiting and now - self._silent_since >= TICK_S:
+            self._silent_since, decoded = now, self._decoder.tick(now)
+        if decoded:
+            decoded = self._scan_lines.heard(decoded, now)
+        self._hand_over([*decoded, *self._scan_lines.tick(now)], now)
 
     def _heard(self, data: bytes, now: float) -> None:
         """What one read brought."""
-        self._hand_over(self._decoder.feed(data, now), now)
+        self._hand_over(self._scan_lines.heard(self._decoder.feed(data, now), now), now)
 
     def _hand_over(self, decoded: list[Decoded], read_at: float) -> None:
         items = [item for each in decoded for item in (self._parsed(each) if isinstance(each, Escape) else (each,))]
@@ -285,7 +315,7 @@ class AisleDriver(LinuxDriver):
         if not messages:  # unknown: it must not run into the next one
             self._parser = XTermParser()
         names = [message.key for message in messages if isinstance(message, events.Key)]
-        return tuple(Key(name if name in _KEYS else "other") for name in names)
+        return tuple(Key(name if name in _KEYS else "other", escape.scan) for name in names)
 
     def _on_loop(self, call: Callable[[], None]) -> None:
         """Calls it there with what Textual keeps in context variables, above all which app is running."""
@@ -323,13 +353,19 @@ def _fail(error: Exception) -> None:
 
 
 def _read(fd: int) -> bytes | None:
-    """What there is; None when there is nothing after all, empty at the end of the terminal."""
-    try:
-        return os.read(fd, 65536)
-    except BlockingIOError:
-        return None
-    except OSError:
-        return b""
+    """All that there is, however it is cut; None when there is nothing after all, empty at the end of the terminal."""
+    data = b""
+    while len(data) < MOST_READ:
+        try:
+            more = os.read(fd, MOST_READ)
+        except BlockingIOError:
+            break
+        except OSError:  # the end is met again by the next read
+            return data
+        data += more
+        if not more or not select.select([fd], [], [], 0)[0]:
+            return data
+    return data or None
 
 
 def _screen_file() -> TextIO:

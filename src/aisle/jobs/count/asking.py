@@ -164,9 +164,18 @@ def scrolled(state: Counting, key: str, context: Context) -> Counting:
     """Another window on the rows of a list."""
     rows = max(1, context.rows - 2)
     jump = {"up": -1, "down": 1, "pageup": -rows, "pagedown": rows, "home": -10_000, "end": 10_000}.get(key, 0)
-    first = state.first + jump
-    total = len({"summary": state.differing, "list": state.todo}.get(state.phase, state.pools))
+    first, total = state.first + jump, _listed(state)
     return state._replace(first=0 if key == "pagedown" and first >= total else max(0, min(first, total - 1)))
+
+
+def refilled(state: Counting, context: Context) -> Counting:
+    """The rows of a list begin so far up that their page is full."""
+    return state._replace(first=max(0, min(state.first, _listed(state) - max(1, context.rows - 2))))
+
+
+def _listed(state: Counting) -> int:
+    """How many rows the list on the screen has."""
+    return len({"summary": state.differing, "list": state.todo}.get(state.phase, state.pools))
 
 
 def send(state: Counting, context: Context) -> Result:

@@ -112,7 +112,9 @@ class CountJob:
                 return _opened(state, args, context)
             case Rows(id_, rows, _):
                 return _rows(state, id_, rows, context)
-            case Resumed() | Closed() | Changed("product" | "location" | "recount" | "outbox"):
+            case Resumed() | Closed():
+                return Turn(asking.refilled(state, context), _look_again(state))
+            case Changed("product" | "location" | "recount" | "outbox"):
                 return Turn(state, _look_again(state))
         if state.pending and state.phase != "list":
             state = count_scan.looked_up(state, None, context).state

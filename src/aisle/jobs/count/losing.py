@@ -12,7 +12,7 @@ from aisle.scan.meaning import Meaning
 from aisle.settings import LARGE_QUANTITY, REASONS
 from aisle.tuples import NamedTuple
 
-NUMBERED = 9
+NUMBERED = 99
 """Rows of a question that are numbered choices: one key each."""
 
 HISTORY = 20

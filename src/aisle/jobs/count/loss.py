@@ -81,8 +81,8 @@ class LossJob:
                 return _back(state)
             case Closed() if state.pending:
                 return Turn(state, (Query("product", "product", {"product_number": state.pending.key}),))
-            case Resumed():
-                return Turn(state._replace(size=max(1, min(NUMBERED, context.rows))))
+            case Resumed() | Closed():
+                return Turn(loss_view.refilled(state._replace(size=max(1, min(NUMBERED, context.rows)))))
             case Choice(number) if state.typed is not None and number <= len(loss_view.digits(state)):
                 return _settled_number(state, state.typed, number, context)
             case Choice(number) if state.chosen:

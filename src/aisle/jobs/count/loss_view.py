@@ -137,4 +137,13 @@ def _why(reason: Reason) -> Row:
 
 def next_page(state: Losing) -> int:
     first = state.first + state.size
-    return first if first < len(state.spots if state.phase == "place" else state.reasons) else 0
+    return first if first < _total(state) else 0
+
+
+def refilled(state: Losing) -> Losing:
+    """The rows begin so far up that their page is full."""
+    return state._replace(first=max(0, min(state.first, _total(state) - state.size)))
+
+
+def _total(state: Losing) -> int:
+    return len(state.spots if state.phase == "place" else state.reasons)

@@ -87,14 +87,14 @@ class ActJob:
 
     def step(self, state: Acting, event: Event, context: Context) -> Result:
         """A number leads on, back leads out."""
-        state = state._replace(page_rows=max(PAGE, context.rows))
+        state = state._replace(page_rows=max(PAGE, context.rows), size=room(context))
         match event:
             case Opened(args):
                 return _opened(state, args)
             case Rows():
                 return _answered(state, event, context)
             case Changed() | Resumed():
-                return Turn(state, _look(state))
+                return Turn(_refilled(state), _look(state))
             case Back():
                 return _back(state)
             case Choice(choice) if choice <= len(act_view.choices(state)):
@@ -110,7 +110,7 @@ class ActJob:
             case Command("u") if state.page == RESULTS and state.undo:
                 return _go(state._replace(undoing=True), state.undo)
             case Command("n" | "p" as key) | Move(key) if state.page == RESULTS:
-                return Turn(window.turned(state, key, room(context))._replace(size=room(context)))
+                return Turn(window.turned(state, key, state.size))
             case Command("n" | "p" as key) | Move("pagedown" | "pageup" as key) if act_view.has_more(state):
                 return Turn(state._replace(top=_leafed(state, key in ("n", "pagedown"))))
             case Echo() | Closed():
@@ -124,6 +124,11 @@ def _leafed(state: Acting, on: bool) -> int:
     if on:
         return state.top + size if state.top + size < total else 0
     return max(0, state.top - size) if state.top else (total - 1) // size * size
+
+
+def _refilled(state: Acting) -> Acting:
+    """People or reasons begin so far up that their page is full."""
+    return state._replace(top=max(0, min(state.top, len(act_view.listed(state)) - state.page_rows)))
 
 
 def _not_taken(state: Acting, event: Event) -> Msg:

@@ -354,6 +354,11 @@ class Journal:
         )
         return tuple(EventRow(*known(row, EventRow._fields)) for row in rows)
 
+    def last_of(self, session_id: str) -> EventRow | None:
+        """The youngest event of a session."""
+        row = fetch_one(self._db, "SELECT * FROM event WHERE session_id = ? ORDER BY seq DESC LIMIT 1", session_id)
+        return None if row is None else EventRow(*known(row, EventRow._fields))
+
     # To look at
 
     def last_events(self, count: int) -> list[EventRow]:

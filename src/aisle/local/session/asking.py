@@ -120,6 +120,13 @@ def page_of(levels: Sequence[Level]) -> tuple[int, str, str]:
     return len(levels), levels[-1].job.name, levels[-1].ref
 
 
+def asked_again(said: Either | Times, levels: Sequence[Level]) -> tuple[Asking, Verdict]:
+    """What is kept in mind again after an end in mid-work, and what is said of it."""
+    if isinstance(said, Either):
+        return Asking(page_of(levels), ways=said.ways), Verdict(ASK, question(said.ways))
+    return Asking(page_of(levels), times=said.number), Verdict(INFO, msg("session.times", times=said.number))
+
+
 def question(ways: Sequence[Thing]) -> Msg:
     """Which of these readings is meant?"""
     if len(ways) > 2:

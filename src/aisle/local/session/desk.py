@@ -36,18 +36,18 @@ from aisle.local.host.lock import whole
 from aisle.local.outbox.operation import Author, principal_of
 from aisle.local.outbox.remarks import LANGUAGE
 from aisle.local.session.answers import answer
-from aisle.local.session.asking import NOTHING
+from aisle.local.session.asking import NOTHING, asked_again
 from aisle.local.session.confided import Secrets
 from aisle.local.session.drained import Queue
 from aisle.local.session.ear import Ear
 from aisle.local.session.house import Words
 from aisle.local.session.keeper import Keeper
 from aisle.local.session.lookout import Lookout
-from aisle.local.session.open_line import OpenLine
+from aisle.local.session.open_line import HeldLines, OpenLine
 from aisle.local.session.pinned import NO_PIN, Pin, pass_of
 from aisle.local.session.stack import Level, Outcome, Stack
 from aisle.local.session.terms import Rooms, Size, Terms, iso
-from aisle.scan.meaning import Open
+from aisle.scan.meaning import Either, Open, Times
 
 if TYPE_CHECKING:
     from aisle.local.session.changing import OpenStore
@@ -96,6 +96,7 @@ class Desk(ABC):
         self._keeper = Keeper(rooms.journal, self._stack, self._id)
         self._who = SignIn("", "")
         self._line = OpenLine()
+        self._held = HeldLines()
         self._verdict: Verdict | None = None
         self._word: tuple[Verdict | None, Verdict | None] = (None, None)
         """What came by itself last: the answer to an input that it stands beside, and what is shown of both."""
@@ -169,8 +170,16 @@ class Desk(ABC):
         self._absorb(self._stack.feed(Opened({}), self._context()), "")
         if who.user:
             self._verdict = self._keeper.resume(self._terms.store, who.user) or self._verdict
+            self._ask_again(self._keeper.unanswered)
         if len(self._stack.levels) > 1:
             self._absorb(self._stack.feed(Resumed(), self._context()), "")
+
+    def _ask_again(self, said: Either | Times | None) -> None:
+        """What an end in mid-work left without an answer is asked again, and kept for whoever comes after that."""
+        if said is None:
+            return
+        self._asking, self._verdict = asked_again(said, self._stack.levels)
+        self._keeper.say(said, self._queue.at, "", self._context(), self._verdict)
 
     # What follows from it
 

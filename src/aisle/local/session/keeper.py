@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from aisle.errors import StorageError
 from aisle.jobs import codec
 from aisle.jobs.base import Context, Event, Remark, SignIn, SignOut
-from aisle.jobs.view import INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.operation import Author
 from aisle.local.session.draft import Draft
 from aisle.local.session.stack import Level, Outcome, Stack, held_by, knows
+from aisle.scan.meaning import Either, Times
 
 REPLAY = 50
 """Events after which a job's state is kept whole, so that a resume replays no more."""
+
+REPLAY_ASKED = 4 * REPLAY
+"""The same while a question of the job may be open."""
 
 
 class Keeper:
@@ -27,8 +31,12 @@ class Keeper:
         self._draft = Draft()
         self._since: dict[str, int] = {}
         """Events of each job since its state was kept whole."""
+        self._questions: set[str] = set()
+        """The jobs that have asked something last: who resumes them finds the question among their events."""
         self.has_failed = False
         """Whether the last that was to be kept could not be."""
+        self.unanswered: Either | Times | None = None
+        """What of a session that ended in mid-work waits for a number, or for a scan."""
         self._held: Mapping[str, tuple[str, ...]] = {}
         """The orders that each job was said to work on."""
 
@@ -68,11 +76,18 @@ class Keeper:
             draft.writes += [(entry, write) for write in note.writes]
             draft.settles += note.settles
             draft.remarks += note.remarks
+            self._heed_question(note.ref, note.verdict)
             self._since[note.ref] = self._since.get(note.ref, 0) + 1
         draft.opened += outcome.opened
         draft.closed += outcome.closed
         draft.wishes += outcome.wishes
         draft.asks += outcome.asks
+
+    def _heed_question(self, ref: str, verdict: Verdict | None) -> None:
+        if verdict and verdict.kind == ASK:
+            self._questions.add(ref)
+        elif verdict and verdict.kind == GOOD:
+            self._questions.discard(ref)
 
     def say(self, event: Event, at: float, raw: str, context: Context, verdict: Verdict) -> None:
         """An answer of the session's own."""
@@ -126,7 +141,8 @@ class Keeper:
         """(job_id, state) of the jobs whose replay has become long."""
         states = []
         for level in levels:
-            if level.ref and self._since.get(level.ref, 0) >= REPLAY:
+            since = self._since.get(level.ref, 0)
+            if level.ref and since >= (REPLAY_ASKED if level.ref in self._questions else REPLAY):
                 states.append((level.ref, codec.to_text(level.state)))
                 self._since[level.ref] = 0
         return states
@@ -135,7 +151,7 @@ class Keeper:
 
     def resume(self, store: str, user: str) -> Verdict | None:
         """Puts up the jobs that a person left open, those that nobody else works on; what is to be said of it."""
-        said = None
+        said, before = None, ""
         jobs = self._journal.open_jobs(store, user, self._id)
         adopted = set(self._journal.adopt(self._id, [row.job.job_id for row in jobs])) if jobs else set()
         for row in jobs:
@@ -143,12 +159,26 @@ class Keeper:
                 continue
             if self._stack.replay(row):
                 self._since[row.job.job_id] = len(row.events)
-                said = Verdict(INFO, msg("session.resumed"))
+                before = row.job.session_id
+                said = self._stack.question or Verdict(INFO, msg("session.resumed"))
+                self._heed_question(row.job.job_id, said)
             else:
                 self._draft.closed.append(row.job.job_id)
                 why = "session.not_resumed" if knows(row.job) else "session.other_version"
                 said = Verdict(WRONG, msg(why, job=_called(row.job.name)))
+        self.unanswered = self._unanswered(before) if before else None
         return said
+
+    def _unanswered(self, session_id: str) -> Either | Times | None:
+        """What the session itself asked last, or keeps in mind for the next scan, on the page that is up again."""
+        last, top = self._journal.last_of(session_id), self._stack.top
+        if last is None or last.job_id or last.step_after != top.job.at(top.state):
+            return None
+        try:
+            said = codec.from_text(Event, last.event)
+        except Exception:  # an older program wrote it
+            return None
+        return said if isinstance(said, Either | Times) else None
 
 
 def _called(job: str) -> Msg:

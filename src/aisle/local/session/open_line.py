@@ -1,4 +1,4 @@
-"""The line that somebody is typing, without what was typed before a page opened by itself."""
+"""The line that somebody is typing, without what was typed before a page opened by itself; lines that are held."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 from aisle.jobs.view import INFO, Verdict, msg
 from aisle.local.session.stack import Level
+from aisle.scan.inputs import Line
 from aisle.scan.meaning import Choice, Open, Quantity, Said
+from aisle.tuples import NamedTuple
 
 
 def meant_for(levels: Sequence[Level]) -> tuple[Any, ...]:
@@ -46,6 +48,23 @@ def not_taken(text: str, verdict: Verdict | None) -> Verdict:
     if verdict is None:
         return Verdict(INFO, msg("session.typed_cleared", text=text))
     return verdict._replace(text=msg("session.typed_before", text=text, said=verdict.text))
+
+
+class HeldLines(NamedTuple):
+    """What of one scan is not decided."""
+
+    scan: int = 0
+    lines: tuple[Line, ...] = ()
+    enter: bool = False
+    """An empty line was among them."""
+    page: tuple[Any, ...] = ()
+    """The page that they were scanned on."""
+    taken: int = 0
+    """Lines of the same scan that were taken as codes."""
+    is_secret: bool = False
+    """Some of it was said where a secret was asked."""
+    refused: bool = False
+    """The scan is unknown as a whole: so is all of it that still comes."""
 
 
 class OpenLine:

@@ -15,10 +15,11 @@ from aisle.jobs.view import Frame, ListWindow, Msg, Step
 from aisle.local.db import Gone
 from aisle.local.host.troubles import why_of
 from aisle.local.session.desk import Desk
+from aisle.local.session.held_lines import is_idle, take_items
 from aisle.local.session.news import look
 from aisle.local.session.open_line import meant_for
 from aisle.local.session.screen import frame, view
-from aisle.local.session.taking import lose, take_one
+from aisle.local.session.taking import lose
 from aisle.local.session.terms import Size
 from aisle.scan.inputs import Decoded
 
@@ -35,13 +36,14 @@ class Session(Desk):
 
     def take(self, items: Sequence[Decoded], at: float) -> Frame:
         """Applies all inputs in their order, makes them durable in one transaction, and says what to show."""
+        if self._last and is_idle(self, items):
+            return self._last
         self._begin(meant_for(self._stack.levels))
         self._answered = self._queue.at
-        for number, item in enumerate(items, 1):
-            take_one(self, item, at)
-            if self._queue.failed:
-                lose(self, items[number:])
-                return self._frame()
+        number = take_items(self, items, at)
+        if self._queue.failed:
+            lose(self, items[number:])
+            return self._frame()
         wrote = self._keeper.has_writes
         if self._commit():
             if wrote:
@@ -71,8 +73,8 @@ class Session(Desk):
         """The screen has another size: lists ask for as many rows as it can show."""
         self._begin()
         self._size = Size(columns, rows)
-        shown = view(self)
-        if isinstance(shown, ListWindow) or (isinstance(shown, Step) and shown.of) or listens(self._stack.top.job):
+        self._stack.refill(self._context())
+        if isinstance(view(self), ListWindow | Step) or listens(self._stack.top.job):
             # What it shows is wanted again; nothing has happened that is to be kept.
             self._absorb(self._stack.feed(Resumed(), self._context())._replace(wishes=()), "")
         self._commit()

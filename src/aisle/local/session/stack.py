@@ -32,6 +32,7 @@ from aisle.jobs.base import (
     SignOut,
     Start,
     Tune,
+    Turn,
     Wish,
     WorkIn,
     Write,
@@ -40,7 +41,8 @@ from aisle.jobs.base import (
     is_aside,
     wants,
 )
-from aisle.jobs.view import GOOD, Verdict
+from aisle.jobs.view import ASK, GOOD, Verdict
+from aisle.jobs.window import refilled
 from aisle.local.host.signals import REFUSAL
 from aisle.local.outbox.journal import JobRow, NewJob, OpenJob
 from aisle.local.session.concern import concern
@@ -98,6 +100,16 @@ class Noted(NamedTuple):
     remarks: tuple[Remark, ...] = ()
 
 
+def asked_since(question: Verdict | None, job: Job[Any], before: Any, turn: Turn[Any]) -> Verdict | None:
+    """Why a job asks what it asks after a turn: what was said with the question, as long as its page asks the same."""
+    said, open_ = turn.verdict, job.open(turn.state)
+    is_same = (job.at(before), job.open(before)) == (job.at(turn.state), open_)
+    if said and (said.kind == ASK or (said.kind != GOOD and open_.choices and not is_same)):
+        return said
+    is_answered = said is not None and said.kind == GOOD
+    return question if is_same and not is_answered else None
+
+
 class Outcome(NamedTuple):
     """What came of one input."""
 
@@ -121,6 +133,8 @@ class Stack:
         self.levels: list[Level] = []
         self.answer = answer
         self.name = name
+        self.question: Verdict | None = None
+        """What the job that was put up again last had asked, where nobody has answered it."""
 
     @property
     def top(self) -> Level:
@@ -139,15 +153,18 @@ class Stack:
         if not knows(row.job):
             return False
         job = JOBS[row.job.name]
+        question: Verdict | None = None
         try:
             state = codec.from_text(type(job.begin()), row.snapshot) if row.snapshot else job.begin()
             for event in row.events:
                 resolved = codec.from_text(Event, event.event)
-                state = job.step(state, resolved, codec.from_text(Context, event.facts)).state
+                before, turn = state, job.step(state, resolved, codec.from_text(Context, event.facts))
+                state, question = turn.state, asked_since(question, job, before, turn)
             job.view(state)
         except Exception:  # whatever it is, it must not keep anybody from starting the program
             return False
         self.levels.append(Level(job, state, row.job.job_id, {}))
+        self.question = question
         return True
 
     def feed(self, event: Event, context: Context) -> Outcome:
@@ -157,6 +174,10 @@ class Stack:
             if taken:
                 return taken
         return _Run(self, context).go(len(self.levels) - 1, event)
+
+    def refill(self, context: Context) -> None:
+        """Lists have as many rows as there is room for now, those under another page too."""
+        self.levels[:] = [level._replace(state=refilled(level.state, context)) for level in self.levels]
 
     def open(self, start: Start, context: Context) -> Outcome:
         """Puts a job on top of the one on the screen."""

@@ -23,7 +23,9 @@ from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.screen import frame
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
-from aisle.scan.grammar import is_lookup
+from aisle.scan.codes import checks
+from aisle.scan.decoder import LONGEST_LINE
+from aisle.scan.grammar import COMMANDS, aim_of, is_lookup
 from aisle.scan.inputs import BY_HAND_S, Decoded, Key, Line, Typed
 from aisle.scan.meaning import (
     PERSON,
@@ -42,6 +44,9 @@ from aisle.scan.meaning import (
     Times,
     Unknown,
 )
+
+SHORTEST_NUMBER = 6
+"""Digits of the shortest code of digits alone (UPC-E): fewer are a number."""
 
 FEWEST = 5
 """Characters of a scan: fewer are a part of something that somebody looks for."""
@@ -68,19 +73,8 @@ def take_one(desk: Desk, item: Decoded, at: float) -> None:
     match item:
         case Typed(text):
             _echo(desk, desk._line.stands(text))
-        case Line(text):
-            desk._serial += 1
-            if desk._line.text:
-                _echo(desk, "")
-            own = desk._line.ended(text)
-            if own is None:
-                return
-            item = item._replace(text=own, apart=max(0, item.apart - (len(text) - len(own))))
-            desk._queue = desk._queue._replace(unkept=desk._queue.unkept + 1)
-            left = _left_there(desk, item)
-            _take_line(desk, item._replace(text=own[left:]), at)
-            if left:
-                desk._verdict = not_taken(own[:left], desk._verdict)
+        case Line():
+            take_line(desk, end_line(desk, item), at)
         case Key(name) if name != "back" and listens(desk._stack.top.job):
             _listen(desk, Heard(key=name), name)
         case Key(name) if (said := meant(name, desk._terms.keys, ALIASES)) is not None:
@@ -92,6 +86,59 @@ def take_one(desk: Desk, item: Decoded, at: float) -> None:
         case Key(name) if name in CURSOR:
             _see(desk)
             _absorb(desk, Move(name), name)
+
+
+def end_line(desk: Desk, item: Line) -> Line | None:
+    """A line without what was typed for another page; None where nothing is left of it. Its echo is gone."""
+    if desk._line.text:
+        _echo(desk, "")
+    own = desk._line.ended(item.text)
+    if own is None:
+        return None
+    return item._replace(text=own, apart=max(0, item.apart - (len(item.text) - len(own))))
+
+
+def take_line(desk: Desk, item: Line | None, at: float) -> None:
+    """Applies a line that has ended, as `end_line` has it."""
+    desk._serial += 1
+    if item is None:
+        return
+    desk._queue = desk._queue._replace(unkept=desk._queue.unkept + 1)
+    left = _left_there(desk, item)
+    _take_line(desk, item._replace(text=item.text[left:]), at)
+    if left:
+        desk._verdict = not_taken(item.text[:left], desk._verdict)
+
+
+def is_code(desk: Desk, text: str, *, is_one: bool = False) -> bool:
+    """Whether a text is a scan by itself: a code of the store, one with a right check digit or an AIM prefix, or a
+    printed command. A bare number is none, unless it is all that was scanned (`is_one`) and the number of something;
+    nor is anything where a secret is asked."""
+    text = text.strip(" ")
+    if hidden(desk._stack.levels, text) or is_lookup(text):
+        return False
+    aim = aim_of(text)
+    if aim.symbol or checks(text) or text.upper() in COMMANDS:
+        return True
+    is_number = not is_one and len(text) < SHORTEST_NUMBER and text.isdecimal()
+    return not is_number and isinstance(_understand(desk, text), Thing | Either)
+
+
+def is_plain_code(desk: Desk, text: str) -> bool:
+    """Whether a code is so long that no line of another code is likely to be the same."""
+    return len(text.strip(" ")) >= FEWEST and is_code(desk, text)
+
+
+def refuse_lines(desk: Desk, lines: Sequence[Line], why: Msg, at: float, *, is_secret: bool) -> None:
+    """Tells that a scan of several lines is unknown; what a page asks, and what was said before, stays as it was."""
+    desk._serial += 1
+    if desk._line.text:
+        _echo(desk, "")  # the list has followed the next of these lines
+    text = "" if is_secret else "\n".join(line.text for line in lines)[:LONGEST_LINE]
+    unknown = Unknown(text)
+    _say(desk, Verdict(WRONG, why), unknown, text)
+    _weigh(desk, unknown)
+    _trace(desk, lines[-1]._replace(text=text), unknown, at)
 
 
 def _label(desk: Desk, item: Line) -> str:

@@ -383,6 +383,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.mended": ("Datei richtig", "Die Datei der Einstellungen ist wieder richtig"),
     # Inputs that no rule takes
     "input.cut": ("Noch mal scannen", "Der Scan kam in Stücken. Noch mal scannen"),
+    "input.lines": (
+        "Code unbekannt",
+        "Mehrzeiliger Code: unbekannt",
+        "Ein Code mit mehreren Zeilen: unbekannt, nichts davon gilt",
+    ),
+    "input.lines_after": ("Rest gilt nicht", "Die Zeilen nach diesem Code sind keine Codes: nicht genommen"),
     "input.long": ("Zu lang", "Das ist zu lang für einen Code: {text:~}"),
     "input.nothing": ("Nichts zu lesen", "In diesem Scan steht nichts Lesbares. Nochmal scannen"),
     "input.no_gs": (

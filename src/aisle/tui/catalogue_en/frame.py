@@ -373,6 +373,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.mended": ("Settings fine", "The settings file is right again"),
     # Inputs that no rule takes
     "input.cut": ("Scan it again", "That scan came in pieces. Scan it again"),
+    "input.lines": (
+        "Unknown code",
+        "A code of several lines: unknown",
+        "A code of several lines: unknown, nothing of it is taken",
+    ),
+    "input.lines_after": ("Rest not taken", "The lines after that code are no codes: not taken"),
     "input.long": ("Too long", "That is too long for a code: {text:~}"),
     "input.nothing": ("Nothing to read", "Nothing to read in that scan. Scan it again"),
     "input.no_gs": (

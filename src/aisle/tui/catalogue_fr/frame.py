@@ -380,6 +380,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.mended": ("Réglages bons", "Le fichier de réglages est de nouveau correct"),
     # Inputs that no rule takes
     "input.cut": ("Scanner encore", "Ce scan est arrivé en morceaux. Scanner encore"),
+    "input.lines": (
+        "Code inconnu",
+        "Code de plusieurs lignes : inconnu",
+        "Un code de plusieurs lignes : inconnu, rien n'en est pris",
+    ),
+    "input.lines_after": ("Suite ignorée", "Les lignes après ce code ne sont pas des codes : ignorées"),
     "input.long": ("Trop long", "C'est trop long pour un code : {text:~}"),
     "input.nothing": ("Rien à lire", "Rien à lire dans ce scan. Rescanner"),
     "input.no_gs": (

@@ -376,6 +376,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "settings.mended": ("Instelling goed", "Het bestand met instellingen klopt weer"),
     # Inputs that no rule takes
     "input.cut": ("Scan opnieuw", "Die scan kwam in stukken. Scan opnieuw"),
+    "input.lines": (
+        "Code onbekend",
+        "Code van meer regels: onbekend",
+        "Een code van meer regels: onbekend, niets ervan is genomen",
+    ),
+    "input.lines_after": ("Rest niet genomen", "De regels na die code zijn geen codes: niet genomen"),
     "input.long": ("Te lang", "Dat is te lang voor een code: {text:~}"),
     "input.nothing": ("Niets te lezen", "In die scan staat niets te lezen. Scan opnieuw"),
     "input.no_gs": (

@@ -1,0 +1,126 @@
+"""Lines of one scan that are held until it is decided what the scan means.
+
+A scan of one line is that line. A scan of several lines is several scans where each line is a code by itself (a scanner
+with a memory sends many), and unknown as a whole otherwise: none of its lines answers, counts, chooses or opens
+anything. So that nobody waits for it:
+
+* a line that a person ended is never held (`Line.scan` is 0);
+* a plain code is held as long as a next line may begin at the pace of its characters, which is not at all where it came
+  in one read: a scan whose first line is a code of the store, cut off by the line right behind that, counts as that
+  code, and the rest of it is refused with a sentence of its own;
+* all else (a number, a letter, words, Enter) is held until nothing came for `TOGETHER_S`.
+
+A part of aisle.local.session.session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aisle.jobs.view import msg
+from aisle.local.session.house import hidden
+from aisle.local.session.open_line import HeldLines, meant_for
+from aisle.local.session.taking import end_line, is_code, is_plain_code, refuse_lines, take_line, take_one
+from aisle.scan.inputs import Decoded, Escape, Key, Line, Quiet, Typed
+
+if TYPE_CHECKING:
+    from aisle.local.session.desk import Desk
+
+
+def take_items(desk: Desk, items: Sequence[Decoded], at: float) -> int:
+    """Applies inputs in their order, or holds them; how many of them, for none comes after one that is not kept."""
+    for number, item in enumerate(items, 1):
+        if isinstance(item, Quiet):
+            _decide(desk, at, item)
+        elif not isinstance(item, Typed) and item.scan:
+            _hold(desk, item, at)
+        elif isinstance(item, Typed) and desk._held.refused:
+            desk._line.stands(item.text)  # no list follows it, and no job answers it
+        else:
+            take_one(desk, item, at)
+        if desk._queue.failed:
+            desk._held = HeldLines()
+            return number
+    last = items[-1] if items else None
+    is_open = isinstance(last, Typed) and bool(last.text)
+    if desk._held.lines and not (is_open and _are_codes(desk, desk._held)):
+        _decide(desk, at, Quiet(desk._held.scan, 0.0), is_open=is_open)
+    return len(items)
+
+
+def is_idle(desk: Desk, items: Sequence[Decoded]) -> bool:
+    """Whether these only say that nothing came, and nothing is held: no answer changes."""
+    if not items or desk._held.lines or desk._held.enter or not all(isinstance(item, Quiet) for item in items):
+        return False
+    desk._held = HeldLines() if any(item.is_over for item in items if isinstance(item, Quiet)) else desk._held
+    return True
+
+
+def _hold(desk: Desk, item: Line | Key | Escape, at: float) -> None:
+    """Adds an input to its scan. A key in the middle of one is none: only Enter alone may be meant."""
+    if desk._held.scan != item.scan:
+        _decide(desk, at, Quiet(desk._held.scan, 0.0, is_over=True))
+        desk._held = HeldLines(item.scan, page=meant_for(desk._stack.levels))
+    held = desk._held
+    if held.refused:
+        if isinstance(item, Line):
+            desk._line.ended(item.text)
+    elif isinstance(item, Line):
+        line = end_line(desk, item)
+        if line is not None:
+            is_secret = held.is_secret or hidden(desk._stack.levels, line.text)
+            page = held.page if held.lines else meant_for(desk._stack.levels)  # its list follows it no more
+            desk._held = held._replace(lines=(*held.lines, line), page=page, is_secret=is_secret)
+    elif isinstance(item, Key) and item.name == "enter":
+        desk._held = held._replace(enter=True)
+
+
+def _are_codes(desk: Desk, held: HeldLines) -> bool:
+    is_one = len(held.lines) == 1 and not held.taken
+    texts = [line.text for line in held.lines]
+    return all(is_code(desk, text, is_one=is_one) or (not is_one and _is_noise(text)) for text in texts)
+
+
+def _is_noise(text: str) -> bool:
+    """Whether a line holds nothing that a scanner sends of a code: a bad link put it there."""
+    return not any(" " <= char <= "~" for char in text)
+
+
+def _decide(desk: Desk, at: float, quiet: Quiet, *, is_open: bool = False) -> None:
+    """Takes or refuses what is held, once nothing more of it can change that. `is_open`: a further line has begun."""
+    held = desk._held
+    if quiet.is_over:
+        desk._held = HeldLines()
+    if not held.lines:
+        if quiet.is_over and held.enter and not (held.taken or held.refused):
+            take_one(desk, Key("enter"), at)
+        return
+    last, are_codes = held.lines[-1], _are_codes(desk, held)
+    if not are_codes and len(held.lines) + held.taken + held.enter + is_open > 1:
+        _keep(desk, quiet, held._replace(lines=(), refused=True))
+        why = msg("input.lines_after" if held.taken else "input.lines")
+        refuse_lines(desk, held.lines, why, at, is_secret=held.is_secret)
+    elif quiet.is_over or (are_codes and quiet.waited >= last.rest and is_plain_code(desk, last.text)):
+        _keep(desk, quiet, held._replace(lines=(), taken=held.taken + len(held.lines)))
+        _take(desk, held, at, are_codes=are_codes)
+
+
+def _take(desk: Desk, held: HeldLines, at: float, *, are_codes: bool) -> None:
+    """Applies what was held. On another page than it was said on, only a code is still the same."""
+    if not are_codes and meant_for(desk._stack.levels) != held.page:
+        refuse_lines(desk, held.lines, msg("input.moved"), at, is_secret=held.is_secret)
+        return
+    for line in held.lines:
+        if len(held.lines) > 1 and _is_noise(line.text) and not is_code(desk, line.text):
+            refuse_lines(desk, (line,), msg("input.nothing"), at, is_secret=held.is_secret)
+        else:
+            take_line(desk, line, at)
+        if desk._queue.failed:
+            return
+
+
+def _keep(desk: Desk, quiet: Quiet, held: HeldLines) -> None:
+    """Remembers a scan that may go on."""
+    if not quiet.is_over:
+        desk._held = held

@@ -1,0 +1,101 @@
+"""Whoever comes back after an end in mid-work finds the question that was open, with its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.local.host.home import Home
+from aisle.local.session.keeper import REPLAY
+from aisle.local.session.open_line import meant_for
+from tests.local import goods
+from tests.local.detours import WAYS, lasts, stand
+from tests.local.test_detour import begin, headers_only, way
+from tests.local.test_session import BARCODES, _writer, home, say, told
+
+__all__ = ["headers_only", "home", "way"]
+
+LASTING = [way for way in WAYS if lasts(way)]
+
+ASKED = {
+    **{"pick.product/asked": "pick.over_set", "short.which": "short.which", "short.why": "short.why"},
+    **{"count.missing": "count.missing", "count.recount": "count.again", "count.leave": "count.leave"},
+}
+"""What some of them ask, by its message."""
+
+UNKNOWN = "4000000000006"
+
+
+@pytest.mark.parametrize("way", LASTING, indirect=True)
+def test_a_question_stands_as_it_was(home: Home, way: str) -> None:
+    with begin(home, way) as session:
+        stand(home, session, way)
+        before = session._frame()
+    with begin(home, way) as session:
+        after = session._frame()
+    assert after.view == before.view
+    assert before.verdict is None or before.verdict.kind != ASK or after.verdict == before.verdict
+    if way in ASKED:
+        assert (after.verdict, told(after)[1]) == (before.verdict, ASKED[way])
+    if before.verdict is None or before.verdict.kind == GOOD:
+        assert told(after) == (INFO, "session.resumed")
+
+
+@pytest.mark.parametrize("way", ["count.missing", "count.recount", "short.ways"], indirect=True)
+def test_what_was_not_taken_since_hides_no_question(home: Home, way: str) -> None:
+    """The screen said last why the scan was not taken; after a start it says what is asked."""
+    with begin(home, way) as session:
+        stand(home, session, way)
+        asked = session._frame().verdict
+        assert told(say(session, UNKNOWN))[0] == WRONG
+    with begin(home, way) as session:
+        assert session._frame().verdict == asked
+
+
+@pytest.mark.parametrize("scans", [REPLAY - 2, REPLAY - 1, REPLAY, REPLAY + 1, 3 * REPLAY])
+def test_a_question_stands_however_much_was_scanned_before_it(home: Home, scans: int) -> None:
+    with begin(home, "pick.product") as session:
+        say(session, "4101", BARCODES[2])
+        for _ in range(scans):
+            say(session, BARCODES[2])
+        before = say(session, "1000")
+        assert before.verdict is not None
+        assert before.verdict.kind == ASK
+    with begin(home, "pick.product") as session:
+        assert (session._frame().view, session._frame().verdict) == (before.view, before.verdict)
+
+
+def test_a_question_that_was_answered_is_not_asked_again(home: Home) -> None:
+    with begin(home, "pick.product/asked") as session:
+        stand(home, session, "pick.product/asked")
+        page = meant_for(session._stack.levels)
+        say(session, "0")
+        assert meant_for(session._stack.levels) != page
+    with begin(home, "pick.product/asked") as session:
+        assert told(session._frame()) == (INFO, "session.resumed")
+
+
+@pytest.mark.parametrize(
+    ("way", "text"),
+    [
+        *((way, "12*") for way in ("pick.product", "count.product", "move.take", "receive.goods")),
+        *((way, "96385074") for way in ("count.product", "move.take", "receive.goods", "loss.product")),
+    ],
+    indirect=["way"],
+)
+def test_what_the_session_itself_asks_stands_too(home: Home, way: str, text: str) -> None:
+    """Which of two products with one code is meant, and how many of what is scanned next."""
+    with _writer(home) as cache:
+        cache.put_products([goods.product("P77", "Its twin", "96385074")])
+    with begin(home, way) as session:
+        stand(home, session, way)
+        before = say(session, text)
+        assert told(before)[1] in ("session.times", "session.either")
+    with begin(home, way) as session:
+        after = session._frame()
+        assert (after.view, after.verdict, after.typed) == (before.view, before.verdict, before.typed)
+    with begin(home, way) as session:
+        assert session._frame() == after, "it stands until it is answered"
+        say(session, "b")
+    with begin(home, way) as session:
+        assert session._frame().verdict != before.verdict

@@ -1,0 +1,225 @@
+"""A code of several lines is one scan: unknown as a whole, at every step of every job, however its bytes come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+
+import pytest
+
+from aisle.jobs.view import GOOD, WRONG
+from aisle.local.host.home import Home
+from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.outbox import open_outbox
+from aisle.local.session.draft import Draft
+from aisle.local.session.session import Session
+from aisle.scan.inputs import Key
+from tests.local.detours import WAYS, stand
+from tests.local.payloads import PAYLOADS, PAYMENT, drawn
+from tests.local.scanner import Scanner
+from tests.local.test_detour import begin, headers_only, way
+from tests.local.test_session import BARCODES, at, home, say, told
+
+__all__ = ["headers_only", "home", "way"]
+
+PACES = (0.0, 0.001, 0.003, 0.006, 0.012)
+"""Seconds from byte to byte; none: all in one read."""
+
+OPEN = (
+    "pick.product",
+    "count.product",
+    "count.missing",
+    "receive.goods",
+    "move.take",
+    "loss.reason",
+    "store_product.sure",
+)
+"""Steps where a number is a quantity, and where it is an answer."""
+
+SHORT = ("numbers", "a number and a known code", "a known code and a number", "a known code, a lot and a date", "keys")
+UNKNOWN = (WRONG, "input.lines")
+FUZZ = [20_000, pytest.param(1_000_000, marks=pytest.mark.full)]
+"""Random scans at all steps together."""
+every = pytest.mark.parametrize("way", list(WAYS), indirect=True)
+
+
+@contextmanager
+def forgetful(home: Home, way: str) -> Iterator[tuple[Session, Scanner]]:
+    """A session at a step; whatever it writes from then on is counted and not kept."""
+    with begin(home, way) as session:
+        stand(home, session, way)
+
+        def forget() -> bool:
+            assert not session._keeper.has_writes
+            session._keeper._draft = Draft(tuple(session._stack.levels))
+            return True
+
+        session._commit = forget  # type: ignore[method-assign]
+        yield session, Scanner(session)
+
+
+def standing(session: Session) -> Any:
+    """All that an input could have changed, but for the rows that a list follows what is typed with."""
+    levels = [(level.job.name, _without_rows(level.state)) for level in session._stack.levels if level.job.journalled]
+    return levels, session._frame().view, session._asking, session._line.text, session.leaving
+
+
+def _without_rows(state: Any) -> Any:
+    return state._replace(rows=(), total=0) if hasattr(state, "typed") and hasattr(state, "cursor") else state
+
+
+def is_unknown(scanner: Scanner, payload: str, pace: float, cuts: Iterable[int] = ()) -> None:
+    """A scan that is unknown as a whole, and changes nothing."""
+    before = standing(scanner.session)
+    frame = scanner.send(payload, pace, cuts)
+    assert told(frame) == UNKNOWN, (payload, pace, cuts)
+    assert standing(scanner.session) == before, (payload, pace, cuts)
+
+
+@every
+def test_no_line_of_a_longer_scan_means_anything_at_any_step(home: Home, way: str) -> None:
+    with forgetful(home, way) as (_session, scanner):
+        for payload in PAYLOADS.values():
+            is_unknown(scanner, payload, 0.0)
+        is_unknown(scanner, PAYMENT, PACES[1 + list(WAYS).index(way) % 4])
+
+
+@pytest.mark.parametrize("pace", PACES[1:])
+@pytest.mark.parametrize("way", ["home", *OPEN], indirect=True)
+def test_slow_bytes_are_the_same_scan(home: Home, way: str, pace: float) -> None:
+    """A frame is painted after each of them."""
+    with forgetful(home, way) as (_session, scanner):
+        for name in SHORT:
+            is_unknown(scanner, PAYLOADS[name], pace)
+
+
+@pytest.mark.parametrize("count", FUZZ)
+@every
+def test_random_scans_of_several_lines_change_nothing(home: Home, way: str, count: int) -> None:
+    dice = Random(f"{way} {count}")
+    with forgetful(home, way) as (_session, scanner):
+        for _ in range(count // len(WAYS) + 1):
+            payload = drawn(dice, (*BARCODES, "A-1", "A-2", "4101", "4102", "AISLE:1", "AISLE:DONE", "AISLE:OK"))
+            pace = dice.choice((*(0.0,) * 12, *PACES))
+            cuts = _cuts(payload, dice) if pace and dice.random() < 0.95 else ()
+            is_unknown(scanner, payload, pace, cuts)
+
+
+def _cuts(payload: str, dice: Random) -> list[int]:
+    """Where reads end: not with a line, for a code of the store that comes alone in a read counts at once."""
+    places = [dice.randrange(1, len(payload)) for _ in range(dice.randint(1, 6))]
+    return [place for place in places if not payload[place - 1].isspace()] or [1]
+
+
+def test_a_code_that_comes_alone_in_a_read_counts_and_the_rest_of_its_scan_is_refused(home: Home) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner, before = Scanner(session), session._frame().view
+        assert told(scanner.write(f"{BARCODES[1]}\n")) == (GOOD, "pick.taken")
+        assert told(scanner.send("1\ny\n40\n")) == (WRONG, "input.lines_after")
+        after = session._frame().view
+        assert (before.done, after.done) == (before.done, before.done + 1)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("pace", PACES)
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", "\t", "\r\r", "\n\n"])
+def test_a_scanner_with_a_memory_sends_many_codes_which_are_scans_of_their_own(
+    home: Home, pace: float, end: str
+) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner = Scanner(session)
+        before = session._frame().view.done  # type: ignore[union-attr]
+        sent = [BARCODES[2], BARCODES[1], "96385074", BARCODES[2], "4000000000006", BARCODES[2]]
+        frame = scanner.send("".join(code + end for code in sent), pace)
+        assert frame.view.done - before == 4, "two of them are of no line of the order"  # type: ignore[union-attr]
+        assert frame.verdict is not None
+        if not pace:
+            assert told(frame) == (WRONG, "session.not_all")
+
+
+@pytest.mark.parametrize("pause", [0.008, 0.05, 0.2])
+def test_scans_in_quick_succession_are_answered_one_by_one(home: Home, pause: float) -> None:
+    with begin(home, "pick.product") as session:
+        stand(home, session, "pick.product")
+        scanner = Scanner(session)
+        before = session._frame().view.done  # type: ignore[union-attr]
+        for number in range(1, 51):
+            frame = scanner.write(f"{BARCODES[2]}\r")
+            assert (told(frame), frame.view.done) == ((GOOD, "pick.taken"), before + number)  # type: ignore[union-attr]
+            scanner.rest(pause)
+
+
+def test_what_a_person_types_is_answered_at_once(home: Home) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        for key in "17":
+            scanner.rest(0.12)
+            scanner.write(key)
+        scanner.rest(0.08)
+        assert told(scanner.write("\r"))[0] == GOOD
+        assert session._stack.top.state.item.counted == 17
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_a_payment_code_leaves_the_count_that_was_typed(home: Home, pace: float) -> None:
+    with begin(home, "count.product") as session:
+        stand(home, session, "count.product")
+        scanner = Scanner(session)
+        scanner.send(f"{BARCODES[0]}\r")
+        scanner.send("17\r", 0.1)
+        assert told(scanner.send(PAYMENT, pace)) == UNKNOWN
+        assert session._stack.top.state.item.counted == 17
+
+
+@pytest.mark.parametrize("pace", PACES)
+def test_nobody_signs_in_by_a_line_of_a_longer_scan(home: Home, pace: float) -> None:
+    with at(home) as session:
+        scanner = Scanner(session)
+        for payload in (*(PAYLOADS[name] for name in SHORT), "anna\n1\n", "berg\n1\n", "anna\n\n\n2\n", PAYMENT):
+            frame = scanner.send(payload, pace)
+            assert (told(frame), frame.view.name, frame.user) == (UNKNOWN, "sign_in", "")
+        frame = scanner.send("BADGE-U1\r", pace)
+        assert frame.user == "Anna Kovac"
+
+
+@pytest.mark.parametrize("text", ["1", "b", "anna", "4101", "zzz", "0", "d", "?"])
+def test_a_single_line_at_scanner_pace_means_what_it_meant(home: Home, text: str) -> None:
+    with at(home, user="U1") as session:
+        wanted = say(session, text)
+    with at(home, user="U1") as session:
+        while len(session._stack.levels) > 1:
+            say(session, "b")
+        frame = Scanner(session).send(f"{text}\r")
+        assert (told(frame), frame.view.name) == (told(wanted), wanted.view.name)
+
+
+def test_a_word_that_a_list_has_followed_is_looked_for_when_it_ends(home: Home) -> None:
+    with at(home, user="U1") as session:
+        say(session, "?product")
+        scanner = Scanner(session)
+        scanner.write("elsewhere")
+        scanner.rest(1.0)
+        frame = scanner.send("\r")
+        assert (frame.view.name, told(frame)[0]) != ("lookup.list", WRONG)
+        assert "Elsewhere" in str(session._stack.top.state)
+
+
+def test_enter_alone_opens_where_the_cursor_is(home: Home) -> None:
+    with at(home, user="U1") as session:
+        scanner = Scanner(session)
+        session.take([Key("down")], 0.0)
+        assert scanner.send("\r").view.name.startswith("pick.")
+
+
+def test_a_refused_scan_is_one_entry_of_the_journal_and_no_secret_is_in_it(home: Home) -> None:
+    with at(home, user="U1") as session:
+        scanner = Scanner(session)
+        scanner.send(PAYMENT, 0.001)
+        scanner.send("1\n2\n")
+    raws = [event.raw for event in Journal(open_outbox(home.folder)).last_events(10) if event.raw]
+    assert raws == ["BCD", "1\n2"], "of a slow one as much as decided it"
