@@ -114,7 +114,7 @@ def _copies(commands: _Commands[Parser]) -> None:
 
 def _load(commands: _Commands[Parser]) -> None:
     parser = _command(
-        commands, "load", "load:run", "Load a shop or a chain from CSV files; what was loaded is not again."
+        commands, "load", "load:run", "Load a shop or a chain from CSV files, as a spreadsheet saves them."
     )
     parser.add_argument(
         "directory",
@@ -124,6 +124,7 @@ def _load(commands: _Commands[Parser]) -> None:
         " columns are the interface's fields",
     )
     parser.add_argument("--strict", action="store_true", help="stop at the first bad row")
+    parser.add_argument("--recount", action="store_true", help="count stock again that was loaded before")
     add_settings(parser)
 
 
