@@ -19,6 +19,8 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 """Bytes that stand for no character in Windows-1252."""
+_UTF8 = re.compile(rb"[\xc2-\xc5][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
+"""Characters of Western languages in UTF-8; hardly ever a text in Windows-1252."""
 
 
 class Dialect(NamedTuple):
@@ -107,6 +109,7 @@ def _lines_by_encoding(raw: io.BufferedReader) -> tuple[int, int, bool]:
             line.decode()
         except UnicodeDecodeError:
             other += 1
+            utf8 += _UTF8.search(line) is not None
             undefined = undefined or _UNDEFINED.search(line) is not None
         else:
             utf8 += not (utf8 == 0 and line.startswith(codecs.BOM_UTF8) and line[3:].isascii())
