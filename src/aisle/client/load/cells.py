@@ -36,7 +36,7 @@ _SHORTENED = re.compile(r"(\d+)[.,](\d+)E\+?(\d+)|(\d+)E\+(\d+)", re.IGNORECASE 
 _POINT_ZERO = re.compile(r"(\d+)[.,]0+", re.ASCII)
 _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _ODD_BLANK = re.compile(r"[^\S ]")
-_BETWEEN_DIGITS = re.compile(rf"(?<=\d)(?:[{BLANKS}]+|-)(?=\d)", re.ASCII)
+_BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])(?:[{BLANKS}]+|-)(?=[0-9])")
 _APART = re.compile(r"[,;|/\r\n]+")
 _A_CODE = re.compile(r"\d{7,14}", re.ASCII)
 _CHECKED = frozenset({8, 12, 13, 14, 17, 18})
@@ -164,7 +164,9 @@ def _barcodes(cell: str, notation: Notation) -> Cleaned:
     """Further barcodes, as the interface wants them: with commas between."""
     if cell.isascii() and cell.isalnum() and cell.casefold() not in NOTHING:
         return Cleaned(cell)
-    bare, undone, _more = _value(cell)
+    bare, undone = _free_of_errors(cell), ""
+    if bare.casefold() in NOTHING or _QUOTED.fullmatch(bare) or not _APART.search(bare):
+        bare, undone, _more = _value(cell)
     parts = _APART.split(bare) if _APART.search(bare) else _apart_by_blanks(bare)
     found = [_barcode(trimmed(part), notation) for part in parts if trimmed(part)]
     codes = list(dict.fromkeys(code for one in found for code in (one.cell, *one.more) if code))

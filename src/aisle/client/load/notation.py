@@ -14,7 +14,7 @@ POINT, COMMA = ".", ","
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 
 _BLANKS = "\\s\u200b\u2060\ufeff"
-_GROUPED = re.compile(rf"([+-]?[1-9]\d{{0,2}})((?:[{_BLANKS}'\u2019]\d{{3}})+)(?!\d)(.*)", re.ASCII | re.DOTALL)
+_GROUPED = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
 _PLAIN = re.compile(r"[+-]?\d+", re.ASCII)
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
 
