@@ -136,8 +136,7 @@ class LoadReport(NamedTuple):
 
 
 def _file_line(file: FileReport) -> str:
-    made = file.loaded_rows - len(file.left_rows)
-    records = "" if file.records == made else f" as {file.records} records"
+    records = "" if file.records == file.loaded_rows else f" as {file.records} records"
     return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}."
 
 
