@@ -32,7 +32,7 @@ from aisle.service.scope import ScopedTx
 from aisle.service.sql import core
 from aisle.service.storage import Busy, Lost, Statement, Storage, Tx, Unfit
 from aisle.service.times import Clock, moment
-from aisle.service.tokens import arrive, entrance, hashed
+from aisle.service.tokens import arrive, entrance, hashed, not_entered
 
 log = logging.getLogger("aisle.service")
 
@@ -239,7 +239,7 @@ class Gate:
         if asked.problem:
             raise asked.problem
         if store_number is not None and store is None:
-            raise forbidden()
+            raise await not_entered(tx, principal, store_number)
         if store and notes is not None:
             notes["store"] = store.number
         op_id = asked.key or _own_key(asked.now)

@@ -12,10 +12,11 @@ from urllib.parse import urlsplit, urlunsplit
 from aisle.cli.compose import home_of, service_client
 from aisle.cli.doctor.report import Finding, note, ok, wrong
 from aisle.client import Answer
-from aisle.client.errors import ClientError
+from aisle.client.errors import ClientError, message_of
 from aisle.courier.features import Features, read_features
 from aisle.errors import AisleError
 from aisle.settings import EMBEDDED, Loaded, base_url
+from aisle.text import clean
 from aisle.tuples import NamedTuple
 
 PATIENCE_S = 10.0
@@ -71,7 +72,8 @@ def _judged(shown: str, store: str, asked: Asked) -> Iterable[Finding]:
     if status == 401:
         yield wrong("service", f"{shown} refuses the token", "", "Ask for a new one, and write it into token_file.")
     elif status == 403:
-        yield wrong("service", f"{shown} does not let this token into store {store}", "", "Set store, or token_file.")
+        said = clean(message_of(asked.answer))
+        yield wrong("service", f"{shown} does not let this token into store {store}", said, "Set store, or token_file.")
     elif not asked.answer.is_success or not asked.answer.is_worded:
         yield wrong("service", f"{shown} answers {status}", "That is no answer of a Store Operations Service.", _CABLE)
     else:
