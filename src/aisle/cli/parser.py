@@ -70,6 +70,9 @@ def _serve(commands: _Commands[Parser]) -> None:
     parser.add_argument(
         "--access-log", metavar="FILE", help="a line of JSON for each request, without secrets; - for standard error"
     )
+    parser.add_argument(
+        "--time-zone", metavar="ZONE", help="zone of dates and times that name none (default: as set, else the host's)"
+    )
     parser.add_argument("--json-logs", action="store_true", help="what it says of itself as lines of JSON")
     store = parser.add_mutually_exclusive_group()
     store.add_argument(

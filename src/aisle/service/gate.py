@@ -33,6 +33,7 @@ from aisle.service.sql import core
 from aisle.service.storage import Busy, Lost, Statement, Storage, Tx, Unfit
 from aisle.service.times import Clock, moment
 from aisle.service.tokens import arrive, entrance, hashed, not_entered
+from aisle.service.zones import HOST, Zones
 
 log = logging.getLogger("aisle.service")
 
@@ -48,13 +49,14 @@ T = TypeVar("T")
 class Gate:
     """Carries operations out over a storage."""
 
-    def __init__(self, storage: Storage, clock: Clock, rates: Rates) -> None:
+    def __init__(self, storage: Storage, clock: Clock, rates: Rates, zones: Zones = HOST) -> None:
         self.storage = storage
         self.clock = clock
         self._tokens = Buckets(rates.token)
         self._strangers = Buckets(rates.stranger)
         self._sign_ins = Buckets(rates.sign_in)
         self._doorstep = Doorstep()
+        self._zones = zones
 
     async def answer(self, operation: Operation, request: Request) -> Response:
         """The response to a request, whatever happens."""
@@ -255,6 +257,7 @@ class Gate:
             asked.terminal,
             asked.if_match,
             asked.ahead,
+            self._zones,
         )
 
     def _notes(self, principal: Principal, now: float) -> BackgroundTask | None:

@@ -48,6 +48,7 @@ from aisle.local.session.pinned import NO_PIN, Pin, pass_of
 from aisle.local.session.stack import Level, Outcome, Stack
 from aisle.local.session.terms import Rooms, Size, Terms, iso
 from aisle.scan.meaning import Open
+from aisle.settings.time_zone import enter
 
 if TYPE_CHECKING:
     from aisle.local.session.changing import OpenStore
@@ -83,6 +84,7 @@ class Desk(ABC):
         self.leaving = False
         self.bells = 0
         self._terms = terms
+        enter(terms.time_zone)
         self._trace = trace
         self._watch = watch
         self._call_courier = call_courier
