@@ -56,21 +56,21 @@ def product(write: Write, folder: Path, **cells: str) -> Found:
 @pytest.mark.parametrize(
     ("cell", "code", "words"),
     [
-        ('="9520001100086"', "9520001100086", '="…"'),
-        ('= "9520001100086"', "9520001100086", '="…"'),
-        ("'9520001100093", "9520001100093", "an apostrophe before it"),
-        ("\u20199520001100093", "9520001100093", "an apostrophe before it"),
-        ("9520001100024.0", "9520001100024", ".0 behind it"),
-        ("9520001100024,00", "9520001100024", ".0 behind it"),
-        (" 9520001100024 ", "9520001100024", "blanks around it"),
-        (f"{NBSP}9520001100024{NBSP}", "9520001100024", "blanks around it"),
-        ("\ufeff9520001100024\u200b", "9520001100024", "blanks around it"),
-        ("9 520001 100024", "9520001100024", "blanks or hyphens between its digits"),
-        (f"9{NBSP}520001{NARROW}100024", "9520001100024", "blanks or hyphens between its digits"),
-        ("9-520001-100024", "9520001100024", "blanks or hyphens between its digits"),
-        ("9.520001100086E+12", "9520001100086", "E notation, all digits of which are there"),
-        ("9,520001100086E+12", "9520001100086", "E notation, all digits of which are there"),
-        ("\t9520001100024\r\n", "9520001100024", "blanks around it"),
+        ('="9520001100086"', "9520001100086", '="…" taken off'),
+        ('= "9520001100086"', "9520001100086", '="…" taken off'),
+        ("'9520001100093", "9520001100093", "apostrophe before it taken off"),
+        ("\u20199520001100093", "9520001100093", "apostrophe before it taken off"),
+        ("9520001100024.0", "9520001100024", ".0 behind it taken off"),
+        ("9520001100024,00", "9520001100024", ".0 behind it taken off"),
+        (" 9520001100024 ", "9520001100024", "blanks around it taken off"),
+        (f"{NBSP}9520001100024{NBSP}", "9520001100024", "blanks around it taken off"),
+        ("\ufeff9520001100024\u200b", "9520001100024", "blanks around it taken off"),
+        ("9 520001 100024", "9520001100024", "blanks or hyphens between its digits taken out"),
+        (f"9{NBSP}520001{NARROW}100024", "9520001100024", "blanks or hyphens between its digits taken out"),
+        ("9-520001-100024", "9520001100024", "blanks or hyphens between its digits taken out"),
+        ("9.520001100086E+12", "9520001100086", "E notation written out, all digits are there"),
+        ("9,520001100086E+12", "9520001100086", "E notation written out, all digits are there"),
+        ("\t9520001100024\r\n", "9520001100024", "blanks around it taken off"),
     ],
 )
 def test_a_damaged_barcode_is_read_as_it_was_meant(
@@ -89,7 +89,7 @@ def test_a_damaged_barcode_is_read_as_it_was_meant(
 def test_a_word_for_nothing_is_an_empty_cell(word: str, column: str, write: Write, tmp_path: Path) -> None:
     found = product(write, tmp_path, **{column: word})
     assert found.bodies == [{"product_number": "P"}]
-    assert found.notes == [f"products.csv: changed in row 2: {column}: {word}, read as an empty cell."]
+    assert found.notes == [f"products.csv: changed in row 2: {column}: {word} read as an empty cell."]
 
 
 def test_a_word_for_nothing_in_a_name_is_kept_and_warned_of(write: Write, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_a_key_with_blanks_around_it_is_the_key_without(write: Write, tmp_path: 
     write("products.csv", "product_number,price", '"X208 ",1', f'"{NBSP}Y9{NBSP}",2')
     found = Found(tmp_path)
     assert [body["product_number"] for body in found.bodies] == ["X208", "Y9"]
-    assert found.notes == ["products.csv: changed in 2 rows (2-3): product_number: blanks around it."]
+    assert found.notes == ["products.csv: changed in 2 rows (2-3): product_number: blanks around it taken off."]
 
 
 @pytest.mark.parametrize(

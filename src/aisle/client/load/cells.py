@@ -88,22 +88,22 @@ def _text(cell: str, _: Notation) -> Cleaned:
     if not bare:
         return Cleaned("")
     quoted = _QUOTED.fullmatch(bare)
-    return Cleaned(quoted[1].replace('""', '"'), '="…"') if quoted else Cleaned(cell)
+    return Cleaned(quoted[1].replace('""', '"'), '="…" taken off') if quoted else Cleaned(cell)
 
 
 def _value(cell: str) -> Cleaned:
     """What all cells but words have in common."""
     bare = _free_of_errors(cell)
-    undone = ["blanks around it"] if bare != cell and bare else []
+    undone = ["blanks around it taken off"] if bare != cell and bare else []
     if bare[:1] == "=":
         quoted = _QUOTED.fullmatch(bare)
         if not quoted:
             raise ValueError(f"{bare!r} is a formula; write its value")
-        bare, undone = trimmed(quoted[1].replace('""', '"')), ['="…"']
+        bare, undone = trimmed(quoted[1].replace('""', '"')), ['="…" taken off']
     if bare[:1] in ("'", "\u2019", "`") and len(bare) > 1:
-        bare, undone = trimmed(bare[1:]), [*undone, "an apostrophe before it"]
+        bare, undone = trimmed(bare[1:]), [*undone, "apostrophe before it taken off"]
     if bare.casefold() in NOTHING:
-        return Cleaned("", f"{bare}, read as an empty cell")
+        return Cleaned("", f"{bare} read as an empty cell")
     return Cleaned(bare, ", ".join(undone))
 
 
@@ -118,7 +118,7 @@ def _code(cell: str, _: Notation, *, dotted: bool = False) -> Cleaned:
     bare, undone, _more = _value(cell)
     bare, undone = _whole(bare, undone, dotted=dotted)
     plain = _ODD_BLANK.sub(" ", _UNSEEN.sub("", bare))
-    return Cleaned(plain, _and(undone, "no-break spaces inside it") if plain != bare else undone)
+    return Cleaned(plain, _and(undone, "no-break spaces inside it made blanks") if plain != bare else undone)
 
 
 def _whole(bare: str, undone: str, *, dotted: bool = False) -> tuple[str, str]:
@@ -127,13 +127,13 @@ def _whole(bare: str, undone: str, *, dotted: bool = False) -> tuple[str, str]:
         whole, rest, power = (found[1], found[2], found[3]) if found[1] else (found[4], "", found[5])
         digits = whole + rest
         if len(whole) + int(power) == len(digits) and check_digit(digits) == digits[-1]:
-            return digits, _and(undone, "E notation, all digits of which are there")
+            return digits, _and(undone, "E notation written out, all digits are there")
         raise ValueError(
             f"{bare!r} was shortened by a spreadsheet, and digits of it are lost; format the column as text and"
             " write the code anew"
         )
     if not dotted and (found := _POINT_ZERO.fullmatch(bare)):
-        return found[1], _and(undone, ".0 behind it")
+        return found[1], _and(undone, ".0 behind it taken off")
     return bare, undone
 
 
@@ -145,13 +145,13 @@ def _barcode(cell: str, _: Notation) -> Cleaned:
     codes = [trimmed(part) for part in _APART.split(bare)]
     if len(codes) > 1 and all(_A_CODE.fullmatch(joined_digits(code)) for code in codes):
         first, *others = (joined_digits(code) for code in codes)
-        return Cleaned(first, _and(undone, f"{len(codes)} codes in one cell"), tuple(others))
+        return Cleaned(first, _and(undone, f"{len(codes)} codes in one cell taken apart"), tuple(others))
     bare, undone = _whole(bare, undone)
     parts = bare.split()
     if len(parts) > 1 and all(len(part) in _CHECKED and check_digit(part) == part[-1] for part in parts):
-        return Cleaned(parts[0], _and(undone, f"{len(parts)} codes in one cell"), tuple(parts[1:]))
+        return Cleaned(parts[0], _and(undone, f"{len(parts)} codes in one cell taken apart"), tuple(parts[1:]))
     joined = joined_digits(bare)
-    return Cleaned(joined, _and(undone, "blanks or hyphens between its digits") if joined != bare else undone)
+    return Cleaned(joined, _and(undone, "blanks or hyphens between its digits taken out") if joined != bare else undone)
 
 
 def joined_digits(code: str) -> str:
@@ -202,21 +202,23 @@ def _pool(cell: str, _: Notation) -> Cleaned:
 def _flag(cell: str, _: Notation) -> Cleaned:
     bare, undone, _more = _value(cell)
     if said := LOCAL_FLAGS.get(bare.casefold()):
-        return Cleaned(said, _and(undone, f"{bare}, read as {said}"))
+        return Cleaned(said, _and(undone, f"{bare} read as {said}"))
     return Cleaned(*_whole(bare, undone))
 
 
 def _date(cell: str, notation: Notation) -> Cleaned:
     bare, undone, _more = _value(cell)
     said = notation.date(bare) if bare else ""
-    return Cleaned(said, _and(undone, "a local date, read as yyyy-mm-dd") if said != bare else undone)
+    return Cleaned(said, _and(undone, "local date read as yyyy-mm-dd") if said != bare else undone)
 
 
 def _list(cell: str, _: Notation) -> Cleaned:
     bare, undone, _more = _value(cell)
     parts = bare.split("|")
     stripped = [trimmed(part) for part in parts]
-    return Cleaned("|".join(stripped), _and(undone, "blanks around its parts") if stripped != parts else undone)
+    return Cleaned(
+        "|".join(stripped), _and(undone, "blanks between parts taken off") if stripped != parts else undone
+    )
 
 
 def _json(cell: str, _: Notation) -> Cleaned:

@@ -70,9 +70,8 @@ class Notation:
         if set(self._numbers) == {COMMA}:
             line, cell = self._numbers[COMMA]
             said.append(f"decimal commas ({cell} in row {line})")
-        if set(self._dates) == {MONTH_FIRST}:
-            line, cell = self._dates[MONTH_FIRST]
-            said.append(f"dates with the month first ({cell} in row {line})")
+        for order, (line, cell) in self._dates.items() if len(self._dates) == 1 else ():
+            said.append(f"dates with the {order} ({cell} in row {line})")
         return tuple(said)
 
     def number(self, cell: str) -> str:

@@ -106,10 +106,7 @@ def _checked(table: Table) -> Iterator[Row]:
     """The rows of a file; those that contradict another one, or name the same in another way, have a reason."""
     bad, repeats = conflicts(table)
     shared = SharedCodes(table) if table.name == PRODUCTS.file else None
-    for row in table.rows():
-        if row.line in bad and not row.reason:
-            yield row._replace(reason=bad[row.line])
-            continue
+    for row in table.rows(bad):
         if row.line in repeats:
             table.notes.warn("the same as an earlier row", f"row {repeats[row.line]}", row.line)
         if shared and not row.reason:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -59,11 +59,17 @@ class Table:
         self._is_surveyed = False
         self.unique = bool(layout.unique)
 
-    def rows(self) -> Iterator[Row]:
-        """Every row, in order; empty ones are passed over. `position` is how many bytes have been read so far."""
+    def rows(self, bad: Mapping[int, str] = {}) -> Iterator[Row]:
+        """Every row, in order; empty ones are passed over. `position` is how many bytes have been read so far.
+
+        `bad` says of rows, by their lines, that they are bad already, and why.
+        """
         self._survey()
         for line, found, error in self._cells():
-            yield Row(line, {}, error, ()) if error else self._row(line, found)
+            if error or line in bad:
+                yield Row(line, {}, error or bad[line], () if error else self._key_of(found))
+            else:
+                yield self._row(line, found)
 
     def names(self) -> Iterator[tuple[int, Key, int]]:
         """The line of each row, the cells that name its record, and a hash of what it says."""
