@@ -195,6 +195,13 @@ def test_a_wrong_check_digit_is_warned_of(code: str, right: str, write: Write, t
     assert found.notes == [f"products.csv:2: warning: barcode has a wrong check digit: {code} should end in {right}."]
 
 
+@pytest.mark.parametrize(
+    "code", ["04252614", "01234565", "06543217", "04904403", "12345670", "96385074", "40170725", "1234567", "X2345678"]
+)
+def test_a_right_check_digit_is_not_warned_of(code: str, write: Write, tmp_path: Path) -> None:
+    assert product(write, tmp_path, barcode=code).notes == []
+
+
 @given(st.integers(0, 10**17 - 1), st.sampled_from([7, 11, 12, 13, 16, 17]))
 def test_every_wrong_digit_shows(number: int, length: int) -> None:
     body = str(number)[-length:].zfill(length)

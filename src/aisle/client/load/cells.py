@@ -41,6 +41,7 @@ _APART = re.compile(r"[,;|/\r\n]+")
 _A_CODE = re.compile(r"\d{7,14}", re.ASCII)
 _CHECKED = frozenset({8, 12, 13, 14, 17, 18})
 """Lengths of the codes that end in a check digit (GS1)."""
+_SHORT = 8
 
 
 class Cleaned(NamedTuple):
@@ -70,6 +71,30 @@ def check_digit(code: str) -> str:
         return ""
     total = sum(int(digit) * (3 if at % 2 == 0 else 1) for at, digit in enumerate(reversed(code[:-1])))
     return str(-total % 10)
+
+
+def wrong_check_digit(code: str) -> str:
+    """The digit that a code should end in and does not; empty where it ends in the right one, or has none.
+
+    Eight digits are an EAN-8, or a UPC-E, whose digit is that of the twelve that it stands for.
+    """
+    right = check_digit(code)
+    if not right or right == code[-1]:
+        return ""
+    is_upc_e = len(code) == _SHORT and code[0] in "01" and check_digit(_upc_a(code)) == code[-1]
+    return "" if is_upc_e else right
+
+
+def _upc_a(code: str) -> str:
+    """The twelve digits that a UPC-E of eight stands for."""
+    system, body, last, check = code[0], code[1:6], code[6], code[7]
+    if last in "012":
+        return f"{system}{body[:2]}{last}0000{body[2:]}{check}"
+    if last == "3":
+        return f"{system}{body[:3]}00000{body[3:]}{check}"
+    if last == "4":
+        return f"{system}{body[:4]}00000{body[4]}{check}"
+    return f"{system}{body}0000{last}{check}"
 
 
 def _free_of_errors(cell: str) -> str:
@@ -216,9 +241,7 @@ def _list(cell: str, _: Notation) -> Cleaned:
     bare, undone, _more = _value(cell)
     parts = bare.split("|")
     stripped = [trimmed(part) for part in parts]
-    return Cleaned(
-        "|".join(stripped), _and(undone, "blanks between parts taken off") if stripped != parts else undone
-    )
+    return Cleaned("|".join(stripped), _and(undone, "blanks between parts taken off") if stripped != parts else undone)
 
 
 def _json(cell: str, _: Notation) -> Cleaned:

@@ -10,7 +10,8 @@ from aisle.tuples import NamedTuple
 
 SHOWN = 20
 """Warnings of one kind that are told one by one; of the others the rows are named."""
-MOST_RANGES = 60
+MOST_RANGES = 30
+"""Rows, or rows in a line, that are named of one kind of change."""
 
 
 class LoadError(AisleError):

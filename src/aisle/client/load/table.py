@@ -225,8 +225,7 @@ class Table:
 
     def _warn_of_codes(self, line: int, column: Column, value: str) -> None:
         for code in value.split(",") if column.kind == cells.BARCODES else (value,):
-            right = cells.check_digit(code)
-            if right and right != code[-1]:
+            if right := cells.wrong_check_digit(code):
                 self.notes.warn(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
 
 
