@@ -216,8 +216,10 @@ async def not_entered(tx: Tx, principal: Principal, store_number: str) -> Refusa
         what, rows = "This token has", await tx.all(core.OWN_STORES_ALIKE, plain, principal.token_id)
         if not rows:
             return forbidden()
-    alike = " or ".join(row[0] for row in rows)
-    return forbidden(f"{what} no store {store_number}{f'; {alike}?' if alike else '.'}")
+    alike = [row[0] for row in rows]
+    if not alike:
+        return forbidden(f"{what} no store {store_number}.")
+    return forbidden(f"{what} no store {store_number}; {' or '.join(alike)}?", nearest=alike)
 
 
 def _plain(store_number: str) -> str:
