@@ -193,8 +193,8 @@ async def test_a_refused_batch_is_halved_until_the_bad_rows_are_found(
     (tmp_path / "orders.csv").write_text(text)
     report = await run(tmp_path, service, naps)
     assert [str(row) for row in report.bad] == [
-        "orders.csv:16: the service refused order O7 with its 2 rows: unknown product GONE",
-        "orders.csv:64: the service refused order O31 with its 2 rows: unknown product LOST",
+        "orders.csv:16: the service refused order O7 with its 2 rows: unknown product GONE.",
+        "orders.csv:64: the service refused order O31 with its 2 rows: unknown product LOST.",
     ]
     assert len(service.kept["orders"]) == 38
     assert report.files[-1].rows == 80
@@ -266,7 +266,7 @@ async def test_a_store_that_is_closed_to_the_token_is_asked_once(
     report = await run(tmp_path, service, naps)
     assert len(service.writes) == 2
     assert [row.line for row in report.bad] == [3, 4, 5, 6, 7]
-    assert report.bad[0].reason == "the service refused the count of product P: no store 2"
+    assert report.bad[0].reason == "the service refused the count of product P: no store 2."
     assert "a second time" in report.bad[1].reason
 
 
