@@ -74,6 +74,11 @@ def _serve(commands: _Commands[Parser]) -> None:
         "--time-zone", metavar="ZONE", help="zone of dates and times that name none (default: as set, else the host's)"
     )
     parser.add_argument("--json-logs", action="store_true", help="what it says of itself as lines of JSON")
+    parser.add_argument(
+        "--lenient",
+        action="store_true",
+        help="ignore unknown query parameters, which are refused otherwise",
+    )
     store = parser.add_mutually_exclusive_group()
     store.add_argument(
         "--demo",

@@ -54,6 +54,7 @@ def serve(arguments: argparse.Namespace) -> int:
         workers=arguments.workers,
         json_logs=arguments.json_logs,
         zones=_zones(arguments.time_zone),
+        lenient=arguments.lenient,
         ready=_told_in_json if arguments.json_logs else partial(_told, named_database(database)),
     )
     return 0

@@ -11,7 +11,9 @@ from aisle.client.errors import (
     ClientError,
     Forbidden,
     NotSent,
+    RateLimited,
     Rejected,
+    ServerError,
     StatusError,
     TransportError,
     message_of,
@@ -53,6 +55,25 @@ def _nearest_store(refusal: Forbidden) -> str:
         return ""
     named = [text for text in nearest if isinstance(text, str)] if isinstance(nearest, list) else []
     return " / ".join(named)[:LIMIT]
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether the service itself said no to what was asked: nobody has to ask whether it is there."""
+    return (
+        isinstance(error, StatusError)
+        and not isinstance(error, ServerError | RateLimited)
+        and Answer(error.status, {}, error.content).is_worded
+    )
+
+
+def why_unread(error: Exception) -> Told:
+    """Why a list could not be read: its status always, with the service's own words where there are any."""
+    if isinstance(error, StatusError):
+        said = error.message[:LIMIT]
+        if not Answer(error.status, {}, error.content).is_worded:
+            return told("told.status_strange", status=error.status)
+        return told("told.status_said", status=error.status, why=said) if said else told_of(error)
+    return told("told.silent", detail=str(error)[:LIMIT]) if isinstance(error, TransportError) else told_of(error)
 
 
 def _answered(answer: Answer) -> Told:

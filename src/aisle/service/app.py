@@ -39,7 +39,8 @@ _RATES = Rates()
 class App:
     """The app over a storage. It owns nothing: whoever opened the storage closes it.
 
-    `access` hears of each request, `metrics` counts them and is told at `/metrics`.
+    `access` hears of each request, `metrics` counts them and is told at `/metrics`. A `lenient` one ignores parameters
+    that an operation does not have.
     """
 
     leaving = False
@@ -54,8 +55,9 @@ class App:
         access: Access | None = None,
         metrics: Metrics | None = None,
         zones: Zones = HOST,
+        lenient: bool = False,
     ) -> None:
-        self.gate = Gate(storage, clock, rates, zones)
+        self.gate = Gate(storage, clock, rates, zones, lenient=lenient)
         self._ways = _ways()
         self._metrics = metrics
         self.door = Door(Dispatch(self._go_on, self.gate, self._ways), access, clock, metrics)

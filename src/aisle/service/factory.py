@@ -41,6 +41,8 @@ class Service:
         access: Access | None = None,
         metrics: Metrics | None = None,
         zones: Zones = HOST,
+        *,
+        lenient: bool = False,
     ) -> None:
         self.storage = storage
         self.clock = clock
@@ -48,6 +50,7 @@ class Service:
         self.access = access
         self.metrics = metrics
         self.zones = zones
+        self.lenient = lenient
 
     @cached_property
     def app(self) -> App:
@@ -61,6 +64,7 @@ class Service:
             access=self.access,
             metrics=self.metrics,
             zones=self.zones,
+            lenient=self.lenient,
         )
 
     def admin_token(self, file: Path) -> str:
