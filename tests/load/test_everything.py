@@ -108,14 +108,13 @@ async def test_everything_is_loaded_once(tmp_path: Path) -> None:
         assert [(file.file, file.rows) for file in report.files] == [
             (name, len(rows) - 1) for name, rows in FILES.items()
         ]
-        assert all(file.loaded_rows == file.rows and not file.earlier_rows for file in report.files)
+        assert all(file.loaded_rows == file.rows and not file.left_rows for file in report.files)
         first = counted(service)
         assert (first["customer_order"], first["delivery"], first["delivery_line"]) == (61, 61, 181)
         await _look(service, token)
         again = await loaded(folder, service, token)
         assert again.ok
-        # Of requests that may hold secrets the service remembers nothing: people are set again to what they are.
-        assert [file.file for file in again.files if file.earlier_rows != file.rows] == ["people.csv"]
+        assert [(file.file, len(file.left_rows)) for file in again.files if file.left_rows] == [("stock.csv", 41)]
         assert counted(service) == first
         assert_books(service)
 

@@ -191,7 +191,7 @@ def test_an_order_with_a_bad_row_is_left_out_whole(write: Write, tmp_path: Path)
         ("1,A,1,P,,\n", 2, "quantity is empty"),
         ('1,A,1,"P"x,1,\n', 2, "is no CSV"),
         ('1,A,1,P,1,\n1,A,2,"P,1,\n1,A,3,P,1,\n', 3, "is no CSV"),
-        ("1,A,1,P\udce9,1,\n", 2, "product_number is not UTF-8"),
+        ("1,A,1,P\udce9,1,é\n", 2, "product_number is not UTF-8"),
         ("1,A,1,P,1e5,\n", 2, "is no number"),
         ("1,A,1,P,\u0663,\n", 2, "is no number"),
     ],
@@ -220,7 +220,7 @@ def test_lines_are_counted_where_cells_hold_newlines_and_lines_are_blank(write: 
         ),
         ("products.csv", "product_name", "no column product_number, which every row needs"),
         ("products.csv", "product_number,price,price", "has the column price twice"),
-        ("products.csv", "product_number;price", "separate the columns by commas"),
+        ("products.csv", "product_number|price", "separate the columns by commas"),
         ("products.csv", "", "has no header row"),
         ("products.csv", "p\0r\0", "is not UTF-8"),
         ("stock.csv", "store_number,product_number,quantity,stock_pool_1", "unknown column 'stock_pool_1'"),
@@ -235,12 +235,6 @@ def test_a_wrong_header_ends_the_load_before_it_begins(
     with pytest.raises(LoadError, match=r"\A" + name) as caught:
         tables(tmp_path)
     assert words in str(caught.value)
-
-
-def test_a_utf16_file_is_named_as_such(tmp_path: Path) -> None:
-    (tmp_path / "products.csv").write_bytes("product_number\nP\n".encode("utf-16"))
-    with pytest.raises(LoadError, match="is not UTF-8"):
-        tables(tmp_path)
 
 
 def test_a_directory_without_files_is_an_error_and_a_misspelt_file_is_noticed(write: Write, tmp_path: Path) -> None:
@@ -355,6 +349,6 @@ def test_a_report_says_what_was_loaded_and_what_to_do() -> None:
         "order.csv: not read, because no file of a load has this name.",
         "orders.csv:4: quantity is\ufffd[2J empty",
         "Stopped at the first bad row, as asked. What comes before it may have been loaded.",
-        "Correct the rows named above and load again: what is loaded already is not loaded twice.",
+        "Correct the rows named above and load again: nothing is doubled, no stock is counted twice.",
     ]
     assert LoadReport(files, ()).ok

@@ -26,8 +26,14 @@ class FakeService:
         self.kept: dict[str, list[dict[str, Any]]] = {}
         self.answers: dict[str, httpx.Response] = {}
         self.products: set[str] = set()
+        self.counted: list[tuple[str, dict[str, Any]]] = []
         self.unknown_stores: set[str] = set()
         self.trouble: list[httpx.Response | Exception] = []
+
+    @property
+    def writes(self) -> list[httpx.Request]:
+        """The requests that were to change something."""
+        return [request for request in self.requests if request.method != "GET"]
 
     def client(self) -> Core:
         return Core("https://service.test", "token", transport=httpx.MockTransport(self.answer))
@@ -39,6 +45,10 @@ class FakeService:
             if isinstance(trouble, Exception):
                 raise trouble
             return trouble
+        if request.method == "GET":
+            store = request.url.params["store_number"]
+            entries = [entry for at, entry in self.counted if at == store]
+            return httpx.Response(200, json=json.loads(json.dumps({"list": entries}, default=float)))
         path = unquote(request.url.raw_path.decode().partition("?")[0])
         for store in self.unknown_stores:
             if f"/stores/{store}/" in path:
@@ -48,16 +58,17 @@ class FakeService:
             kept = self.answers[key]
             replayed = {"Idempotency-Replayed": "true"}
             return httpx.Response(kept.status_code, content=kept.content, headers=replayed)
-        self.answers[key] = self.carried_out(request.content)
+        self.answers[key] = self.carried_out(request.content, path.split("/")[5] if "/stores/" in path else "")
         return self.answers[key]
 
-    def carried_out(self, content: bytes) -> httpx.Response:
+    def carried_out(self, content: bytes, store: str) -> httpx.Response:
         ((name, items),) = json.loads(content, parse_float=Decimal).items()
         for item in items:
             for line in [item, *item.get("order_lines", [])]:
                 if name != "products" and line.get("product_number", "P") not in self.products | {"P"}:
                     return refusal(422, f"unknown product {line['product_number']}")
         self.kept.setdefault(name, []).extend(items)
+        self.counted += [(store, item) for item in items if name == "storeproductlog"]
         self.products |= {item["product_number"] for item in items if name == "products"}
         return httpx.Response(200, json={"success": True})
 
@@ -120,7 +131,7 @@ async def test_everything_goes_where_the_interface_says(tmp_path: Path, service:
         ("stock.csv", 3, 3, 2),
         ("orders.csv", 6, 6, 3),
     ]
-    paths = [request.url.raw_path.decode() for request in service.requests]
+    paths = [request.url.raw_path.decode() for request in service.writes]
     assert paths == [
         "/api/v2/public/stores",
         "/api/v2/public/products",
@@ -137,32 +148,41 @@ async def test_everything_goes_where_the_interface_says(tmp_path: Path, service:
         "location_code": "A",
         "stock_pool_1": 5,
         "stock_pool_2": 6,
+        "reference": "aisle load",
     }
     assert [order["order_number"] for order in service.kept["orders"]] == ["O0", "O1", "O2"]
     assert "flush" not in "".join(paths)
 
 
-async def test_a_repeated_load_doubles_nothing(tmp_path: Path, service: FakeService, naps: Naps) -> None:
+async def test_a_repeated_load_says_everything_again_and_counts_nothing_twice(
+    tmp_path: Path, service: FakeService, naps: Naps
+) -> None:
     write_shop(tmp_path)
     await run(tmp_path, service, naps)
-    once = json.dumps(service.kept, default=str)
+    counts = list(service.kept["storeproductlog"])
     report = await run(tmp_path, service, naps)
     assert report.ok
-    assert [file.earlier_rows for file in report.files] == [file.rows for file in report.files]
-    assert report.lines()[-1] == "orders.csv: 6 of 6 rows loaded as 3 records; 6 of them by an earlier load, unchanged."
-    assert json.dumps(service.kept, default=str) == once
-    keys = [request.headers["Idempotency-Key"] for request in service.requests]
-    assert len(set(keys)) == len(keys) // 2 == 5
+    assert [(file.rows, file.loaded_rows, file.left_rows) for file in report.files] == [
+        (1, 1, ()),
+        (2, 2, ()),
+        (1, 1, ()),
+        (3, 0, (2, 3, 4)),
+        (6, 6, ()),
+    ]
+    assert service.kept["storeproductlog"] == counts
+    assert [len(service.kept[name]) for name in ("stores", "products", "locations", "orders")] == [2, 4, 2, 6]
+    keys = [request.headers["Idempotency-Key"] for request in service.writes]
+    assert len(set(keys)) == len(keys) == 9
 
 
-async def test_the_key_follows_the_content_and_the_store(tmp_path: Path, service: FakeService, naps: Naps) -> None:
-    header = "store_number,product_number,quantity\n"
-    for rows in ("1,P,5\n", "2,P,5\n", "1,P,6\n", "1,P,5\n"):
-        (tmp_path / "stock.csv").write_text(header + rows)
-        await run(tmp_path, service, naps)
-    first, second, third, fourth = [request.headers["Idempotency-Key"] for request in service.requests]
-    assert len({first, second, third}) == 3
-    assert fourth == first
+async def test_stock_is_counted_again_when_that_is_asked_for(tmp_path: Path, service: FakeService, naps: Naps) -> None:
+    write_shop(tmp_path)
+    await run(tmp_path, service, naps)
+    async with service.client() as client:
+        report = await load(tmp_path, client, recount=True, sleep=naps)
+    assert report.ok
+    assert [file.left_rows for file in report.files] == [()] * 5
+    assert len(service.kept["storeproductlog"]) == 4
 
 
 async def test_a_refused_batch_is_halved_until_the_bad_rows_are_found(
@@ -173,8 +193,8 @@ async def test_a_refused_batch_is_halved_until_the_bad_rows_are_found(
     (tmp_path / "orders.csv").write_text(text)
     report = await run(tmp_path, service, naps)
     assert [str(row) for row in report.bad] == [
-        "orders.csv:16: the service refused order O7 with its 2 rows: unknown product GONE",
-        "orders.csv:64: the service refused order O31 with its 2 rows: unknown product LOST",
+        "orders.csv:16: the service refused order O7 with its 2 rows: unknown product GONE.",
+        "orders.csv:64: the service refused order O31 with its 2 rows: unknown product LOST.",
     ]
     assert len(service.kept["orders"]) == 38
     assert report.files[-1].rows == 80
@@ -206,7 +226,6 @@ async def test_what_was_loaded_so_long_ago_that_its_answer_is_gone_is_loaded(
     report = await run(tmp_path, service, naps)
     assert report.ok
     assert "stores" not in service.kept
-    assert [file.earlier_rows for file in report.files] == [1, 0, 0, 0, 0]
 
 
 async def test_bad_rows_of_the_reader_do_not_keep_the_good_ones_back(
@@ -245,9 +264,9 @@ async def test_a_store_that_is_closed_to_the_token_is_asked_once(
     (tmp_path / "stock.csv").write_text("\n".join(["store_number,product_number,quantity", *rows]) + "\n")
     service.unknown_stores = {"2"}
     report = await run(tmp_path, service, naps)
-    assert len(service.requests) == 2
+    assert len(service.writes) == 2
     assert [row.line for row in report.bad] == [3, 4, 5, 6, 7]
-    assert report.bad[0].reason == "the service refused the count of product P: no store 2"
+    assert report.bad[0].reason == "the service refused the count of product P: no store 2."
     assert "a second time" in report.bad[1].reason
 
 
@@ -258,7 +277,7 @@ async def test_a_name_that_cannot_stand_in_a_path_is_a_bad_row(
     report = await run(tmp_path, service, naps)
     assert [row.line for row in report.bad] == [2]
     assert "cannot stand in a path" in report.bad[0].reason
-    assert [request.url.raw_path.decode().split("/")[5] for request in service.requests] == ["A%2F12"]
+    assert [request.url.raw_path.decode().split("/")[5] for request in service.writes] == ["A%2F12"]
 
 
 async def test_batches_are_as_large_as_they_may_be_and_no_order_is_cut(
@@ -271,7 +290,7 @@ async def test_batches_are_as_large_as_they_may_be_and_no_order_is_cut(
     (tmp_path / "orders.csv").write_text("\n".join([header, *rows]) + "\n")
     report = await run(tmp_path, service, naps)
     assert report.ok
-    sent = [[order["order_number"] for order in json.loads(request.content)["orders"]] for request in service.requests]
+    sent = [[order["order_number"] for order in json.loads(request.content)["orders"]] for request in service.writes]
     assert sent == [["O0", "O1"], ["O2"], ["O3"], ["O4"]]
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.client import Answer
+from aisle.client.errors import status_error
 from aisle.courier.pull import progress
 from aisle.courier.telling import told_of
 from aisle.errors import SettingsError, StorageError
@@ -161,6 +163,18 @@ def test_a_token_that_is_refused_is_asked_for_while_work_goes_on(home: Home) -> 
         assert told_at("live", 1) == (INFO, "session.let_in")
         say(session, BARCODES[0])
         assert told_at("live", 1)[1] != "session.let_in"
+
+
+def test_a_store_that_is_none_is_said_with_the_one_that_may_be_meant(home: Home) -> None:
+    with at(home, user="U1", token_file="/etc/aisle/dock.token") as session, closing(CourierSocket(home)):
+        beat(home.lock)
+        answer = Answer(403, {}, b'{"message": "There is no store 1; 0001?", "nearest": ["0001"]}')
+        with _writer(home) as cache:
+            cache.set_link(Sync(state="refused", server=told_of(status_error("list-customer-orders", answer))))
+        frame = session.poll()
+        assert frame is not None
+        assert frame.verdict is not None
+        assert frame.verdict.text == msg("session.no_store", store="0001", nearest="0001")
 
 
 def test_a_token_file_that_cannot_be_read_is_not_said_of_the_service(home: Home) -> None:

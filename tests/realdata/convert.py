@@ -160,7 +160,7 @@ def _sampled(data: Path, sample: int | None) -> frozenset[str] | None:
 def _core(data: Path, wanted: frozenset[str] | None) -> Iterator[Sale]:
     for sale in sources.sales(data):
         if sources.is_core(sale) and (wanted is None or sale.invoice in wanted):
-            yield sale
+            yield sale._replace(code=sale.code.upper())
 
 
 def _articles(
@@ -183,7 +183,9 @@ def _articles(
     notes["Codes that are not goods: products without stock"] = [
         f"{code}: {names[code].most_common(1)[0][0]}" for code in sorted(names) if not is_goods(code)
     ]
-    notes["Codes that differ in upper and lower case alone: products of their own"] = _same_but_for_case(names)
+    notes["Codes that differ in upper and lower case alone: one product, in upper case"] = _same_but_for_case(
+        {sale.code for sale in sources.sales(data) if sources.is_core(sale)}
+    )
     notes["Products with several descriptions: the most frequent one is the name"] = [
         f"{code}: {', '.join(repr(name) for name, _ in names[code].most_common())}"
         for code in sorted(names)

@@ -90,7 +90,8 @@ def read_csv(path: Path) -> Rows:
 
 async def assert_loaded(shop: Shop, report: LoadReport, facts: Facts, folder: Path) -> None:
     """Everything the conversion wrote stands in the service, and nothing else."""
-    assert report.lines() == [line for line in report.lines() if "rows loaded" in line]
+    others = [line for line in report.lines() if "rows loaded" not in line and "was loaded before" not in line]
+    assert all("barcode has a wrong check digit" in line for line in others), others
     assert report.ok
     assert await shop.total("list-products", "total_record_count") == facts.products
     assert await shop.total("list-locations") == facts.places
@@ -110,7 +111,8 @@ async def test_a_sample_of_the_look_alike_is_loaded_and_not_doubled(tmp_path: Pa
         report = await load(folder, shop.client)
         await assert_loaded(shop, report, facts, folder)
         again = await load(folder, shop.client)
-        assert all(file.earlier_rows == file.rows == file.loaded_rows for file in again.files)
+        assert all(file.loaded_rows + len(file.left_rows) == file.rows for file in again.files)
+        assert [file.file for file in again.files if file.left_rows] == ["stock.csv"]
         await assert_loaded(shop, again, facts, folder)
 
 

@@ -87,7 +87,7 @@ async def test_everything_a_delivery_says_comes_back_under_the_names_of_the_list
         "supplier_name": "Südwind",
         "tracing_url": "https://example.org/t",
         "datetime_created": "2026-05-01T08:00:00.000Z",
-        "datetime_expected": "2026-05-04T00:00:00.000Z",
+        "datetime_expected": "2026-05-04",
         "no_of_containers": 2,
         "store_origin": 900,
         "is_downloaded": False,

@@ -1,5 +1,6 @@
 """Orders: created in one store and in several, repeated, flushed, rejected, finished, listed."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -289,14 +290,23 @@ async def test_filters_of_the_list(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["2026-05-30", "20260530", "2026-W22-6", "2026-05-30T00:30:00+02:00", "2026-05-30 23:30:00-05:00"]
+    ("said", "day"),
+    [
+        *(("2026-05-30", "2026-05-30"), ("20260530", "2026-05-30"), ("2026-W22-6", "2026-05-30")),
+        *(("2026-05-30T23:30:00", "2026-05-30"), ("2026-05-30T12:00:00Z", "2026-05-30")),
+        *(("2026-05-30T00:30:00+02:00", "2026-05-29"), ("2026-05-30 23:30:00-05:00", "2026-05-31")),
+    ],
 )
-async def test_an_order_is_due_on_the_day_that_its_lines_name_however_it_is_written(world: World, said: str) -> None:
+async def test_an_order_is_due_on_the_day_of_the_store_that_its_lines_name(
+    world: World, said: str, day: str, in_zone: Callable[[str], None]
+) -> None:
+    in_zone("UTC")
     line = {"product_number": "P1", "quantity": 1}
     await world.order("O1", line | {"pickup_date": "2026-06-02"}, line | {"pickup_date": said})
     await world.update("O1", is_claimed=True)
-    for offset, due in ((1, []), (2, ["2026-05-30"])):
-        assert [row["pickup_date"] for row in await world.rows(ORDERS, pickup_offset=offset)] == due
+    offset = int(day[-2:]) - 28
+    for asked, due in ((offset - 1, []), (offset, [day])):
+        assert [row["pickup_date"] for row in await world.rows(ORDERS, pickup_offset=asked)] == due
     assert (await world.line("O1", 2))["pickup_date"] == said
 
 

@@ -414,3 +414,25 @@ def test_an_address_without_a_scheme_is_refused() -> None:
 def test_data_lies_where_platformdirs_says_or_under_one_folder(tmp_path: Path) -> None:
     assert data_root({"AISLE_HOME": str(tmp_path)}) == tmp_path
     assert data_root({}).name == "aisle"
+
+
+@pytest.mark.parametrize("zone", ["Europe/Amsterdam", "America/Los_Angeles", "Pacific/Kiritimati", "UTC", ""])
+def test_the_time_zone_of_the_store_is_a_setting(zone: str, aisle_home: Path) -> None:
+    assert load({"time_zone": zone}, {"AISLE_HOME": str(aisle_home)}).settings.time_zone == zone
+    assert load({}, {"AISLE_HOME": str(aisle_home), "AISLE_TIME_ZONE": zone}).settings.time_zone == zone
+
+
+@pytest.mark.parametrize("zone", ["Amsterdam", "CET+1", "Europe/Nowhere", "/etc/passwd", "../UTC", "europe amsterdam"])
+def test_what_is_no_time_zone_is_refused(zone: str, aisle_home: Path) -> None:
+    with pytest.raises(SettingsError, match=r"time_zone in AISLE_TIME_ZONE is .*Europe/Amsterdam"):
+        load({}, {"AISLE_HOME": str(aisle_home), "AISLE_TIME_ZONE": zone})
+
+
+def test_each_store_has_its_own_time_zone(aisle_home: Path) -> None:
+    aisle_home.mkdir(exist_ok=True)
+    (aisle_home / "settings.toml").write_text(
+        'time_zone = "Europe/Amsterdam"\n[store."0042"]\ntime_zone = "America/Los_Angeles"\n'
+    )
+    environ = {"AISLE_HOME": str(aisle_home)}
+    assert load({"store": "0001"}, environ).settings.time_zone == "Europe/Amsterdam"
+    assert load({"store": "0042"}, environ).settings.time_zone == "America/Los_Angeles"

@@ -14,8 +14,12 @@ from aisle.cli.options import settings_of
 from aisle.client.load import LoadReport, Progress, load
 from aisle.client.load.columns import LAYOUTS, STORES
 from aisle.errors import UsageError
-from aisle.settings import Loaded
+from aisle.local.host.home import short_hash
+from aisle.settings import Loaded, base_url
 from aisle.text import clean
+
+LOADS = "loads"
+"""The folder of this host's data that keeps the names of loads which have not come to their end."""
 
 EVERY = 0.2
 """Seconds between two lines of progress on a terminal; elsewhere one a file is enough."""
@@ -26,7 +30,16 @@ def run(arguments: argparse.Namespace) -> int:
     directory = Path(arguments.directory)
     if not directory.is_dir():
         raise UsageError(f"{directory} is no folder. Name the one that holds products.csv, orders.csv and so on.")
-    report = asyncio.run(_load(directory, settings_of(arguments, writes=True), arguments.strict))
+    loaded = settings_of(arguments, writes=True)
+    work = _load(
+        directory,
+        loaded,
+        strict=arguments.strict,
+        recount=arguments.recount,
+        brings_stores=any(path.name.casefold() == STORES.file for path in directory.iterdir()),
+        kept=_kept(loaded, directory),
+    )
+    report = asyncio.run(work)
     lines = report.lines()
     for line in lines:
         print(line)
@@ -39,13 +52,20 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if report.ok else 1
 
 
-async def _load(directory: Path, loaded: Loaded, strict: bool) -> LoadReport:
+def _kept(loaded: Loaded, directory: Path) -> Path:
+    """The file that keeps the name of a load from this folder into this service until its end."""
+    what = f"{base_url(loaded.settings)}\n{directory.resolve()}"
+    return loaded.root / LOADS / f"{short_hash(what.encode('utf-8', 'surrogateescape'))}.json"
+
+
+async def _load(
+    directory: Path, loaded: Loaded, *, strict: bool, recount: bool, brings_stores: bool, kept: Path
+) -> LoadReport:
     """What brings its own stores goes into an embedded service of its own, all else into the store that is there: in a
     new one that is the demo store."""
-    brings_stores = (directory / STORES.file).exists()
     async with service_client(loaded, demo=not brings_stores) as client:
         try:
-            return await load(directory, client, strict=strict, progress=_told())
+            return await load(directory, client, strict=strict, recount=recount, kept=kept, progress=_told())
         finally:
             if sys.stderr.isatty():
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)

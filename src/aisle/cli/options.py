@@ -118,6 +118,10 @@ def settings_of(
     loaded = load({key: value for key, value in vars(arguments).items() if key in Settings._fields}, strict=strict)
     if writes and loaded.wrong:
         raise SettingsError(loaded.wrong[0])
+    if loaded.settings.time_zone:
+        from aisle.settings.time_zone import enter
+
+        enter(loaded.settings.time_zone)
     for problem in loaded.wrong if tell else ():
         print(f"aisle: {clean(problem)} Until then what it said before is in force.", file=sys.stderr)
     return loaded

@@ -70,6 +70,9 @@ def _serve(commands: _Commands[Parser]) -> None:
     parser.add_argument(
         "--access-log", metavar="FILE", help="a line of JSON for each request, without secrets; - for standard error"
     )
+    parser.add_argument(
+        "--time-zone", metavar="ZONE", help="zone of dates and times that name none (default: as set, else the host's)"
+    )
     parser.add_argument("--json-logs", action="store_true", help="what it says of itself as lines of JSON")
     parser.add_argument(
         "--lenient",
@@ -119,7 +122,7 @@ def _copies(commands: _Commands[Parser]) -> None:
 
 def _load(commands: _Commands[Parser]) -> None:
     parser = _command(
-        commands, "load", "load:run", "Load a shop or a chain from CSV files; what was loaded is not again."
+        commands, "load", "load:run", "Load a shop or a chain from CSV files, as a spreadsheet saves them."
     )
     parser.add_argument(
         "directory",
@@ -129,6 +132,7 @@ def _load(commands: _Commands[Parser]) -> None:
         " columns are the interface's fields",
     )
     parser.add_argument("--strict", action="store_true", help="stop at the first bad row")
+    parser.add_argument("--recount", action="store_true", help="count stock again that was loaded before")
     add_settings(parser)
 
 

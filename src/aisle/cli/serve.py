@@ -9,6 +9,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+from aisle.cli.compose import zones_of
 from aisle.errors import UsageError
 from aisle.local.host.home import Home
 from aisle.service.factory import open_service
@@ -17,7 +18,9 @@ from aisle.service.serve import serve as run_server
 from aisle.service.storage import named_database
 from aisle.service.times import moment
 from aisle.service.tokens import ALL_STORES, TokenInfo, create_token, list_tokens, revoke_token
-from aisle.settings import EMBEDDED, data_root
+from aisle.service.zones import Zones
+from aisle.settings import EMBEDDED, data_root, load
+from aisle.settings.time_zone import zone_of
 from aisle.text import clean
 
 DAY = 86400
@@ -50,10 +53,18 @@ def serve(arguments: argparse.Namespace) -> int:
         access_file=Path(arguments.access_log) if arguments.access_log else None,
         workers=arguments.workers,
         json_logs=arguments.json_logs,
+        zones=_zones(arguments.time_zone),
         lenient=arguments.lenient,
         ready=_told_in_json if arguments.json_logs else partial(_told, named_database(database)),
     )
     return 0
+
+
+def _zones(name: str | None) -> Zones:
+    """The time zones of the stores: what the command line says goes for all, else what the settings say."""
+    if name:
+        return Zones(zone_of(name))
+    return zones_of(load({}, strict=False))
 
 
 def _told(database: Path | str, url: str) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 from aisle.client import Answer
 from aisle.client.errors import (
     Ambiguous,
     AnswerError,
     ClientError,
+    Forbidden,
     NotSent,
     RateLimited,
     Rejected,
@@ -16,7 +19,7 @@ from aisle.client.errors import (
     message_of,
 )
 from aisle.errors import SettingsError
-from aisle.local.told import NO_TOKEN, Told, outside, told
+from aisle.local.told import NO_STORE, NO_TOKEN, Told, outside, told
 
 LIMIT = 300
 """Characters of a service's words that are kept."""
@@ -26,6 +29,8 @@ def told_of(outcome: Answer | Exception) -> Told:
     """Why, for whoever looks at the row; never somebody else's page. What else an error says goes along as a detail."""
     if isinstance(outcome, Answer):
         return _answered(outcome)
+    if isinstance(outcome, Forbidden) and (nearest := _nearest_store(outcome)):
+        return told(NO_STORE, detail=nearest)
     if isinstance(outcome, StatusError | Rejected):
         said = outcome.message[:LIMIT]
         status = outcome.status if isinstance(outcome, StatusError) else 200
@@ -40,6 +45,16 @@ def told_of(outcome: Answer | Exception) -> Told:
     if isinstance(outcome, SettingsError):
         return told(NO_TOKEN, detail=detail)
     return told("told.unfit", detail=detail)
+
+
+def _nearest_store(refusal: Forbidden) -> str:
+    """The store that may have been meant, as our own service says it; empty where nothing is said of one."""
+    try:
+        nearest = json.loads(refusal.content)["nearest"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    named = [text for text in nearest if isinstance(text, str)] if isinstance(nearest, list) else []
+    return " / ".join(named)[:LIMIT]
 
 
 def is_refusal(error: Exception) -> bool:

@@ -7,9 +7,10 @@ host knows of it (`aisle.local.reads.claims`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from aisle.jobs import store_time
 from aisle.jobs.base import Context
 from aisle.tuples import NamedTuple
 
@@ -47,8 +48,4 @@ def is_later(one: str, other: str) -> bool:
 
 
 def _moment(text: str) -> datetime | None:
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+    return store_time.read(text)

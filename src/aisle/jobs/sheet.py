@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import store_time
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, whole
 from aisle.jobs.view import Msg, msg
@@ -117,7 +117,7 @@ def sheet(row: Mapping[str, Any], now: str) -> Sheet:
     )
     names = {str(pool.pool): pool.name for pool in named}
     deprecated = str(row.get("deprecation_date") or "")
-    is_past = bool(deprecated) and _day(deprecated) <= now[:10]
+    is_past = bool(deprecated) and _day(deprecated) <= day_of(now)
     stock = row.get("most_likely_quantity")
     return Sheet(
         name=str(row.get("product_name") or row.get("product_description") or row.get("product_number") or ""),
@@ -221,17 +221,19 @@ _SETTLED = {"moment.late": "moment", "moment.late_year": "moment.year"}
 
 
 def due(at: str, now: str) -> Msg:
-    """When something is due, in the time of this host: marked where that is past, with the year where it is another."""
-    try:
-        moment, present = datetime.fromisoformat(at), datetime.fromisoformat(now).astimezone()
-    except ValueError:
+    """When something is due, in the time of the store: marked where that is past, with the year where it is another.
+
+    What is due on a day is late when that day is over.
+    """
+    moment, present = store_time.read(at), store_time.read(now)
+    if moment is None or present is None:
         return msg("moment", at=at)
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=present.tzinfo)
-    is_late = moment < present if len(at) > len("2026-11-20") else moment.date() < present.date()
+    is_day = store_time.is_day(at)
+    is_late = moment.date() < present.date() if is_day else moment < present
+    shown = moment.date().isoformat() if is_day else at
     if moment.year != present.year:
-        return msg("moment.late_year" if is_late else "moment.year", at=at)
-    return msg("moment.late" if is_late else "moment", at=at)
+        return msg("moment.late_year" if is_late else "moment.year", at=shown)
+    return msg("moment.late" if is_late else "moment", at=shown)
 
 
 def settled(at: str, now: str) -> Msg:
@@ -241,11 +243,9 @@ def settled(at: str, now: str) -> Msg:
 
 
 def day_of(at: str) -> str:
-    """The day of a moment in the time of this host; of what is none, what stands for one."""
-    try:
-        return datetime.fromisoformat(at).astimezone().date().isoformat()
-    except (ValueError, OverflowError):
-        return at[:10]
+    """The day of a moment in the time of the store; of what is none, what stands for one."""
+    day = store_time.day_of(at)
+    return at[:10] if day is None else day.isoformat()
 
 
 def happened(at: str, today: str) -> Msg:
@@ -258,9 +258,7 @@ def happened(at: str, today: str) -> Msg:
 
 def age_of(moment: Json, now: str) -> Decimal:
     """Seconds between two moments (ISO 8601), never below 0; UNKNOWN where one of them is none."""
-    try:
-        then, present = (datetime.fromisoformat(str(text)) for text in (moment, now))
-    except ValueError:
+    then, present = store_time.read(str(moment)), store_time.read(now)
+    if then is None or present is None:
         return UNKNOWN
-    then, present = (each if each.tzinfo else each.replace(tzinfo=UTC) for each in (then, present))
     return Decimal(max(0, int((present - then).total_seconds())))

@@ -12,6 +12,7 @@ from aisle.local.outbox.state import CLOSED, DONE
 __all__ = [
     "DETAIL",
     "NOTHING",
+    "NO_STORE",
     "NO_TOKEN",
     "LeftOut",
     "Told",
@@ -28,6 +29,9 @@ __all__ = [
 
 NO_TOKEN = "told.no_token"  # noqa: S105 - the id of a message
 """The service was not even asked: the token for it cannot be read. What is wrong with its file is the detail."""
+
+NO_STORE = "told.no_store"
+"""The service knows no store of this number for this host. The one that may be meant is the detail."""
 
 _NOTES = {
     "counted": "doubts.how_counted",

@@ -77,9 +77,9 @@ def malformed(message: str, field: str | None = None) -> Refusal:
     return Refusal(400, message, field)
 
 
-def forbidden() -> Refusal:
+def forbidden(message: str = "This token may not do this in this store.", **extra: Any) -> Refusal:
     """403, in the same words for a store that is not yours and for one that does not exist."""
-    return Refusal(403, "This token may not do this in this store.")
+    return Refusal(403, message, **extra)
 
 
 def missing(message: str) -> Refusal:

@@ -26,6 +26,7 @@ from aisle.service.limits import Rates
 from aisle.service.pages import SCROLL
 from aisle.service.storage import Storage
 from aisle.service.times import Clock
+from aisle.service.zones import HOST, Zones
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -53,9 +54,10 @@ class App:
         rates: Rates = _RATES,
         access: Access | None = None,
         metrics: Metrics | None = None,
+        zones: Zones = HOST,
         lenient: bool = False,
     ) -> None:
-        self.gate = Gate(storage, clock, rates, lenient=lenient)
+        self.gate = Gate(storage, clock, rates, zones, lenient=lenient)
         self._ways = _ways()
         self._metrics = metrics
         self.door = Door(Dispatch(self._go_on, self.gate, self._ways), access, clock, metrics)

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from aisle.service.sql import core
 from aisle.service.storage import Statement, Tx
+from aisle.service.times import Zone
+from aisle.service.zones import HOST, Zones
 from aisle.tuples import NamedTuple
 
 Role = Literal["staff", "supervisor", "integration", "admin"]
@@ -83,6 +85,7 @@ class Context:
     """The versions that the request is meant for; None for any."""
     ahead: float = 0.0
     """Seconds that the clock is ahead of ours by which the request says its moments."""
+    zones: Zones = HOST
     legs: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     """What a read says beside its answer."""
@@ -96,6 +99,11 @@ class Context:
         """The store of the path."""
         assert self.store is not None
         return self.store
+
+    def zone(self, store: Store | str | None = None) -> Zone:
+        """The time zone of a store, else of that of the path."""
+        found = store or self.store
+        return self.zones.of(found.number if isinstance(found, Store) else found)
 
     async def take(self, store_number: str, name: str, count: int = 1) -> int:
         """The first of `count` fresh numbers. They are given in the order in which transactions are stored.

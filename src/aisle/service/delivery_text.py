@@ -10,7 +10,7 @@ from aisle.service.context import Context, Store
 from aisle.service.encode import fragment, joined, loaded, member, quoted
 from aisle.service.sql.schema_fields import OF_DELIVERIES
 from aisle.service.storage import Row
-from aisle.service.times import parsed
+from aisle.service.times import moment_or_day, parsed
 
 Body = dict[str, Any]
 
@@ -26,12 +26,13 @@ _FIRST_OF_LINE = 10
 """Where the columns of a line begin in a row of `DELIVERY_PAGE`."""
 
 
-def delivery_item(ctx: Context, body: Body, field: str) -> Body:
+def delivery_item(ctx: Context, store: Store, body: Body, field: str) -> Body:
     """What a list shows of a delivery beside its lines. Raises Refusal: 400 a time that is none, 422 a number."""
     item: Body = {name: body[name] for name in _HEAD if name in body}
-    item["datetime_created"] = parsed(body.get("datetime_created") or ctx.now, f"{field}.datetime_created")
+    zone = ctx.zone(store)
+    item["datetime_created"] = parsed(body.get("datetime_created") or ctx.now, f"{field}.datetime_created", zone)
     if body.get("datetime_expected"):
-        item["datetime_expected"] = parsed(body["datetime_expected"], f"{field}.datetime_expected")
+        item["datetime_expected"] = moment_or_day(body["datetime_expected"], f"{field}.datetime_expected", zone)
     for name in ("no_of_containers", "store_origin"):
         if name in body:
             item[name] = plain(thousandths(body[name], f"{field}.{name}", whole=True))

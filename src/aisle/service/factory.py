@@ -20,6 +20,7 @@ from aisle.service.seed import is_filled, seed
 from aisle.service.storage import Busy, Storage, Tx, open_storage
 from aisle.service.times import Clock, moment
 from aisle.service.tokens import authenticate, create_token
+from aisle.service.zones import HOST, Zones
 
 if TYPE_CHECKING:
     from aisle.service.app import App
@@ -39,6 +40,7 @@ class Service:
         rates: Rates | None = None,
         access: Access | None = None,
         metrics: Metrics | None = None,
+        zones: Zones = HOST,
         *,
         lenient: bool = False,
     ) -> None:
@@ -47,6 +49,7 @@ class Service:
         self.rates = rates or Rates()
         self.access = access
         self.metrics = metrics
+        self.zones = zones
         self.lenient = lenient
 
     @cached_property
@@ -60,6 +63,7 @@ class Service:
             rates=self.rates,
             access=self.access,
             metrics=self.metrics,
+            zones=self.zones,
             lenient=self.lenient,
         )
 
@@ -102,8 +106,10 @@ def open_service(
     clock: Clock = time,
     rates: Rates | None = None,
     access: Access | None = None,
+    zones: Zones = HOST,
 ) -> Service:
     """The service over a database, its tables made when there are none; with `demo`, a new one holds the demo store.
+    Dates and times that name no time zone are read by `zones`.
 
     `database` is a SQLite file's path, or the `postgresql://` address of a database that is there. Raises StorageError
     when it cannot be used (Busy where another process does not come to an end with it), UsageError when the driver is
@@ -116,7 +122,7 @@ def open_service(
     except BaseException:
         storage.close()
         raise
-    return Service(storage, clock, rates, access)
+    return Service(storage, clock, rates, access, zones=zones)
 
 
 def _fill(storage: Storage, clock: Clock) -> None:

@@ -32,7 +32,8 @@ from aisle.service.scope import ScopedTx
 from aisle.service.sql import core
 from aisle.service.storage import Busy, Lost, Statement, Storage, Tx, Unfit
 from aisle.service.times import Clock, moment
-from aisle.service.tokens import arrive, entrance, hashed
+from aisle.service.tokens import arrive, entrance, hashed, not_entered
+from aisle.service.zones import HOST, Zones
 
 log = logging.getLogger("aisle.service")
 
@@ -48,7 +49,9 @@ T = TypeVar("T")
 class Gate:
     """Carries operations out over a storage."""
 
-    def __init__(self, storage: Storage, clock: Clock, rates: Rates, *, lenient: bool = False) -> None:
+    def __init__(
+        self, storage: Storage, clock: Clock, rates: Rates, zones: Zones = HOST, *, lenient: bool = False
+    ) -> None:
         self.storage = storage
         self.lenient = lenient
         """Whether parameters that an operation does not have are ignored."""
@@ -57,6 +60,7 @@ class Gate:
         self._strangers = Buckets(rates.stranger)
         self._sign_ins = Buckets(rates.sign_in)
         self._doorstep = Doorstep()
+        self._zones = zones
 
     async def answer(self, operation: Operation, request: Request) -> Response:
         """The response to a request, whatever happens."""
@@ -241,7 +245,7 @@ class Gate:
         if asked.problem:
             raise asked.problem
         if store_number is not None and store is None:
-            raise forbidden()
+            raise await not_entered(tx, principal, store_number)
         if store and notes is not None:
             notes["store"] = store.number
         op_id = asked.key or _own_key(asked.now)
@@ -257,6 +261,7 @@ class Gate:
             asked.terminal,
             asked.if_match,
             asked.ahead,
+            self._zones,
         )
 
     def _notes(self, principal: Principal, now: float) -> BackgroundTask | None:

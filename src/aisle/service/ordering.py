@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from aisle.service.times import moment
+from aisle.service.times import Zone, moment
 from aisle.tuples import NamedTuple
 
 DAYS_AHEAD = 14
@@ -16,14 +16,14 @@ _LONGEST = 60
 _WEEKS = 53
 
 
-def upcoming(schema: Iterable[Mapping[str, Any]], category: str, now: float) -> dict[str, Any]:
+def upcoming(schema: Iterable[Mapping[str, Any]], category: str, now: float, zone: Zone = None) -> dict[str, Any]:
     """The moments of the next two weeks as a stock entry has them; {} where the schema has none.
 
     Rows for the product's category stand instead of those for all. A row whose day or time is none says nothing.
     """
     rows = list(schema)
     own = [row for row in rows if row.get("category_code") and row["category_code"] == category]
-    found = [pair for row in own or rows if own or not row.get("category_code") for pair in _of_row(row, now)]
+    found = [pair for row in own or rows if own or not row.get("category_code") for pair in _of_row(row, now, zone)]
     ordering = sorted({order for order, _ in found if order > now})
     delivery = sorted({brought for _, brought in found if brought > now})
     shown: dict[str, Any] = {}
@@ -34,14 +34,14 @@ def upcoming(schema: Iterable[Mapping[str, Any]], category: str, now: float) -> 
     return shown
 
 
-def of_store(store: Mapping[str, Any], category: str, now: float) -> dict[str, Any]:
+def of_store(store: Mapping[str, Any], category: str, now: float, zone: Zone = None) -> dict[str, Any]:
     """The same for a store as it was said: without a schema, the next moments that it names itself."""
     named: dict[str, Any] = {}
     for name in ("ordering", "delivery"):
         text = store.get(f"store_next_{name}_datetime")
         if text:
             named |= {f"next_{name}_datetime": text, f"{name}_datetimes": [text]}
-    return named | upcoming(store.get("ordering_schema") or (), category, now)
+    return named | upcoming(store.get("ordering_schema") or (), category, now, zone)
 
 
 def is_row(row: Mapping[str, Any]) -> bool:
@@ -67,22 +67,18 @@ def _read(row: Mapping[str, Any]) -> _Row | None:
         return None
 
 
-def _of_row(row: Mapping[str, Any], now: float) -> Iterable[tuple[float, float]]:
+def _of_row(row: Mapping[str, Any], now: float, zone: Zone) -> Iterable[tuple[float, float]]:
     """When is ordered, and when that is delivered; from so long ago that what comes now was ordered then."""
     said = _read(row)
     if said is None:  # stored before rows were checked
         return
     day, at, before, after, weeks = said
-    today = datetime.fromtimestamp(now, UTC).date()
+    today = datetime.fromtimestamp(now, UTC).astimezone(at.tzinfo or zone).date()
     for offset in range(-int(after) - 1, DAYS_AHEAD + int(before) + 1):
         one = today + timedelta(days=offset)
         if one.isoweekday() % _SUNDAY == day and (not weeks or one.isocalendar().week in weeks):
-            base = _seconds(one, at)
-            yield base - before * 86400, base + after * 86400
-
-
-def _seconds(day: date, at: time) -> float:
-    return datetime.combine(day, at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+            base = datetime.combine(one, at if at.tzinfo else at.replace(tzinfo=zone))
+            yield (base - timedelta(days=before)).timestamp(), (base + timedelta(days=after)).timestamp()
 
 
 def _weeks(text: str) -> frozenset[int]:

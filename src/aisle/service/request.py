@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -84,7 +85,7 @@ def occurred_on(headers: Mapping[str, str], now: float) -> str:
     value = headers.get("aisle-occurred-at")
     if value is None:
         return moment(now)
-    return clamped(parsed(value, "Aisle-Occurred-At"), now, clock_ahead(headers))
+    return clamped(parsed(value, "Aisle-Occurred-At", UTC), now, clock_ahead(headers))
 
 
 def clamped(when: str, now: float, ahead: float = 0.0) -> str:

@@ -30,6 +30,7 @@ from aisle.service.parsers import callers
 from aisle.service.storage import Storage, named_database, open_storage
 from aisle.service.times import Clock
 from aisle.service.workers import SHARED_FIGURES, Wake, listening, run_workers
+from aisle.service.zones import HOST, Zones
 from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def serve(
     access_file: Path | None = None,
     workers: int = 1,
     json_logs: bool = False,
+    zones: Zones = HOST,
     lenient: bool = False,
     clock: Clock = time,
     ready: Callable[[str], None] = lambda url: None,
@@ -66,11 +68,12 @@ def serve(
     requests are answered. `token_file` gets an admin token. `rate` is how many requests a second a token may send in
     the long run, 0 for any number; `access_file` gets a line of each request, `-` is the standard error. `workers` is
     how many processes answer; with `json_logs` what the service says of itself are lines of JSON too. A `lenient`
-    service ignores parameters that an operation does not have. Raises UsageError for a database we do not know and for
-    plain HTTP to other machines that was not asked for by `allow_plain_http`, StorageError when the database cannot be
-    used.
+    service ignores parameters that an operation does not have. Dates and times that name no time zone are read by
+    `zones`. Raises UsageError for a database we do not know and for plain HTTP to other machines that was not asked for
+    by `allow_plain_http`, StorageError when the database cannot be used.
     """
-    at = _Address(named_database(database), host, port, certificate, private_key, rate, access_file, json_logs, lenient)
+    named = named_database(database)
+    at = _Address(named, host, port, certificate, private_key, rate, access_file, json_logs, zones, lenient)
     if not certificate and not allow_plain_http and not _loopback(host):
         raise UsageError(
             f"On {host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of your own."
@@ -97,6 +100,7 @@ class _Address(NamedTuple):
     rate: float
     access_file: Path | None
     json_logs: bool
+    zones: Zones
     lenient: bool
 
     def serve(
@@ -113,7 +117,7 @@ class _Address(NamedTuple):
             if self.json_logs:
                 opened.enter_context(json_logs())
             access = opened.enter_context(closing(AccessLog(self.access_file))) if self.access_file else None
-            service = Service(storage, clock, Rates(self.rate), access, _metrics(), lenient=self.lenient)
+            service = Service(storage, clock, Rates(self.rate), access, _metrics(), self.zones, lenient=self.lenient)
             server = _Server(
                 _config(service, self.host, self.port, self.certificate, self.private_key), service.app, ready
             )

@@ -1,9 +1,12 @@
-"""Moments as text: UTC, ISO 8601, always the same width, so that they sort as they happened."""
+"""Moments as text: UTC, ISO 8601, always the same width, so that they sort as they happened.
+
+What comes in is read as a store means it: a date alone is a day of the store, a time without a zone is the store's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from math import floor
 
@@ -13,6 +16,9 @@ _WIDTH = len("2026-05-04T10:20:30.123")
 
 Clock = Callable[[], float]
 """Seconds since 1970, such as `time.time`."""
+
+Zone = tzinfo | None
+"""The time zone of a store; None for that of this host."""
 
 
 @lru_cache(maxsize=64)
@@ -34,45 +40,77 @@ def _second(whole: int) -> str:
     return datetime.fromtimestamp(whole, UTC).isoformat()[: len("2026-05-04T10:20:30")]
 
 
-def parsed(text: str, field: str) -> str:
-    """Any ISO 8601 date or time in the one form; without a zone it is UTC. Raises Refusal (400).
+def parsed(text: str, field: str, zone: Zone = None) -> str:
+    """Any ISO 8601 date or time as a moment; a date alone is the beginning of that day. Raises Refusal (400).
 
-    What its zone would push out of the calendar is held at its edge.
+    Without a zone it is in that of the store. What a zone would push out of the calendar is held at its edge.
     """
+    return _moment(_read(text, field), zone)
+
+
+def moment_or_day(text: str, field: str, zone: Zone = None) -> str:
+    """The same, but a date alone stays one, as `yyyy-MM-dd`: what is expected on a day is late when the day is over."""
+    when = _read(text, field)
+    return when.date().isoformat() if _is_day(text) else _moment(when, zone)
+
+
+def day(text: str, field: str, zone: Zone = None) -> str:
+    """A date as `yyyy-MM-dd`; of a time, its day in the store. Raises Refusal (400)."""
+    return _day(_read(text, field), zone)
+
+
+def day_of(text: str, zone: Zone = None) -> str:
+    """The day in the store of a date or time that was looked at before."""
     try:
-        when = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise malformed(f"{text!r} is not an ISO 8601 date or time.", field) from None
-    try:
-        return _text(when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC))
-    except OverflowError:
-        return _text(datetime.min if when.year == 1 else datetime.max)
-
-
-def day(text: str, field: str) -> str:
-    """A date as `yyyy-MM-dd`; of a time, its UTC date. Raises Refusal (400)."""
-    return parsed(text, field)[:10]
-
-
-def written_day(text: str) -> str:
-    """The day that a date or time names, as it is written there: who comes for goods goes by his own calendar."""
-    try:
-        return datetime.fromisoformat(text.strip()).date().isoformat()
+        return _day(datetime.fromisoformat(text.strip()), zone)
     except ValueError:  # stored before it was looked at
         return text[:10]
 
 
-def following_day(text: str) -> str:
-    """The day after a `yyyy-MM-dd`."""
-    return (date.fromisoformat(text) + timedelta(days=1)).isoformat()
-
-
-def shifted(seconds: float, days: float) -> str:
-    """The UTC date so many days after a moment, as `yyyy-MM-dd`; held inside the calendar."""
+def day_after(text: str, field: str, zone: Zone = None) -> str:
+    """The moment at which the day of a date or time is over in the store. Raises Refusal (400)."""
     try:
-        return (datetime.fromtimestamp(seconds, UTC) + timedelta(days=days)).date().isoformat()
+        following = date.fromisoformat(day(text, field, zone)) + timedelta(days=1)
+    except OverflowError:
+        return _text(datetime.max)
+    return _moment(datetime(following.year, following.month, following.day), zone)
+
+
+def shifted(seconds: float, days: float, zone: Zone = None) -> str:
+    """The store's date so many days after a moment, as `yyyy-MM-dd`; held inside the calendar."""
+    try:
+        return (datetime.fromtimestamp(seconds, UTC).astimezone(zone).date() + timedelta(days=days)).isoformat()
     except OverflowError:
         return "9999-12-31" if days > 0 else "0001-01-01"
+
+
+def _read(text: str, field: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise malformed(f"{text!r} is not an ISO 8601 date or time.", field) from None
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text.strip())
+    except ValueError:
+        return False
+    return True
+
+
+def _moment(when: datetime, zone: Zone) -> str:
+    try:
+        return _text((when if when.tzinfo or zone is None else when.replace(tzinfo=zone)).astimezone(UTC))
+    except (OverflowError, ValueError, OSError):  # the host's own zone raises any of them beyond its years
+        return _text(datetime.min if when.year == 1 else datetime.max)
+
+
+def _day(when: datetime, zone: Zone) -> str:
+    try:
+        return (when if when.tzinfo is None else when.astimezone(zone)).date().isoformat()
+    except (OverflowError, ValueError, OSError):
+        return when.date().isoformat()
 
 
 def earlier(when: str, seconds: float) -> str:

@@ -101,13 +101,19 @@ async def add_token(
         known = {row[0] for row in await tx.all(stores.STORE_ORDINALS, named)}
         unknown = [number for number in named if number not in known]
         if unknown or not named:
-            raise UsageError(f"No such store: {', '.join(unknown) or 'none was named'}.")
+            raise UsageError(f"No such store: {', '.join(unknown) or 'none was named'}.{await _meant(tx, unknown)}")
     secret = secret or new_secret()
     token_id = secrets.token_hex(6)
     of = person or PersonOf("", "", "")
     await tx.run(core.ACCESS_ADD, token_id, hashed(secret), name, role, int(named is None), now, expires_on, *of)
     await tx.many(core.ACCESS_STORE_ADD, [(token_id, number) for number in named or ()])
     return NewToken(token_id, secret)
+
+
+async def _meant(tx: Tx, unknown: Iterable[str]) -> str:
+    """The stores that may have been meant by numbers that are none, as a question; empty where there are none."""
+    alike = [row[0] for number in unknown for row in await tx.all(core.STORES_ALIKE, _plain(number))]
+    return f" {' or '.join(alike)}?" if alike else ""
 
 
 async def all_tokens(tx: Tx) -> list[TokenInfo]:
@@ -194,8 +200,31 @@ async def enter(tx: Tx, principal: Principal, store_number: str) -> Store:
     """The store, when the token covers it. Raises Refusal (403), the same for a store that does not exist."""
     row = await tx.one(core.STORE_OF_ACCESS, store_number, principal.token_id)
     if row is None:
-        raise forbidden()
+        raise await not_entered(tx, principal, store_number)
     return Store(*row)
+
+
+async def not_entered(tx: Tx, principal: Principal, store_number: str) -> Refusal:
+    """403 for a store that the token does not cover; names the stores of the token whose numbers are nearly the same.
+
+    That a store does not exist is said to a token of all stores alone: another one hears the same of a store of others.
+    """
+    plain = _plain(store_number)
+    if principal.all_stores:
+        what, rows = "There is", await tx.all(core.STORES_ALIKE, plain)
+    else:
+        what, rows = "This token has", await tx.all(core.OWN_STORES_ALIKE, plain, principal.token_id)
+        if not rows:
+            return forbidden()
+    alike = [row[0] for row in rows]
+    if not alike:
+        return forbidden(f"{what} no store {store_number}.")
+    return forbidden(f"{what} no store {store_number}; {' or '.join(alike)}?", nearest=alike)
+
+
+def _plain(store_number: str) -> str:
+    """A store number without what spreadsheets and people leave out: leading zeros, blanks around it, its case."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in store_number.strip()).lstrip("0")
 
 
 async def enter_all(tx: Tx, principal: Principal, store_numbers: Iterable[str]) -> None:

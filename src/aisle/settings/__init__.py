@@ -83,6 +83,9 @@ class Settings(NamedTuple):
     """Name of this terminal; empty takes the address of the SSH client, or the name of the device: `tty1`."""
     language: str = ""
     """What people read here: en, nl, de or fr; empty takes that of the environment, else English."""
+    time_zone: str = ""
+    """The zone of the store (IANA), such as Europe/Amsterdam: its days and the times that people read; empty for
+    that of the host."""
     verified: bool = False
     """Picking asks for a scan of each place."""
     blind: bool = False
@@ -284,6 +287,13 @@ def fitting(key: str, value: Any, where: str) -> Any:
         raise SettingsError(f"base_url in {where} is {value!r}; {_ADDRESS}")
     if key == "store" and type(value) is str and not value.strip():
         raise SettingsError(f"store in {where} is empty; it takes the number of a store.")
+    if key == "time_zone" and value and type(value) is str:
+        from aisle.settings.time_zone import zone_of
+
+        try:
+            zone_of(value)
+        except SettingsError as error:
+            raise SettingsError(str(error).replace("time_zone is", f"time_zone in {where} is", 1)) from None
     if hint in (str, bool) and type(value) is hint:
         if value not in _ONE_OF.get(key, (value,)):
             raise SettingsError(f"{key} in {where} is {value!r}; it takes {', '.join(filter(None, _ONE_OF[key]))}.")

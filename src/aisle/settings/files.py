@@ -31,7 +31,7 @@ NUMBER = "number"
 
 _TABLES = ("store", "device", "terminals")
 
-_OF_THE_HOST = ("base_url", "token_file", "token_header", "ca_file", "allow_plain_http")
+_OF_THE_HOST = ("base_url", "token_file", "token_header", "ca_file", "allow_plain_http", "time_zone")
 """What one courier goes by for all terminals of a host."""
 
 _NOT_IN = {"store": ("store", "terminal"), "device": ("terminal", *_OF_THE_HOST)}

@@ -14,12 +14,13 @@ from aisle.cli.compose import home_of, service_client
 from aisle.cli.doctor.report import Finding, note, ok, wrong
 from aisle.cli.words import called, in_words
 from aisle.client import Answer, Client
-from aisle.client.errors import ClientError, TransportError
+from aisle.client.errors import ClientError, TransportError, message_of
 from aisle.courier.features import Features, read_features
 from aisle.courier.pull.lists import LISTS, WITNESSES, why_not
 from aisle.courier.telling import why_unread
 from aisle.errors import AisleError
 from aisle.settings import EMBEDDED, Loaded, base_url
+from aisle.text import clean
 from aisle.tuples import NamedTuple
 
 PATIENCE_S = 10.0
@@ -93,7 +94,8 @@ def _judged(shown: str, store: str, asked: Asked) -> Iterable[Finding]:
     if status == 401:
         yield wrong("service", f"{shown} refuses the token", "", "Ask for a new one, and write it into token_file.")
     elif status == 403 and none:
-        yield wrong("service", f"{shown} does not let this token into store {store}", "", "Set store, or token_file.")
+        said = clean(message_of(asked.answer))
+        yield wrong("service", f"{shown} does not let this token into store {store}", said, "Set store, or token_file.")
     elif none:
         yield wrong("service", f"{shown} answers {status}", "That is no answer of a Store Operations Service.", _CABLE)
     else:

@@ -14,6 +14,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from aisle.client.load import cells
 from aisle.contract.models.customer_orders import CustomerOrderCreate, CustomerOrderLineCreate
 from aisle.contract.models.deliveries import StoreDeliveryCreate, StoreDeliveryLineCreate
 from aisle.contract.models.product_writes import (
@@ -34,18 +35,23 @@ Parser = Callable[[str], Any]
 
 
 class Column(NamedTuple):
-    """A column that a file may have. `parse` raises ValueError with the reason; an empty cell is never parsed."""
+    """A column that a file may have. `parse` raises ValueError with the reason; an empty cell is never parsed.
+
+    `kind` says how its cells are cleaned before that (`cells.CLEANERS`).
+    """
 
     name: str
     parse: Parser
     required: bool = False
+    kind: str = cells.TEXT
 
 
 class Layout(NamedTuple):
     """A file that a load reads: its columns.
 
     Rows with the same `key` become one record. Where they are the lines of it, `lines` says which column is which field
-    of a line, and `array` what the record calls its lines.
+    of a line, and `array` what the record calls its lines. Where each row is a record, `unique` names it: another row
+    that says the same of it repeats it, and one that says something else contradicts it.
     """
 
     file: str
@@ -53,6 +59,12 @@ class Layout(NamedTuple):
     key: tuple[str, ...] = ()
     lines: Mapping[str, str] = MappingProxyType({})
     array: str = ""
+    unique: tuple[str, ...] = ()
+
+    @property
+    def named_by(self) -> tuple[str, ...]:
+        """The columns that name a record, of one row or of several."""
+        return self.key or self.unique
 
 
 def text(cell: str) -> str:
@@ -121,6 +133,34 @@ def _parser_of(annotation: Any) -> Parser:
 _PARSERS: dict[Any, Parser] = {"texts": array, "numbers": numbers, "objects": objects, bool: boolean, Decimal: number}
 
 
+def _kind_of(name: str, parse: Parser) -> str:
+    """How the cells of a column are cleaned: by what they hold, and texts by the name of the field."""
+    if parse is not text:
+        return _KINDS[parse]
+    if name == "barcodes_array":
+        return cells.BARCODES
+    if name.endswith("barcode"):
+        return cells.BARCODE
+    if name.endswith("number") or name in _NUMBERED:
+        return cells.CODE
+    if name.endswith("_code") or name in _NAMED:
+        return cells.DOTTED
+    return cells.DATE if "date" in name else cells.TEXT
+
+
+_KINDS: dict[Parser, str] = {
+    array: cells.LIST,
+    numbers: cells.NUMBERS,
+    objects: cells.JSON,
+    boolean: cells.FLAG,
+    number: cells.NUMBER,
+    pool: cells.POOL,
+    _pool_text: cells.POOL,
+}
+_NUMBERED = frozenset({"store_gln", "supplier_id", "referral_product_id", "sales_order_id"})
+_NAMED = frozenset({"badge", "user", "key", "area_id"})
+
+
 def _kinds(annotation: Any) -> Iterable[Any]:
     if get_origin(annotation) is list:
         (item,) = get_args(annotation)
@@ -134,10 +174,14 @@ def _kinds(annotation: Any) -> Iterable[Any]:
         yield from _kinds(part)
 
 
+def _column(name: str, parse: Parser, required: bool = False) -> Column:
+    return Column(name, parse, required, _kind_of(name, parse))
+
+
 def _columns(model: type[BaseModel], required: Iterable[str], *more: Column) -> dict[str, Column]:
     needed = set(required)
     columns = {
-        name: Column(name, _parser_of(field.annotation), name in needed) for name, field in model.model_fields.items()
+        name: _column(name, _parser_of(field.annotation), name in needed) for name, field in model.model_fields.items()
     }
     return columns | {column.name: column for column in more}
 
@@ -153,33 +197,40 @@ def _with_lines(
     return Layout(file, columns | lines, key, names, array)
 
 
-_STORE = Column("store_number", text, True)
+_STORE = _column("store_number", text, True)
+_PRODUCT = ("product_number",)
+_OF_STORE = ("store_number", "product_number")
 
-STORES = Layout("stores.csv", _columns(StoreCreate, ("store_number", "store_name", "is_warehouse")))
-PRODUCTS = Layout("products.csv", _columns(ProductWrite, ("product_number",)))
-ATTRIBUTES = Layout("attributes.csv", _columns(ProductAttributes, ("product_number",)))
+STORES = Layout(
+    "stores.csv", _columns(StoreCreate, ("store_number", "store_name", "is_warehouse")), unique=("store_number",)
+)
+PRODUCTS = Layout("products.csv", _columns(ProductWrite, ("product_number",)), unique=_PRODUCT)
+ATTRIBUTES = Layout("attributes.csv", _columns(ProductAttributes, ("product_number",)), unique=_PRODUCT)
 FREE_FIELDS = _with_lines(
     "free_fields.csv",
     "free_fields",
-    {"product_number": Column("product_number", text, True)},
+    {"product_number": _column("product_number", text, True)},
     ProductFreeFieldCreate,
     ("sort_order", "key"),
     "product_number",
 )
-PRICES = Layout("prices.csv", _columns(ProductPrice, ("product_number", "price")))
-DISCOUNT_PRICES = Layout("discount_prices.csv", _columns(ProductDiscountPrice, ("product_number", "discount_price")))
+PRICES = Layout("prices.csv", _columns(ProductPrice, ("product_number", "price")), unique=_OF_STORE)
+DISCOUNT_PRICES = Layout(
+    "discount_prices.csv", _columns(ProductDiscountPrice, ("product_number", "discount_price")), unique=_OF_STORE
+)
 LOCATIONS = Layout(
     "locations.csv",
     {
         column.name: column
         for column in (
             _STORE,
-            Column("location_code", text, True),
-            Column("location_order", number),
-            Column("default_stock_pool", _pool_text),
-            Column("tags", array),
+            _column("location_code", text, True),
+            _column("location_order", number),
+            _column("default_stock_pool", _pool_text),
+            _column("tags", array),
         )
     },
+    unique=("store_number", "location_code"),
 )
 PEOPLE = Layout(
     "people.csv",
@@ -187,24 +238,27 @@ PEOPLE = Layout(
         column.name: column
         for column in (
             _STORE,
-            Column("badge", text, True),
-            Column("user", text, True),
-            Column("name", text, True),
-            Column("role", text),
+            _column("badge", text, True),
+            _column("user", text, True),
+            _column("name", text, True),
+            _column("role", text),
         )
     },
+    unique=("store_number", "badge"),
 )
-STORE_PRODUCTS = Layout("store_products.csv", _columns(StoreProductCreate, ("product_number",), _STORE))
+STORE_PRODUCTS = Layout(
+    "store_products.csv", _columns(StoreProductCreate, ("product_number",), _STORE), unique=_OF_STORE
+)
 STOCK = Layout(
     "stock.csv",
     {
         column.name: column
         for column in (
             _STORE,
-            Column("product_number", text, True),
-            Column("location_code", text),
-            Column("stock_pool", pool),
-            Column("quantity", number, True),
+            _column("product_number", text, True),
+            _column("location_code", text),
+            _column("stock_pool", pool),
+            _column("quantity", number, True),
         )
     },
     ("store_number", "product_number", "location_code"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from aisle.client.load.columns import (
     STORES,
     Layout,
 )
+from aisle.client.load.repeated import SharedCodes, codes_in, conflicts
 from aisle.client.load.report import BadRow, LoadError
 from aisle.client.load.table import Row, Table, Values, grouped
 from aisle.tuples import NamedTuple
@@ -31,7 +32,7 @@ class Record(NamedTuple):
     """One entry of a create body.
 
     `store` is the store of the path, empty where the operation names none; `what` says to a person what it is;
-    `line` is its first row in the file, `rows` how many rows it has.
+    `line` is its first row in the file, `rows` how many rows it has; `at` are the rows of the fields of a count.
     """
 
     store: str
@@ -39,6 +40,7 @@ class Record(NamedTuple):
     body: dict[str, Any]
     line: int
     rows: int
+    at: Mapping[str, int] = {}
 
 
 class Left(NamedTuple):
@@ -50,6 +52,9 @@ class Left(NamedTuple):
 
 Reader = Callable[[Table], Iterator[Record | Left]]
 
+_OTHER_TABLES = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers", ".txt", ".tsv")
+"""What a table is saved as by somebody who did not save it as CSV."""
+
 
 def tables(directory: Path) -> list[Table]:
     """The files of a load that are there, in the order to load them, every header checked before anything is sent.
@@ -58,21 +63,38 @@ def tables(directory: Path) -> list[Table]:
     """
     if not directory.is_dir():
         raise LoadError(f"{directory} is no directory; name the one that holds the CSV files.")
-    found = []
-    for layout in LAYOUTS:
-        path = directory / layout.file
-        if path.is_file():
-            found.append(Table(path, layout, layout.key))
+    present = _present(directory)
+    found = [Table(present[layout.file], layout) for layout in LAYOUTS if layout.file in present]
     if not found:
         names = ", ".join(layout.file for layout in LAYOUTS)
         raise LoadError(f"{directory} holds nothing to load; put at least one of these there: {names}.")
     return found
 
 
-def unknown_files(directory: Path) -> tuple[str, ...]:
-    """The CSV files of the directory that no load reads; a misspelt name would otherwise go unnoticed."""
+def _present(directory: Path) -> dict[str, Path]:
+    """The files of a load that are there, by their names in small letters. Raises LoadError for two of one name."""
     known = {layout.file for layout in LAYOUTS}
-    return tuple(sorted(path.name for path in directory.glob("*.csv") if path.name not in known))
+    found: dict[str, Path] = {}
+    for path in sorted(directory.iterdir()):
+        name = path.name.casefold()
+        if name in known and path.is_file():
+            if name in found:
+                raise LoadError(f"{directory} holds {found[name].name} and {path.name}; remove one of them.")
+            found[name] = path
+    return found
+
+
+def unknown_files(directory: Path) -> tuple[str, ...]:
+    """Tables of the directory that no load reads; a misspelt name would otherwise go unnoticed."""
+    known = {layout.file for layout in LAYOUTS}
+    stems = {name.removesuffix(".csv") for name in known}
+    found = []
+    for path in directory.iterdir():
+        name = path.name.casefold()
+        is_other = name.endswith(_OTHER_TABLES) and name.partition(".")[0] in stems
+        if name not in known and (name.endswith(".csv") or is_other):
+            found.append(path.name)
+    return tuple(sorted(found))
 
 
 def records(table: Table) -> Iterator[Record | Left]:
@@ -80,11 +102,34 @@ def records(table: Table) -> Iterator[Record | Left]:
     yield from _READERS[table.name](table)
 
 
+def _checked(table: Table) -> Iterator[Row]:
+    """The rows of a file; those that contradict another one, or name the same in another way, have a reason."""
+    bad, repeats = conflicts(table)
+    shared = SharedCodes(table) if table.name == PRODUCTS.file else None
+    for row in table.rows(bad):
+        if row.line in repeats:
+            table.notes.warn("the same as an earlier row", f"row {repeats[row.line]}", row.line)
+        if shared and not row.reason:
+            _warn_of_shared(table, shared, row)
+        yield row
+
+
+def _warn_of_shared(table: Table, shared: SharedCodes, row: Row) -> None:
+    product = row.values["product_number"]
+    for name in ("barcode", "purchase_unit_barcode", "barcodes_array"):
+        for code in sorted(codes_in(row.values.get(name, ""))):
+            if other := shared.other(code, product, row.line):
+                line, its = other
+                table.notes.warn(
+                    f"{name} is on two products", f"{code} of {product} is also of {its} (row {line})", row.line
+                )
+
+
 def _one_by_one(what: str, name: str, defaults: Values | None = None, *, path: bool = False) -> Reader:
     """Each row is a record; with `path` its store is the path's and not said again."""
 
     def read(table: Table) -> Iterator[Record | Left]:
-        for row in table.rows():
+        for row in _checked(table):
             if row.reason:
                 yield Left((BadRow(table.name, row.line, row.reason),), 1)
             else:
@@ -97,20 +142,20 @@ def _one_by_one(what: str, name: str, defaults: Values | None = None, *, path: b
 
 def _counts(table: Table) -> Iterator[Record | Left]:
     """Rows of the same product and place become one count, which names each of their pools."""
-    for rows in grouped(table.rows(), table.scattered()):
+    for rows in grouped(_checked(table), table.scattered()):
         merged: dict[str, Any] = {}
-        good = 0
+        at: dict[str, int] = {}
         for row in rows:
             reason = row.reason or _count_into(merged, row.values)
             if reason:
                 yield Left((BadRow(table.name, row.line, reason),), 1)
             else:
-                good += 1
-        if good:
+                at[next(reversed(merged))] = row.line
+        if at:
             first = next(row for row in rows if not row.reason)
             store, product = first.values["store_number"], first.values["product_number"]
             where = {name: value for name, value in first.values.items() if name in ("product_number", "location_code")}
-            yield Record(store, f"the count of product {product}", where | merged, first.line, good)
+            yield Record(store, f"the count of product {product}", where | merged, first.line, len(at), at)
 
 
 def _count_into(merged: dict[str, Any], values: Values) -> str:
@@ -130,7 +175,7 @@ def _by_lines(what: str, layout: Layout, *, numbered: bool = True) -> Reader:
     """Rows with the same key become one record with its lines, whole or not at all."""
 
     def read(table: Table) -> Iterator[Record | Left]:
-        for rows in grouped(table.rows(), table.scattered()):
+        for rows in grouped(_checked(table), table.scattered()):
             record: dict[str, Any] = {}
             seen: dict[Any, int] = {}
             bad = []

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from aisle.errors import AisleError
 from aisle.text import clean
 from aisle.tuples import NamedTuple
+
+SHOWN = 20
+"""Warnings of one kind that are told one by one; of the others the rows are named."""
+MOST_RANGES = 30
+"""Rows, or rows in a line, that are named of one kind of change."""
 
 
 class LoadError(AisleError):
@@ -31,30 +38,84 @@ class Progress(NamedTuple):
     bytes_total: int
 
 
+class Notes:
+    """What was assumed of a file, what was changed in its cells, and what may be wrong in rows that were loaded."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._assumed: list[str] = []
+        self._changed: dict[str, list[int]] = {}
+        self._warned: dict[str, list[tuple[int, str]]] = {}
+
+    def assume(self, what: str) -> None:
+        """Notes by what the whole file was read."""
+        self._assumed.append(what)
+
+    def change(self, what: str, line: int) -> None:
+        """Notes what was changed in a row."""
+        self._changed.setdefault(what, []).append(line)
+
+    def warn(self, what: str, value: str, line: int) -> None:
+        """Notes what may be wrong in a row, with the value that shows it."""
+        self._warned.setdefault(what, []).append((line, value))
+
+    def lines(self) -> Iterator[str]:
+        """The notes as plain lines: what was assumed, what was changed, then the warnings."""
+        if self._assumed:
+            yield f"{self.file}: read with {', '.join(map(clean, self._assumed))}."
+        for what, lines in self._changed.items():
+            yield f"{self.file}: changed in {rows_of(lines)}: {clean(what)}."
+        for what, found in self._warned.items():
+            ordered = sorted(found)
+            for line, value in ordered[:SHOWN]:
+                yield f"{self.file}:{line}: warning: {clean(what)}: {clean(value)}."
+            if rest := [line for line, _ in ordered[SHOWN:]]:
+                yield f"{self.file}: warning: {clean(what)} in {rows_of(rest)} too."
+
+
+def rows_of(lines: Iterable[int]) -> str:
+    """Rows as people write them: `row 3`, `4 rows: 3, 7-9`."""
+    ordered = sorted(set(lines))
+    spans: list[list[int]] = []
+    for line in ordered:
+        if spans and line == spans[-1][1] + 1:
+            spans[-1][1] = line
+        else:
+            spans.append([line, line])
+    if len(ordered) == 1:
+        return f"row {ordered[0]}"
+    told = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans[:MOST_RANGES])
+    more = " and more" if len(spans) > MOST_RANGES else ""
+    return f"{len(ordered)} rows ({told}{more})"
+
+
 class FileReport(NamedTuple):
     """What became of one file: its rows, those of them that were loaded, and how many records these made.
 
-    Rows and records differ where several rows make one order or one count. `earlier_rows` of the loaded ones had been
-    loaded before, so that this time nothing was changed by them.
+    Rows and records differ where several rows make one order or one count. `left_rows` are those whose stock was loaded
+    before, and not counted again. `notes` are lines on what was assumed, changed and warned of.
     """
 
     file: str
     rows: int
     loaded_rows: int
     records: int
-    earlier_rows: int = 0
+    left_rows: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class LoadReport(NamedTuple):
-    """The result of a load: a report for each file that was there, the bad rows, and CSV files with unknown names.
+    """The result of a load: a report for each file that was there, the bad rows, and files that no load reads.
 
-    `stopped` says that a strict load ended at its first bad row; nothing after that row was sent.
+    `stopped` says that a strict load ended at its first bad row; nothing after that row was sent. `resumed` says that
+    this load went on with one that had been cut off.
     """
 
     files: tuple[FileReport, ...]
     bad: tuple[BadRow, ...]
     unknown_files: tuple[str, ...] = ()
     stopped: bool = False
+    resumed: bool = False
 
     @property
     def ok(self) -> bool:
@@ -62,18 +123,33 @@ class LoadReport(NamedTuple):
         return not self.bad
 
     def lines(self) -> list[str]:
-        """The report as plain lines for a person: the files, then the bad rows, then what to do."""
-        lines = [_file_line(file) for file in self.files]
-        lines += [f"{clean(name)}: not read, because no file of a load has this name." for name in self.unknown_files]
+        """The report as plain lines for a person: the files with their notes, then the bad rows, then what to do."""
+        lines = ["The last load of these files was cut off; this one went on with it."] if self.resumed else []
+        for file in self.files:
+            lines += [_file_line(file), *_left_lines(file), *file.notes]
+        lines += [_unknown_line(name) for name in self.unknown_files]
         lines += [str(row) for row in self.bad]
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
         if self.bad:
-            lines.append("Correct the rows named above and load again: what is loaded already is not loaded twice.")
+            lines.append("Correct the rows named above and load again: nothing is doubled, no stock is counted twice.")
         return lines
 
 
 def _file_line(file: FileReport) -> str:
     records = "" if file.records == file.loaded_rows else f" as {file.records} records"
-    earlier = f"; {file.earlier_rows} of them by an earlier load, unchanged" if file.earlier_rows else ""
-    return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}{earlier}."
+    return f"{file.file}: {file.loaded_rows} of {file.rows} rows loaded{records}."
+
+
+def _left_lines(file: FileReport) -> Iterator[str]:
+    if file.left_rows:
+        yield (
+            f"{file.file}: the stock of {rows_of(file.left_rows)} was loaded before and is left as it is;"
+            " --recount counts it again."
+        )
+
+
+def _unknown_line(name: str) -> str:
+    if name.casefold().endswith(".csv"):
+        return f"{clean(name)}: not read, because no file of a load has this name."
+    return f"{clean(name)}: not read, because it is no CSV file; save it as CSV."

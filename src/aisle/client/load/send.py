@@ -1,11 +1,13 @@
 """A load: the files of a directory sent through the service's own interface, in batches that can be sent again.
 
-Every batch goes under an `Idempotency-Key` made from what it says, so a load that is repeated, after a loss of power
-or because somebody was not sure, changes nothing twice. A batch that is refused is halved until the rows are found that
-the service does not take; the others are loaded.
+What the files say is what the service has afterwards: everything is sent, whatever an earlier load has sent, for others
+may have changed it since. Stock alone is not counted a second time, since goods have moved, unless that is asked for.
+Every batch goes under an `Idempotency-Key` of this run, so that one whose answer was lost is not carried out twice; a
+count goes under the name of the load, which a load that was cut off keeps when it goes on. A batch that is refused is
+halved until the rows are found that the service does not take; the others are loaded.
 
-A service may keep a refusal under its key too. What was refused once may be right now, because another file was mended:
-a refusal that comes out of that memory is asked for again under a key of this load alone. It changed nothing then.
+A service may keep a refusal under its key too. What was refused before the load was cut off may be right now: a refusal
+that comes out of that memory is asked for again under a key of its own. It changed nothing then.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from aisle.client.answer import Answer
 from aisle.client.core import Core
 from aisle.client.errors import TransportError, message_of
 from aisle.client.fate import Fate, classify
+from aisle.client.load.before import LoadedStock, marked
 from aisle.client.load.columns import (
     ATTRIBUTES,
     DELIVERIES,
@@ -36,6 +39,7 @@ from aisle.client.load.columns import (
 )
 from aisle.client.load.read import Left, Record, records, tables, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport, Progress
+from aisle.client.load.resume import begin, end
 from aisle.client.load.table import Table
 from aisle.client.retry import read_retry_after
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
@@ -88,22 +92,29 @@ async def load(
     client: Core,
     *,
     strict: bool = False,
+    recount: bool = False,
+    kept: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> LoadReport:
     """Loads all that the interface can create from the CSV files of a directory, each of them optional.
 
-    Stock rows are loaded as counts. A strict load stops at the first bad row; otherwise the good rows of every file are
-    loaded, and the report names the bad ones. `progress` is told after each batch. Raises LoadError when a file cannot
-    be used at all (before anything is sent), or when the service does not answer, or takes nothing from this token.
+    Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
+    bad row; otherwise the good rows of every file are loaded, and the report names the bad ones. `kept` is a file that
+    holds the name of this load until its end: a load of the same files that finds it there goes on. `progress` is told
+    after each batch. Raises LoadError when a file cannot be used at all (before anything is sent), or when the service
+    does not answer, or takes nothing from this token.
 
     interface: the creating operations; locations and people, which it has none for, go to `/aisle/v1/`.
     """
     files: list[FileReport] = []
     bad: list[BadRow] = []
     stopped = False
-    for table in tables(directory):
-        run = _File(table, client, strict, progress or _nothing, sleep)
+    found = tables(directory)
+    name = begin(kept, found, recount=recount)
+    before = None if recount else LoadedStock(client)
+    for table in found:
+        run = _File(table, client, name.id, before, strict, progress or _nothing, sleep)
         try:
             await run.send_all()
         except _Stop:
@@ -112,7 +123,8 @@ async def load(
         bad += sorted(run.bad, key=lambda row: row.line)
         if stopped:
             break
-    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), stopped)
+    end(kept)
+    return LoadReport(tuple(files), tuple(bad), unknown_files(directory), stopped, name.is_resumed)
 
 
 def _nothing(_: Progress) -> None:
@@ -126,6 +138,8 @@ class _File:
         self,
         table: Table,
         client: Core,
+        load_id: str,
+        before: LoadedStock | None,
         strict: bool,
         progress: Callable[[Progress], None],
         sleep: Callable[[float], Awaitable[None]],
@@ -138,21 +152,39 @@ class _File:
         self._progress = progress
         self._sleep = sleep
         self._closed_stores: dict[str, str] = {}
-        self._own_key = secrets.token_hex(8)
-        self._rows = self._loaded_rows = self._loaded_records = self._earlier_rows = 0
+        self._is_stock = table.name == STOCK.file
+        self._before = before if self._is_stock else None
+        self._run_key = secrets.token_hex(8)
+        # What a count is to be done once for is the load; all else is done by each of its runs.
+        self._key = load_id if self._is_stock else self._run_key
+        self._rows = self._loaded_rows = self._loaded_records = 0
+        self._left: list[int] = []
 
     def report(self) -> FileReport:
-        loaded = self._loaded_rows, self._loaded_records, self._earlier_rows
-        return FileReport(self._table.name, self._rows, *loaded)
+        loaded = self._loaded_rows, self._loaded_records
+        return FileReport(self._table.name, self._rows, *loaded, tuple(self._left), tuple(self._table.notes.lines()))
 
     async def send_all(self) -> None:
         for found in self._batches():
             if isinstance(found, Left):
                 self._refuse(found.rows, *found.bad)
             else:
-                await self._send(found)
+                if batch := await self._new_ones(found):
+                    await self._send(batch)
                 self._tell()
         self._tell()
+
+    async def _new_ones(self, batch: list[Record]) -> list[Record]:
+        """The records to send: of stock, those that were not loaded before."""
+        if not self._is_stock:
+            return batch
+        found: list[Record] = []
+        for count in batch:
+            new, left = (count, ()) if self._before is None else await self._before.split(count, self._table.notes)
+            self._left += left
+            self._rows += len(left)
+            found += [marked(new)] if new else []
+        return found
 
     def _batches(self) -> Iterator[list[Record] | Left]:
         """Records of the same store together, as many as make a batch, and the rows that make no record."""
@@ -194,12 +226,10 @@ class _File:
         try:
             answer = await self._answer(batch)
             if _is_replayed(answer) and classify(answer) is Fate.REFUSED:
-                answer = await self._answer(batch, self._own_key)
+                answer = await self._answer(batch, self._run_key)
         except ContractError as error:
             return str(error)
         if classify(answer) is Fate.ACCEPTED or _was_carried_out(answer):
-            earlier = _is_replayed(answer) or _was_carried_out(answer)
-            self._earlier_rows += earlier * sum(record.rows for record in batch)
             return ""
         said = ended(clean(message_of(answer)) or f"status {answer.status}")
         self._raise_hopeless(answer.status, said, batch[0])
@@ -220,7 +250,7 @@ class _File:
         if status == 403 and not record.store:
             raise LoadError(f"The token may not load {file}: {said} Use one that may, and load again.")
 
-    async def _answer(self, batch: Sequence[Record], own_key: str = "") -> Answer:
+    async def _answer(self, batch: Sequence[Record], more: str = "") -> Answer:
         """The service's yes or no, asked for again under the same key while it has none."""
         body = encode_json({self._target.array: [record.body for record in batch]})
         problem, wait = "", 0.0
@@ -229,7 +259,7 @@ class _File:
                 await self._sleep(wait)
             wait = min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
             try:
-                answer = await self._post(batch[0].store, body, own_key)
+                answer = await self._post(batch[0].store, body, more)
             except TransportError as error:
                 problem = str(error)
             else:
@@ -238,11 +268,11 @@ class _File:
                 problem = f"The service answered {answer.status}: {clean(message_of(answer))}"
                 wait = max(wait, min(LONGEST_WAIT, read_retry_after(answer.headers.get("retry-after"), 0.0) or 0.0))
         where = f"{self._table.name}:{batch[0].line}"
-        raise LoadError(f"{problem} Stopped at {where}. Load again later: what is loaded already is not loaded twice.")
+        raise LoadError(f"{problem} Stopped at {where}. Load again later: it goes on, and doubles nothing.")
 
-    async def _post(self, store: str, body: bytes, own_key: str) -> Answer:
+    async def _post(self, store: str, body: bytes, more: str) -> Answer:
         target = self._target
-        parts = (target.operation.encode(), store.encode(), own_key.encode(), body)
+        parts = (target.operation.encode(), store.encode(), self._key.encode(), more.encode(), body)
         headers = {"Idempotency-Key": f"load-{hashlib.sha256(bytes(1).join(parts)).hexdigest()[:48]}"}
         if target.operation.startswith(EXTENSIONS):
             path = target.operation.replace("{store_number}", encode_segment(store) if store else "")

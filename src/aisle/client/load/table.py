@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import csv
-import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from aisle.client.load import cells
 from aisle.client.load.columns import Column, Layout
-from aisle.client.load.report import LoadError
+from aisle.client.load.dialect import Dialect, dialect_of, opened, reader_of
+from aisle.client.load.notation import Notation
+from aisle.client.load.report import LoadError, Notes
 from aisle.tuples import NamedTuple
 
 Values = dict[str, Any]
 Key = tuple[str, ...]
 
+_SIGNS = re.compile(rf"[{cells.BLANKS}_-]+")
+_LOCAL = ";"
+"""What separates columns where a comma separates decimals."""
+
 
 class Row(NamedTuple):
     """A row as read: the cells that were not empty, by column; `reason` says why it is bad, if it is.
 
-    `key` are the raw cells that say which record the row belongs to; empty when the row is too short to tell.
+    `key` are the cells that say which record the row belongs to; empty when the row is too short to tell.
     """
 
     line: int
@@ -30,22 +37,55 @@ class Row(NamedTuple):
 
 
 class Table:
-    """A file of a load with its checked header. Raises LoadError when the file cannot be used at all."""
+    """A file of a load with its checked header. Raises LoadError when the file cannot be used at all.
 
-    def __init__(self, path: Path, layout: Layout, key: Sequence[str] = ()) -> None:
+    `notes` says what was assumed and changed of its cells; it is complete when all rows were read.
+    """
+
+    def __init__(self, path: Path, layout: Layout, notes: Notes | None = None) -> None:
         self.path = path
         self.name = layout.file
         self.size = path.stat().st_size
         self.position = 0
-        self._columns = _checked_header(path, layout)
-        names = [column.name for column in self._columns]
-        self._key = [names.index(name) for name in key if name in names]
-        self._required = [column.name for column in self._columns if column.required]
+        self.notes = Notes(layout.file) if notes is None else notes
+        self._dialect = dialect_of(path, lambda name: named(name) in layout.columns)
+        self._columns = _checked_header(path, layout, self._dialect)
+        names = [column.name if column else "" for column in self._columns]
+        self._key = [names.index(name) for name in layout.key if name in names]
+        self._named_by = [names.index(name) for name in layout.named_by if name in names]
+        self._required = [column.name for column in self._columns if column and column.required]
+        self._cleaned = [(index, column) for index, column in enumerate(self._columns) if column]
+        self._notation = Notation(is_local=self._dialect.separator == _LOCAL)
+        self._is_surveyed = False
+        self.unique = bool(layout.unique)
 
-    def rows(self) -> Iterator[Row]:
-        """Every row, in order; blank lines are passed over. `position` is how many bytes have been read so far."""
-        for line, cells, error in self._cells():
-            yield Row(line, {}, error, ()) if error else self._row(line, cells)
+    def rows(self, bad: Mapping[int, str] = {}) -> Iterator[Row]:
+        """Every row, in order; empty ones are passed over. `position` is how many bytes have been read so far.
+
+        `bad` says of rows, by their lines, that they are bad already, and why.
+        """
+        self._survey()
+        for line, found, error in self._cells():
+            if error or line in bad:
+                yield Row(line, {}, error or bad[line], () if error else self._key_of(found))
+            else:
+                yield self._row(line, found)
+
+    def names(self) -> Iterator[tuple[int, Key, int]]:
+        """The line of each row, the cells that name its record, and a hash of what it says."""
+        for line, found, error in self._cells():
+            key = () if error else self._clean_key(found, self._named_by)
+            if key:
+                yield line, key, hash(tuple(found))
+
+    def column(self, name: str) -> Iterator[tuple[int, str]]:
+        """The line of each row with the cell of one column as it was meant; none where the file has no such column."""
+        at = next((index for index, column in self._cleaned if column.name == name), None)
+        if at is None:
+            return
+        for line, found, error in self._cells():
+            if not error and len(found) > at and found[at]:
+                yield line, self._clean_key(found, [at])[0]
 
     def scattered(self) -> dict[Key, int]:
         """The keys whose rows do not all stand together, with the line of their last row: one quick pass.
@@ -56,8 +96,8 @@ class Table:
         seen: set[int] = set()
         found: dict[Key, int] = {}
         last: Key = ()
-        for line, cells, error in self._cells():
-            key = () if error else self._key_of(cells)
+        for line, row, error in self._cells():
+            key = () if error else self._key_of(row)
             if key and key != last:
                 if hash(key) in seen:
                     found[key] = line
@@ -67,46 +107,145 @@ class Table:
                 found[key] = line
         return found
 
+    def _survey(self) -> None:
+        """Looks at all numbers and dates once, for how the file writes them; says what was assumed of it."""
+        if self._is_surveyed:
+            return
+        self._is_surveyed = True
+        numbers = [index for index, column in self._cleaned if column.kind in (cells.NUMBER, cells.NUMBERS)]
+        dates = [index for index, column in self._cleaned if column.kind == cells.DATE]
+        for line, found, error in self._cells():
+            if not error:
+                self._see(line, found, numbers, dates)
+        for said in (*self._dialect.assumed, *self._notation.assumed()):
+            self.notes.assume(said)
+
+    def _see(self, line: int, found: list[str], numbers: Iterable[int], dates: Iterable[int]) -> None:
+        for index in numbers:
+            cell = found[index] if index < len(found) else ""
+            if "," in cell or "." in cell:
+                for part in cell.split("|"):
+                    self._notation.see_number(line, _unwrapped(part))
+        for index in dates:
+            if index < len(found) and found[index]:
+                self._notation.see_date(line, _unwrapped(found[index]))
+
     def _cells(self) -> Iterator[tuple[int, list[str], str]]:
-        with open(self.path, "rb") as raw, _as_text(raw) as stream:
-            reader = csv.reader(stream, strict=True)
+        with opened(self.path, self._dialect) as (raw, stream):
+            reader: Any = reader_of(stream, self._dialect)
             next(reader)
             while True:
-                line = reader.line_num + 1
+                line = reader.line_num + 1 + self._dialect.skipped
                 try:
-                    cells = next(reader)
+                    found = next(reader)
                 except StopIteration:
                     break
                 except csv.Error as error:
                     yield line, [], f"is no CSV ({error}); look for a quotation mark that is not closed or not doubled"
                     continue
                 self.position = raw.tell()
-                if cells:
-                    yield line, cells, ""
+                if found and any(cell and not cell.isspace() for cell in found):
+                    yield line, found, ""
         self.position = self.size
 
-    def _key_of(self, cells: list[str]) -> Key:
+    def _key_of(self, found: list[str]) -> Key:
+        return self._clean_key(found, self._key)
+
+    def _clean_key(self, found: list[str], places: Iterable[int]) -> Key:
         try:
-            return tuple([cells[index] for index in self._key])
+            return tuple([self._clean(index, found[index]) for index in places])
         except IndexError:
             return ()
 
-    def _row(self, line: int, cells: list[str]) -> Row:
-        key = self._key_of(cells)
-        if len(cells) != len(self._columns):
-            return Row(line, {}, f"has {_fields(len(cells))}, the header has {len(self._columns)}", key)
+    def _clean(self, index: int, cell: str) -> str:
+        """A cell as it was meant; one that nobody can read stays as it is."""
+        column = self._columns[index]
+        if column is None or not cell:
+            return cell
+        try:
+            return cells.CLEANERS[column.kind](cell, self._notation).cell
+        except ValueError:
+            return cell
+
+    def _row(self, line: int, found: list[str]) -> Row:
+        key = self._key_of(found)
+        if reason := self._misfit(found):
+            return Row(line, {}, reason, key)
         values: Values = {}
-        for column, cell in zip(self._columns, cells, strict=True):
+        undone: list[str] = []
+        for index, column in self._cleaned:
+            cell = found[index] if index < len(found) else ""
             if not cell:
                 continue
             try:
-                values[column.name] = column.parse(cell)
+                cleaned = cells.CLEANERS[column.kind](cell, self._notation)
+                if cleaned.cell:
+                    values[column.name] = column.parse(cleaned.cell)
             except ValueError as error:
                 return Row(line, values, f"{column.name} {error}", key)
+            if cleaned.undone:
+                undone.append(f"{column.name}: {cleaned.undone}")
+            if cleaned.more:
+                _add_further(values, column.name, cleaned.more)
         for name in self._required:
             if name not in values:
                 return Row(line, values, f"{name} is empty, but every row needs it", key)
+        for said in undone:
+            self.notes.change(said, line)
+        if len(found) < len(self._columns):
+            self.notes.change("fewer cells than the header; the last ones were read as empty", line)
+        self._warn(line, values)
         return Row(line, values, "", key)
+
+    def _misfit(self, found: list[str]) -> str:
+        """Why a row has another number of cells than the header; empty where that takes nothing from it."""
+        beyond = [cell for index, cell in enumerate(found) if cell.strip() and not self._column_at(index)]
+        short = any(column.required for _, column in self._cleaned[-1:] if len(found) < len(self._columns))
+        missing = {column.name for index, column in self._cleaned if index >= len(found)}
+        if short or not missing.isdisjoint(self._required) or (beyond and len(found) > len(self._columns)):
+            return f"has {_fields(len(found))}, the header has {len(self._columns)}"
+        return f"has {beyond[0]!r} in a column without a name; name the column or empty it" if beyond else ""
+
+    def _column_at(self, index: int) -> Column | None:
+        return self._columns[index] if index < len(self._columns) else None
+
+    def _warn(self, line: int, values: Values) -> None:
+        """Notes what may be wrong in a row that is loaded all the same."""
+        for _, column in self._cleaned:
+            value = values.get(column.name)
+            if not isinstance(value, str):
+                continue
+            if column.kind == cells.TEXT:
+                if len(value) < 12 and value.casefold() in cells.NOTHING:
+                    self.notes.warn(f"{column.name} is a word for nothing", repr(value), line)
+            elif column.kind in (cells.BARCODE, cells.BARCODES):
+                self._warn_of_codes(line, column, value)
+            elif column.kind in (cells.CODE, cells.DOTTED) and _DATE_LIKE.fullmatch(value):
+                self.notes.warn(f"{column.name} looks like a date that a spreadsheet has made of a code", value, line)
+
+    def _warn_of_codes(self, line: int, column: Column, value: str) -> None:
+        for code in value.split(",") if column.kind == cells.BARCODES else (value,):
+            if right := cells.wrong_check_digit(code):
+                self.notes.warn(f"{column.name} has a wrong check digit", f"{code} should end in {right}", line)
+
+
+_DATE_LIKE = re.compile(
+    r"\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
+    r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{2}|\d{4}-\d\d-\d\d 00:00:00",
+    re.IGNORECASE,
+)
+
+
+def _add_further(values: Values, name: str, codes: Iterable[str]) -> None:
+    """Codes that stood in one cell with the barcode are further ones of the product."""
+    if name == "barcode":
+        known = [code for code in str(values.get("barcodes_array", "")).split(",") if code]
+        values["barcodes_array"] = ",".join(dict.fromkeys([*known, *codes]))
+
+
+def _unwrapped(cell: str) -> str:
+    found = re.fullmatch(r'\s*=?\s*"?(.*?)"?\s*', cell, re.DOTALL)
+    return cells.trimmed(found[1]) if found else cell
 
 
 def grouped(rows: Iterator[Row], scattered: dict[Key, int]) -> Iterator[list[Row]]:
@@ -128,15 +267,17 @@ def grouped(rows: Iterator[Row], scattered: dict[Key, int]) -> Iterator[list[Row
     yield from held.values()
 
 
-def _as_text(raw: io.BufferedReader) -> io.TextIOWrapper:
-    return io.TextIOWrapper(raw, encoding="utf-8-sig", errors="surrogateescape", newline="")
+def named(header: str) -> str:
+    """The name of a column as the interface writes it: in small letters, with _ between its words."""
+    return _SIGNS.sub("_", cells.trimmed(header).casefold()).strip("_")
 
 
-def _checked_header(path: Path, layout: Layout) -> list[Column]:
-    names = _header(path)
-    columns = [_column(path.name, name, layout) for name in names]
+def _checked_header(path: Path, layout: Layout, dialect: Dialect) -> list[Column | None]:
+    """The columns of a file; None for those without a name, which hold nothing."""
+    names = _header(path, dialect)
+    columns = [_column(path.name, name, layout) if name else None for name in names]
     for name in names:
-        if names.count(name) > 1:
+        if name and names.count(name) > 1:
             raise LoadError(f"{path.name} has the column {name} twice; remove one of them.")
     for column in layout.columns.values():
         if column.required and column.name not in names:
@@ -144,19 +285,19 @@ def _checked_header(path: Path, layout: Layout) -> list[Column]:
     return columns
 
 
-def _header(path: Path) -> list[str]:
+def _header(path: Path, dialect: Dialect) -> list[str]:
     try:
-        with open(path, "rb") as raw, _as_text(raw) as stream:
-            names = next(csv.reader(stream, strict=True), [])
+        with opened(path, dialect) as (_, stream):
+            names = next(reader_of(stream, dialect), [])
     except (OSError, csv.Error) as error:
         raise LoadError(f"{path.name} cannot be read: {error}.") from error
     if any("\0" in name or "\udc80" <= name[:1] <= "\udcff" for name in names):
         raise LoadError(f"{path.name} is not UTF-8 text; save it in that encoding.")
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+    if len(names) == 1 and any(mark in names[0] for mark in "|:"):
         raise LoadError(f"{path.name} has only one column, {names[0]!r}; separate the columns by commas.")
-    if not any(names):
+    if not any(map(named, names)):
         raise LoadError(f"{path.name} has no header row; its first line must name the columns.")
-    return [name.strip() for name in names]
+    return [named(name) for name in names]
 
 
 def _column(file: str, name: str, layout: Layout) -> Column:

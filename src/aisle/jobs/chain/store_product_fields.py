@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, timedelta
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import store_time
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, Write, whole
 from aisle.tuples import NamedTuple
@@ -90,12 +91,17 @@ def said_of(item: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _day_of(text: str) -> str:
-    """The day of a moment, in UTC; what is none stays as it is."""
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo is None else moment.astimezone(UTC)).date().isoformat()
-    except (ValueError, OverflowError):
+    """The day of a moment in the store; what is none stays as it is.
+
+    Midnight in UTC stands for the day that it begins: so services write a day that was said to them as a date alone.
+    """
+    moment = store_time.read(text)
+    if moment is None:
         return text
+    in_utc = moment.astimezone(UTC)
+    if text[10:] and in_utc == in_utc.replace(hour=0, minute=0, second=0, microsecond=0):
+        return in_utc.date().isoformat()
+    return moment.date().isoformat()
 
 
 def write(product: str, store: str, changes: Mapping[str, Json], base: Mapping[str, str]) -> Write:
@@ -126,7 +132,7 @@ def day_of(text: str, now: str) -> str:
 
     Without a year it is the next such day.
     """
-    today, text = date.fromisoformat(now[:10]), text.strip()
+    today, text = store_time.day_of(now) or date.fromisoformat(now[:10]), text.strip()
     try:
         if days := _DAYS.fullmatch(text):
             return (today + timedelta(days=int(days[1]))).isoformat()

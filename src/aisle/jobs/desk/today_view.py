@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import window
+from aisle.jobs import store_time, window
 from aisle.jobs.desk.today_state import Person, Terminal, Today
 from aisle.jobs.lists import left_out, unreadable
 from aisle.jobs.told import words
@@ -165,8 +165,9 @@ def _hours(state: Today) -> Chart:
     """A row for each person, an hour in each column, from the first hour in which anybody did anything."""
     busy = [hour for person in state.people for hour, _ in person.hours]
     span = range(min(busy), max(busy) + 1) if busy else range(0)
-    midnight = datetime.fromisoformat(state.now).astimezone().replace(hour=0) if state.now else None
-    axis = tuple(msg("number", value=(midnight + timedelta(hours=hour)).hour if midnight else hour) for hour in span)
+    midnight = store_time.midnight(state.now).astimezone(UTC) if state.now else None
+    hours = ((midnight + timedelta(hours=hour)).astimezone().hour if midnight else hour for hour in span)
+    axis = tuple(msg("number", value=hour) for hour in hours)
     picks, counts = (sum(person.of(kind) for person in state.people) for kind in ("pick", "count"))
     return Chart(
         name="today.hours",

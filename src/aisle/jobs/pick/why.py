@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import numbers
+from aisle.jobs import numbers, store_time
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Effect, Query, Turn
 from aisle.jobs.pick import hands, picking, pools
@@ -125,10 +125,8 @@ def _linked(row: Mapping[str, Any], name: str) -> list[Way]:
 
 def _ended(row: Mapping[str, Any], now: str) -> str:
     """The day since which it is not sold any more, ISO 8601; empty while it is."""
-    digits = "".join(char for char in str(row.get("deprecation_date") or "") if char.isdecimal())[:8]
-    if len(digits) < 8 or digits > now[:10].replace("-", ""):
-        return ""
-    return f"{digits[:4]}-{digits[4:6]}-{digits[6:]}"
+    day, today = (store_time.day_of(str(text)) for text in (row.get("deprecation_date") or "", now))
+    return "" if day is None or today is None or day > today else day.isoformat()
 
 
 def _deprecated(asked: Asked, row: Mapping[str, Any], ended: str) -> tuple[Msg, *tuple[Way, ...]]:

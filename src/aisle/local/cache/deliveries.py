@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
+from aisle.jobs import store_time
 from aisle.local.cache.came import settle
 from aisle.local.cache.codes import Code, add_codes, drop_codes
 from aisle.local.cache.products import names
@@ -191,7 +192,17 @@ def _write(connection: apsw.Connection, row: DeliveryRow, lines: Sequence[LineRo
         sorted({(code, PRODUCT, product, factor) for code, product, factor in row.products}),
     )
     connection.execute(
-        _UPSERT, (name, row.expected, row.expected or LATE, natural(name), row.text, row.codes, began, row.raw)
+        _UPSERT,
+        (
+            name,
+            row.expected,
+            store_time.local(row.expected) or LATE,
+            natural(name),
+            row.text,
+            row.codes,
+            began,
+            row.raw,
+        ),
     )
     connection.execute("DELETE FROM delivery_line WHERE order_number = ?", (name,))
     many(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from aisle.jobs import store_time
 from aisle.jobs.amounts import number as amount
 from aisle.local.cache.rows import Malformed, Raw, dumped, figure, flag, key, mapping, number, search_text, word
 from aisle.local.cache.schema_orders import CLOSED, OPEN, PICKED
@@ -62,7 +63,7 @@ def order_row(given: object, lines: list[LineRow] | None) -> OrderRow:
     return OrderRow(
         order_number,
         CLOSED if closed else PICKED if flag(raw, "is_picked") else OPEN,
-        word(raw, "pickup_date")
+        store_time.local(word(raw, "pickup_date"))
         or min((line.pickup_date for line in lines or () if line.pickup_date), default=NO_DATE),
         natural(order_number),
         search_text(order_number, word(raw, "reference"), *named),
@@ -94,6 +95,7 @@ def _line(order_number: str, raw: Raw) -> LineRow:
     number(raw, "moved_quantity")
     picked = number(raw, "picked_quantity") or 0
     product, pickup, barcode = (word(raw, name) for name in ("product_number", "pickup_date", "barcode"))
+    pickup = store_time.local(pickup)
     in_hand, held = _laid(order_number, line_number, raw, picked)
     wrong = int(bool(wrong_of(raw)))
     return LineRow(order_number, line_number, product, dumped(raw), in_hand, wrong, held, picked, pickup, barcode)

@@ -166,11 +166,13 @@ def figure(raw: Raw, name: str) -> int | float:
 
 
 def utc(text: str) -> str:
-    """A moment in UTC, so that moments can be compared as texts; what is none, in UTC at least, is empty."""
+    """A moment in UTC, so that moments can be compared as texts; what is none, in UTC at least, is empty.
+
+    Without a zone it is the store's.
+    """
     try:
-        moment = datetime.fromisoformat(text)
-        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except (ValueError, OverflowError):
+        moment = datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
         return ""
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from aisle.lifeline import lifeline_fd
+from aisle.settings.time_zone import host_environ
 
 PATIENCE_S = 0.5
 """What the shell between gets to end; it needs a few milliseconds."""
@@ -38,7 +38,7 @@ def spawn_courier(argv: Sequence[str]) -> None:
         umask=0o077,
         start_new_session=True,
         pass_fds=() if kept < 0 else (kept,),
-        env={"MALLOC_ARENA_MAX": "1", **os.environ},  # else the embedded service's threads cost 10 MB of heaps
+        env={"MALLOC_ARENA_MAX": "1", **host_environ()},  # else the embedded service's threads cost 10 MB of heaps
     )
     _reap(shell)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 
+from aisle.jobs import store_time
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.cache.rows import utc
@@ -230,7 +231,7 @@ def losses(cache: apsw.Connection, args: Mapping[str, Json]) -> Result:
 
 
 def weeks(now: str) -> list[datetime]:
-    """The beginnings of the last weeks in the time of this host, the oldest first."""
-    today = datetime.fromisoformat(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    """The beginnings of the last weeks in the time of the store, the oldest first."""
+    today = store_time.midnight(now).date()
     monday = today - timedelta(days=today.weekday())
-    return [monday - timedelta(weeks=WEEKS - 1 - at) for at in range(WEEKS)]
+    return [store_time.midnight_of(monday - timedelta(weeks=WEEKS - 1 - at)) for at in range(WEEKS)]

@@ -14,6 +14,7 @@ from typing import Any
 
 import apsw
 
+from aisle.jobs import store_time
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
 from aisle.local.cache.differences import name_of
@@ -140,8 +141,8 @@ def _twin(row: Row, logged: Mapping[str, Row]) -> str:
 
 
 def _midnight(now: str) -> datetime:
-    """When the day began, in the time of this host."""
-    return datetime.fromisoformat(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    """When the day began, in the time of the store."""
+    return store_time.midnight(now)
 
 
 def takes_back(row: Row) -> bool:

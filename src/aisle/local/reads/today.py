@@ -16,6 +16,7 @@ from typing import Any
 
 import apsw
 
+from aisle.jobs import store_time
 from aisle.jobs.base import Json
 from aisle.jobs.feet import natural
 from aisle.local.db import fetch, fetch_one
@@ -62,8 +63,8 @@ Late = Callable[[str], int]
 
 
 def midnight(now: str) -> datetime:
-    """When the day began, in the time of this host."""
-    return datetime.fromisoformat(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    """When the day began, in the time of the store."""
+    return store_time.midnight(now)
 
 
 def _hour(moment: datetime) -> str:

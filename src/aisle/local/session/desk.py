@@ -48,6 +48,7 @@ from aisle.local.session.pinned import NO_PIN, Pin, pass_of
 from aisle.local.session.stack import Level, Outcome, Stack
 from aisle.local.session.terms import Rooms, Size, Terms, iso
 from aisle.scan.meaning import Either, Open, Times
+from aisle.settings.time_zone import enter
 
 if TYPE_CHECKING:
     from aisle.local.session.changing import OpenStore
@@ -85,6 +86,7 @@ class Desk(ABC):
         self.is_layout_told = False
         """Whether it was said that the scanner's keyboard layout is not the terminal's."""
         self._terms = terms
+        enter(terms.time_zone)
         self._trace = trace
         self._watch = watch
         self._call_courier = call_courier

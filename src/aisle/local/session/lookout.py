@@ -17,7 +17,7 @@ from aisle.local.host.pulse import Pulse
 from aisle.local.host.signals import ASK, LINK, OUTBOX, REFUSAL, SYNC, WAITING, Bell, concerning
 from aisle.local.outbox.journal import Journal
 from aisle.local.reads.reads import Reads
-from aisle.local.told import NO_TOKEN, detail_of
+from aisle.local.told import NO_STORE, NO_TOKEN, detail_of
 
 HEARTBEAT = 60.0
 """Seconds between two signs of life in the journal."""
@@ -236,6 +236,10 @@ class Lookout:
     def no_token(self) -> str:
         """What is wrong with the file of the token, where that is why nobody is let in; else empty."""
         return detail_of(self._reads.why_refused(), NO_TOKEN)
+
+    def nearest_store(self) -> str:
+        """The store that may have been meant by that of the settings, where there is none of its number; else empty."""
+        return detail_of(self._reads.why_refused(), NO_STORE)
 
     def token_in_use(self) -> str:
         """The file whose token was refused, as the courier in office says it; empty where that is this session's."""

@@ -18,6 +18,7 @@ from aisle.local.session.changing import Elsewhere, arrived, leave
 from aisle.local.session.keeper import Keeper
 from aisle.local.session.stack import Level
 from aisle.local.session.tuning import carried
+from aisle.settings.time_zone import enter
 from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def _arrive(desk: Desk, there: Elsewhere) -> None:
     who = desk._who
     desk._id, desk._call_courier, desk._watch = desk._name(), there.call_courier, there.watch
     desk._terms, desk._own = carried(desk._terms, desk._own, there.terms)
+    enter(desk._terms.time_zone)
     desk._furnish(there.rooms)
     desk._keeper = Keeper(there.rooms.journal, desk._stack, desk._id)
     desk._asking, desk._verdict = NOTHING, None
@@ -102,4 +104,5 @@ def _stand(desk: Desk) -> _Stand:
 def _sit(desk: Desk, stand: _Stand) -> None:
     """Works there, as it was."""
     vars(desk).update(stand.holds)
+    enter(desk._terms.time_zone)
     desk._stack.levels[:] = stand.levels

@@ -133,6 +133,8 @@ def _shut_out(desk: Desk) -> Msg:
     if why := desk._lookout.no_token():
         path = another or desk._lookout.token_file
         return msg("session.no_token", why=why, short=why.replace(path, os.path.basename(path)) if path else why)
+    if nearest := desk._lookout.nearest_store():
+        return msg("session.no_store", store=desk._terms.store, nearest=nearest)
     file = another or os.path.basename(desk._terms.token_file) or "token_file"
     return msg("session.shut_out", store=desk._terms.store, file=file)
 

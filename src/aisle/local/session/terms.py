@@ -85,6 +85,9 @@ class Terms(NamedTuple):
     language: str = ENGLISH
     """What people read here."""
 
+    time_zone: str = ""
+    """The zone of the store; empty for that of the host."""
+
     theme: str = ""
     """How it is coloured; empty for the sixteen colours of the terminal."""
 

@@ -68,6 +68,7 @@ def terms_of(settings: Settings, sources: Mapping[str, str] | None = None) -> Te
         token_file=settings.token_file,
         exports=not settings.kiosk,
         language=language,
+        time_zone=settings.time_zone,
         theme=settings.theme,
         **_keys(settings.keys),
     )

@@ -24,7 +24,7 @@ from aisle.service.stock.book import Book, Product
 from aisle.service.stock.update import order_pool
 from aisle.service.storage import Row
 from aisle.service.text import search_key
-from aisle.service.times import day, parsed
+from aisle.service.times import Zone, day, day_of, parsed
 from aisle.service.tokens import enter
 from aisle.tuples import NamedTuple
 
@@ -66,8 +66,8 @@ async def list_deliveries(ctx: Context, call: Call) -> bytes:
     if "supplier_name" in query:
         asked |= searched("supplier_name", query["supplier_name"])
     if "delivery_date" in query:
-        asked["expected_on"] = day(query["delivery_date"], "delivery_date")
-    asked |= modified_or_submitted(query)
+        asked["expected_on"] = day(query["delivery_date"], "delivery_date", ctx.zone(store))
+    asked |= modified_or_submitted(query, ctx.zone(store))
     total, found = await of_page(ctx, page, asked, store, DELIVERIES)
     groups, more = page.cut(found)
     entries = [delivery_text(group) for group in groups]
@@ -113,13 +113,13 @@ async def scope(ctx: Context, query: Body) -> tuple[dict[str, object], Store | N
     return ({} if ctx.principal.all_stores else {"token": ctx.principal.token_id}), None
 
 
-def modified_or_submitted(query: Body) -> dict[str, object]:
+def modified_or_submitted(query: Body, zone: Zone) -> dict[str, object]:
     """The filters that deliveries and receipts share."""
     asked: dict[str, object] = {}
     if "is_submitted" in query:
         asked["submitted" if query["is_submitted"] else "not_submitted"] = RECEIVED
     if "last_modified_date" in query:
-        asked["modified"] = parsed(query["last_modified_date"], "last_modified_date")
+        asked["modified"] = parsed(query["last_modified_date"], "last_modified_date", zone)
     return asked
 
 
@@ -246,7 +246,7 @@ def _numbered(rows: list[Body], field: str) -> list[Body]:
 async def _store(ctx: Context, store: Store, body: Body, print_: str, lines: list[Body], field: str) -> None:
     number = body["order_number"]
     await ctx.tx.run(sql.DELIVERY_LINES_DROP, store.number, number)
-    item = delivery_item(ctx, body, field)
+    item = delivery_item(ctx, store, body, field)
     kept = {name: value for name, value in body.items() if name != "order_lines"}
     row = (
         await ctx.take(store.number, "delivery"),
@@ -255,7 +255,7 @@ async def _store(ctx: Context, store: Store, body: Body, print_: str, lines: lis
         EXPECTED,
         body.get("supplier_code", ""),
         search_key((body.get("supplier_name"),)),
-        item.get("datetime_expected", "")[:10],
+        day_of(item.get("datetime_expected", ""), ctx.zone(store)),
         ctx.now,
         print_,
         compact(item),

@@ -32,7 +32,7 @@ from aisle.service.stock.receipt import Delivery, DeliveryLine, Part, Receiving
 from aisle.service.stock.recount import close_recounts, met_recounts
 from aisle.service.stock.update import order_pool
 from aisle.service.storage import Row
-from aisle.service.times import day, following_day, moment, parsed
+from aisle.service.times import day, day_after, moment, parsed
 from aisle.service.tokens import enter
 from aisle.tuples import NamedTuple
 
@@ -49,6 +49,7 @@ async def list_store_product_logs(ctx: Context, call: Call) -> bytes:
     """A page of log entries by id: of one store, or of all that the token covers."""
     query, page = call.query, scrolled_page(call, (int, int))
     store = await enter(ctx.tx, ctx.principal, query["store_number"]) if "store_number" in query else None
+    zone = ctx.zone(store)
     asked: dict[str, object] = {
         name: query[name] for name in ("article_number", "review_status", "reason_code", "reference") if name in query
     }
@@ -57,9 +58,11 @@ async def list_store_product_logs(ctx: Context, call: Call) -> bytes:
     if query.get("is_reviewed"):
         asked["reviewed"] = REVIEWED
     if "last_modified_date" in query:
-        asked["modified_from"] = day(query["last_modified_date"], "last_modified_date")
+        asked["modified_from"] = parsed(
+            day(query["last_modified_date"], "last_modified_date", zone), "last_modified_date", zone
+        )
     if "to_modified_date" in query:
-        asked["modified_before"] = following_day(day(query["to_modified_date"], "to_modified_date"))
+        asked["modified_before"] = day_after(query["to_modified_date"], "to_modified_date", zone)
     total, found = await (_of_store(ctx, page, query, asked, store) if store else _of_chain(ctx, page, query, asked))
     rows, more = page.cut(found)
     entries = (_entry(row) for row in rows)
@@ -212,7 +215,7 @@ async def _write(
     ledger.occurred_on = ctx.occurred_on
     for name in _WHEN:
         if body.get(name):
-            ledger.occurred_on = clamped(parsed(body[name], f"{field}.{name}"), ctx.seconds, ctx.ahead)
+            ledger.occurred_on = clamped(parsed(body[name], f"{field}.{name}", ctx.zone()), ctx.seconds, ctx.ahead)
     await _order_after(ledger, product, body, field)
     if is_count(query, body):
         await _count(ledger, logs, said)
@@ -227,7 +230,7 @@ async def _order_after(ledger: Ledger, product: Product, body: Body, field: str)
     if not body.get("order_after_date"):
         return
     ctx, store = ledger.ctx, ledger.book.store
-    after = parsed(body["order_after_date"], f"{field}.order_after_date")
+    after = parsed(body["order_after_date"], f"{field}.order_after_date", ctx.zone())
     [row] = await ctx.tx.all(product_sql.STORE_PRODUCT_OLD, store.number, [product.number])
     if after > loaded(row[2]).get("next_ordering_date", ""):
         said = {"product_number": product.number, "next_ordering_date": after}

@@ -100,7 +100,7 @@ def _asked(ctx: Context, query: Mapping[str, Any]) -> dict[str, object]:
         state = query["fulfillment_status"]
         asked |= {"fulfilment": state.lower()} if state.lower() in STATUS_ID else {"line_fulfilment": state}
     if "pickup_offset" in query:
-        asked["pickup_until"] = shifted(ctx.seconds, query["pickup_offset"])
+        asked["pickup_until"] = shifted(ctx.seconds, query["pickup_offset"], ctx.zone())
     if "search_text" in query:
         asked |= searched("search", query["search_text"])
     return asked

@@ -151,7 +151,9 @@ async def list_products(ctx: Context, call: Call) -> bytes:
     if "search_text" in query:
         asked |= searched("search", query["search_text"])
     if "last_modified_date" in query:
-        asked["modified"] = parsed(query["last_modified_date"], "last_modified_date")
+        asked["modified"] = parsed(
+            query["last_modified_date"], "last_modified_date", ctx.zone(query.get("store_number"))
+        )
     if "store_number" in query:
         asked["store"] = (await enter(ctx.tx, ctx.principal, query["store_number"])).number
     total = await _total(ctx, asked)

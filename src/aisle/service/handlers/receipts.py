@@ -29,7 +29,7 @@ async def _page(ctx: Context, query: dict[str, Any], asked: dict[str, object], s
     for name in ("from_id", "to_id"):
         if name in query:
             asked[name] = split_id(query[name])
-    asked |= modified_or_submitted(query)
+    asked |= modified_or_submitted(query, ctx.zone(store))
     total, found = await of_page(ctx, page, asked, store, RECEIPTS)
     groups, more = page.cut(found)
     return reduced([receipt_text(group) for group in groups], page, total, more=more)

@@ -30,7 +30,7 @@ from aisle.service.sql import stock as sql
 from aisle.service.sql import stores as store_sql
 from aisle.service.sql.compose import Query, around, filtered, merged, paged, searched
 from aisle.service.storage import Row
-from aisle.service.times import parsed
+from aisle.service.times import Zone, parsed
 from aisle.service.tokens import enter, enter_all
 from aisle.tuples import NamedTuple
 
@@ -138,7 +138,7 @@ async def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> di
     if "search_text" in query:
         asked |= searched("search", query["search_text"])
     if "last_modified_date" in query:
-        since = parsed(query["last_modified_date"], "last_modified_date")
+        since = parsed(query["last_modified_date"], "last_modified_date", ctx.zone(store))
         products = await ctx.tx.all(product_sql.PRODUCTS_SINCE, since, _FEW_PRODUCTS + 1)
         few = len(products) <= _FEW_PRODUCTS
         changed = [row[0] for row in products]
@@ -148,7 +148,7 @@ async def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> di
             asked |= {"modified_of_few": (since, changed)} if few else {"modified": since}
     if "last_stock_modified_datetime" in query:
         field = "last_stock_modified_datetime"
-        asked["stock_modified"] = parsed(query[field], field)
+        asked["stock_modified"] = parsed(query[field], field, ctx.zone(store))
     return asked
 
 
@@ -169,12 +169,13 @@ class _Plan(NamedTuple):
 
     store: dict[str, Any]
     now: float
+    zone: Zone
     known: dict[str, dict[str, Any]]
 
     def beside(self, own: Mapping[str, Any], category: str) -> dict[str, Any]:
         """When is ordered and delivered, as far as the product does not say so itself."""
         if category not in self.known:
-            self.known[category] = of_store(self.store, category, self.now)
+            self.known[category] = of_store(self.store, category, self.now, self.zone)
         found = self.known[category]
         return {name: value for name, value in found.items() if name not in own}
 
@@ -185,7 +186,7 @@ async def _plans(ctx: Context, stores: Iterable[str]) -> dict[str, _Plan]:
     for number_, _, data in await ctx.tx.all(store_sql.STORE_ORDINALS, sorted(stores)):
         said = loaded(data)
         if any(said.get(name) for name in PLANNED):
-            plans[number_] = _Plan(said, ctx.seconds, {})
+            plans[number_] = _Plan(said, ctx.seconds, ctx.zone(number_), {})
     return plans
 
 

@@ -78,7 +78,7 @@ async def change(
         if item["product_number"] not in old:
             _check_allowed(store, product, f"{place}.product_number")
         before = written.get(item["product_number"]) or old.get(item["product_number"], (0, {}))[1]
-        data = _checked(ctx, item, place)
+        data = _checked(ctx, store, item, place)
         data |= _levels(data) if levels else _local(before, data, product, place)
         written[item["product_number"]] = merged(before, data)
         _check_order(written[item["product_number"]], place)
@@ -98,7 +98,7 @@ async def _store(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], w
         ctx.changed(store.number, "product", one)
 
 
-def _checked(ctx: Context, item: Body, field: str) -> Body:
+def _checked(ctx: Context, store: Store, item: Body, field: str) -> Body:
     """The fields to store. Raises Refusal: 422 where a whole number is needed, 400 a time that is none.
 
     An empty time takes the stored one away.
@@ -110,7 +110,7 @@ def _checked(ctx: Context, item: Body, field: str) -> Body:
             data["last_minmax_updatedby"] = ctx.app_user or ctx.principal.name
     for name in _TIMES:
         if name in data:
-            data[name] = parsed(data[name], f"{field}.{name}") if data[name].strip() else ""
+            data[name] = parsed(data[name], f"{field}.{name}", ctx.zone(store)) if data[name].strip() else ""
     if "expiry_date_time" in data:
         data["last_expiry_updatedby"] = ctx.app_user or ctx.principal.name
     return data

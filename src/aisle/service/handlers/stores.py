@@ -14,7 +14,7 @@ from aisle.service.pages import envelope, scrolled_page
 from aisle.service.sql import stores as sql
 from aisle.service.sql.compose import filtered, paged, searched
 from aisle.service.text import search_key
-from aisle.service.times import parsed
+from aisle.service.times import Zone, parsed
 
 _TIMES = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
 
@@ -45,7 +45,7 @@ async def create_stores(ctx: Context, call: Call) -> bytes:
         _check_number(body["store_number"], f"stores[{index}].store_number")
         if not body["store_name"].strip():
             raise against_rule("A store has a name.", f"stores[{index}].store_name")
-        _check_times(body, f"stores[{index}]")
+        _check_times(body, f"stores[{index}]", ctx.zone(body["store_number"]))
     numbers = [body["store_number"] for body in bodies]
     if call.query.get("flush"):
         await _remove_others(ctx, numbers)
@@ -66,11 +66,11 @@ def _check_number(number: str, field: str) -> None:
         raise against_rule(f"{number!r} cannot be the number of a store.", field)
 
 
-def _check_times(body: dict[str, Any], field: str) -> None:
+def _check_times(body: dict[str, Any], field: str, zone: Zone) -> None:
     """The next moments in their one form. Raises Refusal: 400 for one that is none, 422 for a schema that says none."""
     for name in _TIMES:
         if body.get(name):
-            body[name] = parsed(body[name], f"{field}.{name}")
+            body[name] = parsed(body[name], f"{field}.{name}", zone)
     for number, row in enumerate(body.get("ordering_schema") or ()):
         if not is_row(row):
             raise against_rule("This names no day, time or weeks.", f"{field}.ordering_schema[{number}]")

@@ -59,6 +59,16 @@ STORES_OF_ACCESS = """
     JOIN store s ON s.store_number = ANY($1)
     LEFT JOIN token_store ts ON ts.token_id = t.token_id AND ts.store_number = s.store_number
     WHERE t.token_id = $2 AND (t.all_stores = 1 OR ts.store_number IS NOT NULL)"""
+# Stores whose numbers differ from one that is none by leading zeros or case alone: among a token's own, which looks at
+# no other store, and for a token of all stores among all.
+OWN_STORES_ALIKE = """
+    SELECT ts.store_number FROM token_store ts
+    WHERE ts.token_id = $2 AND ltrim(lower(ts.store_number), '0') = $1
+    ORDER BY ts.store_number LIMIT 3"""
+STORES_ALIKE = """
+    SELECT s.store_number FROM store s
+    WHERE ltrim(lower(s.store_number), '0') = $1
+    ORDER BY s.store_number LIMIT 3"""
 # Both together, and whether its role is one of these and, where the chain is concerned, its stores are all: what every
 # request asks before anything else, on one way to the database and back.
 ENTRANCE = """

@@ -16,7 +16,7 @@ from aisle.service.stock.book import NO_PLACE
 from aisle.service.stock.ledger import Ledger, Spot
 from aisle.service.stock.line import OrderLine
 from aisle.service.stock.logs import FINISH, Entry, LogWriter
-from aisle.service.times import written_day
+from aisle.service.times import Zone, day_of
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class Order:
         is_open = self.fulfilment not in CLOSED
         if is_open != was_open:
             await ctx.tx.run(sql.LINES_OPEN, store_number, self.number, int(is_open))
-        pickup = pickup_date(self.lines)
+        pickup = pickup_date(self.lines, ctx.zone(store_number))
         self.item = {name: value for name, value in self.item.items() if name != "pickup_date"}
         if pickup:
             self.item["pickup_date"] = pickup
@@ -112,9 +112,10 @@ class Order:
         ctx.changed(store_number, "order", self.number)
 
 
-def pickup_date(lines: list[OrderLine]) -> str:
-    """The earliest pickup date of the lines, or ''."""
-    return min((written_day(line.item["pickup_date"]) for line in lines if line.item.get("pickup_date")), default="")
+def pickup_date(lines: list[OrderLine], zone: Zone) -> str:
+    """The earliest pickup date of the lines, a day of the store, or ''."""
+    said = [line.item["pickup_date"] for line in lines if line.item.get("pickup_date")]
+    return min((day_of(text, zone) for text in said), default="")
 
 
 async def refresh(ledger: Ledger, line: OrderLine) -> None:

@@ -338,6 +338,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Token oder Filiale abgelehnt: neuer Token in {file:~}",
         "Der Dienst lässt hier niemanden ein. Alles wartet, bis ein Token für Filiale {store} in {file:~} liegt",
     ),
+    "session.no_store": (
+        "Filiale: {nearest}?",
+        "Keine Filiale {store}; {nearest}?",
+        "Filiale {store} gibt es nicht. Ist {nearest} gemeint? Einstellungen ändern; die Arbeit wartet hier.",
+    ),
     "session.no_token": (
         "Kein Token",
         "Nichts wird gesendet: {short:~~}",

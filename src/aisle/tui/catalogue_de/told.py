@@ -48,6 +48,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.not_reached": ("Nicht erreicht", "Der Dienst war nicht zu erreichen"),
     "told.no_answer": ("Keine Antwort", "Der Dienst gab keine Antwort, die es klärt"),
     "told.unreadable": ("Antwort unlesbar", "Die Antwort des Dienstes ist nicht zu lesen"),
+    "told.no_store": ("Filiale fehlt", "Diese Filiale gibt es nicht"),
     "told.no_token": ("Token fehlt", "Der Token für den Dienst ist nicht brauchbar: aisle doctor starten"),
     "told.unfit": ("Nicht sendbar", "So lässt es sich dem Dienst nicht senden: aisle doctor starten"),
     "told.denied": ("Nicht zu sehen", "Der Dienst bestätigte es, zeigt es aber nicht"),

@@ -328,6 +328,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Token or store refused: new token in {file:~}",
         "The service lets nobody of this host in. All waits here until a token for store {store} is in {file:~}",
     ),
+    "session.no_store": (
+        "Store: {nearest}?",
+        "No store {store}; {nearest}?",
+        "There is no store {store}. Is {nearest} meant? Change it in the settings; work waits here.",
+    ),
     "session.no_token": (
         "Token unusable",
         "Nothing is sent: {short:~~}",

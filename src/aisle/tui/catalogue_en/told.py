@@ -39,6 +39,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.not_reached": ("Not reached", "The service could not be reached"),
     "told.no_answer": ("No answer", "The service gave no answer that settles it"),
     "told.unreadable": ("Answer unreadable", "The answer of the service cannot be read"),
+    "told.no_store": ("Wrong store", "There is no such store"),
     "told.no_token": ("Token missing", "The token for the service cannot be used: run aisle doctor"),
     "told.unfit": ("Cannot be sent", "It cannot be said to the service as it is: run aisle doctor"),
     "told.denied": ("Not there", "The service confirmed it, and does not show it"),

@@ -335,6 +335,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Jeton ou magasin refusé : nouveau jeton dans {file:~}",
         "Le serveur refuse cette machine. Tout attend ici jusqu'à ce qu'un jeton du magasin {store} soit dans {file:~}",
     ),
+    "session.no_store": (
+        "Magasin : {nearest} ?",
+        "Pas de magasin {store} ; {nearest} ?",
+        "Le magasin {store} n'existe pas. Est-ce {nearest} ? Modifier les réglages ; le travail attend ici.",
+    ),
     "session.no_token": (
         "Pas de jeton",
         "Rien n'est envoyé : {short:~~}",

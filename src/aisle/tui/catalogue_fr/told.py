@@ -45,6 +45,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.not_reached": ("Non joint", "Le serveur n'a pas pu être joint"),
     "told.no_answer": ("Pas de réponse", "Le serveur n'a pas donné de réponse sûre"),
     "told.unreadable": ("Réponse illisible", "La réponse du serveur est illisible"),
+    "told.no_store": ("Magasin inconnu", "Ce magasin n'existe pas"),
     "told.no_token": ("Jeton absent", "Le jeton pour le serveur est inutilisable : lancer aisle doctor"),
     "told.unfit": ("Impossible à envoyer", "Impossible à envoyer ainsi au serveur : lancer aisle doctor"),
     "told.denied": ("Pas visible", "Le serveur l'a confirmé mais ne le montre pas"),

@@ -331,6 +331,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Token of winkel geweigerd: nieuw token in {file:~}",
         "De server laat dit toestel niet toe. Alles wacht hier tot er een token voor winkel {store} in {file:~} staat",
     ),
+    "session.no_store": (
+        "Winkel: {nearest}?",
+        "Geen winkel {store}; {nearest}?",
+        "Winkel {store} bestaat niet. Is {nearest} bedoeld? Pas de instellingen aan; het werk wacht hier.",
+    ),
     "session.no_token": (
         "Geen token",
         "Er wordt niets verzonden: {short:~~}",

@@ -45,6 +45,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.not_reached": ("Niet bereikt", "De server was niet te bereiken"),
     "told.no_answer": ("Geen antwoord", "De server gaf geen antwoord dat zekerheid geeft"),
     "told.unreadable": ("Onleesbaar antwoord", "Het antwoord van de server is niet te lezen"),
+    "told.no_store": ("Winkel onbekend", "Deze winkel bestaat niet"),
     "told.no_token": ("Token ontbreekt", "Het token voor de server is niet te gebruiken: start aisle doctor"),
     "told.unfit": ("Niet te sturen", "Zo is het niet naar de server te sturen: start aisle doctor"),
     "told.denied": ("Niet te zien", "De server bevestigde het, maar laat het niet zien"),

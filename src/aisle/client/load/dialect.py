@@ -1,0 +1,132 @@
+"""How a CSV file is written: its encoding and what separates its columns, found by looking at it."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aisle.client.load.report import LoadError
+from aisle.tuples import NamedTuple
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+"""What may separate the columns, with its name."""
+
+_SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+"""Bytes that stand for no character in Windows-1252."""
+_UTF8 = re.compile(rb"[\xc2-\xc5][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
+"""Characters of Western languages in UTF-8; hardly ever a text in Windows-1252."""
+
+
+class Dialect(NamedTuple):
+    """How to read a file, and what was assumed to do so; `skipped` lines stand above the header."""
+
+    encoding: str
+    separator: str
+    skipped: int
+    assumed: tuple[str, ...]
+
+
+@contextmanager
+def opened(path: Path, dialect: Dialect) -> Iterator[tuple[io.BufferedReader, io.TextIOWrapper]]:
+    """The file as bytes, to say how far it was read, and as text from its header on."""
+    with open(path, "rb") as raw, _as_text(raw, dialect.encoding) as stream:
+        for _ in range(dialect.skipped):
+            stream.readline()
+        yield raw, stream
+
+
+def reader_of(stream: io.TextIOWrapper, dialect: Dialect) -> Iterator[list[str]]:
+    """The reader of the CSV module, which knows the line that it has come to."""
+    return csv.reader(stream, strict=True, delimiter=dialect.separator)
+
+
+def dialect_of(path: Path, is_known: Callable[[str], bool]) -> Dialect:
+    """Looks at the file. `is_known` says whether a column may have a name.
+
+    Raises LoadError for a file that cannot be read, or that names a separator that none can be.
+    """
+    try:
+        encoding, said = _encoding(path)
+        with open(path, "rb") as raw, _as_text(raw, encoding) as stream:
+            first, second = stream.readline(), stream.readline()
+    except (OSError, UnicodeError) as error:
+        raise LoadError(f"{path.name} cannot be read: {error}.") from error
+    if found := _SEP_LINE.fullmatch(first):
+        if found[1] not in SEPARATORS:
+            raise LoadError(f"{path.name} begins with {first.strip()!r}; separate the columns by commas or semicolons.")
+        return _dialect(encoding, found[1], 1, said)
+    return _dialect(encoding, _separator(first, second, is_known), 0, said)
+
+
+def _dialect(encoding: str, separator: str, skipped: int, said: str) -> Dialect:
+    assumed = [said] if said else []
+    if separator != ",":
+        assumed.append(f"columns separated by {SEPARATORS[separator]}")
+    return Dialect(encoding, separator, skipped, tuple(assumed))
+
+
+def _separator(first: str, second: str, is_known: Callable[[str], bool]) -> str:
+    """The separator that finds most known names in the header; a comma where none does."""
+    return max(SEPARATORS, key=lambda mark: sum(map(is_known, _cells(first + second, mark))))
+
+
+def _cells(text: str, separator: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), [])
+    except csv.Error:
+        return []
+
+
+def _encoding(path: Path) -> tuple[str, str]:
+    """The encoding of a file, and what to say of it. UTF-8 is what is expected, with a byte order mark or without."""
+    with open(path, "rb") as raw:
+        start = raw.read(2)
+        if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raw.seek(0)
+            _check_utf16(path, raw)
+            return "utf-16", "the encoding UTF-16"
+        raw.seek(0)
+        utf8, other, undefined = _lines_by_encoding(raw)
+    if other and not utf8 and not undefined:
+        return "cp1252", "the encoding Windows-1252"
+    return "utf-8-sig", ""
+
+
+def _lines_by_encoding(raw: io.BufferedReader) -> tuple[int, int, bool]:
+    """How many lines are UTF-8 beyond ASCII, how many are none, and whether those hold bytes of no character."""
+    utf8 = other = 0
+    undefined = False
+    for line in raw:
+        if line.isascii():
+            continue
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            other += 1
+            utf8 += _UTF8.search(line) is not None
+            undefined = undefined or _UNDEFINED.search(line) is not None
+        else:
+            utf8 += not (utf8 == 0 and line.startswith(codecs.BOM_UTF8) and line[3:].isascii())
+    return utf8, other, undefined
+
+
+def _check_utf16(path: Path, raw: io.BufferedReader) -> None:
+    """Raises LoadError for a file that begins as UTF-16 and does not go on so."""
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    try:
+        while chunk := raw.read(1 << 20):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeError:
+        raise LoadError(f"{path.name} begins as UTF-16, and is damaged further on; save it as UTF-8.") from None
+
+
+def _as_text(raw: io.BufferedReader, encoding: str) -> io.TextIOWrapper:
+    errors = "surrogateescape" if encoding == "utf-8-sig" else "strict"
+    return io.TextIOWrapper(raw, encoding=encoding, errors=errors, newline="")

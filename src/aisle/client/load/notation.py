@@ -1,0 +1,178 @@
+"""How the numbers and dates of a file are written: found from all of its cells, so that no cell is read by a guess.
+
+`1,10` has a decimal comma and `1.10` a decimal point; `1,234` can be either, and is read only where other cells of the
+file show which. Dates go the same way: `27/11/2026` has the day first, `05/06/2026` says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+
+POINT, COMMA = ".", ","
+DAY_FIRST, MONTH_FIRST = "day first", "month first"
+
+_BLANKS = "\\s\u200b\u2060\ufeff"
+_GROUPED = re.compile(rf"([+-]?[1-9][0-9]{{0,2}})((?:[{_BLANKS}'\u2019][0-9]{{3}})+)(?![0-9])(.*)", re.DOTALL)
+_PLAIN = re.compile(r"[+-]?\d+", re.ASCII)
+_EITHER = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}", re.ASCII)
+
+
+def _patterns(mark: str, other: str) -> tuple[re.Pattern[str], ...]:
+    """Numbers whose decimal mark can be `mark` alone: too many or too few digits for a group, or groups before it."""
+    dec, group = re.escape(mark), re.escape(other)
+    return tuple(
+        re.compile(pattern, re.ASCII)
+        for pattern in (
+            rf"[+-]?\d+{dec}(\d{{1,2}}|\d{{4,}})",
+            rf"[+-]?(0\d*|\d{{4,}}){dec}\d+",
+            rf"[+-]?[1-9]\d{{0,2}}({group}\d{{3}})+{dec}\d+",
+            rf"[+-]?[1-9]\d{{0,2}}({group}\d{{3}}){{2,}}",
+        )
+    )
+
+
+_SURE = {POINT: _patterns(POINT, COMMA), COMMA: _patterns(COMMA, POINT)}
+_DATE = re.compile(
+    r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([AaPp])\.?[Mm]\.?)?)?", re.ASCII
+)
+_YEAR_FIRST = re.compile(r"(\d{4})/(\d{1,2})/(\d{1,2})((?:[ T].*)?)", re.ASCII)
+_SERIAL = re.compile(r"[345]\d{4}([.,]\d+)?", re.ASCII)
+_SHORT_YEAR = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2}(?: .*)?", re.ASCII)
+
+
+class Notation:
+    """What the cells of one file show of how it writes numbers and dates, and how each of them is read by that."""
+
+    def __init__(self, *, is_local: bool = False) -> None:
+        """`is_local` says that the file has the separator of a spreadsheet that writes decimal commas."""
+        self._is_local = is_local
+        self._numbers: dict[str, tuple[int, str]] = {}
+        self._dates: dict[str, tuple[int, str]] = {}
+
+    def see_number(self, line: int, cell: str) -> None:
+        """Notes what a cell of a column of numbers shows."""
+        if POINT in cell or COMMA in cell:
+            mark = _shown(_bare(cell))
+            if mark:
+                self._numbers.setdefault(mark, (line, cell))
+
+    def see_date(self, line: int, cell: str) -> None:
+        """Notes what a cell of a column of dates shows."""
+        found = _DATE.fullmatch(cell)
+        if found and (order := _order(found)):
+            self._dates.setdefault(order, (line, cell))
+
+    def assumed(self) -> tuple[str, ...]:
+        """What all cells are read by, in words for the report."""
+        said = []
+        if set(self._numbers) == {COMMA}:
+            line, cell = self._numbers[COMMA]
+            said.append(f"decimal commas ({cell} in row {line})")
+        for order, (line, cell) in self._dates.items() if len(self._dates) == 1 else ():
+            said.append(f"dates with the {order} ({cell} in row {line})")
+        return tuple(said)
+
+    def number(self, cell: str) -> str:
+        """A number as digits and a point. Raises ValueError for one that can be read in two ways.
+
+        What is no number at all comes back as it is.
+        """
+        bare = _bare(cell)
+        if _PLAIN.fullmatch(bare):
+            return bare
+        if either := _EITHER.fullmatch(bare):
+            return self._either(bare, either[1])
+        mark = _shown(bare)
+        if not mark:
+            return cell
+        if mark == COMMA and POINT in self._numbers:
+            line, other = self._numbers[POINT]
+            raise ValueError(f"{cell!r} has a decimal comma, and {other!r} in row {line} a point; write all in one way")
+        return _canonical(bare, mark)
+
+    def _either(self, bare: str, mark: str) -> str:
+        if len(self._numbers) == 1:
+            (decimal,) = self._numbers
+            return _canonical(bare, decimal)
+        if not self._numbers and mark == POINT and not self._is_local:
+            return bare
+        whole = re.sub(r"[.,]", "", bare)
+        raise ValueError(
+            f"{bare!r} can be {bare.replace(COMMA, POINT)} or {whole}; write it without a separator of thousands,"
+            " and with a point where it has decimals"
+        )
+
+    def date(self, cell: str) -> str:
+        """A date as ISO 8601. Raises ValueError for one that can be read in two ways; others come back as they are."""
+        if found := _YEAR_FIRST.fullmatch(cell):
+            return f"{found[1]}-{int(found[2]):02d}-{int(found[3]):02d}{found[4]}"
+        if _SERIAL.fullmatch(cell):
+            raise ValueError(f"{cell!r} is the number of a day in a spreadsheet; format the column as yyyy-mm-dd")
+        if _SHORT_YEAR.fullmatch(cell):
+            raise ValueError(f"{cell!r} has a year of two digits; write yyyy-mm-dd")
+        found = _DATE.fullmatch(cell)
+        if not found:
+            return cell
+        order = _order(found) or self._only_order(found)
+        if not order:
+            raise ValueError(f"{cell!r} can have the day or the month first; write yyyy-mm-dd")
+        return _iso(found, order, cell)
+
+    def _only_order(self, found: re.Match[str]) -> str:
+        if found[1] == found[3]:
+            return DAY_FIRST
+        return next(iter(self._dates)) if len(self._dates) == 1 else ""
+
+
+def _bare(cell: str) -> str:
+    """A number without currency and blanks around it, and without blanks or apostrophes between its thousands."""
+    bare = cell.strip(" \t\r\n\u00a0\u2007\u202f\u200b\u2060\ufeff€$£")
+    if found := _GROUPED.fullmatch(bare):
+        return found[1] + re.sub(rf"[{_BLANKS}'\u2019]", "", found[2]) + found[3]
+    return bare
+
+
+def _shown(bare: str) -> str:
+    """The decimal mark that a number can have alone; empty where it can be either, or is no number."""
+    return next((mark for mark, sure in _SURE.items() if any(one.fullmatch(bare) for one in sure)), "")
+
+
+def _canonical(bare: str, decimal: str) -> str:
+    group = COMMA if decimal == POINT else POINT
+    return bare.replace(group, "").replace(decimal, POINT)
+
+
+def _order(found: re.Match[str]) -> str:
+    """The order that a date has alone: the dotted form has the day first; a number over 12 is a day."""
+    first, second = int(found[1]), int(found[3])
+    if found[2] == "." or first > 12:
+        return DAY_FIRST
+    return MONTH_FIRST if second > 12 else ""
+
+
+def _iso(found: re.Match[str], order: str, cell: str) -> str:
+    numbers = (int(found[1]), int(found[3]))
+    day, month = numbers if order == DAY_FIRST else numbers[::-1]
+    try:
+        text = date(int(found[4]), month, day).isoformat()
+    except ValueError:
+        raise ValueError(f"{cell!r} is no day of the calendar") from None
+    return text + _time(found)
+
+
+def _time(found: re.Match[str]) -> str:
+    if found[5] is None:
+        return ""
+    hour = int(found[5])
+    if half := found[8]:
+        hour = hour % 12 + 12 * (half in "Pp")
+    return f"T{hour:02d}:{found[6]}:{found[7] or '00'}"
+
+
+LOCAL_FLAGS: Mapping[str, str] = {
+    **dict.fromkeys(("wahr", "waar", "vrai"), "true"),
+    **dict.fromkeys(("falsch", "onwaar", "faux"), "false"),
+}
+"""What a spreadsheet writes for true and false in German, Dutch and French."""

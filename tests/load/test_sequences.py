@@ -1,0 +1,315 @@
+"""What a file says is what the service has after its load, whatever came before it, and wherever it was cut off."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aisle.client import Client, asgi_transport
+from aisle.client.load import LoadError, LoadReport, load
+from aisle.service.factory import Service, open_service
+from tests.service.world import assert_books
+
+STOCK_HEADER = "store_number,product_number,location_code,stock_pool,quantity"
+
+
+class Cut(httpx.AsyncBaseTransport):
+    """A way to the service that breaks after so many requests; the last one may arrive all the same."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport, requests: int, *, arrives: bool) -> None:
+        self._inner, self._left, self._arrives = inner, requests, arrives
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self._left -= 1
+        if self._left >= 0:
+            return await self._inner.handle_async_request(request)
+        if self._left == -1 and self._arrives:
+            await (await self._inner.handle_async_request(request)).aread()
+        raise httpx.ReadError("the line is cut")
+
+
+class World:
+    """A service, a folder of files, and the loads of it."""
+
+    def __init__(self, folder: Path, service: Service, token: str) -> None:
+        self.folder, self.service, self._token = folder, service, token
+        self._files = folder / "files"
+        self._files.mkdir()
+        self._kept = folder / "load.json"
+
+    def client(self, cut: tuple[int, bool] | None = None) -> Client:
+        inner: Any = asgi_transport(self.service.app)
+        transport = Cut(inner, cut[0], arrives=cut[1]) if cut else inner
+        return Client("http://localhost", self._token, transport=transport)
+
+    def write(self, name: str, *lines: str) -> None:
+        (self._files / name).write_text("\n".join(lines) + "\n")
+
+    async def load(self, *, cut: tuple[int, bool] | None = None, recount: bool = False) -> LoadReport | None:
+        """The report of a load, or None of one that was cut off after so many requests."""
+        async with self.client(cut) as client:
+            try:
+                return await load(self._files, client, recount=recount, kept=self._kept, sleep=_at_once)
+            except LoadError:
+                assert cut is not None
+                return None
+
+    async def products(self) -> dict[str, tuple[Any, Any]]:
+        async with self.client() as client:
+            found = (await client.list_products(page_size=100)).records or []
+        return {one.product_number: (one.price, one.is_active) for one in found}
+
+    async def stock(self, product: str) -> float:
+        async with self.client() as client:
+            [entry] = (await client.list_store_products_stock(store_number="1", product_number=product)).rows
+        return entry.most_likely_quantity
+
+    async def lose(self, product: str, quantity: int) -> None:
+        async with self.client() as client:
+            entry = {"product_number": product, "location_code": "A", "stock_pool_1": -quantity}
+            await client.create_store_product_logs("1", {"storeproductlog": [entry]})
+
+
+async def _at_once(_: float) -> None:
+    await asyncio.sleep(0)
+
+
+@contextmanager
+def a_world(folder: Path) -> Iterator[World]:
+    with closing(open_service(folder / "service.db", demo=False)) as service:
+        yield World(folder, service, service.admin_token(folder / "token"))
+
+
+def stocked(world: World, *rows: str) -> None:
+    world.write("stores.csv", "store_number,store_name,is_warehouse", "1,One,false")
+    world.write("products.csv", "product_number,price", "P,1", "Q,2", "R,3")
+    world.write("locations.csv", "store_number,location_code", "1,A", "1,B")
+    world.write("stock.csv", STOCK_HEADER, *rows)
+
+
+# What the last file said
+
+
+class Step(NamedTuple):
+    """A load of these prices and states; it may be cut off after so many requests, and then be begun again or not."""
+
+    catalogue: dict[str, tuple[int, bool]]
+    own: dict[str, int]
+    cut: tuple[int, bool] | None
+    goes_on: bool
+
+
+_STATES = st.dictionaries(st.sampled_from("PQR"), st.tuples(st.integers(1, 3), st.booleans()), min_size=1)
+_PRICES = st.dictionaries(st.sampled_from("PQR"), st.integers(4, 6))
+_STEPS = st.builds(Step, _STATES, _PRICES, st.none() | st.tuples(st.integers(0, 3), st.booleans()), st.booleans())
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(_STEPS, min_size=1, max_size=5))
+def test_the_service_has_what_the_last_file_said(tmp_path_factory: pytest.TempPathFactory, steps: list[Step]) -> None:
+    with a_world(tmp_path_factory.mktemp("loads")) as world:
+        asyncio.run(_go_through(world, steps))
+
+
+async def _go_through(world: World, steps: list[Step]) -> None:
+    world.write("products.csv", "product_number,price", "P,9", "Q,9", "R,9")
+    await world.load()
+    for step in steps:
+        rows = (f"{one},{price},{is_active}" for one, (price, is_active) in step.catalogue.items())
+        world.write("products.csv", "product_number,price,is_active", *rows)
+        world.write("prices.csv", "product_number,price", *(f"{one},{price}" for one, price in step.own.items()))
+        report = await world.load(cut=step.cut)
+        if report is None:
+            if not step.goes_on:
+                continue
+            report = await world.load()
+            assert report is not None
+            assert report.resumed
+        assert report.ok, report.lines()
+        found = await world.products()
+        for one, (price, is_active) in step.catalogue.items():
+            assert found[one] == (step.own.get(one, price), is_active)
+        for one, price in step.own.items():
+            assert found[one][0] == price
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "first", "second", "field"),
+    [
+        ("prices.csv", "product_number,price", "P,20", "P,25", "price"),
+        ("products.csv", "product_number,is_active", "P,true", "P,false", "is_active"),
+        ("products.csv", "product_number,product_name", "P,One", "P,Two", "product_name"),
+        ("products.csv", "product_number,barcode", "P,9520001100024", "P,9520001100086", "barcode"),
+        ("attributes.csv", "product_number,size", "P,L", "P,M", "size"),
+        ("discount_prices.csv", "product_number,discount_price", "P,1", "P,2", "promotion_price"),
+        ("free_fields.csv", "product_number,sort_order,key,value", "P,1,k,a", "P,1,k,b", "free_fields"),
+    ],
+)
+async def test_a_value_that_goes_back_is_back(
+    name: str, header: str, first: str, second: str, field: str, tmp_path: Path
+) -> None:
+    with a_world(tmp_path) as world:
+        world.write("products.csv", "product_number,product_name", "P,Name")
+        await world.load()
+        seen = []
+        for row in (first, second, first):
+            world.write(name, header, row)
+            report = await world.load()
+            assert report is not None
+            assert report.ok
+            assert "earlier" not in " ".join(report.lines())
+            async with world.client() as client:
+                [record] = (await client.list_products(product_number="P")).records or []
+            seen.append(record.model_dump(mode="json")[field])
+        assert seen[0] == seen[2] != seen[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "first", "second"),
+    [
+        ("stores.csv", "store_number,store_name,is_warehouse", "1,One,false", "1,Two,false"),
+        ("locations.csv", "store_number,location_code,location_order", "1,A,1", "1,A,2"),
+        ("store_products.csv", "store_number,product_number,min,max", "1,P,1,9", "1,P,2,9"),
+    ],
+)
+async def test_the_same_of_what_a_store_has(name: str, header: str, first: str, second: str, tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world, "1,P,A,1,5")
+        await world.load()
+        seen = []
+        for row in (first, second, first):
+            world.write(name, header, row)
+            report = await world.load()
+            assert report is not None
+            assert report.ok, report.lines()
+            async with world.client() as client:
+                [store] = (await client.list_stores()).rows
+                places = [place.location_order for place in (await client.list_locations("1")).rows]
+                [entry] = (await client.list_store_products_stock(store_number="1", product_number="P")).rows
+            seen.append((store.store_name, places, entry.min))
+        assert seen[0] == seen[2] != seen[1]
+
+
+async def test_what_somebody_changed_in_between_is_set_again(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        world.write("products.csv", "product_number,price", "P,20")
+        await world.load()
+        async with world.client() as client:
+            await client.create_or_update_products({"products": [{"product_number": "P", "price": 99}]})
+        await world.load()
+        assert (await world.products())["P"][0] == 20
+
+
+# Stock
+
+
+async def test_a_corrected_row_does_not_count_the_others_again(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world, "1,P,A,1,20", "1,Q,A,1,six", "1,R,A,1,7")
+        first = await world.load()
+        assert first is not None
+        assert [(row.file, row.line) for row in first.bad] == [("stock.csv", 3)]
+        await world.lose("P", 6)
+        stocked(world, "1,P,A,1,20", "1,Q,A,1,6", "1,R,A,1,7")
+        report = await world.load()
+        assert report is not None
+        assert report.ok
+        assert report.lines()[-2:] == [
+            "stock.csv: 1 of 3 rows loaded.",
+            "stock.csv: the stock of 2 rows (2, 4) was loaded before and is left as it is; --recount counts it again.",
+        ]
+        assert [await world.stock(one) for one in "PQR"] == [14, 6, 7]
+        assert_books(world.service)
+
+
+async def test_a_row_with_another_figure_than_was_loaded_is_named(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world, "1,P,A,1,20", "1,Q,A,1,6")
+        await world.load()
+        stocked(world, "1,P,A,1,2", "1,Q,A,1,6")
+        report = await world.load()
+        assert report is not None
+        assert report.lines()[-1] == (
+            "stock.csv:2: warning: the stock was loaded before with another figure, and is left as it is: "
+            "P: 20 then, 2 in the file."
+        )
+        assert await world.stock("P") == 20
+        await world.load(recount=True)
+        assert await world.stock("P") == 2
+
+
+async def test_new_places_pools_and_products_are_counted(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world, "1,P,A,1,20", "1,Q,A,,6", "1,R,,,1")
+        await world.load()
+        stocked(world, "1,P,A,1,20", "1,P,A,2,3", "1,P,B,1,4", "1,Q,A,,6", "1,R,,,1", "1,R,B,,2")
+        report = await world.load()
+        assert report is not None
+        assert report.files[-1].left_rows == (2, 5, 6)
+        assert [await world.stock(one) for one in "PQR"] == [27, 6, 3]
+
+
+async def test_a_recount_counts_what_was_loaded(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world, "1,P,A,1,20")
+        await world.load()
+        await world.lose("P", 6)
+        report = await world.load(recount=True)
+        assert report is not None
+        assert not report.files[-1].left_rows
+        assert await world.stock("P") == 20
+
+
+@pytest.mark.parametrize("arrives", [True, False], ids=["arrived", "lost"])
+async def test_a_recount_that_was_cut_off_counts_nothing_twice(arrives: bool, tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world, "1,P,A,1,20")
+        await world.load()
+        assert await world.load(cut=(3, arrives), recount=True) is None
+        await world.lose("P", 6)
+        report = await world.load(recount=True)
+        assert report is not None
+        assert report.resumed
+        assert report.lines()[0] == "The last load of these files was cut off; this one went on with it."
+        assert await world.stock("P") == (14 if arrives else 20)
+        again = await world.load(recount=True)
+        assert again is not None
+        assert not again.resumed
+        assert await world.stock("P") == 20
+
+
+@pytest.mark.parametrize("requests", range(7))
+@pytest.mark.parametrize("arrives", [True, False], ids=["arrived", "lost"])
+async def test_a_first_load_that_was_cut_off_anywhere_is_finished(requests: int, arrives: bool, tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world, "1,P,A,1,20", "1,Q,A,1,6")
+        world.write(
+            "orders.csv", "store_number,order_number,line_number,product_number,quantity", "1,O,1,P,2", "1,O,2,Q,1"
+        )
+        cut = await world.load(cut=(requests, arrives))
+        assert (cut is None) == (requests < 6)
+        report = await world.load()
+        assert report is not None
+        assert report.ok
+        assert report.resumed == (cut is None)
+        assert [await world.stock(one) for one in "PQ"] == [20, 6]
+        async with world.client() as client:
+            assert [order.order_number for order in (await client.list_customer_orders("1")).rows or []] == ["O"]
+        assert_books(world.service)
+
+
+async def test_other_files_are_another_load(tmp_path: Path) -> None:
+    with a_world(tmp_path) as world:
+        stocked(world, "1,P,A,1,20")
+        assert await world.load(cut=(1, True)) is None
+        world.write("products.csv", "product_number,price", "P,7")
+        report = await world.load()
+        assert report is not None
+        assert not report.resumed
+        assert (await world.products())["P"][0] == 7

@@ -1,0 +1,106 @@
+"""A date alone is a day of the store, and a time without a zone is its own: in six zones, and where clocks change."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from aisle.jobs import store_time
+from aisle.jobs.sheet import age_of, day_of, due
+from aisle.settings.time_zone import enter
+
+ZONES = ["America/Los_Angeles", "Europe/Amsterdam", "Pacific/Auckland", "Pacific/Kiritimati", "UTC", "Asia/Kathmandu"]
+DAYS = [
+    date(2026, 11, 27),
+    date(2026, 3, 8),  # the clocks of Los Angeles go forward
+    date(2026, 11, 1),  # and back
+    date(2026, 3, 29),  # those of Amsterdam
+    date(2026, 10, 25),
+    date(2026, 9, 27),  # those of Auckland
+    date(2026, 4, 5),
+    date(2026, 1, 1),
+    date(2028, 2, 29),
+]
+InZone = Callable[[str], None]
+
+
+def at(day: date, hour: int, minute: int, zone: str) -> str:
+    """A time of a zone as a session says its own: in UTC."""
+    local = datetime(day.year, day.month, day.day, hour, minute, tzinfo=ZoneInfo(zone))
+    return local.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("day", DAYS, ids=str)
+def test_what_is_due_on_a_day_is_late_when_the_day_is_over(zone: str, day: date, in_zone: InZone) -> None:
+    in_zone(zone)
+    text, next_day = day.isoformat(), day + timedelta(days=1)
+    for hour, minute in ((0, 0), (0, 1), (2, 36), (12, 0), (23, 59)):
+        told = due(text, at(day, hour, minute, zone))
+        assert (told.id, dict(told.args)["at"]) == ("moment", text)
+    told = due(text, at(next_day, 0, 1, zone))
+    assert told.id.startswith("moment.late")
+    assert dict(told.args)["at"] == text
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("day", DAYS, ids=str)
+def test_the_midnight_that_a_day_begins_with_is_that_day(zone: str, day: date, in_zone: InZone) -> None:
+    in_zone(zone)
+    told = due(at(day, 0, 0, zone), at(day, 18, 0, zone))
+    assert (told.id, dict(told.args)["at"]) == ("moment", day.isoformat())
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("day", DAYS, ids=str)
+def test_a_time_without_a_zone_is_the_stores(zone: str, day: date, in_zone: InZone) -> None:
+    in_zone(zone)
+    text = f"{day.isoformat()}T18:00:00"
+    assert due(text, at(day, 17, 59, zone)).id == "moment"
+    assert due(text, at(day, 18, 1, zone)).id == "moment.late"
+    assert age_of(text, at(day, 18, 30, zone)) == 1800
+    assert day_of(text) == day.isoformat()
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("day", DAYS, ids=str)
+def test_the_day_of_a_moment_is_the_stores(zone: str, day: date, in_zone: InZone) -> None:
+    in_zone(zone)
+    assert day_of(at(day, 0, 10, zone)) == day_of(at(day, 23, 50, zone)) == day.isoformat()
+    assert store_time.midnight(at(day, 23, 50, zone)) == datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone))
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_moments_are_compared_as_the_store_reads_them(zone: str, in_zone: InZone) -> None:
+    in_zone(zone)
+    day = date(2026, 11, 27)
+    assert store_time.local(at(day, 18, 0, zone)) == "2026-11-27T18:00:00"
+    assert store_time.local("2026-11-27T18:00") == store_time.local("2026-11-27 18:00:00") == "2026-11-27T18:00:00"
+    assert store_time.local("2026-11-27") == store_time.local(at(day, 0, 0, zone)) == "2026-11-27"
+    assert [store_time.local(text) for text in ("", "~", "soon")] == ["", "~", "soon"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(
+    st.sampled_from(ZONES),
+    st.dates(date(2020, 1, 1), date(2035, 12, 31)),
+    st.datetimes(datetime(2020, 1, 1), datetime(2035, 12, 31), timezones=st.just(UTC)),
+)
+def test_a_day_is_late_exactly_when_the_calendar_of_the_store_is_beyond_it(
+    in_zone: InZone, zone: str, day: date, now: datetime
+) -> None:
+    in_zone(zone)
+    is_late = due(day.isoformat(), now.isoformat()).id.startswith("moment.late")
+    assert is_late == (now.astimezone(ZoneInfo(zone)).date() > day)
+
+
+def test_a_process_works_in_the_zone_that_is_set_and_goes_back(in_zone: InZone) -> None:
+    in_zone("UTC")
+    now = "2026-11-27T10:00:00Z"
+    for zone, hour in (("Pacific/Auckland", 23), ("", 10), ("America/Los_Angeles", 2), ("", 10)):
+        enter(zone)
+        assert datetime.fromisoformat(now).astimezone().hour == hour
+    enter("")
