@@ -46,7 +46,7 @@ async def test_what_a_restored_service_has_lost_is_told_to_it_again(aisle_home: 
         await world.courier.catch_up()
         for _ in range(10):
             await world.work()
-        assert any("earlier copy: 5 operations" in notice.text for notice in world.courier.notices.kept)
+        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.notices.kept)
         assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
         assert [world.op(op_id).state for op_id in (*kept, *lost)] == ["done"] * 5
         assert all(world.op(op_id).read_back_at for op_id in (*kept, *lost))
@@ -75,6 +75,6 @@ async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: P
         await world.courier.catch_up()
         for _ in range(5):
             await world.work()
-        assert await world.picked() == 2
+        assert await world.picked() == 1, "the other one was put back"
         assert not world.cards()
     world.close()

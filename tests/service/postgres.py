@@ -15,7 +15,7 @@ from pathlib import Path
 
 import asyncpg
 
-from aisle.service.storage import Storage, Tx
+from aisle.service.storage import Tx
 from aisle.service.storage.postgres import PostgresStorage
 from aisle.service.storage.postgres_tx import PostgresTx
 
@@ -118,7 +118,7 @@ def emptied(storage: PostgresStorage) -> None:
 
 
 @cache
-def who_refers_first(storage: Storage) -> list[str]:
+def who_refers_first(storage: PostgresStorage) -> list[str]:
     """The tables, each before those that it refers to."""
     tables = {row[0] for row in storage.read_now(lambda tx: tx.all(_TABLES))}
     refers = storage.read_now(lambda tx: tx.all(_REFERENCES))

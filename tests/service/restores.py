@@ -8,11 +8,12 @@ from __future__ import annotations
 import tempfile
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 
 from aisle.service.storage import Storage, Tx
+from aisle.service.storage.postgres import PostgresStorage
 from aisle.service.storage.postgres_tx import PostgresTx
 from tests.service.postgres import who_refers_first
 
@@ -24,10 +25,10 @@ def copy_of(where: Path | Storage) -> Copy:
     if isinstance(where, Path):
         with closing(apsw.Connection(str(where))) as database:
             return database.serialize("main")
-    tables = who_refers_first(where)
+    tables = who_refers_first(cast("PostgresStorage", where))
 
     async def work(tx: Tx) -> dict[str, list[Any]]:
-        return {table: await tx.all(f"SELECT * FROM {table}") for table in reversed(tables)}  # noqa: S608
+        return {table: await tx.all(f"SELECT * FROM {table}") for table in reversed(tables)}
 
     return where.read_now(work)
 

@@ -3,12 +3,14 @@ from whichever host comes first (README: After a restore)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import permutations
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
+from aisle.service.times import moment
 from tests.service.restores import Copy, copy_of, put_back
 from tests.service.world import LOGS, World, line_end
 
@@ -33,16 +35,24 @@ class Said:
         self._said: dict[str, tuple[str, str, Any, dict[str, str]]] = {}
 
     async def __call__(
-        self, key: str, method: str, path: str, body: Any, status: int = 200, *, left: str = "all", **headers: str
+        self,
+        key: str,
+        method: str,
+        path: str,
+        body: Any,
+        *,
+        left: str = "all",
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> Any:
-        self._said[key] = method, path, body, {"Aisle-Replay": left}
-        return await self._send(key, method, path, body, status, headers)
+        kept = {name: value for name, value in headers.items() if name == "Aisle-Occurred-At"}
+        self._said[key] = method, path, body, {"Aisle-Replay": left, **kept}
+        return await self._send(key, method, path, body, 200, headers)
 
     async def again(self, key: str, status: int = 200) -> Any:
         method, path, body, headers = self._said[key]
         return await self._send(key, method, path, body, status, headers)
 
-    async def _send(self, key: str, method: str, path: str, body: Any, status: int, headers: dict[str, str]) -> Any:
+    async def _send(self, key: str, method: str, path: str, body: Any, status: int, headers: Mapping[str, str]) -> Any:
         said = {"Idempotency-Key": f'"{named(key)}"', **headers}
         path, _, counted = path.partition("?")
         query = {"is_counted_quantity": True} if counted else {}
@@ -154,7 +164,7 @@ async def test_nothing_is_done_that_follows_from_what_is_lost(world: World, good
     copy = copied(world)
     await goods("before", "PUT", ORDERS, {"orders": line(1, 0, 1)})
     follows = {"Aisle-Follows": named("before")}
-    await goods("then", "PUT", ORDERS, {"orders": line(1, 1, 2)}, **follows)
+    await goods("then", "PUT", ORDERS, {"orders": line(1, 1, 2)}, headers=follows)
     restored(world, copy)
     answer = await world.send(
         "PUT", ORDERS, {"orders": line(1, 1, 2)}, headers={"Idempotency-Key": f'"{named("then")}"', **follows}
@@ -162,7 +172,7 @@ async def test_nothing_is_done_that_follows_from_what_is_lost(world: World, good
     assert (answer.status_code, answer.headers["Retry-After"]) == (425, "1")
     assert (await world.line("O1"))["picked_quantity"] == 0
     await goods.again("before")
-    await goods("then", "PUT", ORDERS, {"orders": line(1, 1, 2)}, **follows)
+    await goods("then", "PUT", ORDERS, {"orders": line(1, 1, 2)}, headers=follows)
     assert (await world.line("O1"))["picked_quantity"] == 2
 
 
@@ -278,9 +288,8 @@ async def test_a_count_of_a_fortnight_ago_stands_between_what_was_before_and_aft
     ]
     for key, change, query, at in said:
         world.now = began + at
-        when = {"Aisle-Occurred-At": world_time(world.now)}
-        await goods(key, "POST", LOGS + query, {"storeproductlog": [change]}, **when)
-        goods._said[key][3].update(when)
+        when = {"Aisle-Occurred-At": moment(world.now)}
+        await goods(key, "POST", LOGS + query, {"storeproductlog": [change]}, headers=when)
     assert world.books()[("P1", "A1", 1)] == 4
     for order in permutations(("a1", "b1", "a2")):
         restored(world, copy)
@@ -288,9 +297,3 @@ async def test_a_count_of_a_fortnight_ago_stands_between_what_was_before_and_aft
         for key in order:
             await goods.again(key)
         assert world.books()[("P1", "A1", 1)] == 4, order
-
-
-def world_time(seconds: float) -> str:
-    from aisle.service.times import moment
-
-    return moment(seconds)

@@ -28,10 +28,11 @@ from aisle.courier.pull.schedule import Pace
 from aisle.courier.pull.single import Pull
 from aisle.courier.pull.sync import FullSync
 from aisle.courier.pull.thrift import give_back
+from aisle.courier.restored import Restores
 from aisle.courier.ringing import Ringer
 from aisle.courier.send.asks import Asks
 from aisle.courier.send.checking import Checker, Heard
-from aisle.courier.send.deliver import KEY_RESERVE_S, Delivery, Ears
+from aisle.courier.send.deliver import Delivery, Ears
 from aisle.courier.send.looking import Looker
 from aisle.courier.send.passes import Passes
 from aisle.courier.send.readying import Readying
@@ -151,6 +152,14 @@ class Courier:
         self.pull = Pull(client, into, self.home.store, notices=self.notices, tell=self.tell, clock=world.clock)
         self.sync = FullSync(self.pull, self.link, self.notices, sleep=world.sleep)
         self.sync.all_read = lambda: give_back(self._cache_db, self._outbox_db)
+        self.restores = Restores(
+            self.pull,
+            self.outbox,
+            self.link,
+            self.notices,
+            forget=lambda op_id: self.refresher.forget(self.outbox.get(op_id)),
+            clock=world.clock,
+        )
         self.refresher = Refresher(
             self.pull,
             self.sync,
@@ -159,6 +168,8 @@ class Courier:
             retire=lambda op_ids: self.outbox.read_back(*op_ids),
             wishes=lambda: take_wishes(self._outbox_db),
             restored=self._restored,
+            lost=self._lost,
+            known=self.restores.known,
             read_back=lambda number, rows, spoken_for: self.checker.read_back(number, rows, spoken_for),
             sleep=world.sleep,
             pace=self._pace,
@@ -192,6 +203,7 @@ class Courier:
             self._refused,
             self._doubted,
             self.refresher.knock,
+            self.refresher.look_soon,
         )
         self.passes = Passes(self._outbox_db, self._passed, clock=world.clock)
         self.delivery = Delivery(
@@ -335,16 +347,24 @@ class Courier:
         self._ring()
         self.sync.alarm.ring()
 
-    def _restored(self) -> None:
+    async def _restored(self) -> None:
         """The service was put back from an earlier copy: what it has lost is told to it again, and all is read anew."""
-        features = self.link.features or Features()
-        since = self._world.clock() - features.keys_kept_s + KEY_RESERVE_S
-        count = self.outbox.replay(since)
-        self.notices.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
+        await self.restores.say_again()
+        self._read_anew()
+
+    async def _lost(self) -> bool:
+        """Whether the service has lost something, looked for where the cache cannot tell it."""
+        is_lost = await self.restores.ask_once()
+        if is_lost:
+            self._read_anew()
+        return is_lost
+
+    def _read_anew(self) -> None:
+        self.cache.forget_logs()
         for log in ("logs", "logs_losses"):
             self.cache.set_cursor(log, None)
-        self.sync.ask_all()
         self._ring()
+        self._moved_on(LINK)
 
     def _denied(self, op: Operation, why: Told) -> None:
         self.refresher.forget(op)

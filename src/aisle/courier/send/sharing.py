@@ -19,15 +19,13 @@ from aisle.errors import ContractError
 from aisle.local.db import fetch
 from aisle.local.outbox.operation import UPDATE, Operation
 from aisle.local.outbox.rebase import BASE, PICKED, Now, has_base, is_picked, rebased
+from aisle.local.outbox.remainder import left_in
 from aisle.local.outbox.settings_of import SEEN, said_of
 from aisle.local.reads.overlay import decimal, is_full
 from aisle.local.told import Told, changed, told
 from aisle.tuples import NamedTuple
 
 Row = Mapping[str, Any]
-
-_LEFT = ("line_number", "product_number", PICKED)
-"""What has to be said of a line on which something found no room, so that a person can be told."""
 
 
 class Fitted(NamedTuple):
@@ -150,12 +148,4 @@ def _left(line: Row, change: Row, now: Now) -> Row:
 
 def left_of(answer: Answer) -> tuple[Row, ...]:
     """What our own service says found no room; nothing where it says nothing that can be understood."""
-    try:
-        said = json.loads(answer.content, parse_float=Decimal)
-        return tuple(
-            row
-            for row in said["left"]
-            if decimal(row["left"]) and all(row[name] is not None for name in _LEFT) and int(row["line_number"])
-        )
-    except (ValueError, TypeError, KeyError):
-        return ()
+    return left_in(answer.content)

@@ -250,8 +250,8 @@ _CATEGORIES = (
     "CREATE INDEX product_parent_category ON product (parent_category_code, product_number)",
 )
 
-# Which write made which changes: by it a host finds out that the database was put back from an earlier copy, however far
-# it has gone on since. And what of picks that are said again after that has found no room on its line yet.
+# Which write made which changes: by it a host finds out that the database was put back from an earlier copy, however
+# far it has gone on since. And what of picks that are said again after that has found no room on its line yet.
 _HISTORY = (
     """CREATE TABLE write_history (
         store_number TEXT NOT NULL,
