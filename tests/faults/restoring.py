@@ -1,6 +1,6 @@
-"""Restores of the service in a simulated shop: people work on one to three hosts, the database is put back from an earlier
-copy of itself, customers' orders are loaded again, and the hosts come back in any order. In the end all that a screen
-has said yes to is booked, once.
+"""Restores of the service in a simulated shop: people work on one to three hosts, the database is put back from an
+earlier copy of itself, customers' orders are loaded again, and the hosts come back in any order. In the end all that a
+screen has said yes to is booked, once.
 
 What happens is chosen by the seed: how old the copy is, whether the cursor goes on past where it was before anybody
 looks, which courier was stopped or cut off meanwhile and for how long, and whether people go on working.
@@ -111,7 +111,7 @@ class RestoreProgram(Program):
             await self._return(host)
 
     async def _load_again(self, more: int) -> None:
-        """What integrators brought since the copy was made; and more of it, so that the cursor may be past where it was."""
+        """What integrators brought since the copy was made; and more, so that the cursor may be past where it was."""
         await self.create_orders(self._loaded)
         extra = {f"X{self.restores}-{n}": (("P3", 1),) for n in range(more)}
         if extra:
