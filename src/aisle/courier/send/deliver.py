@@ -21,7 +21,7 @@ from aisle.courier.care import Care
 from aisle.courier.features import Features
 from aisle.courier.link import LONGEST_S, Link
 from aisle.courier.send.beyond import is_beyond, send_beyond
-from aisle.courier.send.judging import UNSAID
+from aisle.courier.send.judging import SPARED, UNSAID
 from aisle.courier.send.meant import Outcome, is_a_strangers, is_wordless, says_nothing
 from aisle.courier.send.parcel import body_of, headers_of
 from aisle.courier.send.passes import Passes
@@ -237,6 +237,9 @@ class Delivery:
             afresh = fit.op is not op and not features.idempotency
             frozen = None if afresh else op.frozen
             left = fit.left if frozen is None else op.evidence.get(LEFT, ())  # of the bytes that are sent
+            more = {LEFT: left} if left else {}
+            if frozen is None and fit.spared is not None:
+                more[SPARED] = fit.spared
             if not self._passes.may(op.principal):
                 return None  # what was read for it took longer than the token lasts
             token = self._passes.token(op.principal)
@@ -244,7 +247,7 @@ class Delivery:
                 op.op_id,
                 frozen or body_of(fit.op, features, self._care.reference),
                 keyed=features.idempotency,
-                evidence={**(evidence or {}), LEFT: left} if left else evidence,
+                evidence={**(evidence or {}), **more} if more else evidence,
                 afresh=afresh,
             )
             self._postponed.pop(op.op_id, None)

@@ -342,6 +342,16 @@ class Outbox(Replays):
         """
         self._change(op_id, RETRY, why=why, not_before=not_before, sent=-int(never_left))
 
+    def say_line_again(self, op: Operation, line: Mapping[str, Json]) -> str:
+        """Says a line of an order that the service has forgotten; the op_id of the update."""
+        number = op.body["orders"]["order_number"]
+        body = {"orders": {"order_number": number, "order_lines": [dict(line)]}}
+        write = Write(op.operation, op.lanes, op.path, op.query, body)
+        with transaction(self._db):
+            author = Author(op.store, op.app_user, op.principal, op.terminal)
+            (op_id,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
+        return op_id
+
     def postpone(self, op_id: str, why: Told, not_before: float) -> None:
         """It waits, not to be tried before that moment: what has to be known before it goes is not."""
         with transaction(self._db):
