@@ -36,6 +36,7 @@ from aisle.courier.send.deliver import Delivery, Ears
 from aisle.courier.send.looking import Looker
 from aisle.courier.send.passes import Passes
 from aisle.courier.send.readying import Readying
+from aisle.courier.send.vanished import Vanished
 from aisle.courier.steps import reconcile
 from aisle.courier.topics import touched
 from aisle.courier.upkeep import Upkeep, kept_up
@@ -179,14 +180,26 @@ class Courier:
         """What looks for what may have arrived."""
         world = self._world
         self.probes = Probes(self._outbox_db, clock=world.clock)
+        looker = Looker(client, self.home.store, self.probes)
         self.checker = Checker(
-            Looker(client, self.home.store, self.probes),
+            looker,
             self.outbox,
             self.probes,
             self.link,
             Heard(self._found, self._asked, self._denied, self._ring, self.refresher.want, self.notices.add),
             care=self._care,
             floor=lambda: int(self.cache.cursor("logs") or 0),
+            clock=world.clock,
+            sleep=world.sleep,
+        )
+
+        self.vanished = Vanished(
+            looker,
+            self.outbox,
+            self.probes,
+            self.link,
+            notice=self.notices.add,
+            again=self._read_anew,
             clock=world.clock,
             sleep=world.sleep,
         )
@@ -243,6 +256,7 @@ class Courier:
             self.sync.run,
             self.checker.run,
             self.asks.run,
+            self.vanished.run,
             self._ringer.run,
             self.upkeep.tidy_up,
             self.upkeep.beat,
@@ -363,6 +377,7 @@ class Courier:
         self.cache.forget_logs()
         for log in ("logs", "logs_losses"):
             self.cache.set_cursor(log, None)
+        self.sync.ask_all()
         self._ring()
         self._moved_on(LINK)
 

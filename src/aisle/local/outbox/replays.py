@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from aisle.jobs.codec import to_text
 from aisle.local.db import fetch, transaction
 from aisle.local.outbox.doubtful import Doubtful
 from aisle.local.outbox.operation import Operation
@@ -42,7 +43,11 @@ _KEPT = f"SELECT n, op_id FROM operation WHERE {_CONFIRMED} AND {_SENT} >= ? AND
 _SINCE = f"SELECT * FROM operation WHERE {_CONFIRMED} AND confirmed_at >= ? AND {_SENT} >= ? ORDER BY n"  # noqa: S608
 _UNKEYED = (
     "SELECT * FROM operation WHERE state = 'done' AND keyed = 0 AND first_sent_at IS NOT NULL"
-    " AND confirmed_at >= ? ORDER BY n"
+    " AND confirmed_at > ? ORDER BY n"
+)
+_UNKEYED_OF = (
+    "SELECT * FROM operation WHERE state = 'done' AND keyed = 0 AND first_sent_at IS NOT NULL AND closed_by = ''"
+    " AND operation IN (SELECT value FROM json_each(?)) AND confirmed_at >= ? ORDER BY confirmed_at DESC LIMIT ?"
 )
 _AGAIN = """
 UPDATE operation SET attempts = 0, first_sent_at = NULL, read_back_at = NULL, replayed_at = ?,
@@ -86,6 +91,10 @@ class Replays(Doubtful):
         ops = self._all(_SINCE, since, kept_since)
         all_of = self._all(_SINCE, since, 0.0)
         return self._replay(ops, self._all(_UNKEYED, since), how)._replace(too_old=len(all_of) - len(ops))
+
+    def confirmed_unkeyed(self, operations: Sequence[str], since: float, limit: int) -> list[Operation]:
+        """What was confirmed without a key since that moment, of these operations, youngest first."""
+        return self._all(_UNKEYED_OF, to_text(list(operations)), since, limit)
 
     def doubt_unkeyed(self, since: float, how: str) -> int:
         """Looks for all that was confirmed without a key since that moment; how many."""

@@ -236,6 +236,7 @@ _RESTORES = """
 ALTER TABLE operation ADD COLUMN replayed_at REAL;
 ALTER TABLE operation ADD COLUMN keyed_since REAL;
 CREATE INDEX operation_confirmed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 1;
+CREATE INDEX operation_unkeyed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 0;
 CREATE TABLE restore (
   n INTEGER PRIMARY KEY AUTOINCREMENT,
   noticed_at REAL NOT NULL,
