@@ -2,7 +2,8 @@
 
 Nobody there can be asked for keys. What was confirmed last and could be found in the log is looked for now and then;
 when it is gone, and older work is still there, all that was confirmed in between is in doubt: it is looked for, sent
-again where it is sure to be absent, and else given to a person. Where nothing at all is found any more only that is said.
+again where it is sure to be absent, and else given to a person. Where nothing at all is found any more only that is
+said.
 """
 
 from __future__ import annotations
