@@ -16,10 +16,10 @@ from tests.faults.restoring import restored_life
 from tests.lengths import tries
 from tests.service import postgres
 
-RESTORES = tries(15, 400)
+RESTORES = tries(24, 400)
 """Of each life over a SQLite file."""
 ON_POSTGRES = tries(10, 120)
-SEEDS = range(tries(2, 8))
+SEEDS = range(tries(1, 9))
 
 
 @pytest.fixture(scope="module")
