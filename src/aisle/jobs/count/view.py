@@ -156,7 +156,7 @@ def _place(state: Counting, item: Item | None) -> Msg:
 def _quantity(state: Counting, item: Item) -> Msg:
     """Counted, and what is expected where that may be seen."""
     if item.counted is None:
-        return msg("count.none_yet") if state.blind else msg("count.expected", expected=item.expected)
+        return msg("count.none_yet") if state.blind or item.unsaid else msg("count.expected", expected=item.expected)
     if state.blind or not item.expected:
         return msg("count.so_far", counted=item.counted)
     return msg("count.so_far_of", counted=item.counted, expected=item.expected)
@@ -216,7 +216,7 @@ def _hints(state: Counting) -> tuple[Hint, ...]:
 
 def _missing(state: Counting, item: Item) -> Step:
     lines = [Line("place", _place(state, item)), Line("product", raw(item.label))]
-    if not state.blind:
+    if not (state.blind or item.unsaid):
         lines.append(Line("quantity", msg("count.expected", expected=item.expected)))
     return Step(
         name=step(state),
@@ -274,6 +274,8 @@ def _row(state: Counting, index: int, item: Item) -> Row:
         name = msg("count.nowhere")
     value = signed(item.value, priced(round(abs(item.value), 2))) if item.price else raw("")
     counted = msg("count.of_expected", counted=item.counted or Decimal(0), expected=item.expected)
+    if item.unsaid:
+        counted = msg("number", value=item.counted or Decimal(0))
     difference = signed(item.difference)
     return Row(f"{index}", (name, difference, counted, value))
 

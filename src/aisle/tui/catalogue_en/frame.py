@@ -58,6 +58,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "products",
     "list.stock": "stock",
     "list.changes": "changes",
+    "list.recounts": "recounts",
+    "list.assignments": "tasks",
+    "list.stock_changes": ("stock changes", "stock changes", "what changed in stock"),
+    "list.unreadable": ("No {what}", "The {what} cannot be read"),
+    "list.unreadable_why": ("No {what}", "No {what}: {why:~}", "The {what} cannot be read: {why:~}"),
+    "list.left_out": (
+        "{count} left out",
+        "{count:row|rows} of {what} left out ({why:~})",
+        "{count:row|rows} of {what} cannot be used ({why:~})",
+    ),
     "list.logs": "log entries",
     "list.awaited": ("Not here yet.", "The {what} are not here yet."),
     "list.unknown": "?",
@@ -169,6 +179,28 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.either_of": ("Which one?", "{count} products have this code. Which one?"),
     "session.choose": ("Choose a number", "Type the number of what you mean"),
     "session.priced": ("{price}: {said}", "Label {price}: {said}", "The label says {price}. {said}"),
+    "session.amount": "{amount} {unit}",
+    "session.how_much": (
+        "{said}: how much?",
+        "Label {said}: how much?",
+        "The label says {said}. How much of {label:~} is it?",
+    ),
+    "session.how_much_in": (
+        "{said} = how many {unit:~}?",
+        "Label {said}: how many {unit:~}?",
+        "The label says {said}. How much of {label:~} is it, in {unit:~}?",
+    ),
+    "session.type_how_much": ("How much?", "Type how much it is; b drops it"),
+    "session.is_number": (
+        "y: {text:~}?",
+        "{text:~} is a number here; y takes it",
+        "{text:~} is a number of the store; y takes it all the same. {said}",
+    ),
+    "session.layout": (
+        "Keyboard? {said}",
+        "Scanner's keyboard? {said}",
+        "Keyboard layout of the scanner: read as {code:~}. {said}",
+    ),
     "session.resumed": ("Back where you were", "Back where you left off"),
     "session.not_resumed": ("Start again", "“{job:~}” cannot go on from where it was left; start it again"),
     "session.other_version": (
@@ -205,6 +237,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.unknown_yet": (
         "Not known yet",
         "{text:~} is not known yet: still fetching the store",
+    ),
+    "session.saves_again": (
+        "Saved again",
+        "Saving works again. Scan again",
+        "Saving works again. Scan again what was not saved",
     ),
     "session.not_saved": (
         "{why}",
@@ -343,6 +380,21 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.cut": ("Scan it again", "That scan came in pieces. Scan it again"),
     "input.long": ("Too long", "That is too long for a code: {text:~}"),
     "input.nothing": ("Nothing to read", "Nothing to read in that scan. Scan it again"),
+    "input.no_gs": (
+        "No group separator",
+        "Scanner sends no group separator",
+        "This scanner sends no group separator. Set it to send FNC1 as GS, then scan again",
+    ),
+    "input.gs1": (
+        "Code damaged",
+        "GS1 code damaged. Scan again",
+        "This GS1 code is damaged or printed wrong. Scan again, or type the number",
+    ),
+    "input.layout": (
+        "Scanner's keyboard?",
+        "Keyboard layout of the scanner?",
+        "Keyboard layout of the scanner: set it to that of the terminal, then scan again",
+    ),
     "input.letter": ("No command {text:~}", "There is no command “{text:~}” here"),
     "input.page": ("No further page", "There is no further page"),
     "input.by_hand": ("By hand only", "A scan does not confirm: type the number"),

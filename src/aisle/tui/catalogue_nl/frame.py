@@ -58,6 +58,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "artikelen",
     "list.stock": "voorraad",
     "list.changes": "wijziging",
+    "list.recounts": "hertellingen",
+    "list.assignments": "taken",
+    "list.stock_changes": ("mutaties", "mutaties", "voorraadmutaties"),
+    "list.unreadable": ("Geen {what}", "Niet te lezen: {what}"),
+    "list.unreadable_why": ("Geen {what}", "Geen {what}: {why:~}", "Niet te lezen: {what}. {why:~}"),
+    "list.left_out": (
+        "{count} overgeslagen",
+        "{count:regel|regels} overgeslagen: {what} ({why:~})",
+        "{count:regel|regels} onbruikbaar in {what} ({why:~})",
+    ),
     "list.logs": "boekingen van het logboek",
     "list.awaited": ("Nog niet hier.", "Nog niet hier: {what}."),
     "list.unknown": "?",
@@ -175,6 +185,28 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.either_of": ("Welke?", "{count} artikelen hebben deze code. Welk?"),
     "session.choose": ("Kies een nummer", "Typ het nummer van wat bedoeld is"),
     "session.priced": ("{price}: {said}", "Etiket {price}: {said}", "Op het etiket staat {price}. {said}"),
+    "session.amount": "{amount} {unit}",
+    "session.how_much": (
+        "{said}: hoeveel?",
+        "Etiket {said}: hoeveel?",
+        "Op het etiket staat {said}. Hoeveel {label:~} is dat?",
+    ),
+    "session.how_much_in": (
+        "{said} = hoeveel {unit:~}?",
+        "Etiket {said}: hoeveel {unit:~}?",
+        "Op het etiket staat {said}. Hoeveel {label:~} is dat, in {unit:~}?",
+    ),
+    "session.type_how_much": ("Hoeveel?", "Typ hoeveel het is; b laat het vallen"),
+    "session.is_number": (
+        "y: toch {text:~}?",
+        "{text:~} is hier een nummer; y neemt het",
+        "{text:~} is een nummer van de winkel; y neemt het toch. {said}",
+    ),
+    "session.layout": (
+        "Toetsen? {said}",
+        "Toetsenbord scanner? {said}",
+        "Toetsenbordindeling van de scanner: gelezen als {code:~}. {said}",
+    ),
     "session.resumed": ("Weer waar het was", "Verder waar het gebleven was"),
     "session.not_resumed": ("Begin opnieuw", "“{job:~}” kan niet verder waar het gebleven was; begin opnieuw"),
     "session.other_version": (
@@ -208,6 +240,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.unknown_yet": (
         "Nog niet bekend",
         "{text:~} is nog niet bekend: de winkel wordt nog opgehaald",
+    ),
+    "session.saves_again": (
+        "Opslaan werkt",
+        "Opslaan werkt weer. Scan opnieuw",
+        "Opslaan werkt weer. Scan opnieuw wat niet is opgeslagen",
     ),
     "session.not_saved": (
         "{why}",
@@ -346,6 +383,21 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.cut": ("Scan opnieuw", "Die scan kwam in stukken. Scan opnieuw"),
     "input.long": ("Te lang", "Dat is te lang voor een code: {text:~}"),
     "input.nothing": ("Niets te lezen", "In die scan staat niets te lezen. Scan opnieuw"),
+    "input.no_gs": (
+        "Geen scheidingsteken",
+        "Scanner stuurt geen scheidingsteken",
+        "Deze scanner stuurt geen scheidingsteken (GS). Stel FNC1 in als GS en scan opnieuw",
+    ),
+    "input.gs1": (
+        "Code beschadigd",
+        "GS1-code beschadigd. Scan opnieuw",
+        "Deze GS1-code is beschadigd of verkeerd gedrukt. Scan opnieuw of typ het nummer",
+    ),
+    "input.layout": (
+        "Toetsenbord scanner?",
+        "Toetsenbordindeling van de scanner?",
+        "Toetsenbordindeling van de scanner: stel die van de terminal in en scan opnieuw",
+    ),
     "input.letter": ("Geen opdracht {text:~}", "Opdracht “{text:~}” bestaat hier niet"),
     "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
     "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het nummer"),
