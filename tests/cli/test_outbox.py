@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -128,3 +129,54 @@ def test_what_nobody_can_settle_is_said(
     assert status == 2
     assert "aisle outbox" in err
     assert state(aisle_home, ids[1]) == "queued"
+
+
+def confirmed(home: Path, key: str, at: float, *, keyed: bool = True) -> str:
+    """An operation that the service confirmed at that moment."""
+    with closing(open_outbox(Home(home, EMBEDDED, DEMO_STORE).folder)) as db:
+        outbox = Outbox(db, clock=lambda: at)
+        with transaction(db):
+            (op_id,) = outbox.enqueue([Intent(movement(key, 1, "A-1", "B-1"))], Author(DEMO_STORE, "U1"))
+        outbox.begin_sending(op_id, b"[]", keyed=keyed)
+        outbox.confirm(op_id, '{"success":true}')
+        outbox.read_back(op_id)
+    return op_id
+
+
+SINCE = [
+    ([], "queued", "queued"),
+    (["--since", "2h"], "done", "queued"),
+    (["--since", "120m"], "done", "queued"),
+    (["--since", "1d"], "done", "queued"),
+    (["--since", "4d"], "queued", "queued"),
+    (["--since", "1m"], "done", "done"),
+]
+
+
+@pytest.mark.parametrize(("since", "of_days_ago", "of_an_hour_ago"), SINCE)
+def test_what_was_confirmed_is_sent_again_after_a_restore(
+    aisle_home: Path, capsys: pytest.CaptureFixture[str], since: list[str], of_days_ago: str, of_an_hour_ago: str
+) -> None:
+    now = time.time()
+    old = confirmed(aisle_home, "P0", now - 40 * 86400)
+    before, last = (confirmed(aisle_home, *each) for each in (("P1", now - 3 * 86400), ("P2", now - 3600)))
+    status, out, err = run(capsys, "replay", *since)
+    assert (status, [state(aisle_home, op_id) for op_id in (before, last)]) == (0, [of_days_ago, of_an_hour_ago])
+    assert out.startswith(f"{[of_days_ago, of_an_hour_ago].count('queued')} operations are sent again")
+    assert state(aisle_home, old) == "done", "the service may have forgotten its key"
+    assert ("1 are from before" in err) == (not since)
+
+
+def test_what_went_without_a_key_is_looked_for_first(aisle_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    op_id = confirmed(aisle_home, "P1", time.time() - 3600, keyed=False)
+    status, out, _ = run(capsys, "replay")
+    assert (status, state(aisle_home, op_id)) == (0, "in_doubt")
+    assert "1 had none, and are looked for first" in out
+
+
+@pytest.mark.parametrize("wrong", ["yesterday", "", "3w", "d", "-1d", "2026-13-01", "9999-01-01", "tomorrow"])
+def test_a_moment_that_is_none_is_refused(aisle_home: Path, capsys: pytest.CaptureFixture[str], wrong: str) -> None:
+    op_id = confirmed(aisle_home, "P1", time.time() - 3600)
+    status, _, err = run(capsys, "replay", f"--since={wrong}")
+    assert (status, state(aisle_home, op_id)) == (2, "done")
+    assert wrong in err

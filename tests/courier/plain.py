@@ -26,6 +26,7 @@ class Plain(Fake):
         self.keeps_source = True
         self.forgets_lines = False
         """Lines that an update does not name are gone."""
+        self.forgotten: dict[tuple[str, int], Row] = {}
         self.moments: list[tuple[float, str, str]] = []
         """When which write arrived, and with which reference or order."""
         self.sent: list[tuple[float, str]] = []
@@ -44,11 +45,16 @@ class Plain(Fake):
         return super().answer(request)
 
     def _update_customer_order(self, request: httpx.Request) -> tuple[int, Any]:
-        status, result = super()._update_customer_order(request)
         said = json.loads(request.content)["orders"]
+        for line in said.get("order_lines", ()):
+            forgotten = self.forgotten.pop((said["order_number"], line["line_number"]), None)
+            self.orders[said["order_number"]]["lines"] += [forgotten] if forgotten and "quantity" in line else []
+        status, result = super()._update_customer_order(request)
         if self.forgets_lines and status == 200:
             named = {line["line_number"] for line in said.get("order_lines", ())}
             order = self.orders[said["order_number"]]
+            gone = [line for line in order["lines"] if line["line_number"] not in named]
+            self.forgotten |= {(said["order_number"], line["line_number"]): line for line in gone}
             order["lines"] = [line for line in order["lines"] if line["line_number"] in named]
         return status, result
 

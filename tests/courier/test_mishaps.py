@@ -11,6 +11,7 @@ from aisle.courier.pull.schedule import Pace
 from aisle.courier.pull.wanted import AGAIN_S
 from aisle.errors import StorageError
 from aisle.local.db import fetch
+from aisle.local.outbox.replays import Replayed
 from aisle.local.outbox.wishes import EVERYTHING, wish
 from tests.courier.fake import Fake, Fault, broken_answer, name_of, says
 from tests.courier.host import Host
@@ -80,18 +81,18 @@ async def test_that_the_service_was_put_back_is_heard_again_where_it_could_not_b
     """It says so once to each cursor: to a courier whose disk was full just then, it would never say it again."""
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.sync.progress.completed)
-        replay, tries = courier.outbox.replay, itertools.count(1)
+        replay, tries = courier.outbox.replay_since, itertools.count(1)
 
-        def full_once(since: float) -> int:
+        def full_once(since: float, kept_since: float, how: str) -> Replayed:
             if next(tries) == 1:
                 raise StorageError("the disk is full")
-            return replay(since)
+            return replay(since, kept_since, how)
 
         def earlier(fake: Fake, asked: httpx.Request) -> httpx.Response:
             told = {"cursor": 1, "changes": [], "more": False, "restored": asked.url.params.get("since") != "1"}
             return httpx.Response(200, json=told, headers=fake.headers)
 
-        monkeypatch.setattr(courier.outbox, "replay", full_once)
+        monkeypatch.setattr(courier.outbox, "replay_since", full_once)
         host.fake.down = lambda fake, asked: (earlier if name_of(asked) == "changes" else Fake.answer)(fake, asked)
         await host.time.until(lambda: any("earlier copy" in notice.text for notice in courier.notices.kept), 30)
         await host.time.pass_(30)

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import apsw
 
+from aisle.local.outbox.restores import restores
+from aisle.local.reads.reads import Reads
 from aisle.service.factory import open_service
-from tests.courier.kit import movement
+from tests.courier.kit import STORE, movement
 from tests.courier.test_cards import Own, count
 from tests.courier.test_sharing import based
+from tests.service.restores import put_back as put_back_in_place
 
 
 def copy_of(world: Own, root: Path) -> bytes:
@@ -46,7 +49,7 @@ async def test_what_a_restored_service_has_lost_is_told_to_it_again(aisle_home: 
         await world.courier.catch_up()
         for _ in range(10):
             await world.work()
-        assert any("earlier copy: 5 operations" in notice.text for notice in world.courier.notices.kept)
+        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.notices.kept)
         assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
         assert [world.op(op_id).state for op_id in (*kept, *lost)] == ["done"] * 5
         assert all(world.op(op_id).read_back_at for op_id in (*kept, *lost))
@@ -75,6 +78,115 @@ async def test_what_found_no_room_is_in_nobodys_hand_a_second_time(aisle_home: P
         await world.courier.catch_up()
         for _ in range(5):
             await world.work()
-        assert await world.picked() == 2
+        assert await world.picked() == 1, "the other one was put back"
         assert not world.cards()
+    world.close()
+
+
+# A cursor tells nothing: the database has gone on
+
+BEYOND = 40
+"""Orders that are loaded after the restore: more changes than were lost."""
+
+
+async def load(world: Own, count: int) -> None:
+    """An integrator brings new orders."""
+    orders = [
+        {
+            "order_number": f"N{n}",
+            "order_lines": [{"line_number": 1, "product_number": "P1", "quantity": 1}],
+        }
+        for n in range(count)
+    ]
+    async with world.client() as client:
+        await client.create_customer_orders_one_store(STORE, {"orders": orders})
+
+
+async def lost_and_loaded(world: Own, root: Path) -> tuple[list[str], tuple[int, int, int]]:
+    """Work that a restore takes away while the courier is stopped; then the cursor goes past where it was."""
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        copy = copy_of(world, root)
+        lost = await world.send(movement("P1", 2, "A-1", "B-1"), based("O1", 0, 2))
+        lost += await world.send(based("O1", 2, 3), count("P1", "B-1", 5, 3))
+        stood = await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())
+        await world.courier.catch_up()
+    put_back(world, root, copy)
+    await load(world, BEYOND)
+    return lost, stood
+
+
+async def test_a_restore_is_noticed_though_the_cursor_is_past_where_it_was(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    lost, stood = await lost_and_loaded(world, aisle_home)
+    assert (await world.stock("A-1"), int(await world.picked())) == (10, 0)
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        for _ in range(10):
+            await world.work()
+        assert any("earlier copy: 4 operations" in notice.text for notice in world.courier.notices.kept)
+        assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
+        assert [world.op(op_id).state for op_id in lost] == ["done"] * 4
+        assert "N7" in world.host.numbers(), "what was loaded meanwhile is shown"
+        (noted,) = restores(world.host.desk.db)
+        assert (noted.how, noted.again) == ("noticed", 4)
+    world.close()
+
+
+async def test_a_restore_is_noticed_where_the_cache_was_lost_too(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    _, stood = await lost_and_loaded(world, aisle_home)
+    world.host.reads.close()
+    for part in ("", "-wal", "-shm"):
+        world.host.home.cache.with_name(f"{world.host.home.cache.name}{part}").unlink(missing_ok=True)
+    world.host.reads = Reads(world.host.home, world.host.desk.db)
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        for _ in range(10):
+            await world.work()
+        assert (await world.stock("A-1"), await world.stock("B-1"), int(await world.picked())) == stood
+    world.close()
+
+
+async def test_new_work_waits_for_what_it_follows_from(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        copy = copy_of(world, aisle_home)
+        await world.send(movement("P1", 6, "A-1", "B-1"))
+        put_back_in_place(aisle_home / "service.db", copy)
+        (then,) = world.host.desk.write(movement("P1", 5, "B-1", "A-1"))
+        for _ in range(10):
+            await world.work()
+        assert world.op(then).state == "done", "it was not refused for what had not been said again"
+        assert (await world.stock("A-1"), await world.stock("B-1")) == (9, 1)
+    world.close()
+
+
+async def test_what_a_service_goes_on_refusing_is_for_a_person_in_the_end(aisle_home: Path) -> None:
+    world = Own(aisle_home)
+    await world.begin()
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        copy = copy_of(world, aisle_home)
+        async with world.client() as client:
+            line = {"line_number": 1, "product_number": "P1", "quantity": 3}
+            await client.create_customer_orders_one_store(
+                STORE, {"orders": [{"order_number": "O9", "order_lines": [line]}]}
+            )
+        (picked,) = await world.send(based("O9", 0, 1))
+        assert world.op(picked).state == "done"
+    put_back(world, aisle_home, copy)
+    async with world.host.courier() as world.courier:
+        await world.courier.catch_up()
+        await world.work()
+        assert world.op(picked).state == "queued", "somebody may load the order again"
+        for _ in range(100):
+            await world.host.time.pass_(10)
+            await world.courier.drain()
+        assert world.op(picked).state == "rejected"
+        assert [card["op_id"] for card in world.cards()] == [picked]
     world.close()

@@ -98,6 +98,8 @@ class Document(httpx.AsyncBaseTransport):
         """Operation to its entries, lines and head, and how often each was carried out."""
         self.copied: dict[str, Counter[str]] = {}
         """The same of what copies of requests did."""
+        self.forgotten: dict[tuple[str, int], Row] = {}
+        """Lines that an update did not name, where those are gone."""
         self.requests: Counter[str] = Counter()
         self.rages = 0.0
         """The share of the lists that come in a form that no document knows; see tests.faults.hostile."""
@@ -217,6 +219,9 @@ class Document(httpx.AsyncBaseTransport):
             raise Refusal(f"{said['order_number']} is not open")
         changes = said.get("order_lines") or ()
         for change in changes:
+            if "quantity" in change:  # the order is as it is said, so a line that was forgotten can be said again
+                spared = self.forgotten.pop((said["order_number"], change["line_number"]), None)
+                order["lines"] |= {change["line_number"]: spared} if spared else {}
             line = order["lines"].get(change["line_number"])
             if line is None or change.get("picked_quantity", 0) > line["quantity"]:
                 raise Refusal(f"line {change['line_number']} has no room for that")
@@ -226,6 +231,7 @@ class Document(httpx.AsyncBaseTransport):
         self._carry_out(request, steps, lambda: order.update(before))
         if self.ways.forgets_lines and changes:
             named = {change["line_number"] for change in changes}
+            self.forgotten |= {(said["order_number"], n): line for n, line in order["lines"].items() if n not in named}
             order["lines"] = {n: line for n, line in order["lines"].items() if n in named}
         return 200, {"success": True}
 

@@ -19,6 +19,7 @@ from aisle.local.host.signals import Bell
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.operation import Author, Intent, Operation
 from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.restores import Restore, restores
 from aisle.local.outbox.state import DONE, QUEUED, SENDING
 from aisle.local.reads.reads import Reads
 from aisle.local.session.session import Session
@@ -183,6 +184,10 @@ class Host:
     def operations(self) -> list[Operation]:
         """All that was ever enqueued here, oldest first."""
         return self.outbox.recent(1_000_000)[::-1]
+
+    def restores(self) -> list[Restore]:
+        """The restores of the service that were noticed here."""
+        return restores(self._db)
 
     # The courier
 

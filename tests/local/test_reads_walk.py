@@ -129,7 +129,7 @@ class World:
         if how == 0:
             self.outbox.deny(op.op_id, WHY, self._evidence() or {}, settle_s=0, look_s=0)
         elif how == 1:
-            self.outbox.replay(op.confirmed_at or 0)
+            self.outbox.replay([op.op_id], "noticed")
         else:
             self.outbox.read_back(op.op_id)
 

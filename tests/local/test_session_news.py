@@ -15,6 +15,7 @@ from aisle.local.host.home import Home
 from aisle.local.host.lock import Election, Holder
 from aisle.local.host.signals import CourierSocket, concerning
 from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.outbox.restores import NOTICED, note_restore
 from aisle.local.session.lookout import LOOK_S
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
@@ -260,3 +261,41 @@ def test_several_changes_that_lead_to_the_same_questions_ask_them_once(home: Hom
         assert {"orders", "trouble", "refusals"} <= set(asked)
         assert len(asked) == len(set(asked)), "the orders twice, the outbox once: all of it is asked for once"
         assert [dict(row.cells[3].args)["done"] for row in frame.view.rows] == [1, 2]
+
+
+def noted(home: Home, at: float, count: int) -> None:
+    """The courier has found out that the service was put back from an earlier copy."""
+    with closing(open_outbox(home.folder)) as connection, transaction(connection):
+        note_restore(connection, at, NOTICED, count)
+
+
+def test_a_restore_of_the_service_is_said_once_on_every_screen(home: Home, socket: CourierSocket) -> None:
+    with at(home) as (session, clock), at(home, "desk", "U2") as (other, _):
+        noted(home, clock.now, 3)
+        clock.pass_(LOOK_S)
+        for one in (session, other):
+            frame = one.poll()
+            assert frame is not None
+            assert told(frame) == ("info", "session.restored")
+            assert dict(frame.verdict.text.args) == {"count": 3}  # type: ignore[union-attr]
+        say(session, "b")
+        clock.pass_(60)
+        again = session.poll()
+        assert again is None or told(again)[1] != "session.restored", "once"
+
+
+def test_who_comes_after_a_restore_is_told_and_who_comes_long_after_it_is_not(
+    home: Home, socket: CourierSocket
+) -> None:
+    now = 1_800_000_000.0
+    noted(home, now - 86400, 5)
+    with at(home) as (session, clock):
+        clock.pass_(LOOK_S)
+        frame = session.poll()
+        assert frame is None or told(frame)[1] != "session.restored"
+    noted(home, now - 30, 7)
+    with at(home, "late", "U2") as (session, clock):
+        clock.pass_(LOOK_S)
+        frame = session.poll()
+        assert frame is not None
+        assert told(frame) == ("info", "session.restored")

@@ -34,6 +34,7 @@ BOTH = frozenset(
         "test_movement",
         "test_orders",
         "test_recounts",
+        "test_restores",
         "test_round_trips",
         "test_round_trips_goods",
         "test_scope",

@@ -108,7 +108,7 @@ def execute(url: str, *statements: str, rows: Sequence[tuple[str, Sequence[objec
 
 def emptied(storage: PostgresStorage) -> None:
     """Every row is gone, as if the database were new; quicker than a new one."""
-    deletions = ";".join(f"DELETE FROM {name}" for name in _who_refers_first(storage))
+    deletions = ";".join(f"DELETE FROM {name}" for name in who_refers_first(storage))
 
     async def work(tx: Tx) -> None:
         assert isinstance(tx, PostgresTx)
@@ -118,7 +118,8 @@ def emptied(storage: PostgresStorage) -> None:
 
 
 @cache
-def _who_refers_first(storage: PostgresStorage) -> list[str]:
+def who_refers_first(storage: PostgresStorage) -> list[str]:
+    """The tables, each before those that it refers to."""
     tables = {row[0] for row in storage.read_now(lambda tx: tx.all(_TABLES))}
     refers = storage.read_now(lambda tx: tx.all(_REFERENCES))
     order: list[str] = []

@@ -24,7 +24,14 @@ from aisle.service.openapi.params import NOTES
 from aisle.service.pages import SCROLL
 from tests.service.world import prepare
 
-OURS = {"Idempotency-Key", "Aisle-Occurred-At", "Aisle-Clock-Ahead", "Aisle-App-User"}
+OURS = {
+    "Idempotency-Key",
+    "Aisle-Occurred-At",
+    "Aisle-Clock-Ahead",
+    "Aisle-Follows",
+    "Aisle-Replay",
+    "Aisle-App-User",
+}
 
 
 @pytest_asyncio.fixture

@@ -30,6 +30,7 @@ REFERENCE = {"store", "product", "product_code", "token", "token_store"}
 OVER_ALL = {
     "ANSWERS_FORGET",
     "FAILURES_FORGET",
+    "HISTORY_FORGET",
     "PRODUCTS_COMING",
     "PRODUCTS_ORDERED",
     "PRODUCTS_STOCKED",

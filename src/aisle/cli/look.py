@@ -9,15 +9,19 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
+from datetime import datetime
 from typing import Any
 
 import apsw
 
 from aisle.cli.options import settings_of
 from aisle.cli.words import in_words
+from aisle.courier.features import parse_features
+from aisle.courier.send.deliver import KEY_RESERVE_S
 from aisle.errors import StorageError, UsageError
 from aisle.jobs.base import Settle
 from aisle.local.cache.file import empty_cache, open_cache
+from aisle.local.cache.writer import Cache
 from aisle.local.db import fetch, transaction
 from aisle.local.host.home import Home
 from aisle.local.host.signals import Bell
@@ -27,7 +31,9 @@ from aisle.local.outbox.journal import EventRow, Journal
 from aisle.local.outbox.operation import Operation, person_of
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.outbox.probes import Probes
+from aisle.local.outbox.restores import TOLD
 from aisle.local.outbox.state import QUEUED
+from aisle.local.outbox.wishes import EVERYTHING, wish
 from aisle.local.session.people import name_of
 from aisle.local.told import NO_TOKEN, detail_of
 from aisle.settings import base_url
@@ -46,6 +52,8 @@ _LOOKS = {
 def outbox(arguments: argparse.Namespace) -> int:
     """Prints operations that are not settled, or the youngest of all of them; shows or settles one."""
     home = _home(arguments)
+    if arguments.action == "replay":
+        return _replay(home, arguments.since)
     if arguments.action:
         return _one(home, arguments)
     connection = open_outbox(home.folder)
@@ -67,6 +75,50 @@ def outbox(arguments: argparse.Namespace) -> int:
         told = ", ".join(f"{probe.name} {clean(probe.value)}" for probe in seen)
         print(f"Seen of the service: {told}.", file=sys.stderr)
     return 0
+
+
+def _replay(home: Home, said: str | None) -> int:
+    """Begins anew with what was confirmed; the courier does the rest."""
+    now = time.time()
+    since = 0.0 if said is None else moment_of(said, now)
+    with closing(open_outbox(home.folder)) as connection:
+        with closing(_names(home)) as cache:
+            found = Cache(cache, home.store).cursor("features")
+        kept_since = now - parse_features(str(found or "")).keys_kept_s + KEY_RESERVE_S
+        done = Outbox(connection).replay_since(since, kept_since, TOLD)
+        wish(connection, "orders", EVERYTHING, now)
+        with closing(Bell(home)) as bell:
+            bell.ring_courier()
+    print(f"{done.again} operations are sent again under their keys; what the service has of them is not done twice.")
+    if done.looked_for:
+        print(f"{done.looked_for} had none, and are looked for first; what cannot be found is for a person.")
+    if done.too_old:
+        kept = datetime.fromtimestamp(kept_since).astimezone().isoformat(timespec="minutes")
+        print(
+            f"{done.too_old} are from before {kept}: the service may have forgotten their keys."
+            " They stay as they are; count what they were about.",
+            file=sys.stderr,
+        )
+    print("The store is read anew. See 'aisle outbox' and 'aisle doctor'.", file=sys.stderr)
+    return 0
+
+
+def moment_of(text: str, now: float) -> float:
+    """A moment as an operator says it, in seconds since 1970: a date or time by this host's clock, or how long ago it
+    was (90m, 12h, 3d). Raises UsageError."""
+    number, unit = text[:-1], _UNITS.get(text[-1:])
+    if unit and number.isascii() and number.isdigit():
+        return now - int(number) * unit
+    try:
+        at = datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        raise UsageError(f"{text!r} is no moment: say 2026-11-26T18:00, 2026-11-26, 90m, 12h or 3d.") from None
+    if at > now:
+        raise UsageError(f"{text} is still to come; say when the copy of the service was made.")
+    return at
+
+
+_UNITS = {"m": 60, "h": 3600, "d": 86400}
 
 
 def _tell_door(home: Home, token_file: str) -> None:

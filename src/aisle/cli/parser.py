@@ -199,6 +199,13 @@ def _look(commands: _Commands[Parser]) -> None:
     settle.add_argument("how", choices=hows, help="as `outbox show` says that it can be settled")
     settle.add_argument("--by", default="", metavar="WHO", help="who says so (default: the account of this shell)")
     settle.add_argument("--note", default="", metavar="TEXT", help="how it was settled")
+    replay = actions.add_parser("replay", help="after a restore of the service: send again what it confirmed")
+    replay.add_argument(
+        "--since",
+        metavar="WHEN",
+        help="what was confirmed since then: 2026-11-26T18:00 by this host's clock, 12h or 3d ago (default: as far"
+        " back as the service keeps keys, 29 days)",
+    )
     add_again(actions.choices.values(), outbox)
     journal = _command(commands, "journal", "look:journal", "What was scanned, youngest last.")
     journal.add_argument("--last", type=int, default=50, metavar="N", help="how many (default: %(default)s)")

@@ -28,13 +28,15 @@ from aisle.courier.pull.schedule import Pace
 from aisle.courier.pull.single import Pull
 from aisle.courier.pull.sync import FullSync
 from aisle.courier.pull.thrift import give_back
+from aisle.courier.restored import Restores
 from aisle.courier.ringing import Ringer
 from aisle.courier.send.asks import Asks
 from aisle.courier.send.checking import Checker, Heard
-from aisle.courier.send.deliver import KEY_RESERVE_S, Delivery, Ears
+from aisle.courier.send.deliver import Delivery, Ears
 from aisle.courier.send.looking import Looker
 from aisle.courier.send.passes import Passes
 from aisle.courier.send.readying import Readying
+from aisle.courier.send.vanished import Vanished
 from aisle.courier.steps import reconcile
 from aisle.courier.topics import touched
 from aisle.courier.upkeep import Upkeep, kept_up
@@ -151,6 +153,14 @@ class Courier:
         self.pull = Pull(client, into, self.home.store, notices=self.notices, tell=self.tell, clock=world.clock)
         self.sync = FullSync(self.pull, self.link, self.notices, sleep=world.sleep)
         self.sync.all_read = lambda: give_back(self._cache_db, self._outbox_db)
+        self.restores = Restores(
+            self.pull,
+            self.outbox,
+            self.link,
+            self.notices,
+            forget=lambda op_id: self.refresher.forget(self.outbox.get(op_id)),
+            clock=world.clock,
+        )
         self.refresher = Refresher(
             self.pull,
             self.sync,
@@ -159,6 +169,8 @@ class Courier:
             retire=lambda op_ids: self.outbox.read_back(*op_ids),
             wishes=lambda: take_wishes(self._outbox_db),
             restored=self._restored,
+            lost=self._lost,
+            known=self.restores.known,
             read_back=lambda number, rows, spoken_for: self.checker.read_back(number, rows, spoken_for),
             sleep=world.sleep,
             pace=self._pace,
@@ -168,14 +180,26 @@ class Courier:
         """What looks for what may have arrived."""
         world = self._world
         self.probes = Probes(self._outbox_db, clock=world.clock)
+        looker = Looker(client, self.home.store, self.probes)
         self.checker = Checker(
-            Looker(client, self.home.store, self.probes),
+            looker,
             self.outbox,
             self.probes,
             self.link,
             Heard(self._found, self._asked, self._denied, self._ring, self.refresher.want, self.notices.add),
             care=self._care,
             floor=lambda: int(self.cache.cursor("logs") or 0),
+            clock=world.clock,
+            sleep=world.sleep,
+        )
+
+        self.vanished = Vanished(
+            looker,
+            self.outbox,
+            self.probes,
+            self.link,
+            notice=self.notices.add,
+            again=self._read_anew,
             clock=world.clock,
             sleep=world.sleep,
         )
@@ -192,6 +216,7 @@ class Courier:
             self._refused,
             self._doubted,
             self.refresher.knock,
+            self.refresher.look_soon,
         )
         self.passes = Passes(self._outbox_db, self._passed, clock=world.clock)
         self.delivery = Delivery(
@@ -231,6 +256,7 @@ class Courier:
             self.sync.run,
             self.checker.run,
             self.asks.run,
+            self.vanished.run,
             self._ringer.run,
             self.upkeep.tidy_up,
             self.upkeep.beat,
@@ -335,16 +361,25 @@ class Courier:
         self._ring()
         self.sync.alarm.ring()
 
-    def _restored(self) -> None:
+    async def _restored(self) -> None:
         """The service was put back from an earlier copy: what it has lost is told to it again, and all is read anew."""
-        features = self.link.features or Features()
-        since = self._world.clock() - features.keys_kept_s + KEY_RESERVE_S
-        count = self.outbox.replay(since)
-        self.notices.add(f"The service was put back from an earlier copy: {count} operations are sent again.")
+        await self.restores.say_again()
+        self._read_anew()
+
+    async def _lost(self) -> bool:
+        """Whether the service has lost something, looked for where the cache cannot tell it."""
+        is_lost = await self.restores.ask_once()
+        if is_lost:
+            self._read_anew()
+        return is_lost
+
+    def _read_anew(self) -> None:
+        self.cache.forget_logs()
         for log in ("logs", "logs_losses"):
             self.cache.set_cursor(log, None)
         self.sync.ask_all()
         self._ring()
+        self._moved_on(LINK)
 
     def _denied(self, op: Operation, why: Told) -> None:
         self.refresher.forget(op)

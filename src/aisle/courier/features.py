@@ -56,6 +56,8 @@ class Features(NamedTuple):
 
     named_orders: bool = False
     """Several orders are read in one request, by their numbers."""
+    known_keys: bool = False
+    """What a restore has lost can be asked for by its keys, and is told apart from what is new."""
 
     @property
     def text(self) -> str:
@@ -78,6 +80,7 @@ class Features(NamedTuple):
             "receipt-line": self.receipt_line,
             "line-rejection": self.line_rejection,
             "named-orders": self.named_orders,
+            "known-keys": self.known_keys,
         }
         return ", ".join(word for word, said in words.items() if said)
 
@@ -114,6 +117,7 @@ def parse_features(text: str) -> Features:
         receipt_line="receipt-line" in said,
         line_rejection="line-rejection" in said,
         named_orders="named-orders" in said,
+        known_keys="known-keys" in said,
     )
 
 

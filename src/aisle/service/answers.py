@@ -25,6 +25,7 @@ TITLES = {
     414: "The address is too long",
     415: "Not in this form",
     422: "Against a rule",
+    425: "Not before the host has looked",
     429: "Too many requests",
     431: "The headers are too large",
     500: "The service failed",

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from aisle.contract.operation import Param
 from aisle.service.answers import Refusal
-from aisle.service.context import Call
+from aisle.service.context import Call, Replay
 from aisle.service.handlers import Handler
 from aisle.tuples import NamedTuple
 
@@ -39,6 +39,9 @@ class Asked(NamedTuple):
     if_match: frozenset[str] | None = None
     ahead: float = 0.0
     """Seconds that the clock of who asks is ahead of ours."""
+    follows: tuple[str, ...] = ()
+    """Keys that were confirmed to who asks: a database without them was put back from an earlier copy."""
+    replay: Replay | None = None
 
 
 class Answer(NamedTuple):

@@ -38,6 +38,13 @@ class Principal(NamedTuple):
     """The token that a person signed in through; of no other token."""
 
 
+class Replay(NamedTuple):
+    """A write that was carried out once, and that a restored database has lost (README: After a restore)."""
+
+    left: Mapping[int, int] = MappingProxyType({})
+    """What of its picks found no room then, in thousandths, by line."""
+
+
 class Store(NamedTuple):
     """A store the principal may work in."""
 
@@ -86,6 +93,8 @@ class Context:
     ahead: float = 0.0
     """Seconds that the clock is ahead of ours by which the request says its moments."""
     zones: Zones = HOST
+    replay: Replay | None = None
+    """What is said of a write that was confirmed before the database was put back from an earlier copy."""
     legs: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     """What a read says beside its answer."""
@@ -144,5 +153,6 @@ class Context:
                 first = await self.take(store_number, _CHANGE, more)
                 numbers += range(first, first + more)
             self.later(core.CHANGE_MARK, [(store_number, *mark, seq) for mark, seq in zip(marks, numbers, strict=True)])
+            self.later(core.HISTORY_ADD, [(store_number, numbers[-1], self.op_id, self.now)])
         if self._later:
             await self.tx.together(self._later)

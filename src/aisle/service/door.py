@@ -21,7 +21,7 @@ from aisle.service.times import Clock, moment
 FEATURES = (
     f"idempotency={KEYS_KEPT_DAYS}d, occurred-at, clock-ahead, app-user, pick-place, pick-base, line-reasons, if-match,"
     " claims, changes, locations, people, sign-in, receipt-line, assignments, reviews, recounts, line-rejection,"
-    " named-orders, log-entry, delivery-marks, aside"
+    " named-orders, log-entry, delivery-marks, aside, known-keys"
 )
 # Parts of a path that are no longer are remembered; most requests come to the same few.
 _SHORT = 64
@@ -31,7 +31,9 @@ _ONCE = frozenset(
     {
         b"aisle-app-user",
         b"aisle-clock-ahead",
+        b"aisle-follows",
         b"aisle-occurred-at",
+        b"aisle-replay",
         b"aisle-terminal",
         b"appusername",
         b"authorization",

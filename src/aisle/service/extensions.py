@@ -5,6 +5,7 @@ Written down like operations of the contract, so that routes, checks and the Ope
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -12,7 +13,7 @@ from pydantic import TypeAdapter
 from aisle.contract.models import RequestModel
 from aisle.contract.operation import Param
 from aisle.service.amounts import plain, whole_number
-from aisle.service.answers import DONE, dumps, malformed
+from aisle.service.answers import DONE, against_rule, dumps, malformed
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, without_none
 from aisle.service.extension_bodies import (
@@ -33,6 +34,7 @@ from aisle.service.handlers.orders import list_named
 from aisle.service.handlers.recounts import list_recounts, write_recounts
 from aisle.service.handlers.reviews import retrieve_store, review_logs
 from aisle.service.limits import check_code
+from aisle.service.once import unknown_keys
 from aisle.service.request import MIB
 from aisle.service.sql import core
 from aisle.service.sql import locations as location_sql
@@ -42,10 +44,15 @@ from aisle.service.text import natural_key, search_key
 from aisle.service.tokens import enter
 from aisle.tuples import NamedTuple
 
+log = logging.getLogger("aisle.service")
+
 # A cursor holds the store's number of changes, and below it the chain's: in more room once that has outgrown the first.
 _CHAIN_BITS, _MORE_BITS = 25, 31
 _MORE = 1 << 62
 _MOST_CHANGES = 1000
+_BETWEEN = "."
+MOST_KNOWN, MOST_KEYS = 50, 200
+"""Keys that may be named beside a cursor, and alone."""
 
 
 class Extension(NamedTuple):
@@ -108,16 +115,24 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
     """What changed in the store, and in the catalogue and the stores of the chain, since a cursor; each key once.
 
     Without a cursor: the one that now is the last, and nothing else. The same, and `restored`, where the cursor is of
-    changes that are not here: then this is a copy of an earlier day, and what was told since is not in it.
+    changes that are not here: then this is a copy of an earlier day, and what was told since is not in it. The `mark`
+    beside a cursor says which writes made its last changes: other ones may have come to the same cursor since.
     """
     since, limit = call.query.get("since"), call.query.get("limit", 500)
     if (since or 0) < 0 or not 1 <= limit <= _MOST_CHANGES:
         raise malformed(f"since is 0 or a cursor, limit 1 to {_MOST_CHANGES}.", "since")
     last = [await ctx.last(name, "change") for name in (ctx.here.number, CHAIN)]
     own, chain = last if since is None else _numbers(since)
-    restored = own > last[0] or chain > last[1]
+    known = _keys(call, "known", MOST_KNOWN)
+    unknown = await unknown_keys(ctx, ctx.here.number, known) if known else []
+    restored = own > last[0] or chain > last[1] or await _is_another(ctx, (own, chain), call.query.get("mark", ""))
+    if unknown or restored:
+        log.warning(
+            "A host of store %s knows what this database does not: it was put back from an earlier copy.",
+            ctx.here.number,
+        )
     if since is None or restored:
-        return dumps({"cursor": _cursor(*last), "changes": [], "more": False, "restored": restored})
+        return await _changes(ctx, (last[0], last[1]), [], unknown, restored=restored)
     rows = await ctx.tx.all(core.CHANGES_SINCE, ctx.here.number, own, limit + 1)
     more = len(rows) > limit
     own = rows[:limit][-1][0] if rows else own
@@ -127,7 +142,55 @@ async def list_changes(ctx: Context, call: Call) -> bytes:
     more = more or len(rows) > room
     chain = rows[:room][-1][0] if rows[:room] else chain
     changes += [{"topic": topic, "key": key, "chain": True} for _, topic, key in rows[:room]]
-    return dumps({"cursor": _cursor(own, chain), "changes": changes, "more": more, "restored": False})
+    return await _changes(ctx, (own, chain), changes, unknown, more=more)
+
+
+async def _changes(
+    ctx: Context,
+    reached: tuple[int, int],
+    changes: list[dict[str, Any]],
+    unknown: list[str],
+    *,
+    more: bool = False,
+    restored: bool = False,
+) -> bytes:
+    told = {"cursor": _cursor(*reached), "mark": await _mark(ctx, reached), "changes": changes, "more": more}
+    return dumps(told | {"restored": restored, "unknown": unknown})
+
+
+async def _mark(ctx: Context, reached: tuple[int, int]) -> str:
+    """Which write made the last change of the store before a cursor, and which one the chain's."""
+    return _BETWEEN.join([await _write_of(ctx, *at) for at in zip((ctx.here.number, CHAIN), reached, strict=True)])
+
+
+async def _write_of(ctx: Context, store_number: str, number: int) -> str:
+    """The write that made this change; empty for none, and where nobody knows any more."""
+    row = await ctx.tx.one(core.HISTORY_AT, store_number, number) if number else None
+    return str(row[0]) if row else ""
+
+
+async def _is_another(ctx: Context, reached: tuple[int, int], mark: str) -> bool:
+    """Whether other writes came to this cursor than those that a host was told of. What is forgotten proves nothing."""
+    for store_number, number, told in zip((ctx.here.number, CHAIN), reached, mark.split(_BETWEEN), strict=False):
+        now = await _write_of(ctx, store_number, number) if told else told
+        if now and now != told:
+            first = await ctx.tx.one(core.HISTORY_FIRST, store_number)
+            if first is None or number >= first[0]:
+                return True
+    return False
+
+
+async def list_unknown_keys(ctx: Context, call: Call) -> bytes:
+    """Those of the keys that are named under which nothing was ever carried out here: what a restore has lost."""
+    return dumps({"unknown": await unknown_keys(ctx, ctx.here.number, _keys(call, "keys", MOST_KEYS))})
+
+
+def _keys(call: Call, name: str, most: int) -> list[str]:
+    """The keys that a query names. Raises Refusal (422) for too many."""
+    keys = [key for key in call.query.get(name, "").split(",") if key]
+    if len(keys) > most:
+        raise against_rule(f"At most {most} keys are looked for in one request.", name)
+    return keys
 
 
 def _cursor(own: int, chain: int) -> int:
@@ -224,7 +287,20 @@ EXTENSIONS = (
         "GET",
         f"{_STORE}/changes",
         Handler(list_changes),
-        (_STORE_PARAM, Param("since", "query", "number"), Param("limit", "query", "number")),
+        (
+            _STORE_PARAM,
+            Param("since", "query", "number"),
+            Param("limit", "query", "number"),
+            Param("mark", "query", "string"),
+            Param("known", "query", "string"),
+        ),
+    ),
+    Extension(
+        "list-unknown-keys",
+        "GET",
+        f"{_STORE}/keys",
+        Handler(list_unknown_keys),
+        (_STORE_PARAM, Param("keys", "query", "string")),
     ),
     Extension(
         "list-named-orders",

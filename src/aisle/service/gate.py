@@ -38,6 +38,8 @@ from aisle.service.zones import HOST, Zones
 log = logging.getLogger("aisle.service")
 
 KEYS_KEPT_DAYS = 30
+# So long a host may be away and still be told whether the database was put back from an earlier copy meanwhile.
+HISTORY_DAYS = 60
 # A token's last use is noted at most so often, so that reading does not come to writing each time.
 _USE_NOTED_EVERY = 600.0
 # Tokens of people that ended, and wrong PINs, are remembered for so long.
@@ -113,6 +115,8 @@ class Gate:
                 terminal=wire.terminal(heads),
                 if_match=wire.versions(heads),
                 ahead=wire.clock_ahead(heads),
+                follows=wire.follows(heads),
+                replay=wire.replay(heads),
             )
         except Refusal as problem:
             return Asked(secret, Call({}, {}), problem, now)
@@ -262,6 +266,7 @@ class Gate:
             asked.if_match,
             asked.ahead,
             self._zones,
+            asked.replay,
         )
 
     def _notes(self, principal: Principal, now: float) -> BackgroundTask | None:
@@ -276,6 +281,7 @@ class Gate:
             await tx.run(core.ACCESS_USED, principal.token_id, moment(now))
             await tx.run(core.ANSWERS_FORGET, moment(now - KEYS_KEPT_DAYS * 86400))
             yesterday = moment(now - _ENDED_KEPT_S)
+            await tx.run(core.HISTORY_FORGET, moment(now - HISTORY_DAYS * 86400))
             await tx.run(core.FAILURES_FORGET, yesterday, moment(now))
             await tx.run(core.ACCESS_STORES_FORGET, yesterday)
             await tx.run(core.ACCESSES_FORGET, yesterday)
@@ -307,6 +313,8 @@ def _questions(operation: Operation, errand: Errand, asked: Asked) -> Iterator[S
         yield entrance(errand.token_hash, handler.roles, chain=handler.chain, store_number=store_number)
         if asked.key is not None:
             yield core.ANSWER_OF_KEY, (store_number, asked.key)
+            if asked.follows:
+                yield core.KEYS_KNOWN, (store_number, list(asked.follows))
         yield from questions(operation.name, store_number, asked.call, asked.occurred_on, now)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from aisle.service.answers import Refusal, conflict, forbidden
 from aisle.service.asked import Answer, Asked, Operation
@@ -28,15 +28,36 @@ async def once(ctx: Context, operation: Operation, asked: Asked, same: Callable[
             raise Refusal(422, "This key was used for another request.", "Idempotency-Key")
         await _check_rows(ctx, asked.call)
         return Answer(kept[1], bytes(kept[2]), replayed=True)
+    await _check_followed(ctx, asked, scope[0])
     try:
         async with ctx.tx.savepoint():
             return Answer(200, await _carried_out(ctx, operation, asked, scope))
     except Refusal as refusal:
-        if not refusal.deterministic:
+        if not refusal.deterministic or asked.replay:  # what was carried out once may only wait for what others bring
             raise
         answer = Answer(refusal.status, refusal.body())
     await ctx.tx.run(core.ANSWER_KEEP, *_kept(scope, asked, answer, ctx.now))
     return answer
+
+
+async def _check_followed(ctx: Context, asked: Asked, store_number: str) -> None:
+    """Raises Refusal (425) where the database lacks what was confirmed to the sender before: it is an earlier copy, and
+    the sender has to say again what is missing before anything that follows from it."""
+    if asked.follows and await unknown_keys(ctx, store_number, asked.follows):
+        raise Refusal(
+            425, "The service was put back from an earlier copy; what it lost has to come first.", retry_after=1
+        )
+
+
+async def unknown_keys(ctx: Context, store_number: str, keys: Sequence[str]) -> list[str]:
+    """Those of the keys under which nothing was ever carried out here, for this store or for the chain."""
+    left = await _unknown_in(ctx, store_number, list(keys))
+    return await _unknown_in(ctx, CHAIN, left) if left else left
+
+
+async def _unknown_in(ctx: Context, scope: str, keys: list[str]) -> list[str]:
+    known = {row[0] for row in await ctx.tx.all(core.KEYS_KNOWN, scope, keys)}
+    return [key for key in keys if key not in known]
 
 
 def _kept(scope: tuple[str, str], asked: Asked, answer: Answer, now: str) -> tuple[object, ...]:

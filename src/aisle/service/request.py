@@ -21,6 +21,7 @@ from starlette.types import Receive
 from aisle.contract.operation import Param
 from aisle.service.amounts import LARGEST
 from aisle.service.answers import Refusal, malformed
+from aisle.service.context import Replay
 from aisle.service.fitting import misfits
 from aisle.service.nearest import of_field, unknown_parameters
 from aisle.service.times import earlier, moment, parsed
@@ -36,6 +37,12 @@ _KEY = re.compile(KEY_PATTERN)
 _ETAGS = re.compile(VERSIONS_PATTERN)
 _WHOLE = re.compile(r"([+-]?)([0-9]+)(\.0*)?", re.ASCII)
 _DAYS_KEPT = 7
+_REPLAY_DAYS_KEPT = 31
+MOST_FOLLOWED = 8
+FOLLOWS_PATTERN = "[A-Za-z0-9_-]{16,64}(,[A-Za-z0-9_-]{16,64}){0,7}"
+REPLAY_PATTERN = r"all|[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?(,[0-9]{1,9}:-?[0-9]{1,9}(\.[0-9]{1,3})?)*"
+_FOLLOWS = re.compile(FOLLOWS_PATTERN)
+_REPLAY = re.compile(REPLAY_PATTERN)
 AHEAD_PATTERN = r"[+-]?[0-9]{1,10}(\.[0-9]{1,6})?"
 _AHEAD = re.compile(AHEAD_PATTERN)
 # Headers that change what a request does.
@@ -85,13 +92,37 @@ def occurred_on(headers: Mapping[str, str], now: float) -> str:
     value = headers.get("aisle-occurred-at")
     if value is None:
         return moment(now)
-    return clamped(parsed(value, "Aisle-Occurred-At", UTC), now, clock_ahead(headers))
+    is_replay = "aisle-replay" in headers
+    return clamped(parsed(value, "Aisle-Occurred-At", UTC), now, clock_ahead(headers), is_replay=is_replay)
 
 
-def clamped(when: str, now: float, ahead: float = 0.0) -> str:
-    """A moment by a clock that is so many seconds ahead of ours, held between a week ago and now."""
+def clamped(when: str, now: float, ahead: float = 0.0, *, is_replay: bool = False) -> str:
+    """A moment by a clock that is so many seconds ahead of ours, held between a week ago and now; of a write that is
+    said again after a restore, between a month ago and now."""
     when = earlier(when, ahead) if ahead else when
-    return min(max(when, moment(now - _DAYS_KEPT * 86400)), moment(now))
+    days = _REPLAY_DAYS_KEPT if is_replay else _DAYS_KEPT
+    return min(max(when, moment(now - days * 86400)), moment(now))
+
+
+def follows(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Keys that were confirmed to the sender before. Raises Refusal (400)."""
+    value = headers.get("aisle-follows")
+    if value is None:
+        return ()
+    if not _FOLLOWS.fullmatch(value.strip()):
+        raise malformed(f"These are up to {MOST_FOLLOWED} keys, with commas between them.", "Aisle-Follows")
+    return tuple(value.strip().split(","))
+
+
+def replay(headers: Mapping[str, str]) -> Replay | None:
+    """What is said of a write that is sent again after a restore. Raises Refusal (400)."""
+    value = headers.get("aisle-replay")
+    if value is None:
+        return None
+    if not _REPLAY.fullmatch(value.strip()):
+        raise malformed('This is "all", or what found no room by line: "1:2,3:-1".', "Aisle-Replay")
+    pairs = () if value.strip() == "all" else (pair.split(":") for pair in value.strip().split(","))
+    return Replay({int(line): int(Decimal(left) * 1000) for line, left in pairs})
 
 
 def app_user(headers: Mapping[str, str]) -> str | None:

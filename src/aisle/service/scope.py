@@ -30,7 +30,17 @@ _INSERT = re.compile(r"INSERT INTO \w+ \(([^)]*)\)\s*VALUES \(([^)]*)\)", re.DOT
 
 # What a token of some stores may read of the chain beside the catalogue: how far its changes have come; and where it
 # keeps the answers to requests that name no store.
-_OF_CHAIN = frozenset({core.CHANGES_SINCE, core.COUNTER_VALUE, core.ANSWER_OF_KEY, core.ANSWER_KEEP})
+_OF_CHAIN = frozenset(
+    {
+        core.ANSWER_KEEP,
+        core.ANSWER_OF_KEY,
+        core.CHANGES_SINCE,
+        core.COUNTER_VALUE,
+        core.HISTORY_AT,
+        core.HISTORY_FIRST,
+        core.KEYS_KNOWN,
+    }
+)
 
 
 def store_tables() -> frozenset[str]:

@@ -29,6 +29,7 @@ from aisle.local.outbox import passes
 from aisle.local.outbox.journal import Journal
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.probes import Probes
+from aisle.local.outbox.restores import NOTICED, Restore, on_the_way, restores
 from aisle.local.outbox.schema import OUTBOX
 from aisle.local.outbox.state import IN_DOUBT, NEEDS_PERSON, REJECTED
 from aisle.local.told import NO_TOKEN, detail_of
@@ -41,6 +42,9 @@ STALE_S = 6 * BEAT_S
 
 OLD_S, LATE_S = 3600.0, 900.0
 """Ages of the cache, and of the oldest operation that waits, from which on they are worth a word."""
+
+RESTORED_S = 7 * 86400.0
+"""So long a restore of the service is told."""
 
 SHOWN = 5
 """Operations of a state that are named."""
@@ -220,6 +224,8 @@ def outbox(loaded: Loaded) -> Iterable[Finding]:
         rows = Outbox(found).unsettled()
         seen = Probes(found).all()
         pins = passes.waiting(found, time.time())
+        restored = restores(found, time.time() - RESTORED_S)
+        open_, stuck_after = on_the_way(found)
     waiting = [row for row in rows if row.state in ("queued", "sending")]
     oldest = min((row.created_at for row in waiting), default=0.0)
     late = bool(oldest) and time.time() - oldest > LATE_S
@@ -246,9 +252,23 @@ def outbox(loaded: Loaded) -> Iterable[Finding]:
     for user, count in pins:
         what, how = f"{count} queued for the PIN of {user}", "It is given in the app: . and then PIN."
         yield note("outbox", what, "", how, user=user)
+    yield from _restored(restored, open_, stuck_after)
     if seen:
         told = ", ".join(f"{probe.name} {probe.value}" for probe in seen)
         yield ok("outbox", f"seen of the service: {told}", probes={probe.name: probe.value for probe in seen})
+
+
+def _restored(found: list[Restore], waiting: int, stuck: int) -> Iterable[Finding]:
+    """Restores of the service in the last days, and what of the work that it lost is not there again."""
+    for one in found:
+        known = "was found to be" if one.how == NOTICED else "was said to be"
+        what = f"the service {known} put back from an earlier copy {ago(time.time() - one.noticed_at)}"
+        done = f"{plural(one.again, 'operation')} sent again"
+        done += f", {one.looked_for} looked for" if one.looked_for else ""
+        yield note("outbox", what, f"{done}.", noticed_at=one.noticed_at, again=one.again, looked_for=one.looked_for)
+    if found and (waiting or stuck):
+        what = f"of these, {waiting} still wait and {stuck} are for a person"
+        yield note("outbox", what, "", "aisle outbox lists them.", waiting=waiting, stuck=stuck)
 
 
 def _counted(states: dict[str, int]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aisle.client.errors import AnswerError, status_error
@@ -11,7 +11,7 @@ from aisle.courier.pull.single import Pull
 from aisle.courier.topics import CATALOGUE, PRODUCT, RECOUNT, Topic
 from aisle.tuples import NamedTuple
 
-CURSOR = "changes"
+CURSOR, MARK = "changes", "changes_mark"
 LIMIT = 500
 BULK = 200
 """More changes of one topic than this are read as a list, not one by one."""
@@ -26,6 +26,8 @@ class News(NamedTuple):
     cursor: int
     restored: bool = False
     """The service is an earlier copy of itself: what it was told since is not in it."""
+    mark: str = ""
+    """Which writes made the last changes before the cursor: others may come to the same one after a restore."""
 
 
 class _Page(NamedTuple):
@@ -33,15 +35,19 @@ class _Page(NamedTuple):
     changes: list[dict[str, Any]]
     more: bool
     restored: bool
+    mark: str
 
 
 class ChangeFeed:
     """Follows the cursor. What was looked at and not kept is looked at again after a restart."""
 
-    def __init__(self, pull: Pull) -> None:
+    def __init__(self, pull: Pull, known: Callable[[], Sequence[str]] = tuple) -> None:
+        """`known` are the keys that the service has to know, where it can be asked."""
         self._pull = pull
+        self._known = known
         kept = pull.cache.cursor(CURSOR)
         self._since: int | None = kept if isinstance(kept, int) else None
+        self._mark = str(pull.cache.cursor(MARK) or "")
 
     @property
     def primed(self) -> bool:
@@ -50,42 +56,52 @@ class ChangeFeed:
 
     async def prime(self) -> bool:
         """Goes to the end of the feed: a full sync that begins after this misses nothing."""
-        self._since = (await self._page(None)).cursor
-        self._pull.cache.set_cursor(CURSOR, self._since)
+        page = await self._page(None, "", ())
+        self._since, self._mark = page.cursor, page.mark
+        self._keep(page.cursor, page.mark)
         return True
 
     async def look(self) -> News:
         """What changed since the last look whose news was taken."""
-        return await self._look(self._since or 0)
+        return await self._look(self._since or 0, self._mark)
 
     def took(self, news: News) -> None:
         """All that it asks for is under way: the next look begins behind it."""
-        self._since = news.cursor
+        self._since, self._mark = news.cursor, news.mark
 
     def keep(self, news: News) -> None:
         """A restart begins behind this news."""
-        if self._pull.cache.cursor(CURSOR) != news.cursor:
-            self._pull.cache.set_cursor(CURSOR, news.cursor)
+        if (self._pull.cache.cursor(CURSOR), self._pull.cache.cursor(MARK)) != (news.cursor, news.mark):
+            self._keep(news.cursor, news.mark)
 
-    async def _look(self, since: int) -> News:
+    def _keep(self, cursor: int, mark: str) -> None:
+        with self._pull.cache.batch():
+            self._pull.cache.set_cursor(CURSOR, cursor)
+            self._pull.cache.set_cursor(MARK, mark)
+
+    async def _look(self, since: int, mark: str) -> News:
         found: dict[str, dict[str, None]] = {}
         more = True
         restored = False
+        known = self._known()
         while more:
-            page = await self._page(since)
-            since, more, restored = page.cursor, page.more, restored or page.restored
+            page = await self._page(since, mark, known)
+            since, mark, more, restored = page.cursor, page.mark, page.more, restored or page.restored
             for change in page.changes:
                 for topic in _topics_of(change):
                     keys = found.setdefault(topic, {})
                     if len(keys) <= BULK:
                         keys["" if topic == RECOUNT else str(change.get("key"))] = None
         single = [Topic(topic, key) for topic, keys in found.items() if len(keys) <= BULK for key in keys]
-        return News(tuple(single), tuple(topic for topic, keys in found.items() if len(keys) > BULK), since, restored)
+        bulk = tuple(topic for topic, keys in found.items() if len(keys) > BULK)
+        return News(tuple(single), bulk, since, restored, mark)
 
-    async def _page(self, since: int | None) -> _Page:
+    async def _page(self, since: int | None, mark: str, known: Sequence[str]) -> _Page:
         """What changed since the cursor before; None asks for the last cursor alone."""
         path = f"/aisle/v1/stores/{encode_segment(self._pull.store)}/changes"
         query: dict[str, QueryValue] = {} if since is None else {"since": since, "limit": LIMIT}
+        query |= {"mark": mark} if mark else {}
+        query |= {"known": ",".join(known)} if known else {}
         answer = await self._pull.client.extension("GET", path, query=query)
         if not answer.is_success:
             raise status_error("list-changes", answer)
@@ -95,7 +111,8 @@ class ChangeFeed:
                 int(body["cursor"]),
                 [dict(change) for change in body["changes"]],
                 bool(body["more"]),
-                bool(body.get("restored")),
+                bool(body.get("restored") or body.get("unknown")),
+                str(body.get("mark") or ""),
             )
         except (ValueError, TypeError, KeyError) as error:
             raise AnswerError(f"The answer to list-changes cannot be read: {error!r}.") from error

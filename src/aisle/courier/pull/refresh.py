@@ -6,7 +6,7 @@ headers of all orders, lines of those somebody works on, stock by the moment of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -86,7 +86,9 @@ class Refresher:
         *,
         retire: Callable[[Sequence[str]], None],
         wishes: Callable[[], Iterable[tuple[str, str]]],
-        restored: Callable[[], None],
+        restored: Callable[[], Awaitable[None]],
+        lost: Callable[[], Coroutine[Any, Any, bool]],
+        known: Callable[[], Sequence[str]],
         read_back: Callable[[str, Sequence[Row], frozenset[str]], None],
         sleep: Sleep,
         pace: Pace,
@@ -108,8 +110,9 @@ class Refresher:
         )
         self._wishes = wishes
         self._restored = restored
+        self._lost = lost
         self._table = Timetable(pace)
-        self._feed = ChangeFeed(pull)
+        self._feed = ChangeFeed(pull, known)
         self._news: News | None = None
         self._followed = 0.0
         """When it was last asked what changed."""
@@ -144,6 +147,11 @@ class Refresher:
                 self.alarm.ring()
         else:
             self.want(touched(op))
+
+    def look_soon(self) -> None:
+        """The service lacks what it has confirmed: what is missing is looked for at once."""
+        self._table.hurry("changes")
+        self.alarm.ring()
 
     def forget(self, op: Operation) -> None:
         """It is not confirmed any more: no read can speak for it."""
@@ -285,6 +293,8 @@ class Refresher:
         if not features.changes:
             self._sync.lacks(CHANGES, None)
         begins = features.changes and not self._feed.primed and await self._fed(self._feed.prime())
+        if features.known_keys and await self._fed(self._lost()):
+            begins = await self._fed(self._feed.prime())
         if begins or (self._sync.progress.idle and self._pull.now() - self._sync.progress.completed > FULL_S):
             self._sync.ask_all()
         elif self._sync.progress.idle and (due := self._gaps.take(self._sync.progress.missing, self._pull.now())):
@@ -331,7 +341,9 @@ class Refresher:
         if news is None:
             return
         if news.restored:
-            self._restored()
+            self._table.hurry("changes", self._pull.now() + AGAIN_S)  # if what is lost cannot be asked for now
+            await self._restored()
+            self._sync.ask_all()
         self.want(news.single)
         if (news.single or news.bulk) and self._pull.now() - self._watched < WATCHED_S:
             self.want([Topic(LOG, "")])

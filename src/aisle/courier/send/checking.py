@@ -25,6 +25,7 @@ from aisle.courier.send.judging import (
     FOUND,
     NOT_AT_ALL,
     PARTLY,
+    SPARED,
     STANDS,
     UNREADABLE,
     UNSAID,
@@ -111,6 +112,8 @@ class Checker:
         self._clock = clock
         self._trials: dict[str, _Trial] = {}
         """By the name of what is to be learnt."""
+        self._spared: tuple[str, float] = ("", 0.0)
+        """Which update left a line out to see whether it stays, and when."""
         self._tried: set[str] = set()
         self._told: set[str] = set()
 
@@ -200,6 +203,16 @@ class Checker:
             self._trials[name] = _Trial(sent, self._clock())
             self.alarm.ring()
 
+    def may_spare(self, op: Operation) -> bool:
+        """Whether this update may leave out a line that nobody has touched, to see whether the service forgets it: one
+        at a time, so that no more than one line has to be said again."""
+        last, at = self._spared
+        now = self._clock()
+        if last not in ("", op.op_id) and abs(now - at) < LATE_S:
+            return False
+        self._spared = op.op_id, now
+        return True
+
     def is_unsaid(self, op: Operation) -> bool:
         """Whether it has to be looked for, because the service confirmed it in no words; then that is done at once."""
         sent = self._outbox.get(op.op_id)
@@ -218,6 +231,8 @@ class Checker:
         op = self._outbox.told_of(f"order/{number}")
         if op is None or op.operation != UPDATE or (spoken_for is not None and op.op_id not in spoken_for):
             return
+        if orders and SPARED in op.evidence:
+            self._learn_omitted(op, orders[0])
         if not orders or not is_denied(op, orders[0]):
             return
         times = int(op.evidence.get("denied") or 0) + 1
@@ -255,13 +270,25 @@ class Checker:
         if name != OMITTED_LINES:
             await self._looker.learn_filter(op)
             return
-        gone = _unnamed(op) - state_of(found[0])["lines"].keys()
+        self._learn_omitted(op, found[0])
+
+    def _learn_omitted(self, op: Operation, order: Mapping[str, Any]) -> None:
+        """What became of the lines that an update left out. A line that is gone is said again at once."""
+        unnamed = _unnamed(op)
+        if self._probes.get(OMITTED_LINES) == NO or not unnamed:
+            return
+        gone = unnamed - state_of(order)["lines"].keys()
         self._probes.learn(OMITTED_LINES, NO if gone else YES)
-        if gone:
-            self._heard.learnt(
-                f"The service forgets lines that an update does not name: {', '.join(sorted(gone))} of order "
-                f"{found[0].get('order_number')}. From now on every update names all of them."
-            )
+        if not gone:
+            return
+        self._heard.learnt(
+            f"The service forgets lines that an update does not name: {', '.join(sorted(gone))} of order "
+            f"{order.get('order_number')}. From now on every update names all of them."
+        )
+        spared = op.evidence.get(SPARED)
+        if spared and str(spared["line_number"]) in gone:
+            self._outbox.say_line_again(op, spared)
+            self._heard.again()
 
     # One doubt
 

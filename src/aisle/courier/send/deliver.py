@@ -21,7 +21,7 @@ from aisle.courier.care import Care
 from aisle.courier.features import Features
 from aisle.courier.link import LONGEST_S, Link
 from aisle.courier.send.beyond import is_beyond, send_beyond
-from aisle.courier.send.judging import UNSAID
+from aisle.courier.send.judging import SPARED, UNSAID
 from aisle.courier.send.meant import Outcome, is_a_strangers, is_wordless, says_nothing
 from aisle.courier.send.parcel import body_of, headers_of
 from aisle.courier.send.passes import Passes
@@ -52,6 +52,13 @@ KEY_RESERVE_S = 86400.0
 """So long before the service may forget a key, nobody relies on it any more."""
 KEYS_AWAITED_S = 120.0
 """So long after a service has announced its keys, an answer that does not may be somebody's on the way."""
+LACKING = 425
+"""The status of a service that lacks what it confirmed before."""
+FOLLOWED = 4
+"""So many of the keys that were confirmed last are named with each write: as many may be in flight at once."""
+OTHERS_S, AGAIN_S = 900.0, 10.0
+"""So long after a restore what the service refuses may wait for what other hosts have to say again, and how often it is
+tried then."""
 _ANSWER_LIMIT = 2000
 _PLAIN = "told.plain"
 
@@ -70,6 +77,8 @@ class Ears(NamedTuple):
     refused: Callable[[Operation, Told], None]
     doubted: Callable[[Operation, Told], None]
     is_let_in: Callable[[], Awaitable[bool]]
+    restored: Callable[[], None] = lambda: None
+    """The service lacks what it confirmed before."""
 
 
 class Delivery:
@@ -206,6 +215,10 @@ class Delivery:
             self._passes.lose(op.principal, token)  # it says nothing of the store's, and nothing was done
             self._outbox.retry_later(op.op_id, told_of(outcome), 0, never_left=True)
             return
+        if isinstance(outcome, Answer) and outcome.status == LACKING and features.known_keys:
+            self._outbox.retry_later(op.op_id, told("told.restored"), self._clock() + LOOK_S, never_left=True)
+            self._ears.restored()
+            return
         if isinstance(outcome, Answer) and outcome.status == 403:
             if await self._ears.is_let_in():
                 self._settle(op, features, outcome)
@@ -224,6 +237,9 @@ class Delivery:
             afresh = fit.op is not op and not features.idempotency
             frozen = None if afresh else op.frozen
             left = fit.left if frozen is None else op.evidence.get(LEFT, ())  # of the bytes that are sent
+            more = {LEFT: left} if left else {}
+            if frozen is None and fit.spared is not None:
+                more[SPARED] = fit.spared
             if not self._passes.may(op.principal):
                 return None  # what was read for it took longer than the token lasts
             token = self._passes.token(op.principal)
@@ -231,7 +247,7 @@ class Delivery:
                 op.op_id,
                 frozen or body_of(fit.op, features, self._care.reference),
                 keyed=features.idempotency,
-                evidence={**(evidence or {}), LEFT: left} if left else evidence,
+                evidence={**(evidence or {}), **more} if more else evidence,
                 afresh=afresh,
             )
             self._postponed.pop(op.op_id, None)
@@ -298,7 +314,8 @@ class Delivery:
             self._ears.doubted(op, why)
 
     async def _send(self, op: Operation, features: Features, content: bytes, token: str | None) -> Outcome:
-        headers = headers_of(op, features, self._link.ahead_s)
+        follows = self._outbox.newest_keys(self._clock() - features.keys_kept_s + KEY_RESERVE_S, FOLLOWED)
+        headers = headers_of(op, features, self._link.ahead_s, [key for key in follows if key != op.op_id])
         try:
             if is_beyond(op):
                 return await send_beyond(self._client, op, headers, content, token)
@@ -334,6 +351,8 @@ class Delivery:
                 text = outcome.content[:_ANSWER_LIMIT].decode("utf-8", "replace")
                 self._outbox.confirm(op.op_id, text, left=left_of(outcome) if features.pick_base else ())
                 self._ears.confirmed(op)
+            case Fate.REFUSED if self._may_come_yet(op, outcome):
+                self._outbox.retry_later(op.op_id, why, self._clock() + AGAIN_S, never_left=True)
             case Fate.REFUSED:
                 status = {"status": outcome.status} if isinstance(outcome, Answer) else {}
                 self._refuse(op, why, {**self._outbox.get(op.op_id).evidence, **status})
@@ -345,6 +364,12 @@ class Delivery:
                 self._mark(outcome)
             case Fate.AMBIGUOUS:
                 self._ambiguous(op, features, outcome, why)
+
+    def _may_come_yet(self, op: Operation, outcome: Outcome) -> bool:
+        """Whether what was confirmed before a restore may only wait for what other hosts have to say again first."""
+        if op.replayed_at is None or not isinstance(outcome, Answer) or outcome.status not in (404, 409, 422):
+            return False
+        return 0 <= self._clock() - op.replayed_at < OTHERS_S
 
     def _ambiguous(self, op: Operation, features: Features, outcome: Outcome, why: Told) -> None:
         if features.idempotency:

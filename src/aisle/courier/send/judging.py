@@ -47,6 +47,9 @@ UNSAID = "unsaid"
 """In the evidence of an operation: it was answered by a 2xx in no words. Not found it is never sent again by a machine,
 for somebody has said yes to it."""
 
+SPARED = "spared"
+"""In the evidence of an update: the line that it left out to see whether that stays."""
+
 FOUND, ABSENT, PARTLY, UNREADABLE, CHANGED = "found", "absent", "partly", "unreadable", "changed"
 """It is there; it is not there (yet); some of it is there; the service does not say; somebody else wrote there."""
 STANDS = "stands"

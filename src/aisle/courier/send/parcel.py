@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aisle.contract.wire import encode_body, operation
@@ -11,7 +11,9 @@ from aisle.courier.send.beyond import body_beyond, is_beyond
 from aisle.courier.send.marks import REFERENCE, marked, referenced
 from aisle.local.outbox.operation import LOGS, SETTINGS, UPDATE, Operation
 from aisle.local.outbox.rebase import BASE
+from aisle.local.outbox.remainder import left_in
 from aisle.local.outbox.settings_of import without_base
+from aisle.local.reads.overlay import decimal
 from aisle.text import clean
 
 _PICK_PLACE = ("preferred_location_code", "stock_pool")
@@ -54,9 +56,9 @@ def _unlined(entries: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [{name: entry[name] for name in entry if name != "line_number"} for entry in entries]
 
 
-def headers_of(op: Operation, features: Features, ahead_s: float = 0.0) -> dict[str, str]:
+def headers_of(op: Operation, features: Features, ahead_s: float = 0.0, follows: Sequence[str] = ()) -> dict[str, str]:
     """What goes beside the body, as far as the service announces that it reads it; `ahead_s` seconds is this host's
-    clock ahead of the service's."""
+    clock ahead of the service's; `follows` are keys that it confirmed before."""
     headers = {}
     if features.idempotency:
         headers["Idempotency-Key"] = f'"{op.op_id}"'
@@ -68,4 +70,14 @@ def headers_of(op: Operation, features: Features, ahead_s: float = 0.0) -> dict[
         headers["Aisle-App-User"] = clean(op.app_user)
     if features.claims and op.terminal:
         headers["Aisle-Terminal"] = clean(op.terminal)
+    if features.known_keys and follows:
+        headers["Aisle-Follows"] = ",".join(follows)
+    if features.known_keys and op.replayed_at is not None:
+        headers["Aisle-Replay"] = ",".join(_left_then(op)) or "all"
     return headers
+
+
+def _left_then(op: Operation) -> Iterator[str]:
+    """What of it found no room when it was confirmed, by line: that stays out."""
+    for row in left_in(op.answer):
+        yield f"{int(row['line_number'])}:{decimal(row['left']):f}"

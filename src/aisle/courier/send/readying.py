@@ -18,6 +18,7 @@ from aisle.courier.send.sharing import (
     lines_of,
     object_to,
     object_to_settings,
+    spare_line,
     with_all_lines,
 )
 from aisle.courier.topics import ORDER, touched
@@ -71,8 +72,11 @@ class Readying:
             fit = fitted(op, lines_of(self._cache, op))
         else:
             fit = Fitted(op, tuple(op.evidence.get(LEFT, ())))  # fitted before, and sent again as it was
-        if op.operation == UPDATE and not features.idempotency and self._probes.get(OMITTED_LINES) != YES:
-            fit = fit._replace(op=with_all_lines(fit.op, lines_of(self._cache, op)))
+        known = self._probes.get(OMITTED_LINES)
+        if op.operation == UPDATE and not features.idempotency and known != YES:
+            lines = lines_of(self._cache, op)
+            spared = spare_line(fit.op, lines) if known == "" and self._checker.may_spare(op) else None
+            fit = fit._replace(op=with_all_lines(fit.op, lines, spared), spared=spared)
         return fit
 
     async def _look_at_settings(self, op: Operation) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from aisle.errors import ContractError
 from aisle.local.db import fetch
 from aisle.local.outbox.operation import UPDATE, Operation
 from aisle.local.outbox.rebase import BASE, PICKED, Now, has_base, is_picked, rebased
+from aisle.local.outbox.remainder import left_in
 from aisle.local.outbox.settings_of import SEEN, said_of
 from aisle.local.reads.overlay import decimal, is_full
 from aisle.local.told import Told, changed, told
@@ -26,15 +27,14 @@ from aisle.tuples import NamedTuple
 
 Row = Mapping[str, Any]
 
-_LEFT = ("line_number", "product_number", PICKED)
-"""What has to be said of a line on which something found no room, so that a person can be told."""
-
 
 class Fitted(NamedTuple):
     """An operation as it is to be sent, and the lines on which some of it finds no room."""
 
     op: Operation
     left: tuple[Row, ...] = ()
+    spared: Row | None = None
+    """A line that nobody has touched, and that is left out to see whether it stays; as it can be said again."""
 
 
 def is_fitted(op: Operation, features: Features) -> bool:
@@ -118,21 +118,37 @@ def fitted(op: Operation, lines: Sequence[Row]) -> Fitted:
     return Fitted(op._replace(body={**op.body, "orders": whole}), tuple(left))
 
 
-def with_all_lines(op: Operation, lines: Sequence[Row]) -> Operation:
-    """The update with the order's other lines as they stand, for a service that forgets what is not named; pure."""
+def with_all_lines(op: Operation, lines: Sequence[Row], spared: Row | None = None) -> Operation:
+    """The update with the order's other lines as they stand, for a service that forgets what is not named; pure.
+
+    One of them may be `spared`, to see whether it stays.
+    """
     order = op.body["orders"]
     said = order.get("order_lines") or ()
-    named = {change["line_number"] for change in said}
-    others = [
-        {
-            "line_number": line["line_number"],
-            "product_number": str(line.get("product_number") or ""),
-            PICKED: decimal(line.get(PICKED)),
-        }
-        for line in lines
-        if line["line_number"] not in named
-    ]
+    known = {change["line_number"] for change in said} | ({spared["line_number"]} if spared else set())
+    others = [_as_it_stands(line) for line in lines if line["line_number"] not in known]
     return op._replace(body={**op.body, "orders": {**order, "order_lines": [*said, *others]}}) if others else op
+
+
+def _as_it_stands(line: Row) -> Row:
+    return {
+        "line_number": line["line_number"],
+        "product_number": str(line.get("product_number") or ""),
+        PICKED: decimal(line.get(PICKED)),
+    }
+
+
+def spare_line(op: Operation, lines: Sequence[Row]) -> Row | None:
+    """A line that may be left out to see whether the service forgets it: nobody has touched it, and others are named.
+
+    It is what would be said to have it back. None where there is no such line.
+    """
+    named = {change["line_number"] for change in op.body["orders"].get("order_lines") or ()}
+    for line in reversed(lines):
+        is_touched = line.get("is_picked") or decimal(line.get(PICKED)) or decimal(line.get("moved_quantity"))
+        if line["line_number"] not in named and len(lines) > 1 and line.get("quantity") and not is_touched:
+            return {**_as_it_stands(line), "quantity": decimal(line["quantity"])}
+    return None
 
 
 def _left(line: Row, change: Row, now: Now) -> Row:
@@ -150,12 +166,4 @@ def _left(line: Row, change: Row, now: Now) -> Row:
 
 def left_of(answer: Answer) -> tuple[Row, ...]:
     """What our own service says found no room; nothing where it says nothing that can be understood."""
-    try:
-        said = json.loads(answer.content, parse_float=Decimal)
-        return tuple(
-            row
-            for row in said["left"]
-            if decimal(row["left"]) and all(row[name] is not None for name in _LEFT) and int(row["line_number"])
-        )
-    except (ValueError, TypeError, KeyError):
-        return ()
+    return left_in(answer.content)

@@ -306,6 +306,12 @@ class Cache:
             self._log(PRODUCT_TOPIC if topic == STOCK_TOPIC else topic, gone)
         return len(gone)
 
+    def forget_logs(self) -> None:
+        """Drops all entries of the store's log: the service that had them was put back from an earlier copy."""
+        with self.batch():
+            self._db.execute("DELETE FROM log")
+            self._log("log", [""])
+
     # State of the sync
 
     def cursor(self, topic: str) -> Json:

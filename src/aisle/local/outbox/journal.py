@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING
 
 import apsw
@@ -24,6 +25,7 @@ from aisle.local.outbox import asks
 from aisle.local.outbox.operation import Author, Intent
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remarks import keep_remark
+from aisle.local.outbox.restores import Restore, restores
 from aisle.local.outbox.schema import OUTBOX
 from aisle.local.outbox.sessions import Session, Stay, running, session_of
 from aisle.local.outbox.wishes import add_wish
@@ -313,6 +315,17 @@ class Journal:
     def overdue(self) -> bool:
         """Ends what was asked for and is not to be begun any more; whether there was such a thing."""
         return asks.end_overdue(self._db, self._clock())
+
+    def restores_after(self, number: int) -> list[Restore]:
+        """The restores of the service behind the one of that number; none where that cannot be read."""
+        try:
+            return restores(self._db, after=number)
+        except (apsw.Error, StorageError):
+            return []
+
+    def last_restore(self, before: float = inf) -> int:
+        """The number of the last restore until that moment; 0 for none."""
+        return max((one.n for one in self.restores_after(0) if one.noticed_at <= before), default=0)
 
     def is_asked(self, ask_id: str) -> bool:
         """Whether it still waits to be begun."""

@@ -77,6 +77,10 @@ class Operation(NamedTuple):
     """What was read at the service about it: `before` it was sent, `after`, and what the last look said (`verdict`)."""
     terminal: str
     """Name of the terminal where it was written."""
+    replayed_at: float | None = None
+    """When it was begun anew, after it had been confirmed: the service was put back from an earlier copy."""
+    keyed_since: float | None = None
+    """When it was first sent under its key: the service keeps that for so long from then on."""
 
 
 STORE = "store"

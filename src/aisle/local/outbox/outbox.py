@@ -17,7 +17,6 @@ from aisle.jobs.base import DIFFERENCE, Json, Settle, Write
 from aisle.jobs.codec import to_text
 from aisle.local.db import connect, fetch, fetch_one, migrate, transaction, usable
 from aisle.local.host.ids import new_id
-from aisle.local.outbox.doubtful import Doubtful
 from aisle.local.outbox.instead import instead
 from aisle.local.outbox.merge import fold, goods, mergeable, merged
 from aisle.local.outbox.operation import (
@@ -31,7 +30,8 @@ from aisle.local.outbox.operation import (
     author_of,
     fingerprint,
 )
-from aisle.local.outbox.remainder import LEFT, keep_remainder
+from aisle.local.outbox.remainder import LEFT, keep_remainder, more_left
+from aisle.local.outbox.replays import Replays
 from aisle.local.outbox.rows import is_last, kept
 from aisle.local.outbox.schema import OUTBOX
 from aisle.local.outbox.split import number_with_room, room_before, split
@@ -44,7 +44,6 @@ from aisle.local.outbox.state import (
     QUEUED,
     REJECT,
     REJECTED,
-    REPLAY,
     RETRY,
     SEND,
     SENDING,
@@ -54,8 +53,6 @@ from aisle.local.outbox.state import (
 from aisle.local.reads.overlay_goods import products_of
 from aisle.local.told import NOTHING, Told, outside
 
-_REPLAYED = 100
-"""Operations in one transaction, so that no session waits for it."""
 _HOLDING = ", ".join(f"'{state}'" for state in UNFINISHED)
 
 _PARTNER = f"""
@@ -111,7 +108,7 @@ def open_outbox(folder: Path) -> apsw.Connection:
     return connection
 
 
-class Outbox(Doubtful):
+class Outbox(Replays):
     """The operations of outbox.db."""
 
     # For sessions
@@ -322,10 +319,14 @@ class Outbox(Doubtful):
         """
         with transaction(self._db):
             before = fetch_one(self._db, "SELECT confirmed_at, evidence FROM operation WHERE op_id = ?", op_id)
-            self._apply(op_id, CONFIRM, answer=answer, why=NOTHING, evidence=kept(evidence))
+            first = None if before and before[0] is not None else answer  # what found no room then stays known
+            self._apply(op_id, CONFIRM, answer=first, why=NOTHING, evidence=kept(evidence))
             if before and before[0] is None and (left or evidence or before[1]):
-                op = self.get(op_id)  # said a second time it is nobody's hand's matter any more
+                op = self.get(op_id)
                 keep_remainder(self._db, op, left or op.evidence.get(LEFT, ()), self._random)
+            elif left:  # said a second time: what was told of it the first time is nobody's hand's matter any more
+                op = self.get(op_id)
+                keep_remainder(self._db, op, more_left(op.answer, left), self._random)
 
     def reject(self, op_id: str, why: Told, evidence: Json = None) -> None:
         """The service refused it, for a reason that a person can read; its effect leaves the screens.
@@ -340,6 +341,16 @@ class Outbox(Doubtful):
         An attempt that never left this host does not count as one.
         """
         self._change(op_id, RETRY, why=why, not_before=not_before, sent=-int(never_left))
+
+    def say_line_again(self, op: Operation, line: Mapping[str, Json]) -> str:
+        """Says a line of an order that the service has forgotten; the op_id of the update."""
+        number = op.body["orders"]["order_number"]
+        body = {"orders": {"order_number": number, "order_lines": [dict(line)]}}
+        write = Write(op.operation, op.lanes, op.path, op.query, body)
+        with transaction(self._db):
+            author = Author(op.store, op.app_user, op.principal, op.terminal)
+            (op_id,) = self.enqueue([Intent(write, op.job_id, op.event_seq, op.occurred_at)], author)
+        return op_id
 
     def postpone(self, op_id: str, why: Told, not_before: float) -> None:
         """It waits, not to be tried before that moment: what has to be known before it goes is not."""
@@ -359,26 +370,6 @@ class Outbox(Doubtful):
                 )
                 if self._db.changes():
                     self._leave_lanes(op_id)
-
-    def replay(self, since: float) -> int:
-        """Sends again what was confirmed since then under a key: the same bytes, under the same keys. How many.
-
-        For a service that has lost its last hours or days: what it still has it only answers again.
-        """
-        ops = self._all(
-            "SELECT * FROM operation WHERE state = 'done' AND keyed = 1 AND confirmed_at >= ? ORDER BY n", since
-        )
-        for first in range(0, len(ops), _REPLAYED):
-            with transaction(self._db):
-                for op in ops[first : first + _REPLAYED]:
-                    self._apply(op.op_id, REPLAY, why=NOTHING)
-                    self._db.execute(
-                        "UPDATE operation SET attempts = 0, first_sent_at = NULL, read_back_at = NULL WHERE n = ?",
-                        (op.n,),
-                    )
-                    lanes = [(lane, op.n) for lane in set(op.lanes)]
-                    self._db.executemany("INSERT OR IGNORE INTO op_lane (lane, n) VALUES (?, ?)", lanes)
-        return len(ops)
 
     def stale_sending(self) -> list[Operation]:
         """What a courier that died left in `sending`: to be retried under its key, or doubted."""

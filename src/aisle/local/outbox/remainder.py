@@ -5,7 +5,9 @@ It is kept as an operation of its own that was refused, so that all who look for
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import apsw
@@ -20,6 +22,9 @@ from aisle.local.told import Told, left_over
 
 LEFT = "left"
 """Under which name it is kept with what was read before an operation was sent."""
+
+_SAID = ("line_number", "product_number", PICKED)
+"""What has to be said of a line on which something found no room, so that a person can be told."""
 
 _INSERT = """
 INSERT INTO operation (
@@ -56,6 +61,27 @@ def keep_remainder(db: apsw.Connection, op: Operation, left: Sequence[Mapping[st
             op.schema_version,
         )
         db.execute(_INSERT, row)
+
+
+def left_in(content: bytes | str) -> tuple[Mapping[str, Any], ...]:
+    """The lines of which a service of ours says in an answer's body that something found no room there; nothing where
+    it says nothing that can be understood."""
+    try:
+        said = json.loads(content, parse_float=Decimal)
+        return tuple(
+            row
+            for row in said[LEFT]
+            if decimal(row[LEFT]) and all(row[name] is not None for name in _SAID) and int(row["line_number"])
+        )
+    except (ValueError, TypeError, KeyError):
+        return ()
+
+
+def more_left(before: str, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What finds no room now, beyond what an earlier answer said of the same operation."""
+    known = {int(row["line_number"]): decimal(row[LEFT]) for row in left_in(before)}
+    now = [{**row, LEFT: decimal(row[LEFT]) - known.get(int(row["line_number"]), 0)} for row in left]
+    return [row for row in now if row[LEFT]]
 
 
 def told(line: Mapping[str, Any]) -> Told:

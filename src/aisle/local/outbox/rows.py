@@ -21,7 +21,9 @@ _UPDATE = """
 UPDATE operation SET
   state = :state, live = :live, attempts = attempts + :sent, not_before = :not_before,
   frozen = coalesce(:frozen, frozen), fingerprint = coalesce(:fingerprint, fingerprint),
-  keyed = coalesce(:keyed, keyed), first_sent_at = coalesce(first_sent_at, :first_sent_at),
+  keyed = coalesce(:keyed, keyed),
+  keyed_since = iif(:keyed = 1, coalesce(keyed_since, first_sent_at, :first_sent_at), keyed_since),
+  first_sent_at = coalesce(first_sent_at, :first_sent_at),
   last_error = coalesce(:why, last_error), answer = coalesce(:answer, answer),
   confirmed_at = coalesce(:confirmed_at, confirmed_at),
   doubted_at = coalesce(:doubted_at, doubted_at), settles_at = coalesce(:settles_at, settles_at),

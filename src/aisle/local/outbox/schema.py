@@ -232,6 +232,21 @@ CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), boot TEXT NOT NULL, b
 """
 """By which clock its moments are written: the start of the host that it follows from (see aisle.courier.steps)."""
 
+_RESTORES = """
+ALTER TABLE operation ADD COLUMN replayed_at REAL;
+ALTER TABLE operation ADD COLUMN keyed_since REAL;
+CREATE INDEX operation_confirmed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 1;
+CREATE INDEX operation_unkeyed ON operation (confirmed_at) WHERE state = 'done' AND keyed = 0;
+CREATE TABLE restore (
+  n INTEGER PRIMARY KEY AUTOINCREMENT,
+  noticed_at REAL NOT NULL,
+  how TEXT NOT NULL,
+  again INTEGER NOT NULL,
+  looked_for INTEGER NOT NULL
+);
+"""
+"""What was said again after the service was put back from an earlier copy, and since when it keeps which keys."""
+
 OUTBOX = (
     _FIRST,
     _LOGS,
@@ -246,4 +261,5 @@ OUTBOX = (
     _TERMINALS,
     _CLOCK,
     _HOLDS,
+    _RESTORES,
 )

@@ -30,6 +30,7 @@ ASK = "ask"
 CLOSE = "close"
 REPLAY = "replay"
 DENY = "deny"
+LOSE = "lose"
 
 TABLE: dict[tuple[str, str], str] = {
     (QUEUED, SEND): SENDING,
@@ -51,6 +52,7 @@ TABLE: dict[tuple[str, str], str] = {
     (NEEDS_PERSON, CLOSE): CLOSED,
     (REJECTED, CLOSE): CLOSED,
     (DONE, DENY): IN_DOUBT,  # read back, and nothing of it is there
+    (DONE, LOSE): IN_DOUBT,  # the same of a service that keeps no keys: it is looked for
     (DONE, REPLAY): QUEUED,  # the service was put back from an older copy; what it still has, its key says
 }
 

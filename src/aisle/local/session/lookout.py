@@ -48,6 +48,9 @@ TELL_AGAIN = 60.0
 """Seconds after which it is told again: a scan may have hidden it."""
 
 
+RESTORED_S = 600.0
+"""So long after a restore who comes is told of it, too."""
+
 LOOK_S = 5.0
 """Seconds after which all is looked at, rung or not: so long at most a screen shows what is not so any more."""
 
@@ -90,6 +93,8 @@ class Lookout:
         """What the courier was told that this screen shows; None when it may not know."""
         self._awaits = False
         """Whether it was told that something is shown to wait."""
+        self._restore = 0
+        """The last restore of the service that was told."""
         self._state: tuple[str, ...] = ()
         """Of the link, as it was told last."""
         self._trouble = ("", 0.0)
@@ -101,6 +106,7 @@ class Lookout:
         self._seen = self._reads.changes(0)[0]
         self._sent = self._reads.data_version()[1]
         self._state = self._told_of()
+        self._restore = self._journal.last_restore(before=self._clock() - RESTORED_S)
 
     def go_on(self) -> None:
         """The same after another lookout, on files that were put back: nobody knows what has changed since its last
@@ -232,6 +238,16 @@ class Lookout:
             self._trouble = "", 0.0
             return "open" if before == "refused" else "going"
         return ""
+
+    def restored(self) -> int | None:
+        """How many operations are sent again, or looked for, after a restore of the service that nobody was told of
+        here; None without one."""
+        found = self._journal.restores_after(self._restore)
+        return sum(one.again + one.looked_for for one in found) if found else None
+
+    def told_restore(self) -> None:
+        """It was told."""
+        self._restore = self._journal.last_restore()
 
     def no_token(self) -> str:
         """What is wrong with the file of the token, where that is why nobody is let in; else empty."""

@@ -68,6 +68,7 @@ def _at_all(desk: Desk) -> Frame:
     if desk._watch:
         _look_at_settings(desk, desk._watch)
     _tell_door(desk, desk._lookout.turned())
+    _tell_restore(desk)
     remind(desk)
     after = frame(desk)
     if after.link.waiting:
@@ -125,6 +126,14 @@ def _tell_door(desk: Desk, turned: str) -> None:
         }
         by_itself.say(desk, said[desk._turned])
         desk._turned = ""
+
+
+def _tell_restore(desk: Desk) -> None:
+    """The service was put back from an earlier copy: what it lost is sent again, and figures may change meanwhile."""
+    count = desk._lookout.restored()
+    if count is not None and not by_itself.is_busy(desk):
+        by_itself.say(desk, Verdict(INFO, msg("session.restored", count=count)))
+        desk._lookout.told_restore()
 
 
 def _shut_out(desk: Desk) -> Msg:

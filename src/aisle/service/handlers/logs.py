@@ -215,7 +215,12 @@ async def _write(
     ledger.occurred_on = ctx.occurred_on
     for name in _WHEN:
         if body.get(name):
-            ledger.occurred_on = clamped(parsed(body[name], f"{field}.{name}", ctx.zone()), ctx.seconds, ctx.ahead)
+            ledger.occurred_on = clamped(
+                parsed(body[name], f"{field}.{name}", ctx.zone()),
+                ctx.seconds,
+                ctx.ahead,
+                is_replay=ctx.replay is not None,
+            )
     await _order_after(ledger, product, body, field)
     if is_count(query, body):
         await _count(ledger, logs, said)

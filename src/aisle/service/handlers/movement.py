@@ -64,7 +64,8 @@ async def _move(ledger: Ledger, logs: LogWriter, item: Body, field: str) -> None
     target = await _end(ledger, product, item.get("to_location"), f"{field}.to_location")
     if source.line and target.line and source.line.key == target.line.key:
         target = target._replace(line=source.line)
-    overage = item.get("allow_overage", False)
+    # What was moved before a restore did lie there, brought by somebody who has not said so again yet.
+    overage = item.get("allow_overage", False) or ledger.ctx.replay is not None
     moved = await move(ledger, product, source, target, quantity, allow_overage=overage, field=field)
     flagged = ledger.take_flag()
     if moved.from_hand:

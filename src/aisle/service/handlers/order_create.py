@@ -71,6 +71,7 @@ async def _flush(ledger: Ledger) -> None:
         if order is not None and order.is_active:
             await release_order(ledger, order)
         ctx.changed(store, "order", number)
+    await ctx.tx.run(sql.CARRIED_PICKS_DROP, store)
     await ctx.tx.run(sql.LINES_DROP, store)
     await ctx.tx.run(sql.ORDERS_DROP, store)
 

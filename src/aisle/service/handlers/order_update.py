@@ -11,6 +11,7 @@ from aisle.service.context import Call, Context
 from aisle.service.encode import without_none
 from aisle.service.handlers.roles import require
 from aisle.service.order_text import changed_item
+from aisle.service.sql import orders as sql
 from aisle.service.stock.book import Book, Place
 from aisle.service.stock.claim import claim, end_claim
 from aisle.service.stock.ledger import Ledger
@@ -34,6 +35,8 @@ async def update_customer_order(ctx: Context, call: Call) -> bytes:
     match_version(ctx, order)
     said = [without_none(raw) for raw in body.get("order_lines") or []]
     lines = [_line(order, raw, f"orders.order_lines[{index}]") for index, raw in enumerate(said)]
+    if ctx.replay and lines:
+        body = _reopened(order, body)
     if not order.is_active:
         _refuse_news(order, body, list(zip(lines, said, strict=True)))
         return DONE
@@ -46,6 +49,18 @@ async def update_customer_order(ctx: Context, call: Call) -> bytes:
     await ledger.finish()
     await logs.store_all()
     return dumps({"success": True, "message": " ".join(map(_told, left)), "left": left}) if left else DONE
+
+
+def _reopened(order: Order, body: Body) -> Body:
+    """What was picked for an order before a restore is heard of after somebody else's word that ended it: the goods go
+    the way that the others of the order went."""
+    if not order.is_active:
+        order.is_active = True
+        body = {**body, "is_active": False}
+    if order.is_rejected:
+        order.is_rejected = False
+        body = {**body, "is_rejected": True}
+    return body
 
 
 def match_version(ctx: Context, order: Order) -> None:
@@ -159,7 +174,7 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
     if "quantity" in raw:
         said = {"quantity": raw["quantity"]} if based else raw
         _set_quantity(line, said, field, whole=whole)
-    raw, left = rebased(line, raw, field, whole=whole) if based else Rebased(raw, 0)
+    raw, left = await _rebased(ledger, line, raw, field, whole=whole) if based else Rebased(raw, 0)
     _refuse_rejected(line, raw, field)
     others = line.picked_by
     raised = await pick_to(ledger, logs, line, raw, field, place, pool)
@@ -172,6 +187,23 @@ async def _update_line(ledger: Ledger, logs: LogWriter, line: OrderLine, raw: Bo
     if not left:
         return []
     return [line.as_answer() | {"left": plain(left)} | ({"picked_username": others} if others else {})]
+
+
+async def _rebased(ledger: Ledger, line: OrderLine, raw: Body, field: str, *, whole: bool) -> Rebased:
+    """What a picker did, done to the line as it stands.
+
+    After a restore hosts come back in any order. What finds no room before another one has said his part waits for that
+    with the line, so that it does not matter who is first.
+    """
+    ctx, key = ledger.ctx, (ledger.store, *line.key)
+    if ctx.replay is None:
+        return rebased(line, raw, field, whole=whole)
+    row = await ctx.tx.one(sql.CARRIED_PICK, *key)
+    carried = int(row[0]) if row else 0
+    found = rebased(line, raw, field, whole=whole, more=carried - ctx.replay.left.get(line.line_number, 0))
+    if found.left != carried:
+        await ctx.tx.run(sql.CARRIED_PICK_SET, *key, found.left)
+    return found._replace(left=0)
 
 
 def _refuse_rejected(line: OrderLine, raw: Body, field: str) -> None:

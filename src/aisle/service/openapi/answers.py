@@ -35,12 +35,13 @@ PROBLEM_SCHEMA: Schema = {
 }
 
 _ALWAYS = (400, 401, 403, 414, 429, 431, 500, 503)
-_WRITES = (404, 408, 409, 413, 415, 422)
+_WRITES = (404, 408, 409, 413, 415, 422, 425)
 _RETRY: Schema = {
     "Retry-After": {"description": "In how many seconds to come again.", "schema": {"type": "integer", "minimum": 0}}
 }
 _HEADERS: dict[int, Schema] = {
     401: {"WWW-Authenticate": {"description": "Bearer", "schema": {"type": "string"}}},
+    425: _RETRY,
     429: _RETRY,
     503: _RETRY,
 }

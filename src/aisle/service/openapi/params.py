@@ -8,7 +8,14 @@ from typing import Any
 from aisle.contract.operation import Param
 from aisle.service.amounts import LARGEST
 from aisle.service.limits import LONGEST_CODE
-from aisle.service.request import AHEAD_PATTERN, KEY_PATTERN, LARGEST_PAGE, VERSIONS_PATTERN
+from aisle.service.request import (
+    AHEAD_PATTERN,
+    FOLLOWS_PATTERN,
+    KEY_PATTERN,
+    LARGEST_PAGE,
+    REPLAY_PATTERN,
+    VERSIONS_PATTERN,
+)
 from aisle.tuples import NamedTuple
 
 Schema = dict[str, Any]
@@ -106,6 +113,9 @@ NOTES: dict[str, Note] = {
     "since": Note(
         "The cursor of the last answer; without it the answer is the newest cursor alone.", 0, {**_WHOLE, "minimum": 0}
     ),
+    "mark": Note("What the last answer said beside its cursor.", ""),
+    "known": Note("Up to 50 keys that were confirmed last, with commas between them.", ""),
+    "keys": Note("Up to 200 keys, with commas between them.", ""),
     "state": Note(
         "Only those of this state, or all.",
         "open",
@@ -137,6 +147,20 @@ HEADERS: tuple[Schema, ...] = (
         " of log entries, are said.",
         "schema": {"type": "string", "pattern": rf"^{AHEAD_PATTERN}$"},
         "example": "-20.5",
+    },
+    {
+        "name": "Aisle-Follows",
+        "in": "header",
+        "description": f"{_EXTENSION} Keys that were confirmed before; 425 where the service has lost one of them.",
+        "schema": {"type": "string", "pattern": rf"^{FOLLOWS_PATTERN}$"},
+    },
+    {
+        "name": "Aisle-Replay",
+        "in": "header",
+        "description": f"{_EXTENSION} It was confirmed before the service was put back from an earlier copy: `all`, or"
+        " what of its picks found no room then, by line.",
+        "schema": {"type": "string", "pattern": rf"^({REPLAY_PATTERN})$"},
+        "example": "all",
     },
     {
         "name": "Aisle-App-User",

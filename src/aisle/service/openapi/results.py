@@ -36,11 +36,14 @@ _RESULTS: dict[str, Schema] = {
     "list-changes": _object(
         {
             "cursor": {"type": "integer"},
+            "mark": {"type": "string", "description": "the writes that made the last changes; to be said with since"},
             "changes": {"type": "array", "items": _object(_CHANGE)},
             "more": {"type": "boolean"},
             "restored": {"type": "boolean"},
+            "unknown": {"type": "array", "items": _TEXT},
         }
     ),
+    "list-unknown-keys": _object({"unknown": {"type": "array", "items": _TEXT}}),
     "list-recounts": _object({"recounts": {"type": "array", "items": _object(_RECOUNT)}, "more": {"type": "boolean"}}),
     "write-recounts": _object({"success": {"const": True}, "data": {"type": "array", "items": _NUMBER}}),
     "list-named-orders": _object(

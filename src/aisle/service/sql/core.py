@@ -20,6 +20,15 @@ CHANGE_MARK = """
 CHANGES_SINCE = """
     SELECT seq, topic, change_key FROM change WHERE store_number = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
 
+HISTORY_ADD = "INSERT INTO write_history (store_number, seq, op_id, written_on) VALUES ($1, $2, $3, $4)"
+HISTORY_AT = """
+    SELECT op_id FROM write_history WHERE store_number = $1 AND seq >= $2 ORDER BY seq LIMIT 1"""
+HISTORY_FIRST = "SELECT seq FROM write_history WHERE store_number = $1 ORDER BY seq LIMIT 1"
+# The last write of each store stays: with it a host that was away for long still finds what it knows.
+HISTORY_FORGET = """
+    DELETE FROM write_history WHERE written_on < $1 AND seq < (
+        SELECT c.value FROM counter c WHERE c.store_number = write_history.store_number AND c.name = 'change')"""
+
 ACCESS_BY_HASH = """
     SELECT token_id, token_hash, name, role, all_stores, expires_on, revoked_on, last_used_on, parent_id
     FROM token WHERE token_hash = $1"""
@@ -82,6 +91,10 @@ ENTRANCE = """
 
 ANSWER_OF_KEY = """
     SELECT fingerprint, status, body FROM idempotency WHERE store_number = $1 AND request_key = $2"""
+# The ledger remembers keys whose answers are forgotten.
+KEYS_KNOWN = """
+    SELECT i.request_key FROM idempotency i WHERE i.store_number = $1 AND i.request_key = ANY($2)
+    UNION SELECT l.op_id FROM leg l WHERE l.store_number = $1 AND l.op_id = ANY($2)"""
 ANSWER_KEEP = """
     INSERT INTO idempotency (store_number, request_key, fingerprint, status, body, created_on)
     VALUES ($1, $2, $3, $4, $5, $6)"""

@@ -18,6 +18,7 @@ ORDER_SET = """
     WHERE store_number = $1 AND order_number = $2"""
 ORDER_NUMBERS = "SELECT order_number FROM customer_order WHERE store_number = $1 ORDER BY seq"
 ORDERS_DROP = "DELETE FROM customer_order WHERE store_number = $1"
+CARRIED_PICKS_DROP = "DELETE FROM carried_pick WHERE store_number = $1"
 LINES_DROP = "DELETE FROM order_line WHERE store_number = $1"
 
 LINE_ADD = """
@@ -27,6 +28,11 @@ LINE_ADD = """
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, $12, $13, $14, $15, $16, $17, $18)"""
 # `is_open`: the order is active and not rejected; kept on its lines, so that one index tells what they still want.
 LINES_OPEN = "UPDATE order_line SET is_open = $3 WHERE store_number = $1 AND order_number = $2"
+CARRIED_PICK = """
+    SELECT quantity FROM carried_pick WHERE store_number = $1 AND order_number = $2 AND line_number = $3"""
+CARRIED_PICK_SET = """
+    INSERT INTO carried_pick (store_number, order_number, line_number, quantity) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (store_number, order_number, line_number) DO UPDATE SET quantity = excluded.quantity"""
 LINES_OF_ORDER = """
     SELECT line_number, seq, product_number, quantity, picked, moved, delivered, is_picked, from_warehouse, stock_pool,
         pools, preferred_location_code, picked_by, item, is_rejected

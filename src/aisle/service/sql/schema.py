@@ -258,6 +258,26 @@ _FIELDS = (
     *IN_DIALECT,
 )
 
+# Which write made which changes: by it a host finds out that the database was put back from an earlier copy, however
+# far it has gone on since. And what of picks that are said again after that has found no room on its line yet.
+_HISTORY = (
+    """CREATE TABLE write_history (
+        store_number TEXT NOT NULL,
+        seq BIGINT NOT NULL,
+        op_id TEXT NOT NULL,
+        written_on TEXT NOT NULL,
+        PRIMARY KEY (store_number, seq)
+    )""",
+    "CREATE INDEX write_history_age ON write_history (written_on)",
+    """CREATE TABLE carried_pick (
+        store_number TEXT NOT NULL,
+        order_number TEXT NOT NULL,
+        line_number BIGINT NOT NULL,
+        quantity BIGINT NOT NULL,
+        PRIMARY KEY (store_number, order_number, line_number)
+    )""",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -280,4 +300,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _REASONS,
     _CATEGORIES,
     _FIELDS,
+    _HISTORY,
 )

@@ -36,11 +36,11 @@ class Rebased(NamedTuple):
     left: int
 
 
-def rebased(line: OrderLine, said: dict[str, Any], field: str, *, whole: bool) -> Rebased:
+def rebased(line: OrderLine, said: dict[str, Any], field: str, *, whole: bool, more: int = 0) -> Rebased:
     """What the sender did to a line, done to the line as it stands: others may have worked on it meanwhile.
 
     He found `base_picked_quantity` and made it `picked_quantity`. The difference counts, between what is at a place
-    already and what is ordered. Raises Refusal (422) for numbers that cannot be.
+    already and what is ordered. `more` is to be picked beside it. Raises Refusal (422) for numbers that cannot be.
     """
     if "picked_quantity" not in said:
         raise against_rule("A base needs a picked_quantity.", f"{field}.base_picked_quantity")
@@ -48,7 +48,7 @@ def rebased(line: OrderLine, said: dict[str, Any], field: str, *, whole: bool) -
     base = thousandths(said["base_picked_quantity"], f"{field}.base_picked_quantity", whole=whole)
     if mine < 0 or base < 0:
         raise against_rule("Less than nothing cannot be picked.", f"{field}.picked_quantity")
-    wanted = line.picked + mine - base
+    wanted = line.picked + mine - base + more
     most = 0 if line.is_rejected else max(line.picked, line.quantity)
     now = max(min(wanted, most), min(line.picked, line.moved))
     thought_full = said.get("is_picked") and mine >= line.quantity

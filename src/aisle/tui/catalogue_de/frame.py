@@ -360,6 +360,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ein neueres aisle arbeitet hier. Alles Gescannte ist notiert: mit q beenden und aisle neu starten",
     ),
     "session.going": ("Sendet wieder", "Der Kurier arbeitet wieder; was wartet, wird gesendet"),
+    "session.restored": (
+        "Dienst restauriert",
+        "Älterer Stand des Dienstes: {count} erneut",
+        "Der Dienst wurde aus einer älteren Kopie wiederhergestellt; was fehlt, wird neu gesendet: {count}",
+    ),
     "session.other_file": ("Fremde Dateien!", "Neu anmelden: {why:~}", "Neu anmelden. {why:~}"),
     "session.no_file": (
         "Notieren geht nicht",

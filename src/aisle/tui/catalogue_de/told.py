@@ -38,6 +38,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Zu lange her",
         "Es ging vor so langer Zeit ab, dass der Dienst es vielleicht nicht wiedererkennt",
     ),
+    "told.restored": (
+        "Dienst restauriert",
+        "Der Dienst kam aus einer älteren Kopie zurück; das kann dort fehlen",
+    ),
     "told.unsaid": ("Nicht bestätigt", "Der Dienst antwortete, sagte aber nicht, dass es getan ist"),
     "told.plain": ("Nein ({status})", "Jemand unterwegs sagte nein ({status}): {why:~}"),
     "told.status_no": ("Nein ({status})", "Der Dienst sagt nein, und nicht warum ({status})"),

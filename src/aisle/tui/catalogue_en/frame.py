@@ -350,6 +350,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "A newer aisle is at work on this host. All that was scanned is kept: quit with q, and start aisle anew",
     ),
     "session.going": ("Sending again", "The courier works again; what waits is sent"),
+    "session.restored": (
+        "Service restored",
+        "Older copy of the service: {count} sent again",
+        "The service was put back from an earlier copy; what it lost is sent again: {count}",
+    ),
     "session.other_file": ("Not your files!", "Sign in again: {why:~}", "Sign in again. {why:~}"),
     "session.no_file": (
         "Noting fails!",

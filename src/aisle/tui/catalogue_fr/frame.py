@@ -357,6 +357,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Un aisle plus récent travaille ici. Tout ce qui a été scanné est gardé : quitter avec q et relancer aisle",
     ),
     "session.going": ("Envoi repris", "Le coursier travaille à nouveau ; l'attente est envoyée"),
+    "session.restored": (
+        "Serveur restauré",
+        "Copie ancienne du serveur : {count} renvoyées",
+        "Le serveur a été restauré d'une copie ancienne ; ce qui manque est renvoyé : {count}",
+    ),
     "session.other_file": ("Autre fichier !", "Se reconnecter : {why:~}", "Il faut se reconnecter. {why:~}"),
     "session.no_file": (
         "Rien n'est noté",

@@ -353,6 +353,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Een nieuwere aisle werkt op dit toestel. Alles wat gescand is, is bewaard: stop met q en start aisle opnieuw",
     ),
     "session.going": ("Verzendt weer", "De koerier werkt weer; wat wacht, wordt verzonden"),
+    "session.restored": (
+        "Server hersteld",
+        "Oudere kopie van de server: {count} opnieuw",
+        "De server is teruggezet naar een eerdere kopie; wat ontbreekt, wordt opnieuw verzonden: {count}",
+    ),
     "session.other_file": ("Vreemd bestand!", "Meld opnieuw aan: {why:~}", "Meld opnieuw aan. {why:~}"),
     "session.no_file": (
         "Noteert niet!",

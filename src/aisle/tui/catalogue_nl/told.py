@@ -35,6 +35,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.unread_before": ("Niet te lezen", "Wat het wijzigt was {count} keer niet te lezen: {why:~}"),
     "told.key_gone": ("Misschien dubbel", "Het kan aangekomen zijn, en de server herkent het niet meer"),
     "told.key_old": ("Te lang geleden", "Het is zo lang geleden gestuurd dat de server het misschien niet herkent"),
+    "told.restored": ("Server hersteld", "De server is teruggezet naar een eerdere kopie; dit kan daar ontbreken"),
     "told.unsaid": ("Niet bevestigd", "De server antwoordde, maar zei niet dat het gedaan is"),
     "told.plain": ("Nee ({status})", "Iets onderweg zei nee ({status}): {why:~}"),
     "told.status_no": ("Nee ({status})", "De server zegt nee, en niet waarom ({status})"),

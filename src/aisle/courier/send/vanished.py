@@ -1,0 +1,104 @@
+"""Work that a service without keys confirmed, and does not show any more: it was put back from an earlier copy.
+
+Nobody there can be asked for keys. What was confirmed last and could be found in the log is looked for now and then;
+when it is gone, and older work is still there, all that was confirmed in between is in doubt: it is looked for, sent
+again where it is sure to be absent, and else given to a person. Where nothing at all is found any more only that is
+said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from aisle.client.errors import ClientError
+from aisle.courier.alarm import Alarm, Sleep
+from aisle.courier.features import Features
+from aisle.courier.link import Link
+from aisle.courier.send.judging import FOUND, judge
+from aisle.courier.send.looking import Looker, readback_of
+from aisle.errors import ContractError
+from aisle.local.outbox.operation import LOGS, MOVEMENT, Operation
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.outbox.probes import YES, Probes
+from aisle.local.outbox.restores import NOTICED
+
+PAUSE_S = 900.0
+"""Seconds between two looks."""
+SURE_S = 60.0
+"""Seconds after which what was not found is looked for once more, before that is believed."""
+DAYS = 7
+"""So old may work be that is looked for: what is older a log may show in another way."""
+MOST = 30
+"""So many operations are looked for, from the last one back."""
+
+
+class Vanished:
+    """Looks for what was confirmed last. `notice` hears what an operator should know; `again` is called when there is
+    something to look for or to send."""
+
+    def __init__(
+        self,
+        looker: Looker,
+        outbox: Outbox,
+        probes: Probes,
+        link: Link,
+        *,
+        notice: Callable[[str], None],
+        again: Callable[[], None],
+        clock: Callable[[], float],
+        sleep: Sleep,
+    ) -> None:
+        self.alarm = Alarm(sleep)
+        self._looker = looker
+        self._outbox = outbox
+        self._probes = probes
+        self._link = link
+        self._notice = notice
+        self._again = again
+        self._clock = clock
+        self._missed = ""
+        """The operation that was not found at the last look."""
+
+    async def run(self) -> None:
+        """Looks for ever."""
+        while True:
+            await self.alarm.wait(SURE_S if self._missed else PAUSE_S)
+            await self.round()
+
+    async def round(self) -> None:
+        """One look, where there is something that has to be there."""
+        features = self._link.features or Features(idempotency=True)
+        if features.idempotency or not self._link.is_up or self._link.held_s:
+            return
+        work = self._findable()
+        try:
+            if not work or await self._is_there(work[0]):
+                self._missed = ""
+            elif self._missed != work[0].op_id:
+                self._missed = work[0].op_id  # once more in a minute
+            else:
+                await self._go_back(work)
+        except (ClientError, ContractError):
+            return  # what cannot be read proves nothing
+
+    def _findable(self) -> list[Operation]:
+        """What was confirmed last, and shows in the log of this service, youngest first."""
+        ops = self._outbox.confirmed_unkeyed((LOGS, MOVEMENT), self._clock() - DAYS * 86400, MOST)
+        return [op for op in ops if self._probes.get(readback_of(op)) == YES]
+
+    async def _is_there(self, op: Operation) -> bool:
+        return judge(op, await self._looker.seen(op)).verdict == FOUND
+
+    async def _go_back(self, work: list[Operation]) -> None:
+        """Finds the last work that is still there: what was confirmed after it is in doubt."""
+        self._missed = ""
+        for op in work[1:]:
+            if await self._is_there(op):
+                count = self._outbox.doubt_unkeyed(op.confirmed_at or 0.0, NOTICED)
+                self._notice(f"The service was put back from an earlier copy: {count} operations are looked for.")
+                self._again()
+                return
+        self._notice(
+            f"The service shows none of the last {len(work)} operations that it confirmed. If it was put back from an"
+            " earlier copy, say: aisle outbox replay"
+        )

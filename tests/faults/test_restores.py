@@ -1,0 +1,51 @@
+"""The service is put back from an earlier copy, on either engine, with one to three hosts that come back in any order:
+nothing that was confirmed is lost, and nothing is booked twice.
+
+The default run has a hundred restores, a long one ten thousand (`python -m tests.full tests/faults/test_restores.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aisle.service.storage.postgres import PostgresStorage
+from tests.faults.restoring import restored_life
+from tests.lengths import tries
+from tests.service import postgres
+
+RESTORES = tries(24, 400)
+"""Of each life over a SQLite file."""
+ON_POSTGRES = tries(10, 120)
+SEEDS = range(tries(1, 9))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[postgres.Server]:
+    """A PostgreSQL of this module's own."""
+    try:
+        made = postgres.started()
+    except postgres.Unavailable as why:
+        pytest.skip(str(why))
+    yield made
+    made.end()
+
+
+@pytest.mark.parametrize("hosts", [1, 2, 3])
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_nothing_is_lost_and_nothing_is_doubled(memory: Path, seed: int, hosts: int) -> None:
+    done = await restored_life(memory, seed, RESTORES, hosts)
+    assert done.restores == RESTORES
+    assert done.replayed > 0
+
+
+@pytest.mark.parametrize("hosts", [1, 2, 3])
+async def test_nor_on_postgresql(memory: Path, server: postgres.Server, hosts: int) -> None:
+    storage = PostgresStorage(server.fresh(), patience=60)
+    try:
+        done = await restored_life(memory, hosts, ON_POSTGRES, hosts, storage)
+    finally:
+        storage.close()
+    assert done.replayed > 0
