@@ -200,4 +200,4 @@ def taken_back(state: Counting, rows: not_taken.Rows, context: Context) -> Resul
     if refused and not gone.changes:
         return Turn(state, (), not_taken.told(refused))
     effects = count_send.opposites(gone, context)
-    return told(state, GOOD, "count.taken_back", *effects, what=gone.what, count=len(gone.changes))
+    return Turn(state, effects, Verdict(GOOD, count_send.undone(gone)))

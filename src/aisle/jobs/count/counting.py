@@ -121,6 +121,7 @@ class Change(NamedTuple):
     quantity: Decimal
     at: str
     """The moment of the entry."""
+    label: str = ""
 
 
 class Gone(NamedTuple):

@@ -317,9 +317,15 @@ def _undo(state: Counting) -> Result:
         return asking.told(back, WRONG, "count.nothing_to_undo")
     now = back.items[back.at].counted
     was = item.counted or Decimal(0)
+    label = _named(state, item)
     if now is None:
-        return asking.told(back, GOOD, "count.undone_all", label=item.label, was=was)
-    return asking.told(back, GOOD, "count.undone", label=item.label, was=was, now=now)
+        return asking.told(back, GOOD, "count.undone_all", label=label, was=was)
+    return asking.told(back, GOOD, "count.undone", label=label, was=was, now=now)
+
+
+def _named(state: Counting, item: Item) -> str:
+    """The place of a product that is counted at several, else the product."""
+    return item.place if state.mode == "product" and item.place else item.label
 
 
 def _choose_pool(state: Counting) -> Result:

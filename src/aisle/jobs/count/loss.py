@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import numbers
+from aisle.jobs import goods, numbers
 from aisle.jobs.base import Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.count import counting, loss_view, not_taken
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import HISTORY, NUMBERED, Losing, Reason, Said, reasons
 from aisle.jobs.numbers import what_is
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -363,7 +363,8 @@ def _taken_back(state: Losing, rows: not_taken.Rows, context: Context) -> Result
     if refused := not_taken.refused(rows, said.item.product, said.at):
         return Turn(back, (), not_taken.told(refused))
     write = _write(said.item, -said.quantity, context, {"reference": UNDO + said.at})
-    return _told(back, GOOD, "loss.undone", write, label=said.item.label, quantity=abs(said.quantity))
+    change, where = signed(-said.quantity), goods.at(said.item.place)
+    return _told(back, GOOD, "loss.undone", write, label=said.item.label, change=change, where=where)
 
 
 def _back(state: Losing) -> Result:

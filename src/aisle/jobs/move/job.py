@@ -328,7 +328,7 @@ def _way(state: Moving, way: Way, context: Context) -> Result:
             return _so_many(state, part, way.quantity)
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return _thing(state, (Meaning(way.kind[3:], way.key, way.key, code=way.key),), context)
-        case "put":
+        case "put" | "put_all":
             return move_put.to_place(state._replace(undone=False), way.key, context)
         case "lying":
             return move_take.from_place(_dropped(state).state, way.key)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import goods
 from aisle.jobs.base import Context, Start, Turn, Write
 from aisle.jobs.count import not_taken
 from aisle.jobs.count import send as count_send
@@ -300,8 +301,8 @@ def uncounted(state: Picking, rows: not_taken.Rows, context: Context) -> Result:
     state = state._replace(history=state.history[:-1])
     if refused and not gone.changes:
         return Turn(state, (), not_taken.told(refused))
-    told = msg("count.taken_back", what=gone.what, count=len(gone.changes))
-    return Turn(state._replace(ways=()), count_send.opposites(gone, context), Verdict(GOOD, told))
+    told = Verdict(GOOD, count_send.undone(gone))
+    return Turn(state._replace(ways=()), count_send.opposites(gone, context), told)
 
 
 def _in_place_again(state: Picking, step: Did) -> Result | None:
@@ -321,10 +322,21 @@ def _picked_up(state: Picking, step: Did, context: Context) -> Result | None:
     if not writes:
         return None
     up = up._replace(ways=(), only="")
-    if not state.many:
-        return Turn(up, writes, Verdict(GOOD, msg("pick.put_undone", order=state.order, place=step.place)))
-    totes = _letters(state, (laid.order for laid in step.laid))
-    return Turn(up, writes, Verdict(GOOD, msg("pick.put_undone_totes", totes=totes, place=step.place)))
+    told = goods.about("pick.put_undone", "pick.put_undone_many", _picked_up_goods(state, up), place=step.place)
+    if state.many:
+        orders = [take.order for take, now in zip(state.takes, up.takes, strict=True) if take.moved != now.moved]
+        told = msg("pick.for_tote", tote=_letters(state, orders), what=told)
+    return Turn(up, writes, Verdict(GOOD, told))
+
+
+def _picked_up_goods(before: Picking, after: Picking) -> list[goods.Goods]:
+    """What is in hand again that was put down."""
+    pairs = zip(before.takes, after.takes, strict=True)
+    return [
+        goods.Goods(take.label, take.moved - now.moved, take.unit if take.decimal else "")
+        for take, now in pairs
+        if take.moved != now.moved
+    ]
 
 
 def _undone(state: Picking, step: Did, context: Context) -> Result | None:
@@ -334,7 +346,7 @@ def _undone(state: Picking, step: Did, context: Context) -> Result | None:
     take = back.takes[touched[-1]]
     was, _, _ = picking.total(state.takes[index] for index in touched)
     now, _, _ = picking.total(back.takes[index] for index in touched)
-    told = msg("pick.undone", label=take.label, was=was, now=now)
+    told = msg("pick.undone", label=take.label, was=was, now=now, where=goods.at(take.place))
     if any(back.takes[index].closed and not state.takes[index].closed for index in touched):
         _, of, _ = picking.total(back.takes[index] for index in touched)
         told = msg("pick.closed_again", label=take.label, done=now, of=of)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import numbers
+from aisle.jobs import goods, numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Query, Turn, Wish
 from aisle.jobs.receive.receiving import (
@@ -324,14 +324,17 @@ def undo(state: Receiving, context: Context) -> Result:
         return told(state, WRONG, "receive.nothing_to_undo")
     did, state = state.history[-1], state._replace(history=state.history[:-1])
     if not did.entries:
+        undone = state.item
         before = did.before if did.before and did.before.quantity else None
         quantity = before.quantity if before else ZERO
         state = state._replace(item=before)
-        return told(state, GOOD, "receive.undone_scan", label=did.label, quantity=quantity)
+        was = undone.quantity if undone else ZERO
+        return told(state, GOOD, "receive.undone_scan", label=did.label, was=was, now=quantity)
     quantity = sum((entry.quantity for entry in did.entries), ZERO)
     state = lines_after(state, did.entries, did.label, sign=-1)
     if did.before:
         came = Did(did.label, did.before._replace(quantity=ZERO))
         state = remember(state._replace(item=did.before), came)
     back = write(state, did.entries, context, sign=-1)
-    return told(state, GOOD, "receive.undone", back, label=did.label, quantity=quantity)
+    where = goods.at(did.entries[0].place)
+    return told(state, GOOD, "receive.undone", back, label=did.label, quantity=quantity, where=where)

@@ -130,7 +130,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.taken_back": (
         "Zurückgenommen",
         "Zurückgenommen: {what:~}",
-        "Zurückgenommen: die Zählung von {what:~}, {count:Änderung|Änderungen} am Bestand",
+        "Zurückgenommen: die Zählung von {what:~}; Bestand {quantity} × {label:~}",
+    ),
+    "count.taken_back_many": (
+        "Zurückgenommen",
+        "Zurück: {what:~}, {goods}",
+        "Zurückgenommen: die Zählung von {what:~}; Bestand {goods}",
     ),
     "count.none_to_take_back": ("Keine Differenz", "{what:~}: keine Differenz, nichts zurückzunehmen"),
     "count.nothing": ("Nichts zu senden", "An {what:~} wurde nichts gezählt; nichts wird gesendet"),
@@ -210,7 +215,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "loss.why": ("Warum {quantity}?", "{quantity}: warum?", "{quantity} von {label:~}: warum?"),
     "loss.lost": ("-{quantity}: {reason:~}", "-{quantity} {label:~}: {reason:~}"),
     "loss.found": ("+{quantity}: {reason:~}", "+{quantity} {label:~}: {reason:~}"),
-    "loss.undone": ("Storno: {quantity}", "Rückgängig: {quantity} von {label:~}"),
+    "loss.undone": ("Storno: {change}", "Rückgängig: Bestand {change} × {label:~}{where}"),
     "loss.go_on": ("Wie viele?", "Zurück zur Menge"),
     "loss.dropped": ("Abgebrochen", "Nichts wurde gesendet"),
     "loss.left": ("Ende", "Verluste verlassen"),
@@ -232,6 +237,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: um {quantity} ändern?",
         "Zurücknehmen ändert den Bestand von {label:~} um {quantity}. Sicher?",
     ),
-    "count_log.undone": ("{quantity} notiert", "Zurückgenommen: {quantity} von {label:~}"),
+    "count_log.undone": ("{change} notiert", "Zurückgenommen: Bestand {change} × {label:~}{where}"),
     "count_log.counted": ("{counted}", "{counted} ({difference})"),
 }

@@ -204,10 +204,23 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.weigh": ("Wie viel?", "Wie viel {label:~}?", "Wie viel {label:~}? {rest} {unit} nötig. Eingeben."),
     "pick.put_on_shelf": ("{place}: ein Regal", "{place} ist ein Regal dieses Auftrags. Hier abstellen?"),
     "pick.way_put_here": ("An {key}", "Hier abstellen, an {key}"),
-    "pick.put_undone": ("Wieder in der Hand", "Auftrag {order} ist wieder in der Hand, nicht mehr an {place}"),
+    "pick.put_undone": (
+        "In Hand: {quantity}",
+        "Storno: {quantity} von {place} in der Hand",
+        "Rückgängig: {quantity} von {label:~} von {place} wieder in der Hand",
+    ),
+    "pick.put_undone_many": (
+        "In Hand: {goods}",
+        "Storno: {goods} von {place} in der Hand",
+        "Rückgängig: {goods} von {place} wieder in der Hand",
+    ),
     "pick.last_stop": ("Der letzte Platz", "Sonst ist kein Platz mehr übrig"),
     "pick.later": ("Auf später", "Auf später verschoben; jetzt {label:~}"),
-    "pick.undone": ("{was} → {now}", "Storno: {was} → {now}", "Rückgängig: {label:~} von {was} auf {now}"),
+    "pick.undone": (
+        "{was} → {now}",
+        "Storno: {was} → {now}{where}",
+        "Rückgängig: {label:~} von {was} auf {now}{where}",
+    ),
     "pick.nothing_to_undo": ("Nichts rückgängig", "Es gibt nichts rückgängig zu machen"),
     "pick.this_order": ("Schon offen", "Auftrag {order} wird gerade gepickt"),
     "pick.other_order": (
@@ -257,7 +270,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.this_tote": ("Das ist {tote}", "Auftrag {order} ist Kiste {tote}"),
     "pick.tote": ("Kiste {tote} allein", "Kiste {tote} allein: {order}"),
     "pick.put_down_totes": ("{totes} an {place}", "Kiste {totes} steht an {place}"),
-    "pick.put_undone_totes": ("{totes} in der Hand", "Kiste {totes} ist wieder in der Hand, nicht mehr an {place}"),
     "pick.nothing_in_round": ("Nichts abzustellen", "Von diesen Aufträgen ist nichts mehr abzustellen"),
     "pick.put_on_round_shelf": ("{place}: ein Regal", "{place} ist ein Regal dieser Aufträge. Hier abstellen?"),
     "pick.put_on_goods": (
@@ -283,7 +295,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Verlassen mit {count} in der Hand, ohne Platz; Umlagern stellt sie ab",
     ),
     "pick.put_back_done": ("Liegt wieder", "Alles liegt wieder an seinem Platz"),
-    "pick.put_back_undone": ("{count} in der Hand", "Rückgängig: {count} wieder in der Hand"),
+    "pick.put_back_undone": (
+        "In Hand: {quantity}",
+        "Storno: {quantity} wieder in der Hand",
+        "Rückgängig: {quantity} von {label:~} von {place} wieder in der Hand",
+    ),
+    "pick.put_back_undone_many": (
+        "In Hand: {goods}",
+        "Storno: {goods} wieder in der Hand",
+        "Rückgängig: {goods} von {place} wieder in der Hand",
+    ),
     # Why not
     "pick.rejected_here": ("{order} abgelehnt", "Auftrag {order} ist abgelehnt"),
     "pick.claimed": (

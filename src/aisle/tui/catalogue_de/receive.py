@@ -170,8 +170,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.leave": ("{quantity} ungebucht", "{quantity} in der Hand, nicht gebucht: was nun?"),
     "receive.left": ("Gebucht", "Gebucht; {delivery:~} kann später weitergehen"),
     "receive.forgotten": ("{quantity} vergessen", "{quantity} von {label:~} vergessen, nichts gebucht"),
-    "receive.undone_scan": ("Storno: {quantity}", "Rückgängig: {quantity} von {label:~} in der Hand"),
-    "receive.undone": ("In der Hand: {quantity}", "Rückgängig: {quantity} von {label:~} nicht angenommen; in der Hand"),
+    "receive.undone_scan": (
+        "{was} → {now}",
+        "Storno: {was} → {now}",
+        "Rückgängig: {label:~} in der Hand von {was} auf {now}",
+    ),
+    "receive.undone": (
+        "In Hand: {quantity}",
+        "Storno: {quantity}{where}; in der Hand",
+        "Rückgängig: {quantity} von {label:~} nicht angenommen{where}; in der Hand",
+    ),
     "receive.nothing_to_undo": ("Nichts rückgängig", "Es gibt nichts rückgängig zu machen"),
     "receive.refused": ("Abgelehnt!", "Abgelehnt: {why:~}", "Der Dienst lehnt {label:~} ab: {why:~}"),
 }

@@ -130,7 +130,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.taken_back": (
         "Taken back",
         "Taken back: {what:~}",
-        "Taken back: the count of {what:~}, {count:change|changes} of the stock",
+        "Taken back: the count of {what:~}; stock {quantity} of {label:~}",
+    ),
+    "count.taken_back_many": (
+        "Taken back",
+        "Taken back: {what:~}, {goods}",
+        "Taken back: the count of {what:~}; stock {goods}",
     ),
     "count.none_to_take_back": ("Nothing differed", "{what:~}: nothing differed, nothing to take back"),
     "count.nothing": ("Nothing to send", "Nothing was counted at {what:~}; nothing is sent"),
@@ -210,7 +215,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "loss.why": ("Why {quantity}?", "{quantity}: why?", "{quantity} of {label:~}: why?"),
     "loss.lost": ("-{quantity}: {reason:~}", "-{quantity} {label:~}: {reason:~}"),
     "loss.found": ("+{quantity}: {reason:~}", "+{quantity} {label:~}: {reason:~}"),
-    "loss.undone": ("Undone: {quantity}", "Undone: {quantity} of {label:~}"),
+    "loss.undone": ("Undone: {change}", "Undone: stock {change} of {label:~}{where}"),
     "loss.go_on": ("How many?", "Back to how many"),
     "loss.dropped": ("Never mind", "Nothing was sent"),
     "loss.left": ("Left", "Left losses"),
@@ -232,6 +237,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: change by {quantity}?",
         "Taking it back changes the stock of {label:~} by {quantity}. Sure?",
     ),
-    "count_log.undone": ("{quantity} noted", "Taken back: {quantity} of {label:~}"),
+    "count_log.undone": ("{change} noted", "Taken back: stock {change} of {label:~}{where}"),
     "count_log.counted": ("{counted}", "{counted} ({difference})"),
 }

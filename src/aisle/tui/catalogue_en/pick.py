@@ -190,10 +190,23 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.weigh": ("How much?", "How much of {label:~}?", "How much of {label:~}? {rest} {unit} needed. Type it."),
     "pick.put_on_shelf": ("{place} is a shelf", "{place} is a shelf of this order. Put it down here?"),
     "pick.way_put_here": ("Put it at {key}", "Put it down here, at {key}"),
-    "pick.put_undone": ("In hand again", "Order {order} is in hand again, no longer at {place}"),
+    "pick.put_undone": (
+        "In hand: {quantity}",
+        "Undone: {quantity} from {place} in hand",
+        "Undone: {quantity} of {label:~} from {place} in hand again",
+    ),
+    "pick.put_undone_many": (
+        "In hand: {goods}",
+        "Undone: {goods} from {place} in hand",
+        "Undone: {goods} from {place} in hand again",
+    ),
     "pick.last_stop": ("It is the last", "This is the only stop left"),
     "pick.later": ("Left for later", "Left for later; now {label:~}"),
-    "pick.undone": ("{was} → {now}", "Undone: {was} → {now}", "Undone: {label:~} back from {was} to {now}"),
+    "pick.undone": (
+        "{was} → {now}",
+        "Undone: {was} → {now}{where}",
+        "Undone: {label:~} back from {was} to {now}{where}",
+    ),
     "pick.nothing_to_undo": ("Nothing to undo", "There is nothing to undo"),
     "pick.this_order": ("Already open", "Order {order} is the one you are picking"),
     "pick.other_order": (
@@ -236,7 +249,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.this_tote": ("That is {tote}", "Order {order} is tote {tote}"),
     "pick.tote": ("Tote {tote} alone", "Tote {tote} alone: {order}"),
     "pick.put_down_totes": ("{totes} at {place}", "Tote {totes} lies at {place}"),
-    "pick.put_undone_totes": ("{totes} in hand", "Tote {totes} is in hand again, no longer at {place}"),
     "pick.nothing_in_round": ("Nothing to move", "Nothing of these orders is left to put down"),
     "pick.put_on_round_shelf": ("{place} is a shelf", "{place} is a shelf of these orders. Put it down here?"),
     "pick.put_on_goods": (
@@ -262,7 +274,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Left with {count} in hand, at no place; Move puts it down",
     ),
     "pick.put_back_done": ("Put back", "All of it is back"),
-    "pick.put_back_undone": ("{count} in hand", "Undone: {count} in hand again"),
+    "pick.put_back_undone": (
+        "In hand: {quantity}",
+        "Undone: {quantity} in hand again",
+        "Undone: {quantity} of {label:~} from {place} in hand again",
+    ),
+    "pick.put_back_undone_many": (
+        "In hand: {goods}",
+        "Undone: {goods} in hand again",
+        "Undone: {goods} from {place} in hand again",
+    ),
     # Why not
     "pick.rejected_here": ("{order} rejected", "Order {order} is rejected"),
     "pick.claimed": (

@@ -170,8 +170,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.leave": ("{quantity} not booked", "{quantity} in hand, not booked yet: what now?"),
     "receive.left": ("Booked", "Booked; {delivery:~} can go on later"),
     "receive.forgotten": ("{quantity} forgotten", "{quantity} of {label:~} forgotten, nothing was booked"),
-    "receive.undone_scan": ("Undone: {quantity}", "Undone: {quantity} of {label:~} in hand"),
-    "receive.undone": ("In hand: {quantity}", "Undone: {quantity} of {label:~} not received; in hand"),
+    "receive.undone_scan": (
+        "{was} → {now}",
+        "Undone: {was} → {now}",
+        "Undone: {label:~} back from {was} to {now} in hand",
+    ),
+    "receive.undone": (
+        "In hand: {quantity}",
+        "Undone: {quantity}{where}; in hand",
+        "Undone: {quantity} of {label:~} not received{where}; in hand",
+    ),
     "receive.nothing_to_undo": ("Nothing to undo", "There is nothing to undo"),
     "receive.refused": ("Not booked!", "Not booked: {why:~}", "The service refused {label:~}: {why:~}"),
 }

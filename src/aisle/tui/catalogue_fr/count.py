@@ -133,7 +133,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.taken_back": (
         "Annulé",
         "Annulé : {what:~}",
-        "Annulé : le comptage de {what:~}, {count:changement|changements} du stock",
+        "Annulé : le comptage de {what:~} ; stock {quantity} de {label:~}",
+    ),
+    "count.taken_back_many": (
+        "Annulé",
+        "Annulé : {what:~}, {goods}",
+        "Annulé : le comptage de {what:~} ; stock {goods}",
     ),
     "count.none_to_take_back": ("Sans écart", "{what:~} : sans écart, rien à annuler"),
     "count.nothing": ("Rien à envoyer", "Rien n'a été compté à {what:~} ; rien n'est envoyé"),
@@ -216,7 +221,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "loss.why": ("Motif {quantity} ?", "{quantity} : pourquoi ?", "{quantity} de {label:~} : pourquoi ?"),
     "loss.lost": ("-{quantity} : {reason:~}", "-{quantity} {label:~} : {reason:~}"),
     "loss.found": ("+{quantity} : {reason:~}", "+{quantity} {label:~} : {reason:~}"),
-    "loss.undone": ("Annulé : {quantity}", "Annulé : {quantity} de {label:~}"),
+    "loss.undone": ("Annulé : {change}", "Annulé : stock {change} de {label:~}{where}"),
     "loss.go_on": ("Combien ?", "Retour à la quantité"),
     "loss.dropped": ("Rien changé", "Rien n'a été envoyé"),
     "loss.left": ("Quitté", "Pertes quittées"),
@@ -238,6 +243,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~} : changer de {quantity} ?",
         "L'annuler change le stock de {label:~} de {quantity}. Sûr ?",
     ),
-    "count_log.undone": ("{quantity} noté", "Annulé : {quantity} de {label:~}"),
+    "count_log.undone": ("{change} noté", "Annulé : stock {change} de {label:~}{where}"),
     "count_log.counted": ("{counted}", "{counted} ({difference})"),
 }

@@ -202,10 +202,23 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.put_on_shelf": ("{place} est un rayon", "{place} est un rayon de cette commande. Déposer ici ?"),
     "pick.way_put_here": ("Déposer à {key}", "Déposer ici, à {key}"),
-    "pick.put_undone": ("Encore en main", "La commande {order} est de nouveau en main, plus à {place}"),
+    "pick.put_undone": (
+        "En main : {quantity}",
+        "Annulé : {quantity} de {place} en main",
+        "Annulé : {quantity} de {label:~} de {place} de nouveau en main",
+    ),
+    "pick.put_undone_many": (
+        "En main : {goods}",
+        "Annulé : {goods} de {place} en main",
+        "Annulé : {goods} de {place} de nouveau en main",
+    ),
     "pick.last_stop": ("C'est le dernier", "C'est le seul arrêt qui reste"),
     "pick.later": ("Plus tard", "Plus tard ; maintenant {label:~}"),
-    "pick.undone": ("{was} → {now}", "Annulé : {was} → {now}", "Annulé : {label:~} revient de {was} à {now}"),
+    "pick.undone": (
+        "{was} → {now}",
+        "Annulé : {was} → {now}{where}",
+        "Annulé : {label:~} revient de {was} à {now}{where}",
+    ),
     "pick.nothing_to_undo": ("Rien à annuler", "Il n'y a rien à annuler"),
     "pick.this_order": ("Déjà ouverte", "La commande {order} est celle en cours"),
     "pick.other_order": (
@@ -255,7 +268,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.this_tote": ("C'est {tote}", "La commande {order} est le bac {tote}"),
     "pick.tote": ("Bac {tote} seul", "Bac {tote} seul : {order}"),
     "pick.put_down_totes": ("{totes} à {place}", "Le bac {totes} est à {place}"),
-    "pick.put_undone_totes": ("{totes} en main", "Le bac {totes} est de nouveau en main, plus à {place}"),
     "pick.nothing_in_round": ("Rien à déposer", "Il n'y a plus rien de ces commandes à déposer"),
     "pick.put_on_round_shelf": ("{place} est un rayon", "{place} est un rayon de ces commandes. Déposer ici ?"),
     "pick.put_on_goods": (
@@ -281,7 +293,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Quitté avec {count} en main, sans emplacement ; « Déplacer » les dépose",
     ),
     "pick.put_back_done": ("Replacé", "Tout est remis en place"),
-    "pick.put_back_undone": ("{count} en main", "Annulé : {count} de nouveau en main"),
+    "pick.put_back_undone": (
+        "En main : {quantity}",
+        "Annulé : {quantity} de nouveau en main",
+        "Annulé : {quantity} de {label:~} de {place} de nouveau en main",
+    ),
+    "pick.put_back_undone_many": (
+        "En main : {goods}",
+        "Annulé : {goods} de nouveau en main",
+        "Annulé : {goods} de {place} de nouveau en main",
+    ),
     # Why not
     "pick.rejected_here": ("{order} rejetée", "La commande {order} est rejetée"),
     "pick.claimed": (

@@ -130,7 +130,12 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "count.taken_back": (
         "Ingetrokken",
         "Ingetrokken: {what:~}",
-        "Ingetrokken: de telling van {what:~}, {count:wijziging|wijzigingen} van de voorraad",
+        "Ingetrokken: de telling van {what:~}; voorraad {quantity} van {label:~}",
+    ),
+    "count.taken_back_many": (
+        "Ingetrokken",
+        "Ingetrokken: {what:~}, {goods}",
+        "Ingetrokken: de telling van {what:~}; voorraad {goods}",
     ),
     "count.none_to_take_back": ("Geen verschil", "{what:~}: geen verschil, niets in te trekken"),
     "count.nothing": ("Niets te verzenden", "Bij {what:~} is niets geteld; er wordt niets verzonden"),
@@ -213,7 +218,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "loss.why": ("Waarom {quantity}?", "{quantity}: waarom?", "{quantity} van {label:~}: waarom?"),
     "loss.lost": ("-{quantity}: {reason:~}", "-{quantity} {label:~}: {reason:~}"),
     "loss.found": ("+{quantity}: {reason:~}", "+{quantity} {label:~}: {reason:~}"),
-    "loss.undone": ("Ongedaan: {quantity}", "Ongedaan: {quantity} van {label:~}"),
+    "loss.undone": ("Ongedaan: {change}", "Ongedaan: voorraad {change} van {label:~}{where}"),
     "loss.go_on": ("Hoeveel?", "Terug naar het aantal"),
     "loss.dropped": ("Laat maar", "Er is niets verzonden"),
     "loss.left": ("Gestopt", "Klaar met derving"),
@@ -235,6 +240,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{label:~}: {quantity} boeken?",
         "Intrekken wijzigt de voorraad van {label:~} met {quantity}. Zeker?",
     ),
-    "count_log.undone": ("{quantity} geboekt", "Ingetrokken: {quantity} van {label:~}"),
+    "count_log.undone": ("{change} geboekt", "Ingetrokken: voorraad {change} van {label:~}{where}"),
     "count_log.counted": ("{counted}", "{counted} ({difference})"),
 }

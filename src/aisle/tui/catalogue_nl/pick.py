@@ -201,10 +201,23 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.weigh": ("Hoeveel?", "Hoeveel {label:~}?", "Hoeveel {label:~}? {rest} {unit} nodig. Typ het."),
     "pick.put_on_shelf": ("{place} is een schap", "{place} is een schap van deze order. Hier neerzetten?"),
     "pick.way_put_here": ("Zet op {key}", "Zet het hier neer, op {key}"),
-    "pick.put_undone": ("Weer in de hand", "Order {order} is weer in de hand, niet meer op {place}"),
+    "pick.put_undone": (
+        "In hand: {quantity}",
+        "Ongedaan: {quantity} van {place} in de hand",
+        "Ongedaan: {quantity} van {label:~} van {place} weer in de hand",
+    ),
+    "pick.put_undone_many": (
+        "In hand: {goods}",
+        "Ongedaan: {goods} van {place} in de hand",
+        "Ongedaan: {goods} van {place} weer in de hand",
+    ),
     "pick.last_stop": ("Laatste stop", "Dit is de enige stop die over is"),
     "pick.later": ("Voor later", "Voor later; nu {label:~}"),
-    "pick.undone": ("{was} → {now}", "Ongedaan: {was} → {now}", "Ongedaan: {label:~} terug van {was} naar {now}"),
+    "pick.undone": (
+        "{was} → {now}",
+        "Ongedaan: {was} → {now}{where}",
+        "Ongedaan: {label:~} terug van {was} naar {now}{where}",
+    ),
     "pick.nothing_to_undo": ("Kan niet terug", "Er valt niets ongedaan te maken"),
     "pick.this_order": ("Al open", "Order {order} wordt nu al gepickt"),
     "pick.other_order": (
@@ -254,7 +267,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.this_tote": ("Dat is {tote}", "Order {order} is bak {tote}"),
     "pick.tote": ("Alleen bak {tote}", "Alleen bak {tote}: {order}"),
     "pick.put_down_totes": ("{totes} op {place}", "Bak {totes} staat op {place}"),
-    "pick.put_undone_totes": ("{totes} in de hand", "Bak {totes} is weer in de hand, niet meer op {place}"),
     "pick.nothing_in_round": ("Niets te zetten", "Van deze orders valt er niets meer neer te zetten"),
     "pick.put_on_round_shelf": ("{place} is een schap", "{place} is een schap van deze orders. Hier neerzetten?"),
     "pick.put_on_goods": (
@@ -280,7 +292,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Gestopt met {count} in de hand, op geen plek; Verplaatsen zet het neer",
     ),
     "pick.put_back_done": ("Ligt terug", "Alles ligt terug"),
-    "pick.put_back_undone": ("{count} in de hand", "Ongedaan: {count} weer in de hand"),
+    "pick.put_back_undone": (
+        "In hand: {quantity}",
+        "Ongedaan: {quantity} weer in de hand",
+        "Ongedaan: {quantity} van {label:~} van {place} weer in de hand",
+    ),
+    "pick.put_back_undone_many": (
+        "In hand: {goods}",
+        "Ongedaan: {goods} weer in de hand",
+        "Ongedaan: {goods} van {place} weer in de hand",
+    ),
     # Why not
     "pick.rejected_here": ("{order} afgewezen", "Order {order} is afgewezen"),
     "pick.claimed": (
