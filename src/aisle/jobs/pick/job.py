@@ -16,7 +16,7 @@ from aisle.jobs.count import not_taken
 from aisle.jobs.house.note import reading
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
-from aisle.jobs.pick import hands, offers, picking, redirected
+from aisle.jobs.pick import hands, offers, picking, redirected, taken_at
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick import pools as pick_pools
@@ -53,7 +53,7 @@ class PickJob:
 
     name = "pick"
     steps: tuple[str, ...] = ("pick.wait", "pick.place", "pick.product", "pick.done", "pick.back")
-    version = 19
+    version = 20
     journalled = True
     asks_which = True
 
@@ -311,6 +311,8 @@ def _way(state: Picking, way: Way, context: Context) -> Result:
             return pick_put.put_down(state, way.key, context, others=way.kind == "put_others")
         case "take_rest":
             return pick_take.take_rest(state, way.key, context)
+        case taken_at.KIND:
+            return pick_take.at_place(state, way, context)
         case "take_here":
             return pick_take.take_here(state, way.key, way.pool)
         case "reopen":

@@ -24,9 +24,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Way(NamedTuple):
     """One numbered way on and what it is about.
 
-    `take_here`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`,
-    `set`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`, `leave_out`,
-    `both`, `hand_over`, `is_order` (order); `leave`, `handed_over`, `put_back`, `go_on`, `later`.
+    `take_here`, `taken_at`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`,
+    `this_one`, `set`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`,
+    `leave_out`, `both`, `hand_over`, `is_order` (order); `leave`, `handed_over`, `put_back`, `go_on`, `later`.
     """
 
     kind: str
@@ -303,10 +303,10 @@ def lines_of(state: Picking, product: str) -> list[int]:
 
 
 def fillable(state: Picking, product: str) -> list[int]:
-    """Indexes of the lines that goods of this product go to, one after the other: where places are verified, those of
-    one place alone."""
+    """Indexes of the lines that goods of this product go to, one after the other: those of one place alone, for what
+    is scanned together was taken together."""
     open_ = [index for index in lines_of(state, product) if state.takes[index].open]
-    if not (state.verified and open_):
+    if not open_:
         return open_
     place = state.takes[open_[0]].place.casefold()
     return [index for index in open_ if state.takes[index].place.casefold() == place]

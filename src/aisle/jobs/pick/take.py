@@ -11,7 +11,7 @@ from aisle.jobs.base import Context, Start, Turn, Write
 from aisle.jobs.count import not_taken
 from aisle.jobs.count import send as count_send
 from aisle.jobs.pick import orders as pick_orders
-from aisle.jobs.pick import picking
+from aisle.jobs.pick import picking, taken_at
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
@@ -21,7 +21,7 @@ from aisle.jobs.pick.undo import in_place_again, moved_from, stood_before
 from aisle.jobs.pick.walk import elsewhere
 from aisle.jobs.pick.why import wrong
 from aisle.jobs.view import GOOD, INFO, Msg, Verdict, msg
-from aisle.scan.meaning import Meaning
+from aisle.scan.meaning import PRODUCT, Meaning
 
 Result = Turn[Picking]
 
@@ -38,6 +38,8 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
     first = state.takes[open_[0]]
     if meaning.quantity % 1 and not first.decimal:
         return wrong(state, "pick.whole", label=label, quantity=meaning.quantity)
+    if asked := taken_at.asked(state, meaning, open_):
+        return asked
     if state.verified and first.place and first.place.casefold() != state.place.casefold():
         return wrong(picking.go_to(state, open_[0]), "pick.place_first", place=first.place, label=label)
     if first.decimal and not meaning.explicit:
@@ -52,6 +54,13 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
             return wrong(here, "pick.over_here", way, quantity=meaning.quantity, **args)
         return wrong(here, "pick.over", way, label=label, quantity=meaning.quantity, rest=rest)
     return taken(state, picking.spread(state, open_, meaning.quantity), context)
+
+
+def at_place(state: Picking, way: Way, context: Context) -> Result:
+    """Takes what was scanned from the place that was chosen for it."""
+    explicit = bool(way.quantity)
+    meaning = Meaning(PRODUCT, way.product, way.label, way.quantity or Decimal(1), explicit)
+    return product(taken_at.chosen(state, way)._replace(ways=()), meaning, context)
 
 
 def _full(state: Picking, indexes: Sequence[int], meaning: Meaning) -> Result:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from aisle.jobs import numbers
 from aisle.jobs.base import priced
 from aisle.jobs.house.note import Note
-from aisle.jobs.pick import hands, offers, picking
+from aisle.jobs.pick import hands, offers, picking, taken_at
 from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick import pools as pick_pools
 from aisle.jobs.pick.history import LAID, Back
@@ -242,6 +242,8 @@ def _way(state: Picking, way: Way) -> Msg:
         return msg("move.way_is_order", order=way.key)
     if way.kind in picking.NUMBER_OF:
         return msg("count.way_place" if way.kind == "is_location" else "count.way_product", label=way.label or way.key)
+    if way.kind == taken_at.KIND:
+        return msg("pick.way_taken_at", place=way.key)
     if way.kind == "set":
         return msg(WAYS[way.kind], quantity=way.quantity)
     return msg(WAYS[way.kind], key=way.label or way.key)

@@ -51,6 +51,8 @@ class Take(NamedTuple):
     """Where what is picked was taken, the last at the end."""
     mine: Decimal = Decimal(0)
     """How much of what is in hand is in the hand of whoever picks here; the rest is in somebody else's."""
+    lies: tuple[tuple[str, int], ...] = ()
+    """The places that have some of it for this line, and a pool there that it may come from (0: not known)."""
 
     @property
     def open(self) -> bool:
@@ -210,6 +212,7 @@ def _take(line: Mapping[str, Any], order: str) -> Take:
         walk=walk if walk > 0 else LAST,
         shelf=_place_order(line, place),
         stocked=line.get("is_stock") is not False,
+        lies=_lies(line, pools),
     )
     return take.at(picked, own=False)
 
@@ -246,6 +249,17 @@ def _barred(line: Mapping[str, Any], place: str, pools: tuple[int, ...]) -> tupl
     if allows(pools, lying):
         return ()
     return tuple(sorted(int(pool) for pool, quantity in lying.items() if number(quantity) > 0))
+
+
+def _lies(line: Mapping[str, Any], pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
+    """Where some of it lies that may be taken for the line."""
+    found = []
+    for known in line.get("places") or ():
+        lying = known.get("pools") or {}
+        if known.get("location_code") and number(known.get("quantity")) > 0 and allows(pools, lying):
+            stocked = [pool for pool in pools if number(lying.get(str(pool))) > 0]
+            found.append((str(known["location_code"]), stocked[0] if stocked else 0))
+    return tuple(found)
 
 
 def _place_order(line: Mapping[str, Any], place: str) -> Decimal:

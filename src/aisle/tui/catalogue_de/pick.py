@@ -84,6 +84,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.nothing_picked": ("Nichts gepickt", "Nichts gepickt: {lines:Position|Positionen} mit Fehlmenge"),
     "pick.note_moved": ("Abgestellt.", "Die Ware steht am Abholplatz."),
     "pick.way_take_here": ("Von {key} nehmen", "Hier nehmen, von {key}"),
+    "pick.way_taken_at": ("{place}", "Von {place}"),
     "pick.way_take_rest": ("Nimm {rest}", "Die fehlenden {rest} nehmen"),
     "pick.way_look_up": ("Ansehen", "Ansehen: wo es liegt, wer es braucht"),
     "pick.way_look_up_this": ("{label:~} ansehen", "{label:~} ansehen, den Ersatzartikel"),
@@ -134,6 +135,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.at_place": ("An {place}", "An {place}: {label:~}"),
     "pick.no_place": ("Platz unbekannt", "{label:~} hat keinen Platz; Artikel scannen"),
     "pick.take_here": ("Von {place}", "{label:~} jetzt von {place}"),
+    "pick.taken_where": ("Woher?", "Woher? {label:~}", "{quantity} × {label:~}: woher genommen?"),
+    "pick.weigh_where": ("Woher?", "Woher genommen? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, nicht {wanted:~}",
         "Das ist {scanned}; zu {wanted} gehen",

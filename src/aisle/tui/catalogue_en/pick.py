@@ -78,6 +78,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.nothing_picked": ("Nothing picked", "Nothing was picked: {lines:line is|lines are} short"),
     "pick.note_moved": ("Put down.", "The goods lie at the pick-up place."),
     "pick.way_take_here": ("Take it at {key}", "Take it here, at {key}"),
+    "pick.way_taken_at": ("{place}", "From {place}"),
     "pick.way_take_rest": ("Take {rest}", "Take the {rest} still needed"),
     "pick.way_look_up": ("Look it up", "Look it up: where it lies, who needs it"),
     "pick.way_look_up_this": ("Look up {label:~}", "Look up {label:~}, sold instead"),
@@ -120,6 +121,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.at_place": ("At {place}", "At {place}: {label:~}"),
     "pick.no_place": ("No place known", "{label:~} has no place; scan the product"),
     "pick.take_here": ("From {place}", "{label:~} now from {place}"),
+    "pick.taken_where": ("Taken where?", "Taken where? {label:~}", "{quantity} of {label:~}: taken where?"),
+    "pick.weigh_where": ("Taken where?", "Taken where? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, not {wanted:~}",
         "This is {scanned}; go to {wanted}",

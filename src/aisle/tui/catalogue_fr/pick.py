@@ -78,6 +78,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.nothing_picked": ("Rien de prélevé", "Rien n'a été prélevé : manque sur {lines:ligne|lignes}"),
     "pick.note_moved": ("Déposé.", "Les articles sont au lieu de retrait."),
     "pick.way_take_here": ("Prendre à {key}", "Prendre ici, à {key}"),
+    "pick.way_taken_at": ("{place}", "De {place}"),
     "pick.way_take_rest": ("Prendre {rest}", "Prendre le reste : {rest}"),
     "pick.way_look_up": ("Chercher", "Chercher : où il est, qui en a besoin"),
     "pick.way_look_up_this": ("Voir {label:~}", "Voir {label:~}, le remplaçant"),
@@ -128,6 +129,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.at_place": ("À {place}", "À {place} : {label:~}"),
     "pick.no_place": ("Lieu inconnu", "{label:~} n'a pas d'emplacement ; scanner l'article"),
     "pick.take_here": ("De {place}", "{label:~} maintenant de {place}"),
+    "pick.taken_where": ("Pris où ?", "Pris où ? {label:~}", "{quantity} de {label:~} : pris où ?"),
+    "pick.weigh_where": ("Pris où ?", "Pris où ? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, pas {wanted:~}",
         "Ici {scanned} ; aller à {wanted}",

@@ -81,6 +81,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.nothing_picked": ("Niets gepickt", "Niets gepickt: {lines:regel|regels} met tekort"),
     "pick.note_moved": ("Neergezet.", "De goederen liggen op de afhaalplek."),
     "pick.way_take_here": ("Pak op {key}", "Pak het hier, op {key}"),
+    "pick.way_taken_at": ("{place}", "Van {place}"),
     "pick.way_take_rest": ("Pak {rest}", "Pak er nog {rest}, meer is niet nodig"),
     "pick.way_look_up": ("Opzoeken", "Opzoeken: waar het ligt, wie het nodig heeft"),
     "pick.way_look_up_this": ("Zoek {label:~}", "Opvolger {label:~} opzoeken"),
@@ -131,6 +132,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.at_place": ("Op {place}", "Op {place}: {label:~}"),
     "pick.no_place": ("Plek onbekend", "{label:~} heeft geen plek; scan het artikel"),
     "pick.take_here": ("Van {place}", "{label:~} nu van {place}"),
+    "pick.taken_where": ("Waar gepakt?", "Waar gepakt? {label:~}", "{quantity} van {label:~}: waar gepakt?"),
+    "pick.weigh_where": ("Waar gepakt?", "Waar gepakt? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, niet {wanted:~}",
         "Dit is {scanned}; ga naar {wanted}",
