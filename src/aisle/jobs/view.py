@@ -45,6 +45,13 @@ class Verdict(NamedTuple):
 
     kind: str
     text: Msg
+    whole: bool = False
+    """All of it is said, on several lines where one is too short; what else is good has one line."""
+
+
+def undone(text: Msg) -> Verdict:
+    """Says what was undone: which goods, how many, from where and to where."""
+    return Verdict(GOOD, text, whole=True)
 
 
 class Line(NamedTuple):

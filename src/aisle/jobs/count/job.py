@@ -28,8 +28,8 @@ from aisle.jobs.count import asking, counting, not_taken
 from aisle.jobs.count import places as count_list
 from aisle.jobs.count import scan as count_scan
 from aisle.jobs.count import view as count_view
-from aisle.jobs.count.counting import Counting, Item, Next, Pool
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
+from aisle.jobs.count.counting import Counting, Item, Next
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, undone
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -68,7 +68,7 @@ class CountJob:
         "count.pool",
         "count.leave",
     )
-    version = 8
+    version = 9
     journalled = True
 
     def begin(self) -> Counting:
@@ -180,9 +180,7 @@ def _rows(state: Counting, id_: str, rows: tuple[Mapping[str, Any], ...], contex
         case "asked":
             return Turn(state._replace(asked=len(rows)))
         case "store":
-            pools = (row or {}).get("pools") or {}
-            named = sorted((int(number), str(name)) for number, name in pools.items())
-            return Turn(state._replace(pools=tuple(Pool(number, name) for number, name in named)))
+            return Turn(state._replace(pools=counting.pools_of(rows)))
         case "open":
             return _at_place(state, row)
         case "tour":
@@ -319,8 +317,8 @@ def _undo(state: Counting) -> Result:
     was = item.counted or Decimal(0)
     label = _named(state, item)
     if now is None:
-        return asking.told(back, GOOD, "count.undone_all", label=label, was=was)
-    return asking.told(back, GOOD, "count.undone", label=label, was=was, now=now)
+        return Turn(back, (), undone(msg("count.undone_all", label=label, was=was)))
+    return Turn(back, (), undone(msg("count.undone", label=label, was=was, now=now)))
 
 
 def _named(state: Counting, item: Item) -> str:

@@ -16,7 +16,7 @@ from aisle.jobs.count import counting, loss_view, not_taken
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import HISTORY, NUMBERED, Losing, Reason, Said, reasons
 from aisle.jobs.numbers import what_is
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed, undone
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -44,7 +44,7 @@ class LossJob:
 
     name = "loss"
     steps: tuple[str, ...] = ("loss.product", "loss.place", "loss.quantity", "loss.reason")
-    version = 8
+    version = 9
     journalled = True
 
     def begin(self) -> Losing:
@@ -122,7 +122,7 @@ def _opened(args: Mapping[str, Any], context: Context) -> Result:
     place, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
     size = max(1, min(NUMBERED, context.rows))
     state = Losing(place=place, reasons=reasons(context.policy.reasons), size=size, once=bool(place or product))
-    effects: tuple[Effect, ...] = (Query("reasons", "reasons", {}),)
+    effects: tuple[Effect, ...] = (Query("store", "store", {}), Query("reasons", "reasons", {}))
     if place:
         effects = (Query("place", "place", {"location_code": place, "size": 0}), *effects)
     if product:
@@ -134,6 +134,8 @@ def _opened(args: Mapping[str, Any], context: Context) -> Result:
 def _rows(state: Losing, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     if id_ == "reasons":
         return Turn(state._replace(reasons=reasons(context.policy.reasons, rows)))
+    if id_ == "store":
+        return Turn(state._replace(pools=counting.pools_of(rows)))
     if id_ == not_taken.NOT_TAKEN:
         return _taken_back(state, rows, context)
     if id_ == "named":
@@ -161,8 +163,12 @@ def _settled(state: Losing) -> Result:
     here = [spot for spot in state.spots if state.place and spot.place.casefold() == state.place.casefold()]
     if not here and len(state.spots) == 1 and not state.place:
         here = list(state.spots)
+    default = [spot for spot in here if spot.pool == state.default]
+    if default or len(here) == 1:
+        return _at(state, (default or here)[0])
     if here:
-        return _at(state, next((spot for spot in here if spot.pool == state.default), here[0]))
+        asked = state._replace(phase="place", first=0, spots=tuple(here))
+        return _told(asked, ASK, "loss.which_pool", label=state.item.label, place=here[0].place)
     if not state.place and len(state.spots) > 1:
         return _told(state._replace(phase="place", first=0), ASK, "loss.where", label=state.item.label)
     return _at(state, state.item)
@@ -364,7 +370,8 @@ def _taken_back(state: Losing, rows: not_taken.Rows, context: Context) -> Result
         return Turn(back, (), not_taken.told(refused))
     write = _write(said.item, -said.quantity, context, {"reference": UNDO + said.at})
     change, where = signed(-said.quantity), goods.at(said.item.place)
-    return _told(back, GOOD, "loss.undone", write, label=said.item.label, change=change, where=where)
+    text = msg("loss.undone", label=said.item.label, change=change, where=where)
+    return Turn(back, (write,), undone(text))
 
 
 def _back(state: Losing) -> Result:

@@ -12,7 +12,7 @@ from aisle.jobs.move import carrying
 from aisle.jobs.move.moving import ZERO, Did, InPool, Leg, Moving, Part, Wanting, Way, holdings, shelf_of, wanting
 from aisle.jobs.move.take import too_many
 from aisle.jobs.move.told import told
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undone
 from aisle.scan.meaning import Meaning
 
 Result = Turn[Moving]
@@ -236,7 +236,7 @@ def _untaken(state: Moving, did: Did) -> Result:
         text = goods.about("move.untaken", "move.untaken_many", _goods(parts), target=_taken_at(parts))
     else:
         text = goods.about("move.retaken", "move.retaken_many", _goods(parts))
-    return Turn(state, (), Verdict(GOOD, text))
+    return Turn(state, (), undone(text))
 
 
 def undo_checked(state: Moving, row: Mapping[str, Any] | None, context: Context, place: str = "") -> Result:
@@ -321,7 +321,7 @@ def _moved_back(state: Moving, did: Did, context: Context) -> Result:
     source = goods.places(leg.to_place or leg.to_order for leg in did.legs)
     args = {"source": source, "target": _taken_at(did.parts)}
     text = goods.about("move.undone", "move.undone_many", _goods(did.parts), **args)
-    return Turn(state, (write,), Verdict(GOOD, text))
+    return Turn(state, (write,), undone(text))
 
 
 def _goods(parts: Iterable[Part]) -> list[goods.Goods]:

@@ -17,7 +17,7 @@ from aisle.jobs.pick import hands
 from aisle.jobs.pick import write as pick_write
 from aisle.jobs.pick.history import LAID, Back, Did
 from aisle.jobs.pick.picking import Picking, did
-from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undone
 
 Result = Turn[Picking]
 
@@ -54,7 +54,7 @@ def picked_up(state: Picking, step: Did, context: Context) -> Result:
     writes = pick_write.put_for_others(step.back, step.place, context.store, context.user, undone=True)
     again = [goods.Goods(back.label, back.quantity) for back in step.back]
     told = goods.about("pick.put_undone", "pick.put_undone_many", again, place=step.place)
-    return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, Verdict(GOOD, told))
+    return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, undone(told))
 
 
 def put_down_by(state: Picking) -> dict[str, str]:

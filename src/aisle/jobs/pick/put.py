@@ -15,7 +15,7 @@ from aisle.jobs.pick import write as pick_write
 from aisle.jobs.pick.history import LAID, Did
 from aisle.jobs.pick.picking import Asked, Picking, Tote, Way, did
 from aisle.jobs.pick.why import wrong
-from aisle.jobs.view import GOOD, INFO, Verdict, msg
+from aisle.jobs.view import GOOD, INFO, Verdict, msg, undone
 from aisle.scan.meaning import Meaning
 
 Result = Turn[Picking]
@@ -147,7 +147,7 @@ def take_back(state: Picking, step: Did, context: Context) -> Result:
     again = [goods.Goods(back.label, back.quantity) for back in step.back]
     source = goods.places(back.place for back in step.back)
     told = goods.about("pick.put_back_undone", "pick.put_back_undone_many", again, place=source)
-    return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, Verdict(GOOD, told))
+    return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, undone(told))
 
 
 def marked(before: Picking, turn: Result, context: Context) -> Result:

@@ -20,7 +20,7 @@ from aisle.jobs.pick.picking import Picking, Way
 from aisle.jobs.pick.undo import in_place_again, moved_from, stood_before
 from aisle.jobs.pick.walk import elsewhere
 from aisle.jobs.pick.why import wrong
-from aisle.jobs.view import GOOD, INFO, Msg, Verdict, msg
+from aisle.jobs.view import GOOD, INFO, Msg, Verdict, msg, undone
 from aisle.scan.meaning import PRODUCT, Meaning
 
 Result = Turn[Picking]
@@ -310,7 +310,7 @@ def uncounted(state: Picking, rows: not_taken.Rows, context: Context) -> Result:
     state = state._replace(history=state.history[:-1])
     if refused and not gone.changes:
         return Turn(state, (), not_taken.told(refused))
-    told = Verdict(GOOD, count_send.undone(gone))
+    told = undone(count_send.undone(gone))
     return Turn(state._replace(ways=()), count_send.opposites(gone, context), told)
 
 
@@ -323,7 +323,7 @@ def _in_place_again(state: Picking, step: Did) -> Result | None:
     line = first.order, first.line
     at = next(index for index, take in enumerate(back.takes) if (take.order, take.line) == line)
     told = msg("pick.in_place_again", label=first.label, place=first.place)
-    return Turn(picking.go_to(back, at), (), Verdict(GOOD, told))
+    return Turn(picking.go_to(back, at), (), undone(told))
 
 
 def _picked_up(state: Picking, step: Did, context: Context) -> Result | None:
@@ -335,7 +335,7 @@ def _picked_up(state: Picking, step: Did, context: Context) -> Result | None:
     if state.many:
         orders = [take.order for take, now in zip(state.takes, up.takes, strict=True) if take.moved != now.moved]
         told = msg("pick.for_tote", tote=_letters(state, orders), what=told)
-    return Turn(up, writes, Verdict(GOOD, told))
+    return Turn(up, writes, undone(told))
 
 
 def _picked_up_goods(before: Picking, after: Picking) -> list[goods.Goods]:
@@ -366,7 +366,7 @@ def _undone(state: Picking, step: Did, context: Context) -> Result | None:
     writes: tuple[Write, ...] = pick_write.updates(state, back, touched, context.store)
     first = next((index for index in touched if back.takes[index].open), -1)
     on = picking.go_to(back, first)._replace(held=True) if first >= 0 else picking.stand(back._replace(held=False))
-    return Turn(on._replace(only=""), writes, Verdict(GOOD, told))
+    return Turn(on._replace(only=""), writes, undone(told))
 
 
 def _letters(state: Picking, orders: Any) -> str:

@@ -95,7 +95,7 @@ def _waiting(state: Picking) -> Step:
 def _stop(state: Picking, take: Take) -> Step:
     stop = picking.stop_of(state)
     lines = [Line("place", msg("pick.place", place=take.place))] if take.place else []
-    lines.append(Line("product", raw(take.label)))
+    lines.append(Line("product", _named(state, take)))
     lines.append(Line("quantity", _quantity(state, stop)))
     tote = picking.tote_of(state, take.order)
     if state.many and tote:
@@ -123,6 +123,18 @@ def _stop(state: Picking, take: Take) -> Step:
         done=done,
         total=total,
     )
+
+
+def _named(state: Picking, take: Take) -> Msg:
+    """The product; with its pool where another stop has it at the same place."""
+    pool = _pool_apart(state, take)
+    return msg("count.in_pool", label=take.label, pool=pool) if pool else raw(take.label)
+
+
+def _pool_apart(state: Picking, take: Take) -> str:
+    """The name of the pool that tells a stop from another one of its product at its place; empty where none has to."""
+    alike = (other for other in state.takes if (other.product, other.place) == (take.product, take.place))
+    return pick_pools.names(state, (take.pool,)) if any(other.pool != take.pool for other in alike) else ""
 
 
 def _aside(state: Picking) -> tuple[Hint, ...]:
@@ -209,10 +221,12 @@ def _coming(state: Picking) -> tuple[Stop, ...]:
 
 def _coming_stop(state: Picking, takes: Sequence[Take]) -> Stop:
     first, (_, _, rest) = takes[0], picking.total(takes)
+    pool = _pool_apart(state, first)
+    label = f"{first.label} ({pool})" if pool else first.label
     if not state.many:
-        return Stop(first.place, first.label, rest)
+        return Stop(first.place, label, rest)
     letters = " ".join(dict.fromkeys(picking.letter_of(state, take.order) for take in takes))
-    return Stop(first.place, f"{letters}: {first.label}", rest)
+    return Stop(first.place, f"{letters}: {label}", rest)
 
 
 def _choices(state: Picking) -> tuple[Msg, ...]:

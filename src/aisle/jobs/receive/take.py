@@ -26,7 +26,7 @@ from aisle.jobs.receive.receiving import (
     write,
 )
 from aisle.jobs.receive.receiving import booked as lines_after
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg, undone
 from aisle.scan.meaning import PRODUCT, Meaning
 
 OPERATION = "create-store-product-logs"
@@ -324,12 +324,12 @@ def undo(state: Receiving, context: Context) -> Result:
         return told(state, WRONG, "receive.nothing_to_undo")
     did, state = state.history[-1], state._replace(history=state.history[:-1])
     if not did.entries:
-        undone = state.item
+        item = state.item
         before = did.before if did.before and did.before.quantity else None
         quantity = before.quantity if before else ZERO
         state = state._replace(item=before)
-        was = undone.quantity if undone else ZERO
-        return told(state, GOOD, "receive.undone_scan", label=did.label, was=was, now=quantity)
+        was = item.quantity if item else ZERO
+        return Turn(state, (), undone(msg("receive.undone_scan", label=did.label, was=was, now=quantity)))
     quantity = sum((entry.quantity for entry in did.entries), ZERO)
     state = lines_after(state, did.entries, did.label, sign=-1)
     if did.before:
@@ -337,4 +337,4 @@ def undo(state: Receiving, context: Context) -> Result:
         state = remember(state._replace(item=did.before), came)
     back = write(state, did.entries, context, sign=-1)
     where = goods.at(did.entries[0].place)
-    return told(state, GOOD, "receive.undone", back, label=did.label, quantity=quantity, where=where)
+    return Turn(state, (back,), undone(msg("receive.undone", label=did.label, quantity=quantity, where=where)))
