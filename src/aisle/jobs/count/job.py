@@ -107,6 +107,10 @@ class CountJob:
 
     def step(self, state: Counting, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
+        turn = self._step(state, event, context)
+        return turn._replace(state=_on_policy(state, turn.state, event, context))
+
+    def _step(self, state: Counting, event: Event, context: Context) -> Result:
         match event:
             case Opened(args):
                 return _opened(state, args, context)
@@ -141,6 +145,14 @@ class CountJob:
             case Unknown(code) | Text(code):
                 return asking.told(state, WRONG, "count.unknown", code=code)
         return Turn(state)
+
+
+def _on_policy(before: Counting, state: Counting, event: Event, context: Context) -> Counting:
+    """Whether counts are blind, as the settings say now: from the next place on, or from one where nothing is counted
+    when the job is taken up again."""
+    same = (before.mode, before.place, before.product) == (state.mode, state.place, state.product)
+    idle = state.phase in ("start", "list") or (isinstance(event, Resumed) and not state.counted)
+    return state if same and not idle else state._replace(blind=context.policy.blind)
 
 
 # Opening

@@ -188,7 +188,8 @@ def _thing(state: Losing, meanings: tuple[Meaning, ...]) -> Result:
         return _scanned_place(state, meaning)
     item = state.item
     if item is None:
-        return Turn(state._replace(pending=meaning), (Query("product", "product", {"product_number": meaning.key}),))
+        product = Query("product", "product", {"product_number": meaning.key})
+        return Turn(state._replace(pending=meaning), (Query("reasons", "reasons", {}), product))
     if state.phase != "quantity" or meaning.key != item.product:
         return _told(state, WRONG, "loss.one_at_a_time", label=item.label, what=meaning.label or meaning.key)
     if meaning.quantity % 1 and not item.decimal:

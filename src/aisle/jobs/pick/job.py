@@ -102,7 +102,20 @@ class PickJob:
         turn = pick_claim.begun(_next(state, event, context), context)
         turn = redirected.kept(pick_put.marked(state, turn, context), context)
         turn = turn._replace(state=offers.in_order(state, offers.put_aside(state, turn.state, event)))
+        turn = turn._replace(state=_on_policy(state, turn.state, event, context))
         return turn._replace(state=_closed(state, turn.state)) if _is_news(event) else turn
+
+
+def _on_policy(before: Picking, state: Picking, event: Event, context: Context) -> Picking:
+    """Whether places are verified, as the settings say now: from the next stop on, or from one where nothing is begun
+    when the job is taken up again."""
+    if state.verified == context.policy.verified:
+        return state
+    stops = [each.take.stop if each.take else None for each in (before, state)]
+    begun = state.held or state.ways or any(take.picked for take in picking.stop_of(state))
+    if stops[0] == stops[1] and (begun or not isinstance(event, Resumed)):
+        return state
+    return state._replace(verified=context.policy.verified)
 
 
 def _is_news(event: Event) -> bool:

@@ -72,7 +72,7 @@ class ReceiveJob:
 
     name = "receive"
     steps: tuple[str, ...] = ("receive.delivery", "receive.goods", "receive.lines", "receive.check", "receive.leave")
-    version = 8
+    version = 9
     journalled = True
 
     def begin(self) -> Receiving:
@@ -106,6 +106,7 @@ class ReceiveJob:
 
     def step(self, state: Receiving, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
+        state = _on_policy(state, context)
         if state.dropping and isinstance(event, _SINCE):
             state = state._replace(dropping=False)
         match event:
@@ -130,12 +131,21 @@ class ReceiveJob:
         return _moved(state, event, context)
 
 
+def _on_policy(state: Receiving, context: Context) -> Receiving:
+    """Goods go to the receiving place that the settings name now, from the next product on; one that somebody scanned
+    stays."""
+    place = context.policy.receiving_place
+    if state.standard == place or state.item is not None:
+        return state
+    return state._replace(place=place if state.place == state.standard else state.place, standard=place)
+
+
 # Opening, and what the store's data says
 
 
 def _opened(args: Mapping[str, Any], context: Context) -> Result:
     place = context.policy.receiving_place
-    state = Receiving(since=context.now, place=place, size=max(1, context.rows))
+    state = Receiving(since=context.now, place=place, standard=place, size=max(1, context.rows))
     keys = [str(key) for key in args.get("deliveries") or ()]
     if keys:
         meanings = [Meaning(DELIVERY, key, key, code=str(args.get("code") or key)) for key in keys]
@@ -354,7 +364,7 @@ def _go_on(state: Receiving) -> Result:
 
 def _to_list(state: Receiving, context: Context) -> Result:
     """Back to the list; nothing is in hand any more."""
-    fresh = Receiving(size=state.size, place=state.place, since=state.since, told=state.told)
+    fresh = Receiving(size=state.size, place=state.place, standard=state.standard, since=state.since, told=state.told)
     if state.once:
         return Turn(state, (Close(),))
     return Turn(fresh, (receive_which.query(fresh), Wish("deliveries")))

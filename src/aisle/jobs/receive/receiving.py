@@ -128,6 +128,8 @@ class Receiving(NamedTuple):
     """The container that is being unpacked."""
     place: str = ""
     """Where goods go that nobody brings anywhere else: the receiving place."""
+    standard: str = ""
+    """The receiving place of the settings, as it was known last."""
     item: Item | None = None
     pending: Meaning | None = None
     """A scan of a product that has still to be looked up."""
