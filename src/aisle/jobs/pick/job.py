@@ -358,6 +358,8 @@ def _round_way(state: Picking, way: Way, context: Context) -> Result:
             gone = pick_orders.left(state, tote, "left_out", kind=INFO)
             again = pick_orders.look(each.order for each in gone.state.totes if not each.here)
             return gone._replace(effects=(*gone.effects, *again))
+        case "finish":
+            return Turn(state, (Start("act", {"orders": [way.key], "kind": "finish"}),))
         case "later":
             return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
         case "go_on":

@@ -8,8 +8,8 @@ from typing import Any
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
+from aisle.jobs.pick import hands, picking, redirected
 from aisle.jobs.pick import passed as pick_passed
-from aisle.jobs.pick import picking, redirected
 from aisle.jobs.pick.history import LAID
 from aisle.jobs.pick.picking import Picking, Tote
 from aisle.jobs.pick.undo import shifted
@@ -25,6 +25,7 @@ LEFT = {
     "rejected": ("pick.rejected", "pick.out_rejected"),
     "rejected_here": ("pick.rejected_here", "pick.out_rejected_here"),
     "finished": ("pick.finished", "pick.out_finished"),
+    "handed": ("pick.handed", "pick.out_handed"),
     "claimed": ("pick.claimed_now", "pick.out_claimed"),
     "given": ("pick.given_now", "pick.out_given"),
     "no_order": ("pick.no_order", "pick.out_no_order"),
@@ -58,6 +59,8 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
     if row is None:
         # One that is being picked goes on from what is known of it.
         return Turn(state, (Wish("order", order),)) if tote.here else left(state, tote, "no_order")
+    if _is_handed_over(state, tote, row):
+        return left(state, tote, "handed", kind=GOOD)
     if row.get("is_rejected") or not row.get("is_active", True):
         return left(state, tote, "rejected" if row.get("is_rejected") else "finished")
     if pick_given.is_given_away(tote, row, context):
@@ -82,6 +85,13 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
         turn = pick_given.opened(pick_claim.opened(came, order, row, context), order, row)
         turn = turn._replace(effects=(*marks, *turn.effects))
     return pick_claim.accompanied(state, turn, order, row, context)
+
+
+def _is_handed_over(state: Picking, tote: Tote, row: Mapping[str, Any]) -> bool:
+    """Whether an order that is picked here was closed: its customer has the goods."""
+    if row.get("is_rejected") or row.get("is_active", True) or not tote.here:
+        return False
+    return picking.is_full(state, tote.order) and not hands.in_hand(state, tote.order)
 
 
 def _is_over(state: Picking, fresh: tuple[Take, ...]) -> bool:

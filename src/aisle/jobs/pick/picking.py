@@ -354,15 +354,25 @@ def did(state: Picking, step: Did) -> Picking:
     return state._replace(history=(*state.history, step)[-HISTORY:])
 
 
-def moved(state: Picking, laid: Iterable[Laid], sign: int) -> Picking:
-    """Goods were put down, or are in hand again."""
+def moved(state: Picking, laid: Iterable[Laid], sign: int, place: str) -> Picking:
+    """Goods were put down at a place, or are in hand again from there."""
     more = {(each.order, each.line): each.quantity * sign for each in laid}
-    takes = (_moved(take, more.get((take.order, take.line), Decimal(0))) for take in state.takes)
+    takes = (_moved(take, more.get((take.order, take.line), Decimal(0)), place) for take in state.takes)
     return state._replace(takes=tuple(takes))
 
 
-def _moved(take: Take, more: Decimal) -> Take:
-    return take._replace(moved=take.moved + more, mine=max(Decimal(0), take.mine - more))
+def _moved(take: Take, more: Decimal, place: str) -> Take:
+    if not more:
+        return take
+    kept = tuple(code for code in take.kept if code != place)
+    kept = (*kept, place) if more > 0 else kept
+    return take._replace(moved=take.moved + more, mine=max(Decimal(0), take.mine - more), kept=kept)
+
+
+def lies_at(state: Picking, order: str = "") -> tuple[str, ...]:
+    """The places where the goods of an order, or of all, were put down."""
+    places = (place for take in state.takes if order in ("", take.order) and take.moved > 0 for place in take.kept)
+    return tuple(dict.fromkeys(places))
 
 
 def without(state: Picking, order: str, why: str) -> Picking:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from aisle.jobs import numbers
+from aisle.jobs import goods, numbers
 from aisle.jobs.base import priced
 from aisle.jobs.house.note import Note
 from aisle.jobs.pick import hands, offers, picking, taken_at
@@ -39,6 +39,7 @@ WAYS = {
     "go_on": "pick.way_go_on",
     "both": "pick.way_both",
     "hand_over": "pick.way_hand_over",
+    "finish": "pick.way_finish",
 }
 """What the numbered ways on say, where it is not reckoned."""
 
@@ -301,9 +302,28 @@ def _done_lines(state: Picking) -> list[Line]:
 def _where(state: Picking, in_hand: bool) -> Msg:
     """What becomes of the goods, or where they are."""
     others = hands.held(state)
-    if in_hand or not others:
-        return msg("pick.note_put_down") if in_hand else msg("pick.note_moved")
-    return msg("pick.note_others", count=others)
+    if in_hand:
+        return msg("pick.note_put_down")
+    if others:
+        return msg("pick.note_others", count=others)
+    if not picking.lies_at(state):
+        return msg("pick.note_moved")
+    if not state.many:
+        return msg("pick.note_lies", place=goods.places(picking.lies_at(state)))
+    return _totes_lie(state)
+
+
+def _totes_lie(state: Picking) -> Msg:
+    """Which tote lies where."""
+    each = [
+        msg("pick.tote_lies", tote=tote.letter, place=goods.places(places))
+        for tote in state.totes
+        if (places := picking.lies_at(state, tote.order))
+    ]
+    whole = each[-1]
+    for one in reversed(each[:-1]):
+        whole = msg("goods.and", first=one, rest=whole)
+    return whole
 
 
 def _nothing(state: Picking) -> Msg:
@@ -330,7 +350,19 @@ def left(state: Picking) -> Verdict:
         return Verdict(INFO, msg("pick.left_lying", count=lying, order=state.order))
     if state.many:
         return Verdict(GOOD, msg("pick.left_round_done", count=len(state.totes)))
-    return Verdict(GOOD, msg("pick.left_done", order=state.order))
+    return _left_done(state)
+
+
+def _left_done(state: Picking) -> Verdict:
+    """Where the goods of an order wait that is left; that it is picked is said only of what was picked just now."""
+    did = any(step.before or step.laid for step in state.history)
+    if places := picking.lies_at(state):
+        return Verdict(GOOD if did else INFO, msg("pick.left_waits", order=state.order, place=goods.places(places)))
+    return (
+        Verdict(GOOD, msg("pick.left_done", order=state.order))
+        if did
+        else Verdict(INFO, msg("pick.left_seen", order=state.order))
+    )
 
 
 def _done_prompt(state: Picking, in_hand: bool) -> Msg:

@@ -53,6 +53,8 @@ class Take(NamedTuple):
     """How much of what is in hand is in the hand of whoever picks here; the rest is in somebody else's."""
     lies: tuple[tuple[str, int], ...] = ()
     """The places that have some of it for this line, and a pool there that it may come from (0: not known)."""
+    kept: tuple[str, ...] = ()
+    """The places where what was put down of it lies."""
 
     @property
     def open(self) -> bool:
@@ -213,6 +215,7 @@ def _take(line: Mapping[str, Any], order: str) -> Take:
         shelf=_place_order(line, place),
         stocked=line.get("is_stock") is not False,
         lies=_lies(line, pools),
+        kept=tuple(str(each["location_code"]) for each in line.get("kept") or () if number(each.get("quantity")) > 0),
     )
     return take.at(picked, own=False)
 

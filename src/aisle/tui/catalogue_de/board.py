@@ -152,6 +152,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.line_short": ("fehlt", "mit Fehlmenge zu"),
     "order.line_short_why": ("fehlt: {why:~}", "mit Fehlmenge zu: {why:~}"),
     "order.lies_at": ("an {place:~}", "liegt an {place:~}"),
+    "order.waits_at": ("An {place}", "Liegt an {place}"),
     "order.past": ("Verlauf", "Was geschehen ist"),
     "order.no_past": ("unbekannt", "Darüber ist nichts bekannt"),
     "order.past_why": ("{what} ({why:~})",),

@@ -138,6 +138,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.line_short": ("short", "closed short"),
     "order.line_short_why": ("short: {why:~}", "closed short: {why:~}"),
     "order.lies_at": ("at {place:~}", "lies at {place:~}"),
+    "order.waits_at": ("At {place}", "Lies at {place}"),
     "order.past": ("History", "What happened"),
     "order.no_past": ("nothing known", "Nothing is known of it"),
     "order.past_why": ("{what} ({why:~})",),

@@ -148,6 +148,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.line_short": ("manque", "clos, manquant"),
     "order.line_short_why": ("manque : {why:~}", "clos, manquant : {why:~}"),
     "order.lies_at": ("à {place:~}", "est à {place:~}"),
+    "order.waits_at": ("À {place}", "Se trouve à {place}"),
     "order.past": ("Suivi", "Ce qui s'est passé"),
     "order.no_past": ("rien de connu", "Rien n'est connu"),
     "order.past_why": ("{what} ({why:~})",),

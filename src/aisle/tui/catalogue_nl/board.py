@@ -146,6 +146,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.line_short": ("tekort", "dicht met tekort"),
     "order.line_short_why": ("tekort: {why:~}", "dicht met tekort: {why:~}"),
     "order.lies_at": ("op {place:~}", "ligt op {place:~}"),
+    "order.waits_at": ("Op {place}", "Ligt op {place}"),
     "order.past": ("Verloop", "Wat er gebeurde"),
     "order.no_past": ("niets bekend", "Er is niets over bekend"),
     "order.past_why": ("{what} ({why:~})",),
