@@ -620,7 +620,7 @@ def test_what_was_asked_since_somebody_took_over_ends_when_the_order_is_put_down
     hand.scan("P1")
     assert "w" in hand.job.open(hand.state).letters
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down"
-    assert (hand.choices(), "w" in hand.job.open(hand.state).letters) == ([], False)
+    assert (hand.choices(), "w" in hand.job.open(hand.state).letters) == (["pick.way_finish"], False)
 
 
 def test_what_was_done_to_an_order_before_it_left_is_not_undone_once_it_is_back() -> None:

@@ -138,6 +138,7 @@ def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
     merged = {take.line: _same_walk(take, mine.get(take.line)) for take in fresh}
     if merged == mine:
         return Turn(state)
+    is_news = _shown(merged) != _shown(mine)
     others = [take for take in state.takes if take.order != tote.order]
     state = shifted(state, merged.values())
     renewed = picking.with_takes(state, [*others, *merged.values()])
@@ -146,9 +147,14 @@ def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
     renewed = renewed._replace(ways=state.ways if same else ())
     if state.ways and not renewed.ways:
         return Turn(renewed, (), Verdict(INFO, msg("pick.changed_asked", order=tote.order)))
-    if renewed.ways or renewed.over:
+    if renewed.ways or renewed.over or not is_news:
         return Turn(renewed)  # what is asked stays on the screen, with why it is asked
     return Turn(renewed, (), Verdict(INFO, msg("pick.changed", order=tote.order)))
+
+
+def _shown(takes: Mapping[int, Take]) -> list[tuple[Any, ...]]:
+    """What of these lines is the order's own: what the store knows of products and places is no change of it."""
+    return [(line, each.product, each.of, each.picked, each.moved, each.closed) for line, each in sorted(takes.items())]
 
 
 def _same_walk(fresh: Take, mine: Take | None) -> Take:

@@ -356,7 +356,7 @@ def left(state: Picking) -> Verdict:
 def _left_done(state: Picking) -> Verdict:
     """Where the goods of an order wait that is left; that it is picked is said only of what was picked just now."""
     did = any(step.before or step.laid for step in state.history)
-    if places := picking.lies_at(state):
+    if (places := picking.lies_at(state)) and not hands.held(state):
         return Verdict(GOOD if did else INFO, msg("pick.left_waits", order=state.order, place=goods.places(places)))
     return (
         Verdict(GOOD, msg("pick.left_done", order=state.order))
