@@ -47,6 +47,8 @@ class Verdict(NamedTuple):
     text: Msg
     whole: bool = False
     """All of it is said, on several lines where one is too short; what else is good has one line."""
+    more: Msg | None = None
+    """What else has to be known of what was done; on further lines, where one is too short."""
 
 
 def undone(text: Msg) -> Verdict:

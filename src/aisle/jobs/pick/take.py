@@ -10,8 +10,8 @@ from aisle.jobs import goods
 from aisle.jobs.base import Context, Start, Turn, Write
 from aisle.jobs.count import not_taken
 from aisle.jobs.count import send as count_send
+from aisle.jobs.pick import beyond, picking, taken_at
 from aisle.jobs.pick import orders as pick_orders
-from aisle.jobs.pick import picking, taken_at
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
@@ -87,9 +87,9 @@ def taken(state: Picking, changes: Mapping[int, Decimal], context: Context, *, s
     stop = picking.stop_at(after, last)
     open_ = [index for index in stop if after.takes[index].open]
     on = picking.go_to(after, open_[0]) if open_ else picking.stand(after._replace(held=False), last)
-    told = _told(state, after, changes, stop, set_)
+    told = Verdict(GOOD, _told(state, after, changes, stop, set_), more=beyond.said(state, changes))
     effects = pick_write.updates(state, after, changes, context.store)
-    return Turn(on._replace(held=True) if open_ else on, effects, Verdict(GOOD, told))
+    return Turn(on._replace(held=True) if open_ else on, effects, told)
 
 
 def _told(before: Picking, after: Picking, changes: Mapping[int, Decimal], stop: Sequence[int], set_: bool) -> Msg:

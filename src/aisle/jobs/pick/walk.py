@@ -53,6 +53,10 @@ class Take(NamedTuple):
     """How much of what is in hand is in the hand of whoever picks here; the rest is in somebody else's."""
     lies: tuple[tuple[str, int], ...] = ()
     """The places that have some of it for this line, and a pool there that it may come from (0: not known)."""
+    stock: tuple[tuple[str, Decimal], ...] = ()
+    """What the books had at each place when the line was read; none where nobody said."""
+    read: Decimal = Decimal(0)
+    """What was picked of it then."""
     kept: tuple[str, ...] = ()
     """The places where what was put down of it lies."""
 
@@ -106,6 +110,11 @@ class Take(NamedTuple):
                 found.append(each._replace(quantity=part))
                 left -= part
         return (*found, Taken(self.place, 0, left)) if left > 0 else tuple(found)
+
+    @property
+    def books(self) -> Decimal | None:
+        """What the books had at its place when the line was read; None where nobody says."""
+        return dict(self.stock).get(self.place, Decimal(0)) if self.stock and self.place else None
 
     @property
     def stop(self) -> tuple[str, str, int, str]:
@@ -217,7 +226,11 @@ def _take(line: Mapping[str, Any], order: str) -> Take:
         lies=_lies(line, pools),
         kept=tuple(str(each["location_code"]) for each in line.get("kept") or () if number(each.get("quantity")) > 0),
     )
-    return take.at(picked, own=False)
+    return take.at(picked, own=False)._replace(stock=_stock(line), read=picked)
+
+
+def _stock(line: Mapping[str, Any]) -> tuple[tuple[str, Decimal], ...]:
+    return tuple((str(place), number(quantity)) for place, quantity in (line.get("stock") or {}).items())
 
 
 def _pools(given: Any) -> tuple[int, ...]:

@@ -51,6 +51,7 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.doubts import doubts, trouble
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remarks import LANGUAGE, remarks_of
+from aisle.local.reads.at_places import with_stock
 from aisle.local.reads.claims import with_claims, with_pickers
 from aisle.local.reads.laid import Known as Laid
 from aisle.local.reads.orders import Shift, holders, order, orders
@@ -147,6 +148,12 @@ def _orders(on: Ground, args: Args) -> Found:
     return found
 
 
+def _order(on: Ground, args: Args) -> Result:
+    found = _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"])))
+    with_stock(on.cache, on.goods.pending(), found[0])
+    return found
+
+
 def _claimed(on: Ground, result: R) -> R:
     with_claims(on.cache, on.outbox, result[0])
     reads_walks.with_wishes(on.cache, on.outbox, result[0])
@@ -235,7 +242,7 @@ def _store(on: Ground, args: Args) -> Result:
 NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "orders": _orders,
     "given": lambda on, args: reads_walks.given(on.cache, on.outbox, args),
-    "order": lambda on, args: _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"]))),
+    "order": lambda on, args: _order(on, args),
     "product": _product,
     "surrounding": lambda on, args: reads_goods.surrounding(on.cache, str(args["product_number"]), on.home.store),
     "holders": _holders,

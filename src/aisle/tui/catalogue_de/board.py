@@ -279,6 +279,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.below": ("{quantity}", "{quantity}: unter null"),
     "exceptions.more": ("{quantity} zu viel", "{quantity} mehr gepickt als bestellt ({of})"),
     "exceptions.missing": ("{quantity:fehlt|fehlen}", "{quantity} mehr, als an den Plätzen liegt ({of})"),
+    "exceptions.overdrawn": ("{quantity} zu viel", "{quantity} mehr gepickt, als Bestand da war"),
     "exceptions.approve": "Passt",
     "exceptions.recount": ("Nachzählen", "Nachzählen lassen"),
     "exceptions.count_now": ("Jetzt", "Jetzt selbst zählen"),

@@ -85,6 +85,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_moved": ("Abgestellt.", "Die Ware steht am Abholplatz."),
     "pick.way_take_here": ("Von {key} nehmen", "Hier nehmen, von {key}"),
     "pick.way_finish": ("Ausgeben", "An den Kunden ausgeben"),
+    "pick.beyond": ("Bestand {left}", "Bestand an {place}: {left}", "Mehr als der Bestand an {place}: er war {left}"),
     "pick.note_lies": ("An {place}", "Die Ware liegt an {place}."),
     "pick.tote_lies": "{tote} an {place}",
     "pick.way_taken_at": ("{place}", "Von {place}"),

@@ -265,6 +265,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.below": ("{quantity}", "{quantity}: below zero"),
     "exceptions.more": ("{quantity} too many", "{quantity} more picked than ordered ({of})"),
     "exceptions.missing": ("{quantity} missing", "{quantity} more than its places hold ({of})"),
+    "exceptions.overdrawn": ("{quantity} too many", "{quantity} more picked than the stock had"),
     "exceptions.approve": "Approve",
     "exceptions.recount": ("Recount", "Have it counted again"),
     "exceptions.count_now": ("Count now", "Count it myself now"),

@@ -79,6 +79,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_moved": ("Put down.", "The goods lie at the pick-up place."),
     "pick.way_take_here": ("Take it at {key}", "Take it here, at {key}"),
     "pick.way_finish": ("Hand over", "Hand it over to the customer"),
+    "pick.beyond": ("stock {left}", "Stock at {place}: {left}", "More than the stock at {place}, which was {left}"),
     "pick.note_lies": ("At {place}", "The goods lie at {place}."),
     "pick.tote_lies": "{tote} at {place}",
     "pick.way_taken_at": ("{place}", "From {place}"),

@@ -275,6 +275,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.below": ("{quantity}", "{quantity} : sous zéro"),
     "exceptions.more": ("{quantity} en trop", "{quantity} de plus que commandé ({of})"),
     "exceptions.missing": ("manque {quantity}", "{quantity} de plus qu'aux emplacements ({of})"),
+    "exceptions.overdrawn": ("{quantity} en trop", "{quantity} de plus prélevés que le stock"),
     "exceptions.approve": "Accepter",
     "exceptions.recount": ("Recompter", "Le faire recompter"),
     "exceptions.count_now": ("Compter", "Le compter maintenant"),

@@ -273,6 +273,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "exceptions.below": ("{quantity}", "{quantity}: onder nul"),
     "exceptions.more": ("{quantity} te veel", "{quantity} meer gepickt dan besteld ({of})"),
     "exceptions.missing": ("{quantity} tekort", "{quantity} meer dan op de plekken ligt ({of})"),
+    "exceptions.overdrawn": ("{quantity} te veel", "{quantity} meer gepickt dan er voorraad was"),
     "exceptions.approve": "Akkoord",
     "exceptions.recount": ("Hertellen", "Opnieuw laten tellen"),
     "exceptions.count_now": ("Nu tellen", "Nu zelf tellen"),

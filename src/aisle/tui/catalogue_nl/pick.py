@@ -82,6 +82,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_moved": ("Neergezet.", "De goederen liggen op de afhaalplek."),
     "pick.way_take_here": ("Pak op {key}", "Pak het hier, op {key}"),
     "pick.way_finish": ("Uitgeven", "Geef het uit aan de klant"),
+    "pick.beyond": (
+        "voorraad {left}",
+        "Voorraad op {place}: {left}",
+        "Meer dan de voorraad op {place}: die was {left}",
+    ),
     "pick.note_lies": ("Op {place}", "De artikelen liggen op {place}."),
     "pick.tote_lies": "{tote} op {place}",
     "pick.way_taken_at": ("{place}", "Van {place}"),
