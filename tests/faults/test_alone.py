@@ -108,24 +108,27 @@ def test_nobody_else_is_said_to_have_changed_what_one_person_picks_alone(
     aisle_home: Path, tmp_path: Path, seed: int
 ) -> None:
     dice, plan = Random(f"alone/{seed}"), soak.Plan(1, 0.0, (0.0, 0.0), 4)
-    with soak.at_work(aisle_home, tmp_path, plan, seed) as (home, courier, served):
-        with picking(home, courier, dice) as person, closing(Desk(home)) as desk:
-            for order, lines in soak.orders(plan, 0, Random(f"{seed}/0")).items():
-                person.say(order)
-                picked: Counter[str] = Counter()
-                for one in [one for one, count in lines for _ in range(count)]:
-                    if person.say(one.code).startswith(("pick.taken", "pick.all_taken")):
-                        picked[one.number] += 1
-                    kill(person, home, served, dice)
-                    person.wait(dice.choice((0.0, 0.05, 0.3)))
-                    assert not {*ELSEWHERE} & {*person.told}, (order, person.told)
-                    assert person.done == sum(picked.values()), (order, picked)
-                person.say(soak.PICK_UP)
-                person.wait(0.3)
-                person.say("b")
-            soak.until(desk.drained, 120.0)
-            person.wait(1.0)
-            assert not {*ELSEWHERE} & {*person.told}
+    with (
+        soak.at_work(aisle_home, tmp_path, plan, seed) as (home, courier, served),
+        picking(home, courier, dice) as person,
+        closing(Desk(home)) as desk,
+    ):
+        for order, lines in soak.orders(plan, 0, Random(f"{seed}/0")).items():
+            person.say(order)
+            picked: Counter[str] = Counter()
+            for one in [one for one, count in lines for _ in range(count)]:
+                if person.say(one.code).startswith(("pick.taken", "pick.all_taken")):
+                    picked[one.number] += 1
+                kill(person, home, served, dice)
+                person.wait(dice.choice((0.0, 0.05, 0.3)))
+                assert not {*ELSEWHERE} & {*person.told}, (order, person.told)
+                assert person.done == sum(picked.values()), (order, picked)
+            person.say(soak.PICK_UP)
+            person.wait(0.3)
+            person.say("b")
+        soak.until(desk.drained, 120.0)
+        person.wait(1.0)
+        assert not {*ELSEWHERE} & {*person.told}
 
 
 def kill(person: Picker, home: Home, served: soak.Served, dice: Random) -> None:

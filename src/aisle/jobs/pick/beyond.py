@@ -20,6 +20,21 @@ def said(before: Picking, changes: Mapping[int, Decimal]) -> Msg | None:
     return msg("pick.beyond", left=left, place=first.place)
 
 
+def kept(state: Picking, fresh: Take, mine: Take | None) -> Take:
+    """A line that was read again, with the stock as it was read first where that tells the same: only news are kept."""
+    if mine is None or _expected(state, mine) != fresh.books:
+        return fresh
+    return fresh._replace(stock=mine.stock, read=mine.read, lies=mine.lies)
+
+
+def _expected(state: Picking, take: Take) -> Decimal | None:
+    """What the books should have at the place of a line, after all that was taken here since they were read."""
+    if take.books is None:
+        return None
+    alike = (each for each in state.takes if (each.product, each.place) == (take.product, take.place))
+    return max(Decimal(0), take.books - sum((each.picked - each.read for each in alike), Decimal(0)))
+
+
 def _left(state: Picking, take: Take) -> Decimal | None:
     """What is left at the place of a line by the books, after what was taken since they were read."""
     alike = [each for each in state.takes if (each.product, each.place) == (take.product, take.place)]

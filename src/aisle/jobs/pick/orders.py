@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish
+from aisle.jobs.pick import beyond, hands, picking, redirected
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
-from aisle.jobs.pick import hands, picking, redirected
 from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick.history import LAID
 from aisle.jobs.pick.picking import Picking, Tote
@@ -135,7 +135,9 @@ def begun(state: Picking) -> Result:
 def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
     """Lines that changed elsewhere are taken over; the walk keeps its order, its places and its open question."""
     mine = {take.line: take for take in state.takes if take.order == tote.order}
-    merged = {take.line: _same_walk(take, mine.get(take.line)) for take in fresh}
+    merged = {
+        take.line: beyond.kept(state, _same_walk(take, mine.get(take.line)), mine.get(take.line)) for take in fresh
+    }
     if merged == mine:
         return Turn(state)
     is_news = _shown(merged) != _shown(mine)
