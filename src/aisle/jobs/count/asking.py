@@ -219,5 +219,8 @@ def taken_back(state: Counting, rows: not_taken.Rows, context: Context) -> Resul
     state = state._replace(gone=None)
     if refused and not gone.changes:
         return Turn(state, (), not_taken.told(refused))
-    effects = count_send.opposites(gone, context)
-    return Turn(state, effects, undone(count_send.undone(gone)))
+    effects: tuple[Effect, ...] = count_send.opposites(gone, context)
+    told_ = undone(count_send.undone(gone))
+    if state.once and state.sent:  # it was opened for that count alone, and taken up again
+        effects = (*effects, Close(told_))
+    return Turn(state, effects, told_)

@@ -101,6 +101,10 @@ class CountJob:
         """One of `steps`."""
         return count_view.step(state)
 
+    def can_undo(self, state: Counting) -> bool:
+        """Whether the count that was sent last changed something."""
+        return state.gone is not None and bool(state.gone.changes)
+
     def view(self, state: Counting) -> View:
         """What is to be counted now, or the question that is open."""
         return count_view.view(state)
@@ -118,6 +122,8 @@ class CountJob:
                 return _rows(state, id_, rows, context)
             case Resumed() | Closed() | Changed("product" | "location" | "recount" | "outbox"):
                 return Turn(state, _look_again(state))
+        if isinstance(event, Command) and event.letter == "u" and state.once and state.sent:
+            return asking.take_back(state)
         if state.pending and state.phase != "list":
             state = count_scan.looked_up(state, None, context).state
         asked = count_scan.is_asked(state)

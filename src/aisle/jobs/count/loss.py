@@ -67,6 +67,10 @@ class LossJob:
         """What is lost just now."""
         return state.item is not None and state.item.product == product
 
+    def can_undo(self, state: Losing) -> bool:
+        """Whether a loss was sent."""
+        return bool(state.sent)
+
     def at(self, state: Losing) -> str:
         """One of `steps`."""
         return f"loss.{state.phase}"
@@ -336,9 +340,10 @@ def _say(state: Losing, reason: Reason, context: Context) -> Result:
     more: dict[str, str | int] = {"reason_code": reason.code, "loss_comment": reason.words}
     write = _write(said.item, said.quantity, context, more)
     done = state._replace(phase="product", item=None, spots=(), quantity=Decimal(0), first=0)
+    done = done._replace(sent=(*state.sent, said)[-HISTORY:])
     if state.once:
         return Turn(done, (write, Close(verdict)), verdict)
-    return Turn(done._replace(sent=(*state.sent, said)[-HISTORY:]), (write,), verdict)
+    return Turn(done, (write,), verdict)
 
 
 def _write(item: Item, quantity: Decimal, context: Context, more: Mapping[str, str | int]) -> Effect:

@@ -96,6 +96,10 @@ class MoveJob:
         """What is to be scanned now."""
         return move_view.view(state)
 
+    def can_undo(self, state: Moving) -> bool:
+        """Whether the last step was a move; goods that were only taken are in no hand any more."""
+        return not state.task and bool(state.history) and bool(state.history[-1].legs)
+
     def holds(self, state: Moving) -> tuple[str, ...]:
         """What it was opened for, so that others see who is at it."""
         return (f"{HELD_BY}{state.task.id}",) if state.task else ()

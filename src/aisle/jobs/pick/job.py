@@ -93,6 +93,10 @@ class PickJob:
         left = (back.order for back in state.back if back.passed_on)
         return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.here), *left)))
 
+    def can_undo(self, state: Picking) -> bool:
+        """Whether a step is left that undo takes back."""
+        return bool(state.totes) and bool(state.history)
+
     def view(self, state: Picking) -> Step:
         """The stop on the screen."""
         return pick_view.view(state)

@@ -38,6 +38,7 @@ from aisle.jobs.receive.receiving import (
     Result,
     Way,
     differences,
+    halfway,
     is_announced,
     line_of,
     listed_of,
@@ -99,6 +100,10 @@ class ReceiveJob:
     def at(self, state: Receiving) -> str:
         """One of `steps`."""
         return f"receive.{state.phase}"
+
+    def can_undo(self, state: Receiving) -> bool:
+        """Whether goods of the delivery were booked last."""
+        return bool(state.number) and bool(state.history) and bool(state.history[-1].entries)
 
     def view(self, state: Receiving) -> View:
         """What is to be scanned now."""
@@ -324,8 +329,8 @@ def _moved(state: Receiving, event: Event, context: Context) -> Result:
             return receive_take.unanswered(state, None, context)
         case Command("u" | "l" | "d") if receive_take.is_number_asked(state):
             return told(state, WRONG, "receive.number_of", quantity=state.ways[0].quantity)
-        case Command("u") if state.phase == "goods":
-            return receive_take.undo(state._replace(ways=(), pending=None), context)
+        case Command("u") if state.phase in ("goods", "check", "leave"):  # closed there, and taken up again
+            return receive_take.undo(state._replace(phase="goods", ways=(), pending=None), context)
         case Command("l") if state.phase == "goods":
             return Turn(state._replace(phase="lines", first=0, ways=(), pending=None))
         case Command("d") if state.phase == "goods":
@@ -353,7 +358,8 @@ def _close(state: Receiving, context: Context) -> Result:
     id_ = "receive.closed_short" if short else "receive.closed"
     said = told(state, GOOD, id_, delivery=state.number, count=short).verdict
     if state.once:
-        return Turn(booked.state, (*booked.effects, Close(said)), said)
+        marked = halfway(booked.state, context.user)
+        return Turn(booked.state, (*booked.effects, marked, Close(said)), said)
     shut = _to_list(booked.state, context)
     return Turn(shut.state, (*booked.effects, *shut.effects), said)
 
@@ -365,9 +371,10 @@ def _go_on(state: Receiving) -> Result:
 def _to_list(state: Receiving, context: Context) -> Result:
     """Back to the list; nothing is in hand any more."""
     fresh = Receiving(size=state.size, place=state.place, standard=state.standard, since=state.since, told=state.told)
+    marks = (halfway(state, context.user),) if state.number else ()
     if state.once:
-        return Turn(state, (Close(),))
-    return Turn(fresh, (receive_which.query(fresh), Wish("deliveries")))
+        return Turn(state, (*marks, Close()))
+    return Turn(fresh, (*marks, receive_which.query(fresh), Wish("deliveries")))
 
 
 def _leave(state: Receiving, choice: int, context: Context) -> Result:

@@ -186,10 +186,19 @@ def set_to(state: Receiving, value: Decimal, context: Context) -> Result:
 
 def set_aside(state: Receiving, product_number: str, label: str) -> Result:
     """What was asked about is not taken; what was in hand of it before is there still."""
+    asked = state.pending.quantity if state.pending and state.pending.key == product_number else ZERO
     state = state._replace(pending=None)
-    if quantity := _in_hand(state, product_number):
+    quantity = _in_hand(state, product_number)
+    more = asked - quantity
+    if numbers.is_beyond(asked, max(*announced_of(state, product_number), quantity)):
+        asked = more = ZERO  # so many never came
+    if quantity and more > 0:
+        return told(state, GOOD, "receive.aside_more", label=label, quantity=quantity, more=more)
+    if quantity:
         return told(state, INFO, "receive.dropped_more", label=label, quantity=quantity)
-    return told(state, INFO, "receive.set_aside", label=label)
+    if asked:
+        return told(state, GOOD, "receive.aside_all", label=label, more=asked)
+    return told(state, GOOD, "receive.set_aside", label=label)
 
 
 def want(state: Receiving, item: Item, quantity: Decimal, context: Context) -> Result:

@@ -53,6 +53,7 @@ from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remarks import LANGUAGE, remarks_of
 from aisle.local.reads.at_places import with_stock
 from aisle.local.reads.claims import with_claims, with_pickers
+from aisle.local.reads.halfway import halfway
 from aisle.local.reads.laid import Known as Laid
 from aisle.local.reads.orders import Shift, holders, order, orders
 from aisle.local.reads.overlay import Overlay, Row
@@ -254,6 +255,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "named": lambda on, args: reads_moves.named(on.find(lookup_keys(str(args["code"])))),
     "doubts": lambda on, args: doubts(on.outbox, on.cache, args),
     "trouble": lambda on, _: trouble(on.outbox),
+    "halfway": lambda on, _: halfway(on.cache, on.outbox),
     "language": lambda on, args: _language(on.outbox, str(args["user"])),
     "open": _open,
     "unread": _unread,

@@ -28,6 +28,7 @@ from aisle.jobs.base import (
     SignIn,
     SignOut,
     Tune,
+    UndoLast,
     WorkIn,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Verdict, msg
@@ -192,6 +193,10 @@ class Desk(ABC):
             self._work_in(order.store)
         elif isinstance(order, Proved):
             self._pin = self._pin._replace(until=order.until, said=self._queue.at)
+        elif isinstance(order, UndoLast):
+            from aisle.local.session.undo_last import undo_last  # seldom, and no start pays for it
+
+            undo_last(self)
         elif isinstance(order, Tune):
             from aisle.local.session.tuning import tuned  # hardly ever, and no start pays for it
 

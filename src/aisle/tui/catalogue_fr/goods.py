@@ -7,4 +7,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "goods.and": "{first}, {rest}",
     "goods.many": ("{count:article|articles}", "{count:article|articles} : {list}"),
     "goods.at": ", {place}",
+    "home.nothing_to_undo": ("Rien à annuler", "Vous n'avez rien fait ici qui s'annule"),
+    "home.not_undone": (
+        "Reste : {what}",
+        "{what} ne s'annule pas ici",
+        "La dernière action, sur {what}, ne s'annule pas ici",
+    ),
+    "home.halfway": ("Suite {delivery:~}", "Continuer {delivery:~}"),
+    "home.halfway_many": ("Suite : {count}", "{count} livraisons à moitié"),
+    "home.none_halfway": ("Rien à moitié", "Aucune livraison laissée à moitié"),
 }
