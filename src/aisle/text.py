@@ -122,6 +122,14 @@ def width(text: str) -> int:
     return len(text) if text.isascii() else sum(map(cell, text))
 
 
+def ended(text: str) -> str:
+    """The text with one full stop at its end, unless another mark ends it."""
+    bare = text.rstrip()
+    if bare.endswith(("!", "?", "…")):
+        return bare
+    return bare.rstrip(".") + "."
+
+
 def fit(text: str, cells: int, *, mark: str = MARK, pad: bool = False) -> str:
     """Clean text in at most `cells` cells, cut with a mark; with `pad` in exactly so many."""
     if width(text) <= cells:

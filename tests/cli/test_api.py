@@ -11,6 +11,8 @@ import pytest
 
 from aisle.cli import api as door
 from aisle.cli import main
+from aisle.client import Answer
+from aisle.client.errors import status_error
 from aisle.contract.wire import OPERATIONS, encode_json
 from aisle.service.openapi.examples import EXAMPLES
 from aisle.service.openapi.params import NOTES
@@ -147,3 +149,46 @@ def test_brackets_that_are_not_closed_are_told_in_words(capsys: pytest.CaptureFi
     status, out, err = run(capsys, "create-movement", "--body", str(body))
     assert (status, out) == (2, "")
     assert err == f"aisle: The body {body} is nested too deeply. Look for brackets that are not closed.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("list-store-products-stock", {}),
+        ("list-deliveries", {}),
+        ("list-receipts", {"receipt_type": 1}),
+        ("list-store-product-logs", {}),
+    ],
+)
+def test_a_store_that_is_named_narrows_lists_of_all_stores(
+    capsys: pytest.CaptureFixture[str], name: str, more: dict[str, Any]
+) -> None:
+    def listed(*arguments: str, **query: str) -> list[str]:
+        status, out, err = run(capsys, name, "--all", *queries(more | query), *arguments)
+        assert (status, err) == (0, "")
+        return out.splitlines()
+
+    assert listed("--store", "0001") == listed(store_number="0001")
+    if name == "list-store-products-stock":
+        assert {json.loads(row)["store_number"] for row in listed("--store", "0001")} == {"0001"}
+        assert {json.loads(row)["store_number"] for row in listed("--store", "0001", store_number="0002")} == {"0002"}
+        assert len(listed()) > len(listed("--store", "0001"))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Closed.", "Closed."),
+        ("Closed", "Closed."),
+        ("Closed..", "Closed."),
+        ("Closed. ", "Closed."),
+        ("Closed!", "Closed!"),
+        ("Closed?", "Closed?"),
+        ("Closed…", "Closed…"),
+        ("", "status 409."),
+    ],
+)
+def test_a_refusal_ends_with_one_full_stop(said: str, told: str) -> None:
+    answer = Answer(409, {}, json.dumps({"message": said}).encode())
+    assert str(status_error("x", answer)).endswith(told)
+    assert not str(status_error("x", answer)).endswith("..")

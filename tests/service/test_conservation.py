@@ -1,24 +1,28 @@
 """Whatever a store does, in whatever order and however late it is heard of: the books stay in order.
 
 Σ stock = start + Σ differences of counts + changes + receipts − finished + absorbed legs; movements and picks change no
-sum. A model beside the service keeps the stock as it really lies, as plain figures.
+sum. The sum of the log's quantities is the stock of each product at each place and at none (`assert_books`).
 """
 
 import asyncio
 import tempfile
 from collections.abc import Coroutine
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from aisle.service.storage import Tx
+from aisle.service.storage.postgres import PostgresStorage
 from aisle.service.times import moment
 from tests.lengths import tries
+from tests.service import postgres
 from tests.service.world import LOGS, World, assert_books, line_end
 
+REJECTIONS = "/aisle/v1/stores/S1/line-rejections"
 PLACES = st.sampled_from([None, "A1", "A2", "BACK", "DESK"])
 POOLS = st.integers(1, 2)
 PRODUCTS = st.sampled_from(["P1", "KG"])
@@ -31,11 +35,14 @@ LATENESS = st.sampled_from([0, 0, 0, 5, 50])
 class Books(RuleBasedStateMachine):
     """Requests in any order. A refusal is an answer like any other: it only must change nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, url: str = "", storage: PostgresStorage | None = None) -> None:
+        """Over a SQLite file of its own, or over a PostgreSQL storage that is emptied first."""
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
         self.loop = asyncio.new_event_loop()
-        self.world = World(Path(self.folder.name))
+        if storage:
+            postgres.emptied(storage)
+        self.world = World(url, storage) if storage else World(Path(self.folder.name))
         self.lines: list[tuple[str, int, str]] = []
 
     def teardown(self) -> None:
@@ -95,6 +102,12 @@ class Books(RuleBasedStateMachine):
         said |= {"preferred_location_code": place} if place else {}
         body = {"orders": {"order_number": order, "order_lines": [said]}}
         self.send("PUT", "/stores/S1/orders/customerorder", body, late)
+
+    @rule(index=INDEX, rejected=st.booleans(), late=LATENESS)
+    def reject_line(self, index: int, rejected: bool, late: int) -> None:
+        order, line, _ = self.lines[index % len(self.lines)]
+        said = {"line_number": line, "is_rejected": rejected, "rejection_reason_code": "1"}
+        self.send("POST", REJECTIONS, {"order_number": order, "lines": [said]}, late)
 
     @rule(
         index=INDEX,
@@ -200,10 +213,24 @@ async def _told(tx: Tx, product: str) -> int:
     return sum(kinds.get(kind, 0) for kind in ("count", "change", "receipt", "finish", "absorbed"))
 
 
-TestBooks = Books.TestCase
-TestBooks.settings = settings(
-    max_examples=tries(6, 40),
-    stateful_step_count=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+def _run(machine: type[Books], few: int, many: int) -> None:
+    checks = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    bounds = settings(
+        max_examples=tries(few, many), stateful_step_count=30, deadline=None, suppress_health_check=checks
+    )
+    run_state_machine_as_test(machine, settings=bounds)
+
+
+def test_stock_is_conserved_and_logged_on_sqlite() -> None:
+    _run(Books, 6, 40)
+
+
+def test_stock_is_conserved_and_logged_on_postgres(server: postgres.Server) -> None:
+    url = server.fresh()
+    with closing(PostgresStorage(url, patience=60)) as storage:
+
+        class OnPostgres(Books):
+            def __init__(self) -> None:
+                super().__init__(url, storage)
+
+        _run(OnPostgres, 3, 40)

@@ -126,7 +126,9 @@ async def has_a_past(client: httpx.AsyncClient) -> None:
     assert moments == sorted(moments)
     assert moments[0] < moment(START - 20 * 86400)
     assert moment(START - 3600) < moments[-1] < moment(START)
-    assert {row["source"] for row in worked} == {"count", "change", "movement", "receipt", "pick", "short"}
+    assert {row["source"] for row in worked} == {
+        "count", "change", "movement", "receipt", "pick", "in_hand", "finish", "short",
+    }  # fmt: skip
     assert {row["reason_code"] for row in worked if "reason_code" in row} >= {1, 2, 3, 5}
     assert {row["review_status"] for row in worked} == {"0", "1", "2"}
     counted = [row for row in worked if row["source"] == "count"]

@@ -100,7 +100,7 @@ async def test_items_are_counted_with_their_lines(world: World) -> None:
     assert (await world.send("POST", "/stores/S1/storeproductlocation/movement", [item] * most)).status_code == 422
     answer = await world.send("POST", "/stores/S1/storeproductlocation/movement", [item] * (most + 1))
     assert answer.status_code == 413
-    lines = [{"line_number": n, "product_number": "P1", "quantity": 0} for n in range(most)]
+    lines = [{"line_number": n, "product_number": "P1", "quantity": 1} for n in range(most)]
     update = {"orders": {"order_number": "O", "order_lines": lines}}
     assert (await world.send("PUT", "/stores/S1/orders/customerorder", update)).status_code == 404
     update["orders"]["order_lines"] = [*lines, *lines[:1]]

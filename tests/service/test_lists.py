@@ -42,6 +42,8 @@ async def test_pages_hold_each_row_once_and_say_what_comes_before_and_after(worl
     assert seen == whole
     beyond = await world.get(path, page_size=2, page_start=99)
     assert beyond[rows_in] == []
+    if rows_in == "list":
+        assert beyond["previous_page"] == -(-len(whole) // 2), "the last page that has rows"
     for bad in ({"page_start": 0}, {"page_size": 0}, {"page_size": "x"}, {"page_start": "1.5"}):
         assert (await world.send("GET", path, query=bad)).status_code == 400
     assert (await world.get(path, page_size=5000))["page_size"] == 1000
@@ -480,3 +482,10 @@ async def test_products_come_back_as_they_were_sent_and_updates_merge(world: Wor
     [record] = (await world.get("/products", store_number="S1"))["records"]
     assert record["is_store_product"] is True
     assert (await world.get("/products", page_number=2, page_size=4))["page_number"] == 2
+
+
+@pytest.mark.parametrize("path", ["/stores/S1/orders/customerorders", "/orders/deliveries", LOGS])
+async def test_a_list_without_rows_has_no_page_before_any_other(world: World, path: str) -> None:
+    for number in (1, 2, 9999):
+        page = await world.get(path, page_start=number)
+        assert (page["list"], page["previous_page"], page["next_page"]) == ([], None, None)

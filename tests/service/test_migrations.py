@@ -41,6 +41,9 @@ ROWS = (
     "INSERT INTO balance VALUES ('S1', 'P1', 'A1', 1, '', 0, 5000), ('S1', 'P1', 'A1', 1, 'O1', 1, 1000)",
     """INSERT INTO leg VALUES ('S1', 'a', 0, 'count', 'P1', 'A1', 1, '', 0, 5000, '2026', '2026'),
         ('S1', 'b', 0, 'move', 'P1', 'A1', 1, 'O1', 1, 1000, '2026', '2026')""",
+    """INSERT INTO stock_log VALUES ('S1', 1, 1, 'a', 'P1', '', NULL, 0, '2026', '2026',
+        '{"product_number":"P1","store_number":"S1","location_code":"A1","quantity":6,"source":"count"}', '{}')""",
+    "INSERT INTO counter VALUES ('S1', 'log', 1)",
 )
 
 
@@ -157,14 +160,17 @@ async def test_keys_of_the_first_schema_are_kept_under_their_store(
         *((_TOKENS, (token, token)) for token in (first, second)),
         *((_LEGS, (f"{token}/0123456789abcde{n}",)) for token in (first, second) for n in range(2)),
     ]
-    doubled = "UPDATE balance SET quantity = quantity + 8000 WHERE order_number = ''"
+    doubled = (
+        "UPDATE balance SET quantity = quantity + 8000 WHERE order_number = ''",
+        "UPDATE stock_log SET item = replace(item, '\"quantity\":6', '\"quantity\":14')",
+    )
     secret = new_secret()
     if engine == "sqlite":
-        _sqlite_of(tmp_path / "service.db", 1, secret, (doubled,), rows)
+        _sqlite_of(tmp_path / "service.db", 1, secret, doubled, rows)
         world = World(tmp_path)
     else:
         url: str = request.getfixturevalue("server").fresh()
-        _postgres_of(url, 1, secret, (doubled,), rows)
+        _postgres_of(url, 1, secret, doubled, rows)
         world = World(url)
     async with world.open_client(secret) as client:
         again = [await world.send("POST", LOGS, ENTRY, headers=key, client=client) for key in KEYS]

@@ -40,6 +40,44 @@ async def test_a_list_of_nothing_is_done_and_said_to_have_moved_nothing(world: W
     assert world.books() == {}
 
 
+async def _logged(world: World) -> dict[str | None, Any]:
+    """The sums of the log's quantities by location code."""
+    sums: dict[str | None, Any] = {}
+    for row in await world.rows("/products/stock/storeproductlogs", store_number="S1"):
+        sums[row.get("location_code")] = sums.get(row.get("location_code"), 0) + row["quantity"]
+    return sums
+
+
+@pytest.mark.parametrize(
+    ("picked", "moved", "sums", "entries"),
+    [
+        (3, 3, {"A1": 7, "A2": 3, None: 0}, [("in_hand", None, -3), ("movement", "A2", 3)]),
+        (3, 2, {"A1": 7, "A2": 2, None: 1}, [("in_hand", None, -2), ("movement", "A2", 2)]),
+        (
+            3,
+            5,
+            {"A1": 5, "A2": 5, None: 0},
+            [("in_hand", None, -3), ("movement", "A1", -2), ("movement", "A2", 5)],
+        ),
+        (0, 4, {"A1": 6, "A2": 4}, [("movement", "A1", -4), ("movement", "A2", 4)]),
+    ],
+)
+async def test_goods_in_hand_leave_no_location(
+    world: World, picked: int, moved: int, sums: dict[str | None, int], entries: list[Any]
+) -> None:
+    await world.count("P1", "A1", stock_pool_1=10)
+    await world.order("O1", {"product_number": "P1", "quantity": 6})
+    if picked:
+        await world.pick("O1", 1, "P1", picked, preferred_location_code="A1")
+    answer = await world.move("P1", moved, "A1", line_end("O1", 1, "A2"), reference="R1")
+    rows = await world.rows("/products/stock/storeproductlogs", store_number="S1", reference="R1")
+    assert [(row["source"], row.get("location_code"), row["quantity"]) for row in rows] == entries
+    assert answer["data"] == ",".join(str(row["id"]) for row in rows)
+    assert await _logged(world) == sums
+    await world.update("O1", is_active=False)
+    assert await _logged(world) == sums | {"A2": 0, None: 0} if picked else sums | {"A2": 0}
+
+
 async def test_no_code_is_no_place(world: World) -> None:
     await world.count("P1", None, counted_quantity=4)
     await world.move("P1", 3, None, "A1")

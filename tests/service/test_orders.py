@@ -79,6 +79,13 @@ async def test_an_unknown_product_refuses_the_whole_request(world: World) -> Non
     ("line", "status"),
     [
         ({"quantity": -1}, 422),
+        ({"quantity": 0}, 422),
+        ({"quantity": 0.0}, 422),
+        ({"quantity": -0.0}, 422),
+        ({"quantity": 0, "is_picked": True}, 422),
+        ({"quantity": 0, "picked_quantity": 0}, 422),
+        ({"product_number": "KG", "quantity": 0}, 422),
+        ({"product_number": "FEE", "quantity": 0}, 422),
         ({"line_number": 1.5}, 422),
         ({"line_number": 1}, 422),
         ({"stock_pool": 12}, 422),
@@ -321,3 +328,12 @@ async def test_a_store_without_locations_shows_none(world: World) -> None:
     await world.post("/stores/S2/orders/customerorders", {"orders": [{"order_number": "O2", "order_lines": [line]}]})
     [order] = await world.rows("/stores/S2/orders/customerorders", show_lines=True, include_locations=True)
     assert "store_locations" not in order["lines"][0]
+
+
+@pytest.mark.parametrize("quantity", [0, -1, 0.0, -0.0])
+async def test_a_line_cannot_be_changed_to_order_nothing(world: World, quantity: float) -> None:
+    await world.order("O1", {"product_number": "P1", "quantity": 2})
+    answer = await world.update("O1", {"line_number": 1, "product_number": "P1", "quantity": quantity}, status=422)
+    assert "above 0" in answer["message"]
+    assert "reject it" in answer["message"]
+    assert (await world.line("O1"))["quantity"] == 2

@@ -82,7 +82,8 @@ async def test_lowering_puts_goods_back_where_they_came_from_the_last_first(worl
     await world.pick("O1", 1, "P1", 0)
     assert world.books() == {("P1", "A1", 1): 2, ("P1", "A2", 1): 2}
     sources = [row["source"] for row in await world.rows("/products/stock/storeproductlogs", store_number="S1")]
-    assert sources == ["count", "count", "pick", "pick", "unpick", "unpick", "unpick"]
+    back = ["unpick", "unpick", "in_hand", "unpick", "in_hand"]
+    assert sources == ["count", "count", "pick", "pick", "in_hand", *back]
 
 
 async def test_what_was_moved_has_to_be_moved_back_before_it_is_lowered(world: World) -> None:
@@ -184,8 +185,11 @@ async def test_who_picked_is_known(world: World) -> None:
     said = {"line_number": 1, "product_number": "P1", "picked_quantity": 1}
     await world.update("O1", said, headers={"Aisle-App-User": "Chloë".encode()})
     assert (await world.line("O1"))["picked_username"] == "Chloë"
-    [entry] = await world.rows("/products/stock/storeproductlogs", store_number="S1")
-    assert (entry["app_user_name"], entry["customer_order_number"]) == ("Chloë", "O1")
+    taken, in_hand = await world.rows("/products/stock/storeproductlogs", store_number="S1")
+    assert (taken["source"], taken["quantity"]) == ("pick", -1)
+    assert (in_hand["source"], in_hand["quantity"]) == ("in_hand", 1)
+    for entry in (taken, in_hand):
+        assert (entry["app_user_name"], entry["customer_order_number"]) == ("Chloë", "O1")
 
 
 async def test_goods_without_stock_are_picked_without_legs(world: World) -> None:

@@ -387,3 +387,26 @@ async def test_an_end_of_sale_that_is_no_date_is_refused(world: World, said: str
     answer = await world.post("/products", body, 400)
     assert answer["errors"][0]["field"] == "products[1].deprecation_date"
     assert "deprecation_date" not in await product(world, "P1")
+
+
+@pytest.mark.parametrize(
+    ("field", "shown"),
+    [
+        ("next_delivery_date", "next_delivery_datetime"),
+        ("next_ordering_date", "next_ordering_datetime"),
+        ("expiry_date_time", "last_expiry_datetime"),
+        ("validate_expiry_date_time", "validate_expiry_datetime"),
+    ],
+)
+@pytest.mark.parametrize("empty", ["", " "])
+async def test_an_empty_time_takes_the_stored_one_away(world: World, field: str, shown: str, empty: str) -> None:
+    path = "/stores/S1/storeproducts"
+    await world.put(path, [{"product_number": "P1", field: "2030-03-04T15:00:00Z"}])
+    [row] = await world.rows("/storeproducts/stock", store_number="S1", product_number="P1")
+    assert row[shown] == "2030-03-04T15:00:00.000Z"
+    await world.put(path, [{"product_number": "P1", field: empty}])
+    [row] = await world.rows("/storeproducts/stock", store_number="S1", product_number="P1")
+    assert not row.get(shown)
+    assert not row.get("delivery_datetimes")
+    assert not row.get("ordering_datetimes")
+    await world.put(path, [{"product_number": "P1", field: "no time"}], 400)

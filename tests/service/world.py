@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import defaultdict
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -304,9 +305,29 @@ async def _assert_books(tx: Tx) -> None:
     assert taken == hand, "the origins of goods in hand are all known"
     assert put_down == placed, "and of those that were put down"
     await _assert_lines(tx, held, placed)
+    await _assert_log(tx, balances)
 
 
-def _filled(stock: dict[tuple[Any, ...], int]) -> dict[tuple[Any, ...], int]:
+async def _assert_log(tx: Tx, balances: dict[tuple[Any, ...], int]) -> None:
+    """The log's quantities sum up to the stock of every product at every place, and at none; where stock is kept."""
+    keeps = {
+        (row[0], row[1])
+        for row in await tx.all(
+            """SELECT s.store_number, p.product_number FROM product p JOIN store s ON true WHERE p.is_stock <> 0"""
+        )
+    }
+    logged: defaultdict[tuple[Any, ...], Decimal] = defaultdict(Decimal)
+    for store, product, item in await tx.all("SELECT store_number, product_number, item FROM stock_log"):
+        entry = json.loads(item, parse_float=Decimal)
+        if (store, product) in keeps:
+            logged[(store, product, entry.get("location_code", ""))] += Decimal(entry.get("quantity", 0)) * 1000
+    stock: defaultdict[tuple[Any, ...], int] = defaultdict(int)
+    for spot, quantity in balances.items():
+        stock[spot[:3]] += quantity
+    assert _filled(logged) == _filled(stock), "the sum of the log is the stock"
+
+
+def _filled(stock: Mapping[tuple[Any, ...], Any]) -> dict[tuple[Any, ...], Any]:
     return {spot: quantity for spot, quantity in stock.items() if quantity}
 
 

@@ -58,7 +58,7 @@ def _call(op: Operation, arguments: argparse.Namespace, loaded: Loaded) -> Call:
         raise UsageError(f"{op.name} is no list; leave --all out.")
     given = dict(_pair(text) for text in arguments.query)
     places = {param.name: param.where for param in op.params}
-    if "store_number" in places and places["store_number"] == "path":
+    if places.get("store_number") == "path" or (arguments.store and "store_number" in places):
         given.setdefault("store_number", loaded.settings.store)
     call = Call({}, {}, {}, _body(op, arguments.body))
     for name, value in given.items():

@@ -26,7 +26,7 @@ from typing import Any
 
 from aisle.client.answer import Answer
 from aisle.errors import AisleError, ContractError
-from aisle.text import clean
+from aisle.text import clean, ended
 
 MESSAGE_LIMIT = 2000
 
@@ -56,7 +56,7 @@ class StatusError(ClientError):
         self.content = answer.content
         self.retry_after = retry_after
         said = clean(self.message)
-        super().__init__(f"The service answered {what} with status {self.status}{': ' + said if said else '.'}")
+        super().__init__(_sentence(f"The service answered {what} with status {self.status}", said))
 
 
 class Unauthorized(StatusError):
@@ -94,7 +94,7 @@ class Rejected(ClientError):
         self.message = message_of(answer)
         self.content = answer.content
         said = clean(self.message)
-        super().__init__(f"The service did not carry out {what}{': ' + said if said else '.'}")
+        super().__init__(_sentence(f"The service did not carry out {what}", said))
 
 
 class AnswerError(ClientError, ContractError):
@@ -118,6 +118,11 @@ _BY_STATUS: dict[int, type[StatusError]] = {
     412: Conflict,
     429: RateLimited,
 }
+
+
+def _sentence(what: str, said: str) -> str:
+    """One sentence of what happened and what the service said of it, with one full stop."""
+    return ended(f"{what}: {said}" if said else what)
 
 
 def status_error(what: str, answer: Answer, retry_after: float | None = None) -> StatusError:

@@ -146,11 +146,17 @@ def reduced(rows: Iterable[str], page: Page, total: int | None, *, more: bool) -
 def _numbers(page: Page, total: int | None, more: bool) -> dict[str, Any]:
     numbers = {
         "next_page": page.number + 1 if more else None,
-        "previous_page": page.number - 1 if page.number > 1 else None,
+        "previous_page": _previous(page, total),
         "page_size": page.size,
         "page_start": page.number,
     }
     return numbers if total is None else numbers | {"total_count": total}
+
+
+def _previous(page: Page, total: int | None) -> int | None:
+    """The nearest page before this one that has rows; where rows are not counted, the one before it."""
+    last = page.number - 1 if total is None else -(-total // page.size)
+    return min(page.number - 1, last) or None
 
 
 def envelope(

@@ -40,7 +40,7 @@ from aisle.client.load.table import Table
 from aisle.client.retry import read_retry_after
 from aisle.contract.wire import QueryValue, encode_json, encode_segment
 from aisle.errors import ContractError
-from aisle.text import clean
+from aisle.text import clean, ended
 from aisle.tuples import NamedTuple
 
 TRIES = 6
@@ -201,7 +201,7 @@ class _File:
             earlier = _is_replayed(answer) or _was_carried_out(answer)
             self._earlier_rows += earlier * sum(record.rows for record in batch)
             return ""
-        said = clean(message_of(answer)) or f"status {answer.status}"
+        said = ended(clean(message_of(answer)) or f"status {answer.status}")
         self._raise_hopeless(answer.status, said, batch[0])
         if answer.status == 403:
             self._closed_stores[batch[0].store] = said
@@ -211,14 +211,14 @@ class _File:
         """Raises LoadError for a refusal that no row can mend."""
         file = self._table.name
         if status == 401:
-            raise LoadError(f"The service does not accept the token: {said}. Give a valid one and load again.")
+            raise LoadError(f"The service does not accept the token: {said} Give a valid one and load again.")
         if self._target.operation.startswith(EXTENSIONS) and status in (404, 405, 501):
             what = self._target.array
             raise LoadError(
-                f"The service cannot create {what}: {said}. Remove {file}, or load into aisle's own service."
+                f"The service cannot create {what}: {said} Remove {file}, or load into aisle's own service."
             )
         if status == 403 and not record.store:
-            raise LoadError(f"The token may not load {file}: {said}. Use one that may, and load again.")
+            raise LoadError(f"The token may not load {file}: {said} Use one that may, and load again.")
 
     async def _answer(self, batch: Sequence[Record], own_key: str = "") -> Answer:
         """The service's yes or no, asked for again under the same key while it has none."""

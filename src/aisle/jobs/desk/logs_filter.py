@@ -19,7 +19,20 @@ DAYS: Mapping[str, int] = {"today": 0, "week": 7, "month": 28, "weeks": 56, "yea
 REVIEWS = ("1", "2", "0")
 """To review, reviewed, nothing to review. Interface: review_status."""
 
-SOURCES = ("count", "change", "receipt", "movement", "pick", "unpick", "short", "rejected", "aisle")
+SOURCES = (
+    "count",
+    "change",
+    "receipt",
+    "movement",
+    "pick",
+    "unpick",
+    "in_hand",
+    "finish",
+    "short",
+    "rejected",
+    "late",
+    "aisle",
+)
 """Where entries come from, as our own service says it; others are typed."""
 
 FIELDS = ("days", "reason", "review", "product", "user", "reference", "source", "ids", "place")

@@ -72,6 +72,9 @@ KINDS = {
     "unpick": "logs.kind_unpick",
     "short": "logs.kind_short",
     "rejected": "logs.kind_rejected",
+    "in_hand": "logs.kind_in_hand",
+    "finish": "logs.kind_finish",
+    "late": "logs.kind_late",
     SOURCE: "logs.kind_aisle",
 }
 """What the entries of each source are called."""

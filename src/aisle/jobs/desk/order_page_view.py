@@ -34,6 +34,7 @@ _PAST = {
     "rejected": "order.past_rejected",
     "taken_back": "order.past_taken_back",
     "finished": "order.past_finished",
+    "finish": "order.past_finish",
     "reopened": "order.past_reopened",
 }
 

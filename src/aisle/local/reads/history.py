@@ -27,7 +27,8 @@ SIZE = 40
 _LOGGED = f"""
 SELECT l.at, l.app_user_name, l.product_number, l.raw, p.name, {WORK.format(row="l")} FROM log l
 LEFT JOIN product p ON p.product_number = l.product_number
-WHERE l.raw ->> 'customer_order_number' = ? AND instr(l.raw, '"customer_order_number"') ORDER BY l.at DESC LIMIT ?
+WHERE l.raw ->> 'customer_order_number' = ? AND instr(l.raw, '"customer_order_number"')
+AND ifnull(l.raw ->> 'source', '') <> 'in_hand' ORDER BY l.at DESC LIMIT ?
 """  # noqa: S608 - conditions of our own
 
 _SAID = """

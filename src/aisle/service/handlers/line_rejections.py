@@ -40,8 +40,6 @@ async def reject_lines(ctx: Context, call: Call) -> bytes:
             raise against_rule(f"Order {number} has no line {said['line_number']}.", f"{field}.line_number")
         named[line.line_number] = line
         if said.get("is_rejected", True):
-            if not line.quantity:
-                raise against_rule("Nothing is ordered that could be rejected.", f"{field}.line_number")
             if await _reject(logs, line, said, field):
                 freed[line.line_number] = line
         elif line.is_rejected:

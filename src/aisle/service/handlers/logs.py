@@ -165,7 +165,7 @@ async def create_store_product_logs(ctx: Context, call: Call) -> bytes:
     logs, receiving = LogWriter(ledger), Receiving(ledger)
     for index, body in enumerate(bodies):
         await _write(ledger, logs, receiving, call.query, body, f"storeproductlog[{index}]")
-        await ledger.settle()
+        await logs.settle()
     await receiving.store_all()
     await refresh_orders(ledger)
     await ledger.finish()

@@ -12,7 +12,7 @@ from aisle.service.sql import deliveries as sql
 from aisle.service.stock.book import Book, Product
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine, open_line
-from aisle.service.stock.logs import Entry, LogWriter
+from aisle.service.stock.logs import IN_HAND, Entry, LogWriter
 from aisle.service.stock.movement import End, move
 from aisle.service.stock.order import refresh_orders
 from aisle.service.stock.update import order_pool
@@ -41,7 +41,7 @@ async def create_movement(ctx: Context, call: Call) -> bytes:
     logs = LogWriter(ledger)
     for index, item in enumerate(items):
         await _move(ledger, logs, item, f"[{index}]")
-        await ledger.settle()
+        await logs.settle()
     await refresh_orders(ledger)
     await ledger.finish()
     ids = await logs.store_all()
@@ -65,11 +65,15 @@ async def _move(ledger: Ledger, logs: LogWriter, item: Body, field: str) -> None
     if source.line and target.line and source.line.key == target.line.key:
         target = target._replace(line=source.line)
     overage = item.get("allow_overage", False)
-    await move(ledger, product, source, target, quantity, allow_overage=overage, field=field)
+    moved = await move(ledger, product, source, target, quantity, allow_overage=overage, field=field)
     flagged = ledger.take_flag()
-    for end, sign, name in ((source, -1, "from_location"), (target, 1, "to_location")):
+    if moved.from_hand:
+        logs.add(Entry(product, IN_HAND, -moved.from_hand, line=target.line, reference=item.get("reference")))
+    ends = ((source, -moved.from_source, "from_location"), (target, quantity, "to_location"))
+    for end, part, name in ends:
         said = without_none(item.get(name) or {})
-        logs.add(_entry(product, end, sign * quantity, item, said, flagged=flagged and sign < 0))
+        if part:
+            logs.add(_entry(product, end, part, item, said, flagged=flagged and part < 0))
 
 
 async def _end(ledger: Ledger, product: Product, raw: Body | None, field: str) -> End:

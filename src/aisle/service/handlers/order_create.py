@@ -17,7 +17,7 @@ from aisle.service.sql import orders as sql
 from aisle.service.states import STATUS_ID, fulfilment
 from aisle.service.stock.book import Book
 from aisle.service.stock.ledger import Ledger
-from aisle.service.stock.line import OrderLine
+from aisle.service.stock.line import OrderLine, check_ordered
 from aisle.service.stock.logs import LogWriter
 from aisle.service.stock.order import Order, finish_order, pickup_date, release_order
 from aisle.service.stock.update import order_pool, pick_to
@@ -120,8 +120,7 @@ async def _lines(book: Book, body: Body, field: str, seq: int) -> list[OrderLine
         if number in lines:
             raise against_rule(f"Line {number} is there twice.", f"{place}.line_number")
         quantity = goods(given["quantity"], f"{place}.quantity", whole=not product.allow_decimal)
-        if quantity < 0:
-            raise against_rule("Less than nothing cannot be ordered.", f"{place}.quantity")
+        check_ordered(quantity, f"{place}.quantity")
         if given.get("picked_quantity", 0) > given["quantity"]:
             raise against_rule("More is picked than ordered.", f"{place}.picked_quantity")
         further = given.get("picking_stock_pool_array", ())
@@ -135,7 +134,7 @@ async def _lines(book: Book, body: Body, field: str, seq: int) -> list[OrderLine
             picked=0,
             moved=0,
             delivered=0,
-            is_picked=quantity == 0,
+            is_picked=False,
             from_warehouse=given.get("is_picked_from_warehouse", False),
             stock_pool=order_pool(given.get("stock_pool", 1), f"{place}.stock_pool"),
             pools=pools,
@@ -205,7 +204,7 @@ async def _carry_on(ledger: Ledger, logs: LogWriter, body: Body, lines: list[Ord
         await release_order(ledger, order)
         order.is_rejected = True
     if not body.get("is_active", True):
-        await finish_order(ledger, order)
+        await finish_order(logs, order)
     if body.get("is_rejected") or not order.is_active:
         for line in order.lines:
             await line.save(ctx, store)

@@ -14,7 +14,7 @@ from aisle.service.order_text import changed_item
 from aisle.service.stock.book import Book, Place
 from aisle.service.stock.claim import claim, end_claim
 from aisle.service.stock.ledger import Ledger
-from aisle.service.stock.line import REASONS, OrderLine
+from aisle.service.stock.line import REASONS, OrderLine, check_ordered
 from aisle.service.stock.logs import LogWriter
 from aisle.service.stock.order import Order, finish_order, release_order
 from aisle.service.stock.reason import keep_reason
@@ -120,7 +120,7 @@ async def _change(
         await release_order(ledger, order)
         order.is_rejected = True
     if not body.get("is_active", True):
-        await finish_order(ledger, order)
+        await finish_order(logs, order)
     if order.is_rejected or not order.is_active:
         end_claim(order)
     return left
@@ -189,8 +189,7 @@ def _set_quantity(line: OrderLine, raw: Body, field: str, *, whole: bool) -> Non
     picked = (
         thousandths(raw["picked_quantity"], f"{field}.picked_quantity") if "picked_quantity" in raw else line.picked
     )
-    if quantity < 0:
-        raise against_rule("Less than nothing cannot be ordered.", f"{field}.quantity")
+    check_ordered(quantity, f"{field}.quantity")
     if quantity < picked:
         raise conflict(
             f"{number(picked)} are picked already; put some back first.", f"{field}.quantity", line=line.as_answer()

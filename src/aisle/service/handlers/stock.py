@@ -348,7 +348,7 @@ def _settings(own: dict[str, Any], product: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {name: own[name] for name in ("min", "max") if name in own}
     found |= {name: product[name] for name in ("edit_min_max_percentage", "is_edit_min_max") if name in product}
     for field, name in (("next_delivery_date", "delivery"), ("next_ordering_date", "ordering")):
-        if field in own:
+        if own.get(field):
             found[f"next_{name}_datetime"] = own[field]
             found[f"{name}_datetimes"] = [own[field]]
     return found

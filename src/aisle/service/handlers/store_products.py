@@ -99,7 +99,10 @@ async def _store(ctx: Context, store: Store, old: dict[str, tuple[int, Body]], w
 
 
 def _checked(ctx: Context, item: Body, field: str) -> Body:
-    """The fields to store. Raises Refusal: 422 where a whole number is needed, 400 a time that is none."""
+    """The fields to store. Raises Refusal: 422 where a whole number is needed, 400 a time that is none.
+
+    An empty time takes the stored one away.
+    """
     data = dict(item)
     for name in _WHOLE:
         if name in data:
@@ -107,7 +110,7 @@ def _checked(ctx: Context, item: Body, field: str) -> Body:
             data["last_minmax_updatedby"] = ctx.app_user or ctx.principal.name
     for name in _TIMES:
         if name in data:
-            data[name] = parsed(data[name], f"{field}.{name}")
+            data[name] = parsed(data[name], f"{field}.{name}") if data[name].strip() else ""
     if "expiry_date_time" in data:
         data["last_expiry_updatedby"] = ctx.app_user or ctx.principal.name
     return data
@@ -194,7 +197,7 @@ def _row(ctx: Context, store: Store, seq: int, data: Body) -> tuple[object, ...]
 def _shown(data: Body) -> Body:
     """What a stock entry shows of the store's own settings."""
     item = {name: data[name] for name in _SAME if name in data}
-    item |= {shown: data[name] for name, shown in _TIMES.items() if name in data}
+    item |= {shown: data[name] for name, shown in _TIMES.items() if data.get(name)}
     for name in ("min", "max", "original_min", "original_max", "last_minmax_updatedby", "last_expiry_updatedby"):
         if name in data:
             item[name] = data[name]
@@ -206,9 +209,9 @@ def _shown(data: Body) -> Body:
     if "order_level" in data:
         parts = (data["order_level"], data.get("demand_until_delivery", 0))
         item["adjusted_order_level"] = sum(Decimal(str(part)) for part in parts)
-    if "next_delivery_date" in data:
+    if data.get("next_delivery_date"):
         item["delivery_datetimes"] = [data["next_delivery_date"]]
-    if "next_ordering_date" in data:
+    if data.get("next_ordering_date"):
         item["ordering_datetimes"] = [data["next_ordering_date"]]
     return item
 

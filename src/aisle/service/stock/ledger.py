@@ -71,6 +71,8 @@ class Ledger:
         self._counts: dict[tuple[str, str, int], str] = {}
         self._touched: dict[str, None] = {}
         self._net: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._absorbed: defaultdict[tuple[str, str, int], int] = defaultdict(int)
+        """Sums of the absorbed legs by product, place and pool, for the log."""
 
     async def load(self, product_numbers: Iterable[str]) -> None:
         """Read the free stock of many products at once; what is asked for later costs nothing."""
@@ -121,7 +123,7 @@ class Ledger:
             return
         self._net[(product, spot.pool)] += quantity
         if spot.place and await self._counted_since(product, spot.place, spot.pool):
-            await self._write("absorbed", product, Spot(spot.place, spot.pool), -quantity)
+            await self._absorb(product, spot.place, spot.pool, quantity)
             self._net[(product, spot.pool)] -= quantity
 
     async def shift(self, kind: Kind, product: str, source: Spot, target: Spot, quantity: int) -> None:
@@ -140,7 +142,7 @@ class Ledger:
         """Close an entry of the operation: what a count of the whole store has seen already is absorbed."""
         for (product, pool), quantity in list(self._net.items()):
             if quantity and await self._counted_since(product, NO_PLACE, pool):
-                await self._write("absorbed", product, Spot(NO_PLACE, pool), -quantity)
+                await self._absorb(product, NO_PLACE, pool, quantity)
         self._net.clear()
 
     async def finish(self) -> None:
@@ -162,6 +164,12 @@ class Ledger:
         """Whether a balance fell below none since this was asked last."""
         flag, self.negative = self.negative, False
         return flag
+
+    def take_absorbed(self) -> dict[tuple[str, str, int], int]:
+        """Return what was absorbed since the last call, by product, place and pool, in thousandths."""
+        absorbed = {spot: quantity for spot, quantity in self._absorbed.items() if quantity}
+        self._absorbed.clear()
+        return absorbed
 
     def _undone(self) -> list[Statement]:
         """What is to be written, and counts as written from now on. Of balances, an empty free one stays."""
@@ -205,6 +213,11 @@ class Ledger:
         if balance < 0 and quantity < 0:
             self.negative = True
         self._touched[product] = None
+
+    async def _absorb(self, product: str, place: str, pool: int, quantity: int) -> None:
+        """Undo a change of free stock that a later count has seen already."""
+        await self._write("absorbed", product, Spot(place, pool), -quantity)
+        self._absorbed[(product, place, pool)] -= quantity
 
     async def _counted_since(self, product: str, place: str, pool: int) -> bool:
         if product not in self._anchors:

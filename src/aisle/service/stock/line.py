@@ -144,6 +144,12 @@ class OrderLine:
         )
 
 
+def check_ordered(quantity: int, field: str) -> None:
+    """Raise Refusal (422) when a line orders nothing or less: such a line can be neither picked nor seen as open."""
+    if quantity <= 0:
+        raise against_rule("An order line needs a quantity above 0: leave the line out, or reject it.", field)
+
+
 async def open_line(ctx: Context, store_number: str, order: str, line: int, product: str, field: str) -> OrderLine:
     """A line that goods may be moved or counted for. Raises Refusal: 422 unknown or other product, 409 closed order."""
     head = await ctx.tx.one(sql.ORDER_GET, store_number, order)

@@ -14,6 +14,13 @@ from aisle.service.stock.line import OrderLine
 from aisle.service.stock.recount import Counted
 from aisle.tuples import NamedTuple
 
+IN_HAND = "in_hand"
+"""Source of the entry, at no place, for goods that a pick takes into the hand or that leave it."""
+FINISH = "finish"
+"""Source of the entries for held goods that leave the store with a finished order."""
+LATE = "late"
+"""Source of the entry that undoes a late message at a place that was counted since."""
+
 
 class Entry(NamedTuple):
     """One log entry; quantities in thousandths. `extra` holds further documented fields as they go out."""
@@ -45,18 +52,32 @@ class LogWriter:
         """The free counts among the entries, for `close_recounts`."""
         self._entries: list[tuple[Entry, str]] = []
         """With the moment of each."""
+        self._named: list[int] = []
+        """Positions of the entries that a caller added; those for absorbed legs are not among them."""
 
     def note_count(self, product: Product, place: Place | None) -> None:
         """The entry that comes next is a free count."""
         code = place.code if place else NO_PLACE
-        self.counts.append(Counted(len(self._entries), product.number, code, self.ledger.occurred_on))
+        self.counts.append(Counted(len(self._named), product.number, code, self.ledger.occurred_on))
 
     def add(self, entry: Entry) -> None:
         """Take an entry down, with the time at which the ledger says that it happened."""
+        self._named.append(len(self._entries))
         self._entries.append((entry, self.ledger.occurred_on))
 
+    async def settle(self) -> None:
+        """Close an entry of the operation in the ledger, and add an entry for each place where late messages were
+        absorbed."""
+        await self.ledger.settle()
+        book = self.ledger.book
+        for (number_, code, pool), quantity in self.ledger.take_absorbed().items():
+            product = await book.product(number_, "product_number")
+            place = await book.known_place(code) if code else None
+            self._entries.append((Entry(product, LATE, quantity, place, pool), self.ledger.occurred_on))
+
     async def store_all(self) -> list[int]:
-        """Number the entries, which are stored when the operation ends; their ids, in order."""
+        """Number the entries, which are stored when the operation ends. Return the ids of those that were added."""
+        await self.settle()
         if not self._entries:
             return []
         reasons = await self._reasons()
@@ -66,8 +87,10 @@ class LogWriter:
             for n, ((entry, moved_on), reason) in enumerate(zip(self._entries, reasons, strict=True))
         ]
         self.ctx.later(sql.LOG_ADD, rows)
+        ids = [self.store.wire_id(seq + n) for n in self._named]
         self._entries.clear()
-        return [self.store.wire_id(seq + n) for n in range(len(rows))]
+        self._named.clear()
+        return ids
 
     async def _reasons(self) -> list[str | None]:
         """What each entry calls its reason: as it says, else as the entry before it that named this code."""

@@ -33,22 +33,29 @@ class End(NamedTuple):
         return Spot(self.code, pool, *self.line.key) if self.line else Spot(self.code, pool)
 
 
+class Moved(NamedTuple):
+    """How much of a movement left the hand of an order's picker and how much the named source, in thousandths."""
+
+    from_hand: int
+    from_source: int
+
+
 async def move(
     ledger: Ledger, product: Product, source: End, target: End, quantity: int, *, allow_overage: bool, field: str
-) -> list[Taking]:
-    """Move goods; what was taken from where. Raises Refusal: 409 too little, 422 when nothing would move."""
+) -> Moved:
+    """Move goods; how much of them left the hand. Raises Refusal: 409 too little, 422 when nothing would move."""
     if _same(source, target):
         raise against_rule("From and to are the same.", field)
     same_line = source.line is not None and target.line is not None and source.line.key == target.line.key
-    takings: list[Taking] = []
+    from_hand = 0
     if target.line and target.place and source.line is None:
         for one in await let_go(ledger, target.line, quantity):
-            from_hand = Spot(NO_PLACE, one.held_pool, *target.line.key)
+            hand = Spot(NO_PLACE, one.held_pool, *target.line.key)
             to = target.spot(target.pool or one.held_pool)
-            await ledger.shift("move", product.number, from_hand, to, one.quantity)
+            await ledger.shift("move", product.number, hand, to, one.quantity)
             await keep(ledger, target.line, one.origin, to)
-            takings.append(Taking(NO_PLACE, one.held_pool, one.quantity))
-    rest = quantity - sum(taking.quantity for taking in takings)
+            from_hand += one.quantity
+    rest = quantity - from_hand
     if target.line and not same_line and target.line.picked + rest > target.line.quantity:
         raise conflict(
             f"Line {target.line.line_number} is for {number(target.line.quantity)} and has"
@@ -56,8 +63,7 @@ async def move(
             field,
             line=target.line.as_answer(),
         )
-    excess = await _plan(ledger, product, source, target, rest, allow_overage, field)
-    for taking in excess:
+    for taking in await _plan(ledger, product, source, target, rest, allow_overage, field):
         await _carry(ledger, product, source, target, taking)
     if not same_line:
         _account(source.line, -rest)
@@ -66,7 +72,7 @@ async def move(
         await refresh(ledger, line)
     if source.line is None and target.line is None and source.place is None and target.place:
         await _were_put_back(ledger, product.number, quantity)
-    return takings + excess
+    return Moved(from_hand, rest)
 
 
 async def _plan(

@@ -15,6 +15,7 @@ from aisle.service.states import CLOSED, STATUS_ID, check_move, fulfilment
 from aisle.service.stock.book import NO_PLACE
 from aisle.service.stock.ledger import Ledger, Spot
 from aisle.service.stock.line import OrderLine
+from aisle.service.stock.logs import FINISH, Entry, LogWriter
 from aisle.service.times import written_day
 
 
@@ -132,13 +133,16 @@ async def refresh_orders(ledger: Ledger) -> None:
     ledger.refreshed.clear()
 
 
-async def finish_order(ledger: Ledger, order: Order) -> None:
-    """The goods are handed over: what is held leaves the store, quantities stay as history."""
+async def finish_order(logs: LogWriter, order: Order) -> None:
+    """Hand the goods over: what is held leaves the store, with an entry of the log; quantities stay as history."""
+    ledger = logs.ledger
     lines = {line.line_number: line for line in order.lines}
-    await ledger.book.load(line.product_number for line in order.lines)
-    for product, spot, quantity in await ledger.held_of(order.number, order.lines):
+    held = await ledger.held_of(order.number, order.lines)
+    await ledger.book.load((line.product_number for line in order.lines), (spot.place for _, spot, _ in held))
+    for product, spot, quantity in held:
         await ledger.post("finish", product, spot, -quantity)
         lines[spot.line].delivered += quantity
+        await _note_finish(logs, lines[spot.line], spot, quantity)
     for line in order.lines:
         product_seen = await ledger.book.product(line.product_number, "product_number")
         if not product_seen.is_stock:
@@ -147,11 +151,18 @@ async def finish_order(ledger: Ledger, order: Order) -> None:
     order.is_active = False
 
 
+async def _note_finish(logs: LogWriter, line: OrderLine, spot: Spot, quantity: int) -> None:
+    book = logs.ledger.book
+    product = await book.product(line.product_number, "product_number")
+    place = await book.known_place(spot.place) if spot.place else None
+    logs.add(Entry(product, FINISH, -quantity, place, spot.pool, line, reference=line.order_number))
+
+
 async def release_order(ledger: Ledger, order: Order) -> None:
     """Held goods become free where they lie; those in hand at no place, listed as to be put back."""
     await release(ledger, order, order.lines)
     for line in order.lines:
-        line.is_picked = line.is_rejected or line.quantity == 0
+        line.is_picked = line.is_rejected
 
 
 async def release(ledger: Ledger, order: Order, lines: Iterable[OrderLine]) -> None:

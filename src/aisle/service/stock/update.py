@@ -9,7 +9,7 @@ from aisle.service.answers import against_rule, conflict
 from aisle.service.stock.book import Place
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine
-from aisle.service.stock.logs import Entry, LogWriter
+from aisle.service.stock.logs import IN_HAND, Entry, LogWriter
 from aisle.service.stock.origins import Taking
 from aisle.service.stock.picking import lower_pick, raise_pick
 from aisle.tuples import NamedTuple
@@ -107,7 +107,7 @@ def _target(line: OrderLine, said: dict[str, Any], field: str, *, whole: bool) -
 
 
 async def _note(logs: LogWriter, line: OrderLine, source: str, takings: list[Taking], sign: int) -> None:
-    """A log entry for each place that goods left or came back to."""
+    """Add an entry for each place that goods left or came back to, and one at no place for the hand."""
     book = logs.ledger.book
     product = await book.product(line.product_number, "product_number")
     flagged = logs.ledger.take_flag()
@@ -116,3 +116,6 @@ async def _note(logs: LogWriter, line: OrderLine, source: str, takings: list[Tak
         quantity = sign * taking.quantity
         of, pool = line.order_number, taking.pool
         logs.add(Entry(product, source, quantity, place=place, pool=pool, line=line, reference=of, flagged=flagged))
+    in_hand = -sign * sum(taking.quantity for taking in takings)
+    if in_hand:
+        logs.add(Entry(product, IN_HAND, in_hand, line=line, reference=line.order_number))

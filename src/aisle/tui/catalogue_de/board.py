@@ -168,6 +168,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.past_rejected": "abgelehnt",
     "order.past_taken_back": ("doch nicht", "Ablehnung zurückgenommen"),
     "order.past_finished": ("erledigt", "übergeben und erledigt"),
+    "order.past_finish": ("weg: {label:~}", "{quantity} × {label:~} übergeben"),
     "order.past_reopened": "wieder geöffnet",
     "order.past_other": ("{what} {label:~}", "{what}: {label:~}"),
     # What is done

@@ -154,6 +154,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.past_rejected": "rejected",
     "order.past_taken_back": ("taken back", "rejection taken back"),
     "order.past_finished": ("finished", "handed over and finished"),
+    "order.past_finish": ("out: {label:~}", "{quantity} × {label:~} handed over"),
     "order.past_reopened": "opened again",
     "order.past_other": ("{what} {label:~}", "{what}: {label:~}"),
     # What is done

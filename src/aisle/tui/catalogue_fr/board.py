@@ -164,6 +164,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.past_rejected": "rejetée",
     "order.past_taken_back": ("rétablie", "rejet annulé"),
     "order.past_finished": ("terminée", "remise et terminée"),
+    "order.past_finish": ("remis : {label:~}", "{quantity} × {label:~} remis"),
     "order.past_reopened": "rouverte",
     "order.past_other": ("{what} {label:~}", "{what} : {label:~}"),
     # What is done

@@ -162,6 +162,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "order.past_rejected": "afgewezen",
     "order.past_taken_back": ("toch niet", "afwijzing ingetrokken"),
     "order.past_finished": ("afgerond", "meegegeven en afgerond"),
+    "order.past_finish": ("weg: {label:~}", "{quantity} × {label:~} meegegeven"),
     "order.past_reopened": "weer geopend",
     "order.past_other": ("{what} {label:~}", "{what}: {label:~}"),
     # What is done
