@@ -79,7 +79,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.note_moved": ("Déposé.", "Les articles sont au lieu de retrait."),
     "pick.way_take_here": ("Prendre à {key}", "Prendre ici, à {key}"),
     "pick.way_finish": ("Remettre", "Remettre au client"),
-    "pick.beyond": ("stock {left}", "Stock à {place} : {left}", "Plus que le stock à {place}, qui était de {left}"),
+    "pick.beyond": ("reste {left}", "Stock à {place} : {left}", "Plus que le stock à {place}, qui était de {left}"),
     "pick.note_lies": ("À {place}", "Les articles sont à {place}."),
     "pick.tote_lies": "{tote} à {place}",
     "pick.way_taken_at": ("{place}", "De {place}"),
