@@ -78,7 +78,7 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
     if not fresh:
         return left(state, tote, "empty")
     if tote.here:
-        turn = pick_given.followed(tote, _merged(state, tote, fresh), row)
+        turn = pick_given.followed(tote, _merged(state, tote, fresh, unsure=bool(row.get("unsure"))), row)
     else:
         state, fresh, marks = redirected.again(state, fresh, row, context)
         came = _came(state, tote._replace(here=True, urgent=bool(row.get("urgent"))), fresh)
@@ -132,15 +132,21 @@ def begun(state: Picking) -> Result:
     return Turn(start, (), Verdict(GOOD if open_ else INFO, told))
 
 
-def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
-    """Lines that changed elsewhere are taken over; the walk keeps its order, its places and its open question."""
+def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...], *, unsure: bool) -> Result:
+    """Lines that changed elsewhere are taken over; the walk keeps its order, its places and its open question.
+
+    Nothing is said of what may be one's own: a difference while something from here is on its way, and what puts it
+    right.
+    """
     mine = {take.line: take for take in state.takes if take.order == tote.order}
     merged = {
         take.line: beyond.kept(state, _same_walk(take, mine.get(take.line)), mine.get(take.line)) for take in fresh
     }
     if merged == mine:
-        return Turn(state)
-    is_news = _shown(merged) != _shown(mine)
+        return Turn(state if unsure or not tote.unsure else picking.with_tote(state, tote._replace(unsure=False)))
+    differs = _shown(merged) != _shown(mine)
+    is_news = differs and not (unsure or tote.unsure)
+    state = picking.with_tote(state, tote._replace(unsure=unsure and (differs or tote.unsure)))
     others = [take for take in state.takes if take.order != tote.order]
     state = shifted(state, merged.values())
     renewed = picking.with_takes(state, [*others, *merged.values()])
@@ -148,7 +154,8 @@ def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
     same = before is not None and after is not None and before.stop == after.stop
     renewed = renewed._replace(ways=state.ways if same else ())
     if state.ways and not renewed.ways:
-        return Turn(renewed, (), Verdict(INFO, msg("pick.changed_asked", order=tote.order)))
+        told = msg("pick.changed_asked", order=tote.order) if is_news else msg("pick.dropped")
+        return Turn(renewed, (), Verdict(INFO, told))
     if renewed.ways or renewed.over or not is_news:
         return Turn(renewed)  # what is asked stays on the screen, with why it is asked
     return Turn(renewed, (), Verdict(INFO, msg("pick.changed", order=tote.order)))

@@ -65,6 +65,8 @@ class Tote(NamedTuple):
     """Its stops come before those of the others."""
     beside: tuple[str, ...] = ()
     """Who else has it open, by name, as far as this host knows."""
+    unsure: bool = False
+    """It was read last while something from here was on its way: a figure that is off is put right by the next read."""
 
 
 class Asked(NamedTuple):
