@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.base import Policy
+from aisle.jobs.base import Policy, Rows
 from aisle.jobs.view import ListWindow
 from aisle.scan.meaning import LOCATION, Choice, Command, Quantity
 from aisle.tui.catalogue import Voice
@@ -158,6 +158,6 @@ def test_places_of_a_loss_name_their_pools(monkeypatch: pytest.MonkeyPatch) -> N
 def test_two_stops_of_one_product_at_one_place_name_their_pools() -> None:
     lines = [picks.line(n, "P1", 2, preferred_location_code="A-1", stock_pool=n) for n in (1, 2)]
     hand = picks.Hand(*lines)
-    hand.feed(picks.Rows("store", ({"pools": POOLS},), 1))
+    hand.feed(Rows("store", ({"pools": POOLS},), 1))
     assert "Product P1 (Shop)" in texts(hand)
     assert [stop.label for stop in hand.view.coming] == ["Product P1 (Web)"]

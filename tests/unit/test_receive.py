@@ -463,7 +463,7 @@ def test_what_is_in_hand_before_more_is_set_aside_is_said_to_be_there_still() ->
     hand = Hand()
     hand.say("D-1", "P1", "=6", "P2", "P2")
     assert hand.verdict == "receive.more"
-    assert hand.say("2") == "receive.aside_more"
+    assert hand.say("2") == "receive.aside_all"
     assert hand.state.item
     assert (hand.state.item.product, hand.state.item.quantity) == ("P2", Decimal(1))
 

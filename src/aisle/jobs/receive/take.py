@@ -26,7 +26,7 @@ from aisle.jobs.receive.receiving import (
     write,
 )
 from aisle.jobs.receive.receiving import booked as lines_after
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg, undone
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg, raw, undone
 from aisle.scan.meaning import PRODUCT, Meaning
 
 OPERATION = "create-store-product-logs"
@@ -193,11 +193,12 @@ def set_aside(state: Receiving, product_number: str, label: str) -> Result:
     if numbers.is_beyond(asked, max(*announced_of(state, product_number), quantity)):
         asked = more = ZERO  # so many never came
     if quantity and more > 0:
-        return told(state, GOOD, "receive.aside_more", label=label, quantity=quantity, more=more)
+        rest = msg("receive.still_in_hand", quantity=quantity)
+        return told(state, GOOD, "receive.aside_all", label=label, more=more, rest=rest)
     if quantity:
         return told(state, INFO, "receive.dropped_more", label=label, quantity=quantity)
     if asked:
-        return told(state, GOOD, "receive.aside_all", label=label, more=asked)
+        return told(state, GOOD, "receive.aside_all", label=label, more=asked, rest=raw(""))
     return told(state, GOOD, "receive.set_aside", label=label)
 
 

@@ -155,12 +155,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.put": ("{place}: {quantity}", "{quantity} an {place}", "{quantity} von {label:~} angenommen an {place}"),
     "receive.put_last": ("{quantity}; alles da", "{quantity} an {place}; alles da, d schließt ab"),
     "receive.set_aside": ("Beiseite", "Beiseite, nicht gebucht: {label:~}"),
-    "receive.aside_more": (
-        "{more} beiseite",
-        "{more} beiseite; {quantity} in der Hand",
-        "{more} von {label:~} beiseite, nicht gebucht; {quantity} in der Hand",
-    ),
-    "receive.aside_all": ("{more} beiseite", "{more} von {label:~} beiseite, nicht gebucht"),
+    "receive.aside_all": ("{more} beiseite{rest}", "{more} von {label:~} beiseite, nicht gebucht{rest}"),
+    "receive.still_in_hand": "; {quantity} in der Hand",
     "receive.go_on": ("Weiter", "Weiter: Lieferung {delivery:~}"),
     "receive.differ": (
         "{short:fehlt|fehlen}, {over} mehr",

@@ -155,12 +155,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.put": ("{place}: {quantity}", "{quantity} to {place}", "{quantity} of {label:~} received at {place}"),
     "receive.put_last": ("{quantity}; all here", "{quantity} to {place}; all is here, d closes"),
     "receive.set_aside": ("Set aside", "Set aside, not booked: {label:~}"),
-    "receive.aside_more": (
-        "{more} set aside",
-        "{more} set aside; {quantity} in hand",
-        "{more} of {label:~} set aside, not booked; {quantity} in hand",
-    ),
-    "receive.aside_all": ("{more} set aside", "{more} of {label:~} set aside, not booked"),
+    "receive.aside_all": ("{more} set aside{rest}", "{more} of {label:~} set aside, not booked{rest}"),
+    "receive.still_in_hand": "; {quantity} in hand",
     "receive.go_on": ("Go on", "Go on with delivery {delivery:~}"),
     "receive.differ": (
         "{short} short, {over} over",

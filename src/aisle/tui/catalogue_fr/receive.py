@@ -155,12 +155,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.put": ("{place} : {quantity}", "{quantity} vers {place}", "{quantity} de {label:~} reçu à {place}"),
     "receive.put_last": ("{quantity} ; complet", "{quantity} vers {place} ; tout est là, d pour clore"),
     "receive.set_aside": ("De côté", "Mis de côté, pas noté : {label:~}"),
-    "receive.aside_more": (
-        "{more} à part",
-        "{more} à part ; {quantity} en main",
-        "{more} de {label:~} à part, pas noté ; {quantity} en main",
-    ),
-    "receive.aside_all": ("{more} à part", "{more} de {label:~} à part, pas noté"),
+    "receive.aside_all": ("{more} à part{rest}", "{more} de {label:~} à part, pas noté{rest}"),
+    "receive.still_in_hand": "; {quantity} en main",
     "receive.go_on": ("Suite", "Suite de la livraison {delivery:~}"),
     "receive.differ": (
         "manque {short}, trop {over}",

@@ -155,12 +155,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.put": ("{place}: {quantity}", "{quantity} naar {place}", "{quantity} van {label:~} ontvangen op {place}"),
     "receive.put_last": ("{quantity}; compleet", "{quantity} naar {place}; alles is er, d sluit af"),
     "receive.set_aside": ("Apart gezet", "Apart gezet, niet geboekt: {label:~}"),
-    "receive.aside_more": (
-        "{more} apart",
-        "{more} apart; {quantity} in de hand",
-        "{more} van {label:~} apart gelegd, niet geboekt; {quantity} in de hand",
-    ),
-    "receive.aside_all": ("{more} apart", "{more} van {label:~} apart gelegd, niet geboekt"),
+    "receive.aside_all": ("{more} apart{rest}", "{more} van {label:~} apart gelegd, niet geboekt{rest}"),
+    "receive.still_in_hand": "; {quantity} in de hand",
     "receive.go_on": ("Verder", "Verder met levering {delivery:~}"),
     "receive.differ": (
         "{short} tekort, {over} over",
