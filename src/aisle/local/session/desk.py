@@ -194,9 +194,7 @@ class Desk(ABC):
         elif isinstance(order, Proved):
             self._pin = self._pin._replace(until=order.until, said=self._queue.at)
         elif isinstance(order, UndoLast):
-            from aisle.local.session.undo_last import undo_last  # seldom, and no start pays for it
-
-            undo_last(self)
+            self._undo_last()
         elif isinstance(order, Tune):
             from aisle.local.session.tuning import tuned  # hardly ever, and no start pays for it
 
@@ -226,6 +224,10 @@ class Desk(ABC):
             from aisle.local.session.tuning import spoken
 
             self._terms, self._own = spoken(self._terms, self._own, str(rows[0]["language"]))
+
+    @abstractmethod
+    def _undo_last(self) -> None:
+        """Undoes what whoever is signed in did last on this host."""
 
     @abstractmethod
     def _work_in(self, store: str) -> None:
