@@ -30,6 +30,7 @@ from aisle.scan.inputs import Line
 from tests.courier.kit import STORE
 from tests.faults import soak
 from tests.faults.books import Desk
+from tests.terminal.served import Served
 
 ELSEWHERE = ("pick.changed", "pick.changed_asked")
 """What the screen says of an order that somebody else has changed."""
@@ -131,7 +132,7 @@ def test_nobody_else_is_said_to_have_changed_what_one_person_picks_alone(
         assert not {*ELSEWHERE} & {*person.told}
 
 
-def kill(person: Picker, home: Home, served: soak.Served, dice: Random) -> None:
+def kill(person: Picker, home: Home, served: Served, dice: Random) -> None:
     """Ends the service, the courier, the session, or none of them."""
     luck = dice.random()
     if luck < 0.15:
