@@ -186,8 +186,10 @@ def test_what_cannot_be_kept_has_not_happened(home: Home, monkeypatch: pytest.Mo
 def test_a_label_with_a_count_without_end_ends_nothing(home: Home) -> None:
     with at(home, user="U1") as session:
         say(session, "4101")
-        assert told(say(session, f"010{BARCODES[0]}30{'6' * 29}")) == (WRONG, "pick.unknown")
-        assert told(say(session, f"]C1010{BARCODES[0]}37{'6' * 2000}")) == (GOOD, "pick.taken")
+        assert told(say(session, f"010{BARCODES[0]}30{'6' * 29}")) == (WRONG, "input.no_gs")
+        assert told(say(session, f"]C1010{BARCODES[0]}37{'6' * 2000}")) == (WRONG, "input.no_gs")
+        assert sent(home) == {}
+        assert told(say(session, f"]C1010{BARCODES[0]}371")) == (GOOD, "pick.taken")
     assert sent(home) == {1: Decimal(1)}
 
 

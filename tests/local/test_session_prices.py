@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aisle.courier.pull import progress
-from aisle.jobs.view import GOOD, INFO, Frame
+from aisle.jobs.view import ASK, GOOD, Frame
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
@@ -83,7 +83,7 @@ def test_where_the_price_says_nothing_for_certain_it_is_said_and_the_quantity_as
 ) -> None:
     frame = say(session, label(item, "0432"))
     kind, text = told(frame)
-    assert kind == INFO
+    assert kind == ASK
     assert text.startswith("The label says 4.32. How much of ")
     assert told(say(session, "0.5"))[0] == GOOD
     assert list(picked(session).values()) == [Decimal("0.5")]

@@ -373,6 +373,36 @@ async def test_two_products_with_one_barcode_are_both_found_by_it(world: World) 
     assert [one["product_number"] for one in found] == ["N1", "N2"]
 
 
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        ("9520001100017", ["9520001100017", "09520001100017", "952000110001", "952000110001705", "(01)09520001100017"]),
+        ("9520001100017", ["９５２０００１１０００１７", "9 520001 100017", "*9520001100017*"]),
+        ("04252614", ["425261", "0425261", "04252614", "042100005264", "0042100005264", "42100005264"]),
+        ("042100005264", ["425261", "0425261", "04252614", "00042100005264"]),
+        ("0-306-40615-2", ["0306406152", "9780306406157"]),
+        ("9780306406157", ["0306406152", "0-306-40615-2"]),
+        ("X-12a", ["X-12a", "x-12A", "*X-12A*"]),
+    ],
+)
+async def test_a_barcode_is_found_in_every_form(world: World, stored: str, asked: list[str]) -> None:
+    await world.post("/products", {"products": [{"product_number": "N1", "barcode": stored}]})
+    await world.post("/stores/S1/storeproducts", {"store_products": [{"product_number": "N1"}]})
+    for code in asked:
+        assert [one["product_number"] for one in (await world.get("/products", barcode=code))["records"]] == ["N1"], (
+            code
+        )
+        assert [row["product_number"] for row in await world.rows(STOCK, store_number="S1", barcode=code)] == ["N1"]
+
+
+async def test_a_barcode_that_is_guessed_is_the_one_of_one_product_alone(world: World) -> None:
+    both = [("N1", "04252614"), ("N2", "14252611")]
+    await world.post("/products", {"products": [{"product_number": one, "barcode": code} for one, code in both]})
+    assert (await world.get("/products", barcode="425261"))["records"] == []
+    [found] = (await world.get("/products", barcode="0425261"))["records"]
+    assert found["product_number"] == "N1"
+
+
 @pytest.mark.parametrize("said", ["20261101", "2026-11-01", "2026-11-01T00:00:00Z", "20261101T0000", "", None])
 async def test_an_end_of_sale_is_told_as_it_was_said(world: World, said: str | None) -> None:
     await world.post("/products", {"products": [{"product_number": "P1", "deprecation_date": said}]})

@@ -13,7 +13,7 @@ import pytest
 
 from aisle.scan.codes import check_digit, checks, index_keys
 from aisle.scan.grammar import are_readings, keys_of, readings
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Candidate, Meaning, Open, Said, Thing, Unknown
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Candidate, Meaning, Open, Refused, Said, Thing, Unknown
 from aisle.scan.resolve import resolve
 from aisle.scan.restricted import patterns
 
@@ -29,6 +29,7 @@ class Item(NamedTuple):
     factor: int = 1
     decimal: bool = False
     price: str = ""
+    unit: str = ""
 
 
 SHOP = (
@@ -39,7 +40,7 @@ SHOP = (
     Item("04252614", "JUICE"),
     Item("15400141288763", "CASE", factor=12),
     Item("09501101530003", "PILLS"),
-    Item("98898765432106", "HAM", decimal=True, price="12.50"),
+    Item("98898765432106", "HAM", decimal=True, price="12.50", unit="lb"),
     Item("90012345678908", "BEEF", decimal=True, price="8.00"),
     Item("90614141000015", "FISH", decimal=True),
     Item("106141412345678908", "PALLET", ORDER),
@@ -84,6 +85,7 @@ def what(text: str) -> Said:
             Decimal(item.factor),
             item.decimal,
             Decimal(item.price) if item.price else None,
+            item.unit,
         )
         for item in SHOP
         for key in index_keys(item.code)
@@ -152,9 +154,9 @@ BARCODES = (
     Row("01 3102", "01900123456789083102000175", GS1, "BEEF", "1.75", True),
     Row("01 3202, pounds", "01988987654321063202012345", GS1, "HAM", "123.45", True),
     Row("01 3103, sold by the piece", "01095011015300033103001750", GS1, "PILLS"),
-    Row("01 3922", "01900123456789083922795", GS1, "BEEF", "0.994", True),
-    Row("01 3922 15", f"01900123456789083922800{GS}15261231", GS1, "BEEF", "1", True, expiry="2026-12-31"),
-    Row("01 3932, with currency", "01988987654321063932978625", GS1, "HAM", "0.5", True),
+    Row("01 3922, an amount is no quantity", "01900123456789083922795", GS1, "BEEF", price="7.95"),
+    Row("01 3922 15", f"01900123456789083922800{GS}15261231", GS1, "BEEF", expiry="2026-12-31", price="8.00"),
+    Row("01 3932, with currency", "01988987654321063932978625", GS1, "HAM", price="6.25"),
     Row("01 3103 3922", "019001234567890831030017503922795", GS1, "BEEF", "1.75", True),
     Row("01 3922, no price known", "01906141410000153922795", GS1, "FISH", price="7.95"),
     Row("01 3922, sold by the piece", "01095011015300033922795", GS1, "PILLS", price="7.95"),
@@ -288,10 +290,9 @@ def test_the_published_layouts_of_countries_can_be_said_in_a_table(region: str, 
     assert theirs.without_variable_measure().value in ours.keys
 
 
-def test_a_price_without_end_is_no_quantity() -> None:
-    thing = what(f"]C101900123456789083922{'9' * 80}")
-    assert isinstance(thing, Thing)
-    assert (thing.meanings[0].key, thing.meanings[0].quantity) == ("BEEF", Decimal(1))
+def test_a_price_without_end_is_refused() -> None:
+    text = f"]C101900123456789083922{'9' * 80}"
+    assert what(text) == Refused("input.no_gs", text)
 
 
 def test_a_code_of_no_layout_is_a_plain_barcode() -> None:

@@ -207,6 +207,24 @@ def test_nothing_that_is_heard_does_anything_else(events: list[Event], size: tup
     assert JOB.step(state, Back(), CONTEXT).effects == (Close(),)
 
 
+@pytest.mark.parametrize("aim", ["", "]C1"])
+@pytest.mark.parametrize(
+    ("tail", "told"),
+    [
+        *((f"10AB{sign}3012", (INFO, "doctor.gs_as")) for sign in ("~", "|", "^]", "{GS}", "<GS>", "\\x1d", "␝")),
+        *((f"10AB{tail}", (WRONG, "doctor.no_gs")) for tail in ("Ω3012", "C" * 20, "17261231", "~30X")),
+        ("17261301", (WRONG, "doctor.gs1_broken")),
+    ],
+)
+def test_what_stands_for_a_separator_is_said(aim: str, tail: str, told: tuple[str, str]) -> None:
+    assert after(scan(f"{aim}{GS1}{tail}"))[1] == told
+
+
+@pytest.mark.parametrize("text", ["ç(éàààààà&&à", "+ěščřžýá", "(%@))!!)))@$", "Aß01ß2"])
+def test_every_keyboard_layout_is_named(text: str) -> None:
+    assert after(scan(text))[1] == (WRONG, "doctor.layout")
+
+
 VERDICTS = ("fine", "fine_aim", "suffixes", "no_gs", "gs1_broken", "two_codes", "layout", "check", "slow", "key")
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from aisle.scan.escapes import CUT_S, KEYPAD, MORE, WHOLE, Sequence, own_of
 from aisle.scan.inputs import APART_S, BY_HAND_S, Decoded, Escape, Key, Line, Typed
+from aisle.scan.separators import F8, GS, begins_message
 
 LONGEST_LINE: Final = 4096
 """Characters of a line that are kept; a line of that length was cut and is to be refused."""
@@ -255,6 +256,8 @@ class Decoder:
             self._end_paste(t)
         elif len(text) == 3 and text[1] == "O" and text[2] in KEYPAD:
             return KEYPAD[text[2]].encode()
+        elif text == F8 and begins_message(self._text):
+            return GS.encode()
         else:
             self._out.append(Escape(text))
             self._leads, self._led_at = own_of(text), t

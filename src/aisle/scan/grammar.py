@@ -11,14 +11,29 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from aisle.scan.codes import checks, lookup_keys
+from aisle.scan.codes import checks, guessed_keys, lookup_keys, tidy
 from aisle.scan.decoder import LONGEST_LINE
-from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Move, Open, Quantity, Reading, Refused, Said, Times
+from aisle.scan.faults import LAYOUT
+from aisle.scan.meaning import (
+    PRODUCT,
+    Back,
+    Choice,
+    Command,
+    Measure,
+    Move,
+    Open,
+    Quantity,
+    Reading,
+    Refused,
+    Said,
+    Times,
+)
 from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
+    from aisle.scan.gs1 import Carried
     from aisle.scan.restricted import Pattern
 
 COMMANDS: Final[dict[str, Said]] = {
@@ -50,6 +65,8 @@ _GS1_SYMBOLS: Final = ("C1", "d2", "Q3", "e0", "J1")
 _EAN_ADD_ON: Final = "E3"
 _SHORTEST_MESSAGE: Final = 16
 """Characters of the shortest GS1 message without an AIM prefix: `01` and a GTIN."""
+_FEWEST_SIGNS: Final = 4
+"""Signs of a code that may have come through another keyboard layout, where it does not begin with one."""
 _NUMBER: Final = re.compile(r"\d+|\d+[.,]\d*|[.,]\d+", re.ASCII)
 _TIMES: Final = re.compile(r"([\d.,]+)\*(.*)", re.DOTALL | re.ASCII)
 _FACTORS: Final = re.compile(r"[\d.,]+(?:[*xX×][\d.,]+)+", re.ASCII)
@@ -66,7 +83,7 @@ _UNSEEN: Final = (
     + "\xad\u3000\ufeff"
 )
 """Controls, blanks, and what has no width: a line of these alone holds nothing that could be read."""
-_CARRIED, _WHOLE, _BARE, _CONTENT, _SPLIT, _NOISY = range(6)
+_CARRIED, _WHOLE, _BARE, _CONTENT, _SPLIT, _NOISY, _GUESSED = range(7)
 
 
 def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | tuple[Reading, ...]:
@@ -240,7 +257,7 @@ def _times(number: str, ways: tuple[Reading, ...]) -> Said | tuple[Reading, ...]
         way._replace(
             times=way.times * times,
             explicit=True,
-            measure=None if way.measure is None else way.measure * times,
+            measures=tuple(each._replace(amount=each.amount * times) for each in way.measures),
             price=None if way.price is None else way.price * times,
         )
         for way in ways
@@ -253,11 +270,15 @@ def _codes(code: str, table: tuple[Pattern, ...], *, sure: bool = False, splits:
     if table:
         ways += _restricted(code, table)
     if sure or len(code) >= _SHORTEST_MESSAGE:
-        ways += _element_strings(code, sure)
+        ways += _element_strings(code, table, sure)
     if splits:
         ways += _split(code)
     if not code.isascii() or code[:1] == "]":
         ways += _noisy(code)
+    if guesses := guessed_keys(code):
+        ways.append(Reading(guesses, code, rank=_GUESSED, is_guess=True))
+    if _may_be_garbled(code):
+        ways += _through_layouts(code)
     return tuple(sorted(ways, key=lambda way: way.rank))
 
 
@@ -265,40 +286,81 @@ def _restricted(code: str, table: tuple[Pattern, ...]) -> list[Reading]:
     """What the shop's own scale printed: always a product."""
     from aisle.scan.restricted import restricted
 
-    own = restricted(code, table)
+    own = restricted(tidy(code), table)
     if own is None:
         return []
-    times = own.pieces or Decimal(1)
-    carried = own.pieces is not None
-    return [Reading(own.keys, code, times, carried, measure=own.weight, kind=PRODUCT, rank=_CARRIED, price=own.price)]
+    return [
+        Reading(
+            own.keys,
+            code,
+            own.pieces or Decimal(1),
+            own.pieces is not None,
+            measures=(Measure(own.weight, "kg", own.decimals),) if own.weight else (),
+            kind=PRODUCT,
+            rank=_CARRIED,
+            price=own.price,
+            is_own_price=True,
+        )
+    ]
 
 
-def _element_strings(code: str, sure: bool) -> list[Reading]:
-    """GS1: the logistic unit first, then what it holds or the thing itself."""
+def _element_strings(code: str, table: tuple[Pattern, ...], sure: bool) -> list[Reading]:
+    """GS1: the logistic unit first, then what it holds or the thing itself; or why it is refused."""
     from aisle.scan import gs1
 
     carried = gs1.carried(code, sure) if sure or gs1.looks_like(code) else None
     if carried is None:
-        return []
+        refusal = gs1.fault_of(code, sure)
+        return [Reading((), code, rank=_BARE, refusal=refusal)] if refusal else []
     ways = []
     rank = _CARRIED if sure else _BARE
     if carried.sscc:
         ways.append(Reading((carried.sscc, "00" + carried.sscc), carried.sscc, rank=rank))
         rank = _CONTENT
     if carried.gtin:
-        ways.append(
-            Reading(
-                lookup_keys(carried.gtin),
-                carried.gtin[1:] if carried.gtin[0] == "0" else carried.gtin,
-                carried.pieces or Decimal(1),
-                carried.pieces is not None,
-                carried.batch,
-                carried.expiry,
-                carried.measure,
-                rank=rank,
-                price=carried.price,
-            )
-        )
+        thing, own = _of_gtin(carried, rank), _restricted(carried.gtin, table) if table else []
+        if own and not (carried.measures or carried.pieces or carried.price):
+            ways.append(own[0]._replace(rank=rank, batch=carried.batch, expiry=carried.expiry))
+        else:
+            ways.append(thing._replace(keys=(*thing.keys, *own[0].keys), kind=PRODUCT) if own else thing)
+    return ways
+
+
+def _of_gtin(carried: Carried, rank: int) -> Reading:
+    return Reading(
+        lookup_keys(carried.gtin),
+        carried.gtin[1:] if carried.gtin[0] == "0" else carried.gtin,
+        carried.pieces or Decimal(1),
+        carried.pieces is not None,
+        carried.batch,
+        carried.expiry,
+        carried.measures,
+        rank=rank,
+        price=carried.price,
+    )
+
+
+def _may_be_garbled(code: str) -> bool:
+    """Whether it has signs in so many places, or in such, that it may have come through another keyboard layout."""
+    signs = 0 if code.isalnum() else sum(not char.isalnum() for char in code)
+    return not code.isascii() or signs >= _FEWEST_SIGNS or not code[:1].isalnum()
+
+
+def _through_layouts(code: str) -> list[Reading]:
+    """What a scanner has read that is set to another keyboard than the terminal: a code with a right check digit, and
+    known; or why it is refused."""
+    from aisle.scan import gs1, layouts
+
+    ways = []
+    for layout, back in layouts.read_back(code):
+        aim = _AIM.fullmatch(back)
+        bare = aim["code"] if aim and not aim["typed"] else back
+        carried = gs1.carried(bare) if len(bare) >= _SHORTEST_MESSAGE and gs1.looks_like(bare) else None
+        way = Reading(lookup_keys(bare), bare) if checks(bare) else _of_gtin(carried, 0) if carried else None
+        if way:
+            ways.append(way._replace(kind=PRODUCT, rank=_GUESSED, is_guess=True, layout=layout))
+    if ways or layouts.is_garbled(code):
+        ways.append(Reading((), code, rank=_GUESSED, refusal=LAYOUT))
     return ways
 
 

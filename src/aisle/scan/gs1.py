@@ -1,34 +1,70 @@
 """GS1 element strings: what a GS1-128, DataMatrix, DataBar or QR code carries besides the number of the thing.
 
-The application identifiers that goods carry every day are split here; biip knows all the others, and digital links. It
-takes 60 ms and 18 MB to load, so it is asked only when one of them turns up.
+A message is read as a whole or not at all: what is left out of it could be how many there are. biip reads digital
+links alone; it takes 60 ms and 18 MB to load, so it is asked only when one of them turns up.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final
 
 from aisle.scan.codes import check_digit, checks
+from aisle.scan.faults import BROKEN, NO_SEPARATOR
+from aisle.scan.identifiers import identifier_at, iso_date
+from aisle.scan.meaning import Measure
+from aisle.scan.separators import GS, begins_message, substitutes_in, with_separators, without_lead
 from aisle.tuples import NamedTuple
 
-GS: Final = "\x1d"
-"""What scanners send for FNC1."""
-
-_PLACES: Final = {"00": 18, "01": 14, "02": 14, "11": 6, "12": 6, "13": 6, "15": 6, "16": 6, "17": 6, "20": 2}
-_MEASURES: Final = re.compile(r"3[1-6]\d\d")
-_OPEN_ENDED: Final = re.compile(r"10|21|22|30|37|24[01]|250|39[0-3]\d")
-_NET: Final = ("310", "311", "314", "315", "316", "320")
-"""Net weight in kg, length in m, area in m², volume in l and m³, weight in lb: what goods are sold by."""
+_UNITS: Final = {
+    "310": "kg",
+    "311": "m",
+    "314": "m2",
+    "315": "l",
+    "316": "m3",
+    "320": "lb",
+    "321": "in",
+    "322": "ft",
+    "323": "yd",
+    "350": "in2",
+    "351": "ft2",
+    "352": "yd2",
+    "356": "ozt",
+    "357": "oz",
+    "360": "qt",
+    "361": "gal",
+    "364": "in3",
+    "365": "ft3",
+    "366": "yd3",
+}
+"""Net weight, length, area and volume, which goods are sold by, with their units. Gross weights, widths, depths and all
+measures of logistic units (33nn, 34nn, 353 to 355, 362, 363, 367 to 369) are none of them."""
 _PRICES: Final = ("390", "391", "392", "393")
-_LONGEST: Final = {"30": 8, "37": 8, "390": 15, "391": 18, "392": 15, "393": 18}
-"""Digits of a count and of a price at most: of more, something else has run into it, or it was misread."""
-_HRI: Final = re.compile(r"\((\d{2,4})\)([^(]+)")
+_CURRENCY: Final = ("391", "393")
+"""Of those the ones that begin with a currency."""
+_FIGURES: Final = ("00", "01", "02", "30", "37", *_UNITS)
+"""Identifiers that must not be there twice with two values."""
+_HRI: Final = re.compile(r"\((\d{2,4})\)\s*([^(]+)")
 _ENVELOPE: Final = re.compile(r"\[\)>\x1e05\x1d(.*?)[\x1e\x04]*", re.DOTALL)
 _LINK: Final = re.compile(r"/(?:01|gtin|00|sscc)/\d")
 _BARE: Final = re.compile(r"0[12]\d{14}|00\d{18}")
+
+
+class Message(NamedTuple):
+    """What a text says as GS1 data."""
+
+    values: dict[str, str]
+    """Application identifier → value, the first of each."""
+    fault: str = ""
+    """Why it cannot be read to its end, as a message id; empty where it can."""
+    substitute: str = ""
+    """What stood in it for the group separator, where that is no separator itself."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it was read to its end."""
+        return not self.fault
 
 
 class Carried(NamedTuple):
@@ -40,8 +76,8 @@ class Carried(NamedTuple):
     """18 digits."""
     pieces: Decimal | None = None
     """AI 30 or 37."""
-    measure: Decimal | None = None
-    """Net weight, length, area or volume, in the unit of its application identifier: kg, m, m², l, m³, lb."""
+    measures: tuple[Measure, ...] = ()
+    """Net weight, length, area or volume, each in the unit of its application identifier."""
     price: Decimal | None = None
     """In whatever currency the label is in (AI 390 to 393)."""
     batch: str = ""
@@ -51,47 +87,97 @@ class Carried(NamedTuple):
 
 def looks_like(text: str) -> bool:
     """Whether a code without an AIM prefix may be an element string."""
-    if GS in text or text[:1] == "(" or text[:4] in ("http", "HTTP"):
+    if GS in text or text[:1] == "(" or text[:4] in ("http", "HTTP") or _is_bare(text):
         return True
-    bare = _BARE.match(text)
+    return text[:2].isdigit() and next(substitutes_in(text), "") != ""
+
+
+def _is_bare(text: str) -> bool:
+    """Whether it begins with the identifier of a GTIN or SSCC, and that with a right check digit."""
+    bare = _BARE.match(without_lead(text))
     return bare is not None and check_digit(bare.group()[2:-1]) == bare.group()[-1]
 
 
-def carried(text: str, sure: bool = False) -> Carried | None:
-    """What `text` carries, None when it names neither a GTIN nor an SSCC.
+def fault_of(text: str, sure: bool = False) -> str:
+    """Why GS1 data is refused, as a message id; empty where it can be read, and where it is no GS1 data."""
+    if not sure and not _is_bare(text) and not (text[:1] == "(" and begins_message(text)):
+        return ""
+    return message(text).fault
 
-    `sure`: the scanner said that it is GS1 data; then what cannot be read at its end is left out. Otherwise the text is
-    GS1 data only if all of it can be read and its check digits are right.
+
+def carried(text: str, sure: bool = False) -> Carried | None:
+    """What `text` carries, None when it names neither a GTIN nor an SSCC or cannot be read to its end.
+
+    `sure`: the scanner said that it is GS1 data. Otherwise its check digits have to be right, too.
     """
-    found, whole = elements(text)
-    values = {ai: value for ai, value in found.items() if len(value) <= _LONGEST.get(ai[:3], len(value))}
-    whole = whole and len(values) == len(found)
+    values, fault, _ = message(text)
     gtin, sscc = values.get("01") or values.get("02", ""), values.get("00", "")
-    if not (gtin or sscc):
+    if fault or not (gtin or sscc):
         return None
-    right = (not gtin or checks(gtin)) and (not sscc or check_digit(sscc[:-1]) == sscc[-1])
-    if not sure and not (whole and right):
+    if not sure and not ((not gtin or checks(gtin)) and (not sscc or check_digit(sscc[:-1]) == sscc[-1])):
         return None
     return Carried(
         gtin=gtin,
         sscc=sscc,
         pieces=_whole(values.get("30") or values.get("37", "")),
-        measure=_decimal(values, _NET),
-        price=_decimal(values, _PRICES),
+        measures=_measures(values),
+        price=_price(values),
         batch=values.get("10", ""),
-        expiry=_date(values.get("17") or values.get("15", "")),
+        expiry=iso_date(values.get("17") or values.get("15", "")),
     )
 
 
 def elements(text: str) -> tuple[dict[str, str], bool]:
     """Application identifier → value, and whether the text was read to its end."""
+    found = message(text)
+    return found.values, found.is_whole
+
+
+def message(text: str) -> Message:
+    """The text as GS1 data: a digital link, as printed in brackets, or an element string with separators or what some
+    scanners send for them."""
     if text[:4].lower() == "http":
-        return _link(text) if _LINK.search(text) else ({}, False)
-    if text[:1] == "(":
-        found = _HRI.findall(text)
-        return _first(found), sum(len(ai) + len(value) + 2 for ai, value in found) == len(text)
-    envelope = _ENVELOPE.fullmatch(text)
-    return _split(envelope.group(1) if envelope else text)
+        return _link(text) if _LINK.search(text) else Message({}, BROKEN)
+    if text[:1] == "(" and text[1:2].isdigit():
+        return _printed(text)
+    if envelope := _ENVELOPE.fullmatch(text):
+        return _split(envelope.group(1))
+    bare = without_lead(text)
+    substitutes = tuple(substitutes_in(bare))
+    for substitute in substitutes:
+        found = _split(with_separators(bare, substitute))
+        if found.is_whole and not found.values.keys().isdisjoint(("00", "01", "02")):
+            return found._replace(substitute=substitute)
+    found = _split(bare)
+    return found._replace(fault=NO_SEPARATOR) if found.fault and substitutes else found
+
+
+def _printed(text: str) -> Message:
+    """What stands below a bar code, its identifiers in brackets."""
+    found = [(ai, value.replace(" ", "")) for ai, value in _HRI.findall(text)]
+    is_all = "".join(f"({ai}){value}" for ai, value in found) == text.replace(" ", "")
+    fits = all((known := identifier_at(ai)) and known.ai == ai and known.takes(value) for ai, value in found)
+    return Message(_first(found), "" if found and is_all and fits and not _is_twice(found) else BROKEN)
+
+
+def _split(text: str) -> Message:
+    """An element string, identifier by identifier."""
+    found: list[tuple[str, str]] = []
+    rest = text.lstrip(GS)
+    while rest:
+        known = identifier_at(rest)
+        if known is None:
+            return Message(_first(found), NO_SEPARATOR if found and GS not in text else BROKEN)
+        body = rest[len(known.ai) :]
+        value = body.split(GS, 1)[0]
+        if known.is_predefined:
+            value = value[: known.longest]
+        if not known.takes(value):
+            runs_on = not known.is_predefined and value and GS not in text
+            return Message(_first(found), NO_SEPARATOR if runs_on else BROKEN)
+        found.append((known.ai, value))
+        rest = body[len(value) :].lstrip(GS)
+    return Message(_first(found), BROKEN if _is_twice(found) else "")
 
 
 def _first(found: list[tuple[str, str]]) -> dict[str, str]:
@@ -99,45 +185,13 @@ def _first(found: list[tuple[str, str]]) -> dict[str, str]:
     return dict(reversed(found))
 
 
-def _split(text: str) -> tuple[dict[str, str], bool]:
-    found: list[tuple[str, str]] = []
-    rest = text.lstrip(GS)
-    while rest:
-        element = _element(rest) or (_element_by_biip(rest) if rest[:2].isdigit() else None)
-        if element is None:
-            break
-        found.append(element)
-        rest = rest[len(element[0]) + len(element[1]) :].lstrip(GS)
-    return _first(found), not rest
+def _is_twice(found: list[tuple[str, str]]) -> bool:
+    """Whether a number or a quantity is there with two values: two labels in one scan, or a damaged one."""
+    figures = {(ai, value) for ai, value in found if ai[:3] in _FIGURES or ai in _FIGURES}
+    return len({ai for ai, _ in figures}) < len(figures)
 
 
-def _element(rest: str) -> tuple[str, str] | None:
-    """The first element of a message, if its identifier is an everyday one and its value fits."""
-    ai, places = rest[:2], _PLACES.get(rest[:2])
-    if places is None and (measure := _MEASURES.match(rest)):
-        ai, places = measure.group(), 6
-    if places is not None:
-        value = rest[len(ai) : len(ai) + places]
-        return (ai, value) if len(value) == places and value.isascii() and value.isdigit() else None
-    if open_ended := _OPEN_ENDED.match(rest):
-        ai = open_ended.group()
-        value = rest[len(ai) :].split(GS, 1)[0]
-        return (ai, value) if value else None
-    return None
-
-
-def _element_by_biip(rest: str) -> tuple[str, str] | None:
-    from biip import ParseConfig, ParseError
-    from biip.gs1_element_strings import GS1ElementString
-
-    try:
-        element = GS1ElementString.extract(rest, config=ParseConfig(gs1_element_strings_verify_date=False))
-    except ParseError:
-        return None
-    return element.ai.ai, element.value
-
-
-def _link(uri: str) -> tuple[dict[str, str], bool]:
+def _link(uri: str) -> Message:
     """The elements of a GS1 digital link, the web address in a QR code on a product."""
     from biip import ParseConfig, ParseError
     from biip.gs1_digital_link_uris import GS1DigitalLinkURI
@@ -145,33 +199,25 @@ def _link(uri: str) -> tuple[dict[str, str], bool]:
     try:
         link = GS1DigitalLinkURI.parse(uri, config=ParseConfig(gs1_element_strings_verify_date=False))
     except (ParseError, ValueError):
-        return {}, False
-    return _first([(element.ai.ai, element.value) for element in link.element_strings]), True
+        return Message({}, BROKEN)
+    found = [(element.ai.ai, element.value) for element in link.element_strings]
+    fits = all((known := identifier_at(ai)) and known.takes(value) for ai, value in found)
+    return Message(_first(found), "" if fits else BROKEN)
 
 
 def _whole(value: str) -> Decimal | None:
     return Decimal(value) if value.isascii() and value.isdigit() and int(value) else None
 
 
-def _decimal(values: dict[str, str], kinds: tuple[str, ...]) -> Decimal | None:
-    """The first of these amounts; the last digit of its identifier says how many of its digits are decimals."""
+def _measures(values: dict[str, str]) -> tuple[Measure, ...]:
+    """Each net measure; the last digit of its identifier says how many of its digits are decimals."""
+    found = ((ai, _whole(value)) for ai, value in values.items() if ai[:3] in _UNITS)
+    return tuple(Measure(amount.scaleb(-int(ai[3])), _UNITS[ai[:3]]) for ai, amount in found if amount is not None)
+
+
+def _price(values: dict[str, str]) -> Decimal | None:
     for ai, value in values.items():
-        if ai[:3] in kinds:
-            digits = value[3:] if ai[:3] in ("391", "393") else value  # these begin with a currency
-            amount = _whole(digits)
+        if ai[:3] in _PRICES:
+            amount = _whole(value[3:] if ai[:3] in _CURRENCY else value)
             return None if amount is None else amount.scaleb(-int(ai[3]))
     return None
-
-
-def _date(value: str) -> str:
-    """YYMMDD as an ISO date, always in this century; day 00 is the last of its month. Empty if it is no date."""
-    if len(value) != 6 or not (value.isascii() and value.isdigit()):
-        return ""
-    year, month, day = 2000 + int(value[:2]), int(value[2:4]), int(value[4:])
-    try:
-        if day:
-            return date(year, month, day).isoformat()
-        next_month = date(year, month, 28) + timedelta(days=4)
-        return (next_month - timedelta(days=next_month.day)).isoformat()
-    except ValueError:
-        return ""

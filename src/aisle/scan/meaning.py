@@ -16,6 +16,16 @@ DELIVERY = "delivery"
 """The kinds of a candidate and of a meaning; a container means the delivery that it comes with."""
 
 
+class Measure(NamedTuple):
+    """Weight, length, area or volume, as a label has it."""
+
+    amount: Decimal
+    unit: str = ""
+    """A unit of `aisle.scan.units`."""
+    decimals: int = -1
+    """Digits after the point that the shop's own scale prints; -1 where another label says the unit."""
+
+
 class Candidate(NamedTuple):
     """One thing that the store's data knows under a code."""
 
@@ -31,6 +41,8 @@ class Candidate(NamedTuple):
     allow_decimal: bool = False
     price: Decimal | None = None
     """Of one base unit, where there is one that is in force without doubt; asked for only where a label has a price."""
+    unit: str = ""
+    """Name of the base unit."""
 
 
 class Meaning(NamedTuple):
@@ -48,6 +60,14 @@ class Meaning(NamedTuple):
     expiry: str = ""
     price: Decimal | None = None
     """What the label costs, where the quantity could not be told from it."""
+    measure: Measure | None = None
+    """What the label weighs or measures, where the quantity could not be told from it."""
+    unit: str = ""
+    """Name of the base unit, where how much there is has to be asked."""
+    asks: bool = False
+    """It is sold by measure, and its label does not say how much there is in a way that could be reckoned with."""
+    layout: str = ""
+    """Keyboard layout (`fr`) through which the code came, and was read back."""
 
 
 class Open(NamedTuple):
@@ -88,14 +108,22 @@ class Reading(NamedTuple):
     explicit: bool = False
     batch: str = ""
     expiry: str = ""
-    measure: Decimal | None = None
-    """Weight, length or volume that the code carries, times included: the quantity of what is sold by it."""
+    measures: tuple[Measure, ...] = ()
+    """Weight, length, area or volume that the code carries, times included: the quantity of what is sold by it."""
     kind: str = ""
     """Only candidates of this kind count; empty for all."""
     rank: int = 0
     """Known readings of the lowest rank are left."""
     price: Decimal | None = None
-    """Price that the code carries, times included: what is sold by measure has a quantity by it and its own price."""
+    """Price that the code carries, times included."""
+    is_own_price: bool = False
+    """The shop's own scale printed that price: what is sold by measure has a quantity by it and its price per unit."""
+    is_guess: bool = False
+    """Something was left out of the code or added: it counts only where exactly one product or location fits."""
+    layout: str = ""
+    """Keyboard layout through which the code came, and was read back."""
+    refusal: str = ""
+    """Why it is refused (a message id) where nothing is known under any key of any reading."""
 
 
 class Thing(NamedTuple):

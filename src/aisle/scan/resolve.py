@@ -6,9 +6,27 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
+from aisle.scan.faults import BROKEN, NO_SEPARATOR
 from aisle.scan.grammar import DECIMALS, is_lookup, is_words, reckoned
-from aisle.scan.meaning import PRODUCT, Candidate, Either, Meaning, Open, Reading, Refused, Said, Text, Thing, Unknown
+from aisle.scan.meaning import (
+    LOCATION,
+    PRODUCT,
+    Candidate,
+    Either,
+    Meaning,
+    Measure,
+    Open,
+    Reading,
+    Refused,
+    Said,
+    Text,
+    Thing,
+    Unknown,
+)
+from aisle.scan.units import converted, is_measured, weighed
 
+_MOST_ASKED: Final = 9
+"""Things that somebody is asked to choose from."""
 _MOST_DIGITS: Final = 12
 """Before the point of what one scan can be, in base units."""
 
@@ -20,22 +38,39 @@ def resolve(
 
     `candidates` are what was found under any of the readings' keys, in any order; `prefers` the kinds that the step can
     use, best first: other kinds follow. Readings that nobody knows fall away; of the rest those of the lowest rank are
-    left, and where two are left the person is asked. What nobody knows is a quantity where it is one multiplied.
-    Message ids of a `Refused`: input.decimal, input.choice, input.quantity.
+    left, and where two are left the person is asked. What nobody knows is a quantity where it is one multiplied. A
+    guess counts where nothing else is known, and where exactly one product or location fits; where several do, the
+    person is asked.
+    Message ids of a `Refused`: input.decimal, input.choice, input.quantity, and those of a reading's `refusal`.
     """
     found: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         found.setdefault(candidate.code, []).append(candidate)
-    known = [(way, chosen) for way in ways if (chosen := _chosen(way, found, prefers))]
-    if not known:
-        return _unknown(text, open_, ways)
-    best = known[0][0].rank
     lookup = is_lookup(text)
+    known = [(way, chosen) for way in ways if not way.is_guess and (chosen := _chosen(way, found, prefers))]
+    if not known:
+        return _guessed(ways, found, lookup) or _unknown(text, open_, ways)
+    best = known[0][0].rank
     things = [thing for way, chosen in known if way.rank == best and (thing := _thing(way, chosen, lookup))]
     if not things:
         is_much = any(_is_too_much(way.times * candidate.factor) for way, chosen in known for candidate in chosen)
         return Refused("input.quantity" if is_much else "input.decimal", text)
     return things[0] if len(things) == 1 else Either(tuple(things))
+
+
+def _guessed(ways: tuple[Reading, ...], found: dict[str, list[Candidate]], lookup: bool) -> Said | None:
+    """The one product or location that a guess leads to, or a question; None where there is none, or too many."""
+    fits: dict[tuple[str, str], Thing] = {}
+    is_message = any(way.refusal in (NO_SEPARATOR, BROKEN) for way in ways)
+    for way in ways if not is_message else ():
+        for candidate in (each for key in way.keys if way.is_guess for each in found.get(key, ())):
+            is_meant = candidate.kind in (PRODUCT, LOCATION) and way.kind in ("", candidate.kind)
+            if is_meant and (thing := _thing(way, [candidate], lookup)):
+                fits.setdefault((candidate.kind, candidate.key), thing)
+    things = tuple(fits.values())
+    if len(things) > _MOST_ASKED:
+        return None
+    return things[0] if len(things) == 1 else Either(things) if things else None
 
 
 def _chosen(way: Reading, found: dict[str, list[Candidate]], prefers: tuple[str, ...]) -> list[Candidate]:
@@ -61,13 +96,16 @@ def _thing(way: Reading, chosen: list[Candidate], lookup: bool) -> Thing | None:
 
 def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
     """Measure where it is sold by measure; otherwise times x base units of the code: whole, or as near as is kept."""
-    measure = _measure(way, candidate) if candidate.allow_decimal else None
+    is_by_measure = candidate.kind == PRODUCT and (candidate.allow_decimal or is_measured(candidate.unit))
+    measure = _measure(way, candidate) if is_by_measure else None
     quantity = way.times * candidate.factor if measure is None else measure
     if _is_too_much(quantity) or (quantity != quantity.to_integral_value() and not candidate.allow_decimal):
         return None
     quantity = _in_places(quantity)
     if not quantity:
         return None
+    untold = measure is None and candidate.kind == PRODUCT
+    label = way.measures[0] if way.measures and untold and is_by_measure else None
     return Meaning(
         candidate.kind,
         candidate.key,
@@ -77,7 +115,11 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
         way.code,
         way.batch,
         way.expiry,
-        way.price if measure is None and candidate.kind == PRODUCT else None,
+        way.price if untold else None,
+        label,
+        candidate.unit if label or way.price else "",
+        untold and is_by_measure and bool(label or way.price),
+        way.layout,
     )
 
 
@@ -87,13 +129,26 @@ def _is_too_much(quantity: Decimal) -> bool:
 
 
 def _measure(way: Reading, candidate: Candidate) -> Decimal | None:
-    """What the code carries of it, as it is or as its price says. None where it carries neither, or has no price."""
-    if way.measure is not None or way.price is None or not candidate.price or candidate.price <= 0:
-        return way.measure
+    """What the code carries of it in base units, as it is or as the shop's own price says. None where it carries
+    neither, or in a unit that cannot be turned into the product's, or where that keeps no fractions and has some."""
+    for measure in way.measures:
+        amount = _in_base_units(measure, candidate)
+        if amount is not None and (candidate.allow_decimal or amount == amount.to_integral_value()):
+            return amount
+    if not way.is_own_price or way.price is None or not candidate.price or candidate.price <= 0:
+        return None
     try:
         return _in_places(way.price / candidate.price) or None
     except ArithmeticError:  # digits without end: no label costs that
         return None
+
+
+def _in_base_units(measure: Measure, candidate: Candidate) -> Decimal | None:
+    if measure.decimals < 0:
+        amount = converted(measure.amount, measure.unit, candidate.unit)
+    else:
+        amount = weighed(measure.amount, measure.decimals, candidate.unit)
+    return None if amount is None else _in_places(amount)
 
 
 def _in_places(amount: Decimal) -> Decimal:
@@ -104,6 +159,8 @@ def _in_places(amount: Decimal) -> Decimal:
 
 def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
     code = ways[0].code
+    if refusal := next((way.refusal for way in ways if way.refusal), ""):
+        return Refused(refusal, text)
     if open_.quantity and (said := reckoned(text, open_.decimals)):
         return said
     # A list follows two digits as soon as they are typed; one may have been meant as the number of a row.

@@ -15,6 +15,8 @@ from aisle.tuples import NamedTuple
 
 _DECIMALS: Final = {"W": 3, "P": 2, "N": 0}
 """Digits after the point where a pattern states none: grams to kg, cents, pieces."""
+_LONGEST: Final = 14
+"""Digits of a GTIN at most."""
 _SHAPE: Final = re.compile(r"(\d+[\dIWPNX]*C)(?::(\d))?")
 
 
@@ -35,6 +37,8 @@ class Restricted(NamedTuple):
     """Look-up keys of the product, best first: the number with its amount zeroed, prefix and item, item alone."""
     item: str
     weight: Decimal | None = None
+    decimals: int = 0
+    """Digits after the point that the scale prints."""
     price: Decimal | None = None
     pieces: Decimal | None = None
 
@@ -58,10 +62,17 @@ def _compiled(text: str) -> Pattern:
 
 
 def restricted(code: str, table: tuple[Pattern, ...]) -> Restricted | None:
-    """What a code says by the first pattern that it fits; None when it fits none or its check digit is wrong."""
+    """What a code says by the first pattern that it fits; None when it fits none or its check digit is wrong.
+
+    A UPC-A or EAN-8 may come with zeros before it, as an EAN-13 or a GTIN-14, and one with zeros without them.
+    """
+    if not (code.isascii() and code.isdigit()) or len(code) > _LONGEST:
+        return None
+    bare = code.lstrip("0")
     for pattern in table:
-        if _fits(code, pattern.places) and checks(code):
-            return _said(code, pattern)
+        padded = bare.rjust(len(pattern.places), "0")
+        if _fits(padded, pattern.places) and checks(padded):
+            return _said(padded, pattern)
     return None
 
 
@@ -81,12 +92,14 @@ def _said(code: str, pattern: Pattern) -> Restricted:
     keys = (
         *lookup_keys(zeroed + check_digit(zeroed)),
         *lookup_keys(digits("0123456789I")),
+        digits("0123456789I").lstrip("0"),
         item,
         item.lstrip("0") or "0",
     )
     return Restricted(
-        keys=tuple(dict.fromkeys(keys)),
+        keys=tuple(dict.fromkeys(key for key in keys if key)),
         item=item,
+        decimals=pattern.decimals,
         weight=amount if letter == "W" else None,
         price=amount if letter == "P" else None,
         pieces=amount if letter == "N" else None,

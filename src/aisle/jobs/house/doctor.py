@@ -14,7 +14,6 @@ from aisle.jobs.house.doctor_state import Doctor, Input
 from aisle.jobs.house.doctor_view import page_of
 from aisle.jobs.view import Detail
 from aisle.scan.grammar import COMMANDS, aim_of
-from aisle.scan.gs1 import GS
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -32,6 +31,7 @@ from aisle.scan.meaning import (
     Times,
     Unknown,
 )
+from aisle.scan.separators import GS
 
 KEPT = 12
 """Inputs that are remembered."""

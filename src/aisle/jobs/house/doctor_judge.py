@@ -9,7 +9,10 @@ from aisle.jobs.house.doctor_state import Input
 from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
 from aisle.scan.codes import checks, upc_e_expanded
 from aisle.scan.decoder import LONGEST_LINE
-from aisle.scan.gs1 import GS, elements
+from aisle.scan.faults import NO_SEPARATOR
+from aisle.scan.gs1 import fault_of, looks_like, message
+from aisle.scan.layouts import is_garbled
+from aisle.scan.separators import GS
 
 SLOW_MS: Final = 100
 """A longer pause inside an input comes from fingers, or from a slow line."""
@@ -23,14 +26,12 @@ ENDS: Final = {
 }
 """What ends an input, in words."""
 
-_LONGEST: Final = {"10": 20, "21": 20, "22": 20, "30": 8, "37": 8, "240": 30, "241": 30, "250": 30}
-"""Characters that the values of these application identifiers have at most."""
+_OPEN_ENDED: Final = ("10", "21", "22", "240", "241", "250", "30", "37")
+"""Identifiers of everyday labels whose value a separator ends."""
 _SWALLOWED: Final = re.compile(r".+(?:1[1-7]\d\d(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])|01\d{14})", re.DOTALL)
 """A value that goes on with a date or a GTIN: the GS between them is missing."""
 _TWICE: Final = (16, 24, 26, 28)
 """Characters of two EAN or UPC codes in a row."""
-_UNSHIFTED: Final = frozenset("&é\"'(-è_çà§!")
-"""What a scanner types for digits where the terminal takes its keyboard for a French or Belgian one."""
 
 
 def judged(inputs: tuple[Input, ...]) -> Verdict:
@@ -43,6 +44,8 @@ def judged(inputs: tuple[Input, ...]) -> Verdict:
         return Verdict(WRONG, wrong)
     if last.gap_ms > SLOW_MS:
         return Verdict(INFO, msg("doctor.slow", ms=last.gap_ms))
+    if _is_gs1(last) and (sign := message(last.code).substitute):
+        return Verdict(INFO, msg("doctor.gs_as", sign=sign))
     ends = tuple(dict.fromkeys(each.end for each in inputs if not each.key and each.gap_ms <= SLOW_MS))
     if len(ends) > 1:
         return Verdict(INFO, msg("doctor.suffixes", one=ENDS[ends[0]], other=ENDS[ends[1]]))
@@ -58,13 +61,12 @@ def _wrong(last: Input) -> Msg | None:
     code = last.code
     if len(last.text) >= LONGEST_LINE or _is_twice(code):
         return msg("doctor.two_codes")
-    if len(code) >= 8 and set(code) <= _UNSHIFTED:
+    if last.means != "command" and is_garbled(code):
         return msg("doctor.layout")
-    if last.gs1 and _lacks_gs(code):
+    fault = fault_of(code, last.gs1) if _is_gs1(last) else ""
+    if fault == NO_SEPARATOR or (_is_gs1(last) and _lacks_gs(code)):
         return msg("doctor.no_gs")
-    if last.gs1 and not elements(code)[1]:
-        return msg("doctor.gs1_broken")
-    return None
+    return msg("doctor.gs1_broken") if fault else None
 
 
 def _is_twice(code: str) -> bool:
@@ -77,12 +79,15 @@ def _is_misread(code: str) -> bool:
     return len(code) in (8, 12, 13, 14) and code.isdigit() and not checks(code) and not upc_e_expanded(code)
 
 
+def _is_gs1(last: Input) -> bool:
+    """Whether an input is GS1 data: the scanner says so, or says nothing and it looks like that."""
+    return last.gs1 or (not last.symbol and looks_like(last.code))
+
+
 def _lacks_gs(code: str) -> bool:
     """Whether a value of a GS1 message runs on into what should be the next one."""
     if GS in code:
         return False
-    values, whole = elements(code)
-    runs_on = any(
-        len(value) > _LONGEST[ai] or _SWALLOWED.fullmatch(value) for ai, value in values.items() if ai in _LONGEST
-    )
-    return runs_on or (not whole and bool(values))
+    found = message(code)
+    values = (value for ai, value in found.values.items() if ai in _OPEN_ENDED)
+    return not found.substitute and any(map(_SWALLOWED.fullmatch, values))

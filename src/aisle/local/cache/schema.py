@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.local.cache.schema_log import LOG
 from aisle.local.cache.schema_orders import ORDERS
 
-VERSION = 27
+VERSION = 28
 """Counted up with every change below."""
 
 ABSENT = "orders_absent"

@@ -15,6 +15,7 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.overlay_goods import Pending, lay_stock
 from aisle.local.reads.rows import Found, Result, loaded, location_orders, moment, pools, stock_places, walked, window
+from aisle.scan.codes import tidy
 from aisle.words import fold, sought
 
 SIZE = 20
@@ -151,7 +152,7 @@ def _beginning(cache: apsw.Connection, text: str) -> list[int]:
 def _coded(cache: apsw.Connection, said: str) -> list[Hit]:
     """Products of which a code begins so, exact ones first: of all that have these digits somewhere the index of text
     knows no order."""
-    code = said.strip().casefold()
+    code = tidy(said).casefold()
     return fetch(cache, _BY_CODE, code, code + chr(0x10FFFF), CODED)
 
 

@@ -62,8 +62,8 @@ from aisle.local.reads.places import place, places
 from aisle.local.reads.rows import Found, Result, in_use, loaded, pools, window
 from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk
-from aisle.scan.codes import lookup_keys
-from aisle.scan.meaning import PERSON, Candidate
+from aisle.scan.codes import guessed_keys, lookup_keys
+from aisle.scan.meaning import LOCATION, PERSON, PRODUCT, Candidate
 from aisle.tuples import NamedTuple
 from aisle.words import fold
 
@@ -223,6 +223,15 @@ def _people(on: Ground, args: Args) -> Result:
     return people[first : first + size], len(people)
 
 
+def _of_code(on: Ground, code: str) -> list[Candidate]:
+    """All that has this code, or the one product or location that a guess leads to."""
+    found = on.find(lookup_keys(code))
+    if found:
+        return found
+    guessed = [each for each in on.find(guessed_keys(code)) if each.kind in (PRODUCT, LOCATION)]
+    return guessed[:1] if len({(each.kind, each.key) for each in guessed}) == 1 else []
+
+
 def _store(on: Ground, args: Args) -> Result:
     number = str(args.get("store_number") or on.home.store)
     row = fetch_one(on.cache, "SELECT raw FROM store WHERE store_number = ?", number)
@@ -252,7 +261,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "places": lambda on, args: places(on.cache, on.goods, on.walk(), args),
     "homes": lambda on, args: reads_moves.homes(on.cache, on.goods.pending(), args),
     "refusals": lambda on, args: _told(on, reads_moves.refusals(on.outbox, args)),
-    "named": lambda on, args: reads_moves.named(on.find(lookup_keys(str(args["code"])))),
+    "named": lambda on, args: reads_moves.named(_of_code(on, str(args["code"]))),
     "doubts": lambda on, args: doubts(on.outbox, on.cache, args),
     "trouble": lambda on, _: trouble(on.outbox),
     "halfway": lambda on, _: halfway(on.cache, on.outbox),

@@ -45,7 +45,7 @@ _GONE = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError,
 """What a reader meets when the courier makes the cache anew under its feet."""
 
 _FIND = """
-SELECT e.value, c.kind, c.key, c.factor, p.name, p.allow_decimal, o.label, m.name
+SELECT e.value, c.kind, c.key, c.factor, p.name, p.allow_decimal, o.label, m.name, p.unit
 FROM json_each(?) e JOIN code c ON c.code = e.value
 LEFT JOIN product p ON c.kind = 'product' AND p.product_number = c.key
 LEFT JOIN orders o ON c.kind IN ('order', 'reference') AND o.order_number = c.key
@@ -252,5 +252,6 @@ def _candidate(
     decimals: int | None,
     order: str | None,
     who: str | None,
+    unit: str | None,
 ) -> Candidate:
-    return Candidate(code, kind, key, name or order or who or key, Decimal(factor), bool(decimals))
+    return Candidate(code, kind, key, name or order or who or key, Decimal(factor), bool(decimals), unit=unit or "")

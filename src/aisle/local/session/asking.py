@@ -10,10 +10,11 @@ from aisle.jobs.base import priced as as_price
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, unnumbered
 from aisle.jobs.view import raw as as_it_came
 from aisle.local.reads.reads import Reads
+from aisle.local.session import how_much
 from aisle.local.session.ear import name_of
 from aisle.local.session.house import is_house
 from aisle.local.session.stack import Level, Outcome, Stack
-from aisle.scan.meaning import PRODUCT, Back, Choice, Either, Open, Quantity, Said, Text, Thing, Times, Unknown
+from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Either, Open, Quantity, Said, Text, Thing, Times, Unknown
 from aisle.tuples import NamedTuple
 
 
@@ -25,25 +26,39 @@ class Asking(NamedTuple):
     """Two readings are left of an input, or several products have its code: which?"""
     times: str = ""
     """The next scan is so many of it."""
+    label: Thing | None = None
+    """What was scanned, sold by measure, whose label does not say how much there is: how much?"""
+    doubt: Quantity | None = None
+    """What was typed for that and is the number of something: `y` takes it all the same."""
 
     @property
     def pending(self) -> bool:
         """Whether there is anything to keep in mind."""
-        return bool(self.ways or self.times)
+        return bool(self.ways or self.times or self.label)
 
     def on(self, levels: Sequence[Level]) -> Asking:
         """What is left of it now: nothing, once its page is gone."""
         return self if self.page == page_of(levels) else NOTHING
 
     def open(self, open_: Open) -> Open:
-        """What an input may be: a choice of the readings while they are asked."""
+        """What an input may be: a choice of the readings while they are asked, or a quantity where that is."""
+        if self.label:
+            return Open(quantity=True, decimals=True, letters="y" if self.doubt else "")
         return Open(choices=len(self.ways)) if self.ways else open_
 
     def chosen(self, said: Said) -> Said:
-        """The reading of that number, where one was asked for."""
+        """The reading of that number, where one was asked for; so much of what was scanned, where that was."""
+        if self.doubt and self._agrees(said):
+            said = self.doubt
+        if self.label and isinstance(said, Quantity):
+            return how_much.measured(self.label, said.value) if said.value else Back()
         if isinstance(said, Choice) and said.number <= len(self.ways):
             return self.ways[said.number - 1]
         return said
+
+    def _agrees(self, said: Said) -> bool:
+        """Whether the number that was doubted is taken all the same."""
+        return self.doubt is not None and said == Command("y")
 
     def multiplies(self, said: Said, text: str) -> bool:
         """Whether that is the code or number that the multiplier waits for, no look and no multiplier of its own."""
@@ -53,9 +68,10 @@ class Asking(NamedTuple):
     def passed_over(self, said: Said, verdict: Verdict | None) -> Verdict | None:
         """What is said where it was asked which of several things was scanned, and nobody has answered: that scan is
         not taken."""
-        if not self.ways or verdict is None or isinstance(said, Choice | Back):
+        why = how_much.question(self.label) if self.label else question(self.ways) if self.ways else None
+        if why is None or verdict is None or isinstance(said, Choice | Quantity | Back) or self._agrees(said):
             return verdict
-        told = msg("session.not_all", count=1, why=question(self.ways), said=verdict.text)
+        told = msg("session.not_all", count=1, why=why, said=verdict.text)
         return Verdict(ASK if verdict.kind == ASK else WRONG, told)
 
     def dropped(self, said: Said, raw: str, verdict: Verdict | None, job: str) -> Verdict | None:
@@ -76,6 +92,8 @@ class Asking(NamedTuple):
 
     def over(self, view: View) -> View:
         """The page with the question on it."""
+        if self.label:
+            return unnumbered(view)._replace(choices=(), prompt=msg("session.type_how_much"))
         if not self.ways:
             return view
         choices = tuple(as_it_came(name_of(way)) for way in self.ways)

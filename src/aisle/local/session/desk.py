@@ -83,6 +83,8 @@ class Desk(ABC):
     ) -> None:
         self.leaving = False
         self.bells = 0
+        self.is_layout_told = False
+        """Whether it was said that the scanner's keyboard layout is not the terminal's."""
         self._terms = terms
         self._trace = trace
         self._watch = watch

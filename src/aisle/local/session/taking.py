@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from aisle.jobs.base import Event, Heard, Start, listens, passes
 from aisle.jobs.view import ASK, INFO, WRONG, ListWindow, Msg, Verdict, msg
+from aisle.jobs.view import raw as raw_text
 from aisle.jobs.window import LETTERS
+from aisle.local.session import how_much
 from aisle.local.session.alike import told_apart
 from aisle.local.session.asking import NOTHING, Asking, answered, fairly, page_of, priced, question
 from aisle.local.session.ear import detour
@@ -271,9 +273,20 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
     """What a person said, by whatever way; a multiplier that this has no use for is not dropped in silence."""
     asking = desk._asking
     _heed(desk, said, raw)
+    _tell_layout(desk, said)
     desk._verdict = asking.passed_over(said, desk._verdict)
     if not desk._asking.pending:
         desk._verdict = asking.dropped(said, raw, desk._verdict, desk._stack.top.job.name)
+
+
+def _tell_layout(desk: Desk, said: Said) -> None:
+    """Says once that a scanner's keyboard layout is not the terminal's, and how its code was read."""
+    meaning = said.meanings[0] if isinstance(said, Thing) else None
+    if meaning is None or not meaning.layout or desk.is_layout_told:
+        return
+    desk.is_layout_told = True
+    verdict = desk._verdict or Verdict(INFO, raw_text(meaning.label or meaning.key))
+    desk._verdict = verdict._replace(text=msg("session.layout", code=meaning.code, said=verdict.text))
 
 
 def _heed(desk: Desk, said: Said, raw: str) -> None:
@@ -285,7 +298,15 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
     if asking.pending and isinstance(said, Back):
         _say(desk, Verdict(INFO, msg("session.dropped")), said, raw)
         return
+    if asking.label and isinstance(said, Quantity) and how_much.is_number(desk._rooms.reads, said):
+        desk._asking = asking._replace(doubt=said)
+        told = msg("session.is_number", text=raw.strip(" "), said=how_much.question(asking.label))
+        _say(desk, Verdict(ASK, told), said, raw)
+        return
     said = asking.chosen(said)
+    if asking.label and isinstance(said, Back):
+        _say(desk, Verdict(INFO, msg("session.dropped")), said, raw)
+        return
     asked = detour(said, raw) if desk._who.user else None
     match said:
         case Either(ways):
@@ -302,12 +323,23 @@ def _heed(desk: Desk, said: Said, raw: str) -> None:
             desk._asking = asking
             name = meanings[0].label or meanings[0].key
             _say(desk, Verdict(INFO, msg("sign_in.already", name=name)), said, raw)
+        case Thing() if how_much.is_asked(desk._stack.levels, said) and _is_of_use(desk, said):
+            desk._asking = Asking(page_of(desk._stack.levels), label=said)
+            _say(desk, Verdict(ASK, how_much.question(said)), said, raw)
         case Refused("input.choice", text) if not leads_back(desk._stack.top):
             _say(desk, Verdict(WRONG, msg("input.no_choice", text=text)), said, raw)
         case Refused(why, text):
             _say(desk, Verdict(WRONG, Msg(why, (("text", text),))), said, raw)
         case _:
             _hearken(desk, minded(desk, said, lambda: _answered(desk, said)), said, raw)
+
+
+def _is_of_use(desk: Desk, said: Said) -> bool:
+    """Whether the job on the screen does not refuse what was said; it is let try, and put back."""
+    before = list(desk._stack.levels)
+    verdict = desk._stack.feed(said, desk._context()).verdict
+    desk._stack.levels[:] = before
+    return verdict is None or verdict.kind != WRONG
 
 
 def _see(desk: Desk) -> None:

@@ -10,15 +10,14 @@ from typing import Any
 
 from aisle.service.amounts import goods, whole_number
 from aisle.service.answers import DONE, against_rule, conflict
+from aisle.service.barcodes import products_of
 from aisle.service.context import Call, Context, Store
 from aisle.service.delivery_text import delivery_item, delivery_text, grouped, line_item
 from aisle.service.encode import compact, without_none
 from aisle.service.few import Listed, page_keys
-from aisle.service.handlers.products import code_key
 from aisle.service.limits import check_code
 from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.sql import deliveries as sql
-from aisle.service.sql import products as product_sql
 from aisle.service.sql.compose import Query, around, filtered, merged, paged, searched
 from aisle.service.states import EXPECTED, RECEIVED
 from aisle.service.stock.book import Book, Product
@@ -202,12 +201,12 @@ async def _product(book: Book, said: Body, field: str) -> Product:
     if said.get("product_number"):
         return await book.product(said["product_number"], f"{field}.product_number")
     code = said.get("barcode", "")
-    rows = await book.ctx.tx.all(product_sql.PRODUCTS_OF_CODE, code_key(code)) if code.strip() else []
-    if len(rows) != 1:
-        known = "Several products have" if rows else "No product has"
+    found = await products_of(book.ctx.tx, code)
+    if len(found) != 1:
+        known = "Several products have" if found else "No product has"
         message = f"{known} the barcode {code}." if code else "A line needs a product number or a barcode."
         raise against_rule(message, f"{field}.product_number")
-    return await book.product(rows[0][0], f"{field}.product_number")
+    return await book.product(found[0], f"{field}.product_number")
 
 
 def _numbered(rows: list[Body], field: str) -> list[Body]:

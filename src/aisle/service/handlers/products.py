@@ -8,6 +8,7 @@ from typing import Any
 
 from aisle.service.amounts import INT32, int32
 from aisle.service.answers import DONE, against_rule, dumps, malformed
+from aisle.service.barcodes import asked_keys, stored_keys
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, loaded, without_none
 from aisle.service.limits import check_code
@@ -146,7 +147,7 @@ async def list_products(ctx: Context, call: Call) -> bytes:
     if "is_active" in query:
         asked["is_active"] = int(query["is_active"])
     if "barcode" in query:
-        asked["barcode"] = code_key(query["barcode"])
+        asked["barcode"] = (await asked_keys(ctx.tx, query["barcode"]),)
     if "search_text" in query:
         asked |= searched("search", query["search_text"])
     if "last_modified_date" in query:
@@ -184,18 +185,12 @@ async def _as_in_store(ctx: Context, store_number: str, rows: list[str]) -> list
     return found
 
 
-def code_key(code: str) -> str:
-    """The form in which barcodes are compared: GTINs of different lengths are the same without leading zeros."""
-    code = code.strip()
-    return code.lstrip("0") or code if code.isdecimal() else code
-
-
 def codes_of(item: Body) -> list[str]:
     """Every code that stands for this product: its own, further ones, those of its units."""
     codes = [item.get("barcode", ""), item.get("purchase_unit_barcode", "")]
     codes += _SEPARATORS.split(item.get("barcodes_array", ""))
     codes += [unit.get("unit_barcode") or "" for unit in item.get("units") or []]
-    return list(dict.fromkeys(code_key(code) for code in codes if code.strip()))
+    return list(dict.fromkeys(key for code in codes for key in stored_keys(code)))
 
 
 def said_of(value: Any) -> Iterator[object]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from aisle.service.amounts import number
 from aisle.service.answers import missing
+from aisle.service.barcodes import asked_keys
 from aisle.service.context import Call, Context, Store, split_id, wire_id
 from aisle.service.encode import (
     compact,
@@ -21,7 +22,7 @@ from aisle.service.encode import (
     quoted,
 )
 from aisle.service.few import Listed, page_keys
-from aisle.service.handlers.products import GONE, code_key
+from aisle.service.handlers.products import GONE
 from aisle.service.ordering import PLANNED, of_store
 from aisle.service.pages import Page, envelope, over_stores, scrolled_page
 from aisle.service.sql import products as product_sql
@@ -133,7 +134,7 @@ async def _asked(ctx: Context, query: dict[str, Any], store: Store | None) -> di
         seq, ordinal = split_id(query["to_id"])
         asked |= {"until": seq - (store.ordinal > ordinal)} if store else {"to_id": (seq, ordinal)}
     if "barcode" in query:
-        asked["barcode"] = code_key(query["barcode"])
+        asked["barcode"] = (await asked_keys(ctx.tx, query["barcode"]),)
     if "search_text" in query:
         asked |= searched("search", query["search_text"])
     if "last_modified_date" in query:

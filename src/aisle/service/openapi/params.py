@@ -67,7 +67,10 @@ NOTES: dict[str, Note] = {
     "location_code_tag": Note("Places with this tag are cleared.", "shelf", {"type": "string", "minLength": 1}),
     "article_no": Note("The number of the product.", "110001"),
     "article_number": Note("The number of the product.", "110001"),
-    "barcode": Note("A barcode of the product; leading zeros do not matter.", "9520001100017"),
+    "barcode": Note(
+        "A barcode of the product, in any of its forms: with zeros before it, as UPC-E, with an add-on.",
+        "9520001100017",
+    ),
     "category_code": Note("The category of the product.", "110"),
     "parent_category_code": Note("The category above the product's.", "100"),
     "exclude_customer_order_stock": Note("Leaves out what is reserved for customer orders.", True),

@@ -22,7 +22,7 @@ PRODUCT_ORDER = "ORDER BY p.product_number"
 PRODUCT_FILTERS = {
     "known": "p.deleted_on IS NULL",
     "product_number": "p.product_number = $?",
-    "barcode": "p.product_number IN (SELECT c.product_number FROM product_code c WHERE c.code = $?)",
+    "barcode": "p.product_number IN (SELECT c.product_number FROM product_code c WHERE c.code = ANY($?))",
     "search": "p.search LIKE $? ESCAPE '\\'",
     "search_typed": "(p.product_name LIKE $? ESCAPE '\\' OR p.product_number LIKE $? ESCAPE '\\')",
     "category_code": "p.category_code = $?",
@@ -59,7 +59,8 @@ STORE_PRODUCT_RECEIPT_BY = "UPDATE store_product SET receipt_by = $3 WHERE store
 
 PRODUCTS_SINCE = "SELECT product_number FROM product WHERE modified_on >= $1 LIMIT $2"
 PRODUCT_ITEM = "SELECT item FROM product WHERE product_number = $1 AND deleted_on IS NULL"
-PRODUCTS_OF_CODE = "SELECT product_number FROM product_code WHERE code = $1 ORDER BY product_number LIMIT 2"
+PRODUCTS_OF_CODES = """
+    SELECT DISTINCT product_number FROM product_code WHERE code = ANY($1) ORDER BY product_number LIMIT 2"""
 
 # What keeps a product from being deleted, in any store: stock, lines of orders that are not finished, goods to come.
 PRODUCTS_STOCKED = """

@@ -100,7 +100,7 @@ STOCK_FILTERS = {
     "to_id": "(sp.seq, sp.ordinal) <= ($?, $?)",
     "product_number": "sp.product_number = $?",
     "article_no": "sp.product_number = $?",
-    "barcode": "sp.product_number IN (SELECT c.product_number FROM product_code c WHERE c.code = $?)",
+    "barcode": "sp.product_number IN (SELECT c.product_number FROM product_code c WHERE c.code = ANY($?))",
     "category_code": "p.category_code = $?",
     "parent_category_code": "p.parent_category_code = $?",
     "search": "p.search LIKE $? ESCAPE '\\'",

@@ -175,6 +175,28 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.either_of": ("Was davon?", "{count} Artikel haben diesen Code. Welcher?"),
     "session.choose": ("Nummer wählen", "Nummer dessen eingeben, was gemeint ist"),
     "session.priced": ("{price}: {said}", "Etikett {price}: {said}", "Auf dem Etikett steht {price}. {said}"),
+    "session.amount": "{amount} {unit}",
+    "session.how_much": (
+        "{said}: wie viel?",
+        "Etikett {said}: wie viel?",
+        "Auf dem Etikett steht {said}. Wie viel {label:~} ist das?",
+    ),
+    "session.how_much_in": (
+        "{said} = wie viel {unit:~}?",
+        "Etikett {said}: wie viel {unit:~}?",
+        "Auf dem Etikett steht {said}. Wie viel {label:~} ist das, in {unit:~}?",
+    ),
+    "session.type_how_much": ("Wie viel?", "Menge tippen; b verwirft den Scan"),
+    "session.is_number": (
+        "y: doch {text:~}?",
+        "{text:~} ist hier eine Nummer; y: so viel",
+        "{text:~} ist eine Nummer der Filiale; y nimmt sie als Menge. {said}",
+    ),
+    "session.layout": (
+        "Tastatur? {said}",
+        "Scanner-Tastatur? {said}",
+        "Tastaturlayout des Scanners: als {code:~} gelesen. {said}",
+    ),
     "session.resumed": ("Wieder hier", "Weiter, wo es aufgehört hat"),
     "session.not_resumed": ("Neu anfangen", "„{job:~}“ kann dort nicht weitergehen; neu anfangen"),
     "session.other_version": (
@@ -348,6 +370,21 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.cut": ("Noch mal scannen", "Der Scan kam in Stücken. Noch mal scannen"),
     "input.long": ("Zu lang", "Das ist zu lang für einen Code: {text:~}"),
     "input.nothing": ("Nichts zu lesen", "In diesem Scan steht nichts Lesbares. Nochmal scannen"),
+    "input.no_gs": (
+        "Kein Trennzeichen",
+        "Scanner sendet kein Trennzeichen",
+        "Dieser Scanner sendet kein Trennzeichen (GS). FNC1 als GS einstellen, dann noch mal scannen",
+    ),
+    "input.gs1": (
+        "Code beschädigt",
+        "GS1-Code beschädigt. Noch mal scannen",
+        "Dieser GS1-Code ist beschädigt oder falsch gedruckt. Noch mal scannen oder Nummer tippen",
+    ),
+    "input.layout": (
+        "Scanner-Tastatur?",
+        "Tastaturlayout des Scanners?",
+        "Tastaturlayout des Scanners: das des Terminals einstellen, dann noch mal scannen",
+    ),
     "input.letter": ("Kein Befehl {text:~}", "Den Befehl „{text:~}“ gibt es hier nicht"),
     "input.page": ("Keine Seite mehr", "Es gibt keine weitere Seite"),
     "input.by_hand": ("Nur tippen", "Ein Scan bestätigt nicht: die Nummer tippen"),

@@ -194,8 +194,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.no_gs": (
         "GS fehlt: FNC1 als GS",
-        "Kein GS im GS1-Code: Scanner so einstellen, dass er FNC1 als GS sendet.",
+        "Dieser Scanner sendet kein Trennzeichen: FNC1 als GS einstellen.",
     ),
+    "doctor.gs_as": ("{sign:~} gilt als GS", "Er sendet {sign:~} als Trennzeichen (GS): auch das wird gelesen."),
     "doctor.gs1_broken": (
         "GS1 nicht lesbar",
         "Dieser GS1-Code ist nicht bis zum Ende lesbar: stimmt das Etikett?",

@@ -169,6 +169,28 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.either_of": ("Which one?", "{count} products have this code. Which one?"),
     "session.choose": ("Choose a number", "Type the number of what you mean"),
     "session.priced": ("{price}: {said}", "Label {price}: {said}", "The label says {price}. {said}"),
+    "session.amount": "{amount} {unit}",
+    "session.how_much": (
+        "{said}: how much?",
+        "Label {said}: how much?",
+        "The label says {said}. How much of {label:~} is it?",
+    ),
+    "session.how_much_in": (
+        "{said} = how many {unit:~}?",
+        "Label {said}: how many {unit:~}?",
+        "The label says {said}. How much of {label:~} is it, in {unit:~}?",
+    ),
+    "session.type_how_much": ("How much?", "Type how much it is; b drops it"),
+    "session.is_number": (
+        "y: {text:~}?",
+        "{text:~} is a number here; y takes it",
+        "{text:~} is a number of the store; y takes it all the same. {said}",
+    ),
+    "session.layout": (
+        "Keyboard? {said}",
+        "Scanner's keyboard? {said}",
+        "Keyboard layout of the scanner: read as {code:~}. {said}",
+    ),
     "session.resumed": ("Back where you were", "Back where you left off"),
     "session.not_resumed": ("Start again", "“{job:~}” cannot go on from where it was left; start it again"),
     "session.other_version": (
@@ -338,6 +360,21 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.cut": ("Scan it again", "That scan came in pieces. Scan it again"),
     "input.long": ("Too long", "That is too long for a code: {text:~}"),
     "input.nothing": ("Nothing to read", "Nothing to read in that scan. Scan it again"),
+    "input.no_gs": (
+        "No group separator",
+        "Scanner sends no group separator",
+        "This scanner sends no group separator. Set it to send FNC1 as GS, then scan again",
+    ),
+    "input.gs1": (
+        "Code damaged",
+        "GS1 code damaged. Scan again",
+        "This GS1 code is damaged or printed wrong. Scan again, or type the number",
+    ),
+    "input.layout": (
+        "Scanner's keyboard?",
+        "Keyboard layout of the scanner?",
+        "Keyboard layout of the scanner: set it to that of the terminal, then scan again",
+    ),
     "input.letter": ("No command {text:~}", "There is no command “{text:~}” here"),
     "input.page": ("No further page", "There is no further page"),
     "input.by_hand": ("By hand only", "A scan does not confirm: type the number"),

@@ -185,7 +185,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Two suffixes: {one}, {other}",
         "Two different suffixes, {one} and {other}: both work, one is better.",
     ),
-    "doctor.no_gs": ("No GS: send FNC1 as GS", "No GS in a GS1 code: set the scanner to send FNC1 as GS."),
+    "doctor.no_gs": (
+        "No GS: send FNC1 as GS",
+        "This scanner sends no group separator: send FNC1 as GS.",
+    ),
+    "doctor.gs_as": ("{sign:~} read as GS", "It sends {sign:~} for the group separator (GS): that is read, too."),
     "doctor.gs1_broken": (
         "GS1 code unreadable",
         "This GS1 code cannot be read to its end: is the label right?",

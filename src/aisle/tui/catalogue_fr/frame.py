@@ -172,6 +172,28 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.either_of": ("Lequel ?", "{count} articles ont ce code. Lequel ?"),
     "session.choose": ("Choisir un n°", "Taper le numéro de ce qui est voulu"),
     "session.priced": ("{price} : {said}", "Étiquette {price} : {said}", "L'étiquette indique {price}. {said}"),
+    "session.amount": "{amount} {unit}",
+    "session.how_much": (
+        "{said} : combien ?",
+        "Étiquette {said} : combien ?",
+        "L'étiquette indique {said}. Combien de {label:~} cela fait-il ?",
+    ),
+    "session.how_much_in": (
+        "{said} : combien ?",
+        "{said} = combien de {unit:~} ?",
+        "L'étiquette indique {said}. Combien de {label:~} cela fait-il, en {unit:~} ?",
+    ),
+    "session.type_how_much": ("Combien ?", "Taper la quantité ; b annule le scan"),
+    "session.is_number": (
+        "y : {text:~} ?",
+        "{text:~} est un numéro ici ; y : quantité",
+        "{text:~} est un numéro du magasin ; y le prend comme quantité. {said}",
+    ),
+    "session.layout": (
+        "Clavier ? {said}",
+        "Clavier du lecteur ? {said}",
+        "Disposition du clavier du lecteur : lu {code:~}. {said}",
+    ),
     "session.resumed": ("Reprise ici", "Reprise là où c'était resté"),
     "session.not_resumed": ("À refaire", "« {job:~} » ne peut pas reprendre où c'était resté ; recommencer"),
     "session.other_version": (
@@ -345,6 +367,21 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.cut": ("Scanner encore", "Ce scan est arrivé en morceaux. Scanner encore"),
     "input.long": ("Trop long", "C'est trop long pour un code : {text:~}"),
     "input.nothing": ("Rien à lire", "Rien à lire dans ce scan. Rescanner"),
+    "input.no_gs": (
+        "Pas de séparateur",
+        "Le lecteur n'envoie pas de séparateur",
+        "Ce lecteur n'envoie pas de séparateur (GS). Régler FNC1 sur GS, puis scanner à nouveau",
+    ),
+    "input.gs1": (
+        "Code abîmé",
+        "Code GS1 abîmé. Scanner à nouveau",
+        "Ce code GS1 est abîmé ou mal imprimé. Scanner à nouveau, ou taper le numéro",
+    ),
+    "input.layout": (
+        "Clavier du lecteur ?",
+        "Disposition du clavier du lecteur ?",
+        "Disposition du clavier du lecteur : choisir celle du terminal, puis scanner à nouveau",
+    ),
     "input.letter": ("Pas d'action {text:~}", "Il n'y a pas d'action « {text:~} » ici"),
     "input.page": ("Pas d'autre page", "Il n'y a pas d'autre page"),
     "input.by_hand": ("À la main", "Un scan ne confirme pas : taper le numéro"),

@@ -191,7 +191,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Deux suffixes : {one}, {other}",
         "Deux suffixes différents, {one} et {other} : les deux vont, un seul vaut mieux.",
     ),
-    "doctor.no_gs": ("Sans GS : FNC1 en GS", "Pas de GS dans un code GS1 : régler le lecteur pour envoyer FNC1 en GS."),
+    "doctor.no_gs": (
+        "Sans GS : FNC1 en GS",
+        "Ce lecteur n'envoie pas de séparateur : régler FNC1 en GS.",
+    ),
+    "doctor.gs_as": ("{sign:~} lu comme GS", "Il envoie {sign:~} comme séparateur (GS) : c'est lu aussi."),
     "doctor.gs1_broken": (
         "Code GS1 illisible",
         "Ce code GS1 n'est pas lisible jusqu'au bout : l'étiquette est-elle bonne ?",

@@ -175,6 +175,28 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.either_of": ("Welke?", "{count} artikelen hebben deze code. Welk?"),
     "session.choose": ("Kies een nummer", "Typ het nummer van wat bedoeld is"),
     "session.priced": ("{price}: {said}", "Etiket {price}: {said}", "Op het etiket staat {price}. {said}"),
+    "session.amount": "{amount} {unit}",
+    "session.how_much": (
+        "{said}: hoeveel?",
+        "Etiket {said}: hoeveel?",
+        "Op het etiket staat {said}. Hoeveel {label:~} is dat?",
+    ),
+    "session.how_much_in": (
+        "{said} = hoeveel {unit:~}?",
+        "Etiket {said}: hoeveel {unit:~}?",
+        "Op het etiket staat {said}. Hoeveel {label:~} is dat, in {unit:~}?",
+    ),
+    "session.type_how_much": ("Hoeveel?", "Typ hoeveel het is; b laat het vallen"),
+    "session.is_number": (
+        "y: toch {text:~}?",
+        "{text:~} is hier een nummer; y neemt het",
+        "{text:~} is een nummer van de winkel; y neemt het toch. {said}",
+    ),
+    "session.layout": (
+        "Toetsen? {said}",
+        "Toetsenbord scanner? {said}",
+        "Toetsenbordindeling van de scanner: gelezen als {code:~}. {said}",
+    ),
     "session.resumed": ("Weer waar het was", "Verder waar het gebleven was"),
     "session.not_resumed": ("Begin opnieuw", "“{job:~}” kan niet verder waar het gebleven was; begin opnieuw"),
     "session.other_version": (
@@ -341,6 +363,21 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "input.cut": ("Scan opnieuw", "Die scan kwam in stukken. Scan opnieuw"),
     "input.long": ("Te lang", "Dat is te lang voor een code: {text:~}"),
     "input.nothing": ("Niets te lezen", "In die scan staat niets te lezen. Scan opnieuw"),
+    "input.no_gs": (
+        "Geen scheidingsteken",
+        "Scanner stuurt geen scheidingsteken",
+        "Deze scanner stuurt geen scheidingsteken (GS). Stel FNC1 in als GS en scan opnieuw",
+    ),
+    "input.gs1": (
+        "Code beschadigd",
+        "GS1-code beschadigd. Scan opnieuw",
+        "Deze GS1-code is beschadigd of verkeerd gedrukt. Scan opnieuw of typ het nummer",
+    ),
+    "input.layout": (
+        "Toetsenbord scanner?",
+        "Toetsenbordindeling van de scanner?",
+        "Toetsenbordindeling van de scanner: stel die van de terminal in en scan opnieuw",
+    ),
     "input.letter": ("Geen opdracht {text:~}", "Opdracht “{text:~}” bestaat hier niet"),
     "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
     "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het nummer"),

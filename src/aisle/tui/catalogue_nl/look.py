@@ -194,8 +194,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "doctor.no_gs": (
         "GS mist: FNC1 als GS",
-        "Geen GS in een GS1-code: stel de scanner zo in dat hij FNC1 als GS stuurt.",
+        "Deze scanner stuurt geen scheidingsteken: stel FNC1 in als GS.",
     ),
+    "doctor.gs_as": ("{sign:~} telt als GS", "Hij stuurt {sign:~} als scheidingsteken (GS): dat wordt ook gelezen."),
     "doctor.gs1_broken": (
         "GS1-code onleesbaar",
         "Deze GS1-code is niet tot het eind te lezen: klopt het etiket?",

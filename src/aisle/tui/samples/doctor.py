@@ -34,11 +34,11 @@ def fresh(text: str) -> Frame:
 
 def fine(text: str) -> Frame:
     """A scanner that does as it should, after a key."""
-    ean, gs1 = Unknown("8710000000042"), "]C10108710000000042\x1d10AB12\x1d21" + (text or "77")
+    ean, gs1 = Unknown("8710000000042"), "]C10108710000000042\x1d10AB12\x1d2177"
     return _after(
         Heard(key=text or "f5"),
         Heard("8710000000042", "tab", 3, "", ean),
-        Heard("A-03-12", "tab", 4, "", ean),
+        Heard(text or "A-03-12", "tab", 4, "", ean),
         Heard(gs1, "tab", 12, "\x00", _product(text)),
     )
 

@@ -1,0 +1,267 @@
+"""Forms of a code: what all spellings of one barcode have in common. Pure, and the same for session and service.
+
+A stored code has the keys `index_keys`. A code that is scanned or typed is looked up under `lookup_keys`, which are
+certain, and after them under `guessed_keys`, which count only where exactly one thing has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+_GTIN_LENGTHS = range(6, 15)
+_SHORTEST = 6
+_CHECKED_LENGTHS = (8, 12, 13, 14)
+_UPC_E_LENGTHS = (6, 7, 8)
+_UNCHECKED_LENGTHS = (7, 10, 11, 12, 13)
+"""Digits of an EAN-8, UPC-A without its number system, UPC-A, EAN-13 and GTIN-14 whose check digit is missing."""
+_ADD_ON_BASES = (13, 12, 8)
+_ADD_ON_LENGTHS = (5, 2)
+
+_STARS = re.compile(r"\*([^*]+)\*")
+_GTIN_ELEMENT = re.compile(r"\(0[12]\) ?([\d ]{8,20})|0[12](\d{14})", re.ASCII)
+_ELEMENT_LENGTH = 16
+"""Digits of a GTIN with its identifier."""
+_PARTED = re.compile(r"[0-9Xx]+(?:[ \-.]+[0-9Xx]+)+")
+_PARTING = str.maketrans("", "", " -.\t")
+_DASHES = "‐‑‒–—―−﹣"
+_BLANKS = "\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t"
+_INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\xad"
+_PLAIN = str.maketrans({**dict.fromkeys(_DASHES, "-"), **dict.fromkeys(_BLANKS, " "), **dict.fromkeys(_INVISIBLE)})
+
+
+# Spelling
+
+
+def tidy(code: str) -> str:
+    """A code as a scanner with the usual settings sends it.
+
+    Digits of every script and full-width characters become ASCII; the asterisks of Code 39, the `(01)` of a printed
+    GTIN, and blanks, hyphens and points inside a number with a right check digit go.
+    """
+    text = (code if code.isascii() else _ascii(code)).strip()
+    if text.isalnum() and len(text) != _ELEMENT_LENGTH:
+        return text
+    if stars := _STARS.fullmatch(text):
+        text = stars[1].strip()
+    element = _GTIN_ELEMENT.fullmatch(text)
+    if element and checks(gtin := (element[1] or element[2]).replace(" ", "")):
+        return gtin
+    if _PARTED.fullmatch(text) and _is_number(bare := text.translate(_PARTING)):
+        return bare
+    return text
+
+
+def _ascii(text: str) -> str:
+    import unicodedata
+
+    def plain(char: str) -> str:
+        digit = unicodedata.decimal(char, None)
+        if digit is not None:
+            return str(digit)
+        return chr(ord(char) - 0xFEE0) if "！" <= char <= "～" else char
+
+    return "".join(map(plain, text.translate(_PLAIN)))
+
+
+def _is_number(digits: str) -> bool:
+    return checks(digits) or bool(isbn_13(digits)) or bool(upc_e_expanded(digits) and len(digits) == 8)
+
+
+def canonical(code: str) -> str:
+    """The one key under which a stored code is found, however it is written.
+
+    The text is stripped of white space at both ends. If what is left is 6 to 14 ASCII digits and nothing else (the
+    lengths of UPC-E, EAN-8, UPC-A, EAN-13 and GTIN-14), its leading zeros go, but the last digit stays (`000000` is
+    `0`). Everything else is casefolded (`str.casefold`), inner characters untouched. Nothing is ever padded, checked or
+    expanded, so `canonical(canonical(x)) == canonical(x)`. Empty text gives the empty string: store nothing under that.
+    """
+    text = code.strip()
+    if len(text) in _GTIN_LENGTHS and _are_digits(text):
+        return text.lstrip("0") or "0"
+    return text.casefold()
+
+
+# Keys
+
+
+def index_keys(code: str) -> tuple[str, ...]:
+    """The keys to store a code under: as written (casefolded), and the canonical key of it and of its tidy spelling.
+
+    With both, `000123` and `123` stay two things for whoever scans `000123`: of a look-up's keys the first that is
+    known wins.
+    """
+    text = code.strip().casefold()
+    return _unique((text, canonical(code), canonical(tidy(code))))
+
+
+def lookup_keys(text: str) -> tuple[str, ...]:
+    """The certain keys of a scanned or typed code, best first, without repeats.
+
+    As scanned; casefolded; canonical; the same of its tidy spelling; the UPC-A that a UPC-E stands for and the UPC-E
+    that a UPC-A can be shortened to. The first key that anything is stored under decides. `text` has no AIM prefix.
+    """
+    text = text.strip()
+    neat = tidy(text)
+    keys = [text, text.casefold(), canonical(text)]
+    if neat != text:
+        keys += [neat, neat.casefold(), canonical(neat)]
+    if _are_digits(neat):
+        keys += [canonical(other) for other in (upc_e_expanded(neat), *_shortened(neat)) if other]
+    return _unique(keys)
+
+
+def guessed_keys(text: str) -> tuple[str, ...]:
+    """The keys of what a code stands for if something of it was left out or added; none of them is a certain key.
+
+    UPC-E and UPC-A in all lengths; a check digit that was not sent or not stored; the base of an add-on of two or five
+    digits; ISBN-10 and ISBN-13; blanks inside. Take what has one of them only where that is exactly one thing.
+    """
+    neat = tidy(text)
+    bare = neat.replace(" ", "") if any(map(str.isdigit, neat)) else neat
+    keys = _unique([canonical(bare), *_guessed(bare)])
+    certain = lookup_keys(text)
+    return tuple(key for key in keys if key not in certain)
+
+
+def _guessed(code: str) -> Iterator[str]:
+    """Keys of all codes that this one may stand for."""
+    if len(code) < _SHORTEST:
+        return
+    if isbn := isbn_13(code):
+        yield canonical(isbn)
+    if not _are_digits(code):
+        return
+    yield from _of_upc(code)
+    yield from _of_book(code)
+    for full in _completed(code):
+        yield canonical(full)
+        yield from _of_upc(full)
+    if checks(code) and not checks(code[:-1]) and len(code) > 8:
+        yield canonical(code[:-1])  # stored without its check digit
+    for base in add_on_bases(code):
+        yield canonical(base)
+        yield from _of_upc(base)
+
+
+def _of_upc(code: str) -> Iterator[str]:
+    """Keys of every form of a UPC-E or of the UPC-A that it stands for."""
+    for upc_a in _upc_a_of(code):
+        yield canonical(upc_a)
+        for upc_e in _shortened(upc_a):
+            yield from (canonical(form) for form in (upc_e, upc_e[:7], upc_e[1:7]))
+
+
+def _upc_a_of(code: str) -> Iterator[str]:
+    if len(code) == 6:
+        yield from (upc_e_expanded(system + code) for system in "01")
+    elif len(code) in _UPC_E_LENGTHS and (upc_a := upc_e_expanded(code)):
+        yield upc_a
+    elif upc_a_shortened(code):
+        yield (code.lstrip("0") or "0").rjust(12, "0")
+
+
+def _of_book(code: str) -> Iterator[str]:
+    """The ISBN-10 of an ISBN-13."""
+    if len(code) == 13 and code.startswith("978") and checks(code):
+        yield canonical(code[3:12] + isbn_10_check(code[3:12]))
+
+
+def _completed(code: str) -> Iterator[str]:
+    """The code with the check digit that may not have been sent. An EAN-13 with a right one lacks none."""
+    if len(code) not in _UNCHECKED_LENGTHS or (len(code) == 13 and checks(code)):
+        return
+    body = "0" + code if len(code) == 10 else code
+    yield body + check_digit(body)
+
+
+def add_on_bases(code: str) -> Iterator[str]:
+    """The codes with a right check digit that an add-on of two or five digits may stand behind."""
+    if len(code) == 13 and checks(code):
+        return  # it is an EAN-13 itself
+    for length in _ADD_ON_BASES:
+        base = code[:length]
+        is_right = checks(base) or (length == 8 and upc_e_expanded(base))
+        if len(code) - length in _ADD_ON_LENGTHS and is_right:
+            yield base
+
+
+def _unique(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(key for key in keys if key))
+
+
+def _are_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+# Check digits, UPC and ISBN
+
+
+def check_digit(body: str) -> str:
+    """The GS1 check digit of digits that have none yet: weights 3 and 1 alternate from the right."""
+    return str(-(3 * sum(map(int, body[-1::-2])) + sum(map(int, body[-2::-2]))) % 10)
+
+
+def checks(code: str) -> bool:
+    """Whether a code is a GTIN (8, 12, 13 or 14 digits) whose last digit is right."""
+    if len(code) not in _CHECKED_LENGTHS or not _are_digits(code):
+        return False
+    return check_digit(code[:-1]) == code[-1]
+
+
+def isbn_10_check(body: str) -> str:
+    """The check digit of the nine digits of an ISBN-10; `X` stands for ten."""
+    rest = -sum(weight * int(digit) for weight, digit in zip(range(10, 1, -1), body, strict=True)) % 11
+    return "X" if rest == 10 else str(rest)
+
+
+def isbn_13(code: str) -> str:
+    """The ISBN-13 of an ISBN-10; empty where it is none or its check digit is wrong."""
+    body = code[:9]
+    if len(code) != 10 or not _are_digits(body) or code[9:].upper() != isbn_10_check(body):
+        return ""
+    return f"978{body}{check_digit('978' + body)}"
+
+
+def upc_e_expanded(code: str) -> str:
+    """The UPC-A (12 digits) that a UPC-E of 6, 7 (number system first) or 8 digits stands for; empty if it is none."""
+    if len(code) not in _UPC_E_LENGTHS or not _are_digits(code):
+        return ""
+    body = code if len(code) == 6 else code[1:7]
+    system = "0" if len(code) == 6 else code[0]
+    last = body[5]
+    if last in "012":
+        long = body[:2] + last + "0000" + body[2:5]
+    elif last == "3":
+        long = body[:3] + "00000" + body[3:5]
+    elif last == "4":
+        long = body[:4] + "00000" + body[4]
+    else:
+        long = body[:5] + "0000" + last
+    check = check_digit(system + long)
+    if system not in "01" or (len(code) == 8 and code[7] != check):
+        return ""
+    return system + long + check
+
+
+def upc_a_shortened(code: str) -> str:
+    """The UPC-E (8 digits) of a UPC-A of 11 to 14 digits; empty if it has none or its check digit is wrong."""
+    return next(_shortened(code), "")
+
+
+def _shortened(code: str) -> Iterator[str]:
+    """Every UPC-E of a UPC-A, the usual one first: a few have two."""
+    if not 11 <= len(code) <= 14:
+        return
+    upc_a = (code.lstrip("0") or "0").rjust(12, "0")
+    if len(upc_a) != 12 or upc_a[0] not in "01" or not checks(upc_a):
+        return
+    maker, item, check = upc_a[1:6], upc_a[6:11], upc_a[11]
+    for body in (
+        maker[:2] + item[2:] + maker[2],
+        maker[:3] + item[3:] + "3",
+        maker[:4] + item[4] + "4",
+        maker + item[4],
+    ):
+        if upc_e_expanded(upc_a[0] + body + check) == upc_a:
+            yield upc_a[0] + body + check

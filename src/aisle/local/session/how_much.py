@@ -1,0 +1,51 @@
+"""A label that does not say how much there is in what the goods are counted in: whoever scans it is asked.
+
+A part of aisle.local.session.session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from aisle.jobs import COUNTING
+from aisle.jobs.base import priced
+from aisle.jobs.numbers import SHORTEST
+from aisle.jobs.view import Msg, msg
+from aisle.local.reads.reads import Reads
+from aisle.local.session.stack import Level
+from aisle.scan.meaning import PRODUCT, Quantity, Said, Thing
+from aisle.scan.units import shown
+
+
+def is_asked(levels: Sequence[Level], said: Said) -> bool:
+    """Whether a job may take what was scanned for one base unit, where its label does not say how much there is."""
+    if not isinstance(said, Thing) or said.lookup or len(said.meanings) != 1:
+        return False
+    return said.meanings[0].asks and said.meanings[0].kind == PRODUCT and levels[-1].job.name in COUNTING
+
+
+def question(label: Thing) -> Msg:
+    """How much of it is that, in its unit?"""
+    meaning = label.meanings[0]
+    name, unit = meaning.label or meaning.key, meaning.unit
+    if meaning.measure:
+        said = msg("session.amount", amount=meaning.measure.amount, unit=shown(meaning.measure.unit))
+    else:
+        said = priced(meaning.price or Decimal(0))
+    if unit:
+        return msg("session.how_much_in", said=said, label=name, unit=unit)
+    return msg("session.how_much", said=said, label=name)
+
+
+def measured(label: Thing, quantity: Decimal) -> Thing:
+    """So much of what was scanned."""
+    meaning = label.meanings[0]._replace(quantity=quantity, explicit=True, asks=False, measure=None, price=None)
+    return label._replace(meanings=(meaning,))
+
+
+def is_number(reads: Reads, said: Quantity) -> bool:
+    """Whether what was said for a quantity is the number of something in the store."""
+    if said.value % 1 or len(f"{said.value:f}") < SHORTEST:
+        return False
+    return bool(reads.query("named", {"code": said.code or f"{said.value:f}"})[1])

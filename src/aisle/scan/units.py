@@ -1,0 +1,146 @@
+"""Units of measure: those of labels, those that products are counted in, and one turned into the other."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Final
+
+_WEIGHT, _LENGTH, _AREA, _VOLUME = "weight", "length", "area", "volume"
+
+_POUND: Final = Decimal("0.45359237")
+_FOOT: Final = Decimal("0.3048")
+_GALLON: Final = Decimal("3.785411784")
+
+_SIZES: Final[dict[str, tuple[str, Decimal]]] = {
+    "kg": (_WEIGHT, Decimal(1)),
+    "hg": (_WEIGHT, Decimal("0.1")),
+    "dag": (_WEIGHT, Decimal("0.01")),
+    "g": (_WEIGHT, Decimal("0.001")),
+    "mg": (_WEIGHT, Decimal("0.000001")),
+    "t": (_WEIGHT, Decimal(1000)),
+    "lb": (_WEIGHT, _POUND),
+    "oz": (_WEIGHT, _POUND / 16),
+    "ozt": (_WEIGHT, Decimal("0.0311034768")),
+    "m": (_LENGTH, Decimal(1)),
+    "dm": (_LENGTH, Decimal("0.1")),
+    "cm": (_LENGTH, Decimal("0.01")),
+    "mm": (_LENGTH, Decimal("0.001")),
+    "km": (_LENGTH, Decimal(1000)),
+    "in": (_LENGTH, _FOOT / 12),
+    "ft": (_LENGTH, _FOOT),
+    "yd": (_LENGTH, _FOOT * 3),
+    "m2": (_AREA, Decimal(1)),
+    "dm2": (_AREA, Decimal("0.01")),
+    "cm2": (_AREA, Decimal("0.0001")),
+    "mm2": (_AREA, Decimal("0.000001")),
+    "in2": (_AREA, (_FOOT / 12) ** 2),
+    "ft2": (_AREA, _FOOT**2),
+    "yd2": (_AREA, (_FOOT * 3) ** 2),
+    "l": (_VOLUME, Decimal(1)),
+    "hl": (_VOLUME, Decimal(100)),
+    "dl": (_VOLUME, Decimal("0.1")),
+    "cl": (_VOLUME, Decimal("0.01")),
+    "ml": (_VOLUME, Decimal("0.001")),
+    "m3": (_VOLUME, Decimal(1000)),
+    "gal": (_VOLUME, _GALLON),
+    "qt": (_VOLUME, _GALLON / 4),
+    "pt": (_VOLUME, _GALLON / 8),
+    "floz": (_VOLUME, _GALLON / 128),
+    "in3": (_VOLUME, (_FOOT * 10 / 12) ** 3),
+    "ft3": (_VOLUME, (_FOOT * 10) ** 3),
+    "yd3": (_VOLUME, (_FOOT * 30) ** 3),
+}
+"""What each unit measures, and how much it is in kg, m, m² or l. Gallons and ounces are those of the United States, as
+in the GS1 General Specifications."""
+
+_NAMES: Final = """
+kg kgs kgm kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes
+hg hgm
+dag dkg
+g gr grs grm gram grams gramm gramme grammes
+mg mgm milligram milligrams milligramm milligramme milligrammes
+t tne tonne tonnes
+lb lbs lbr pound pounds
+oz ozs onz ounce ounces
+ozt apz troyounce troyounces ouncetroy troyoz oztr
+m mtr mtrs mt meter meters metre metres mètre mètres
+dm dmt decimeter decimetre
+cm cmt centimeter centimeters centimetre centimetres zentimeter centimètre centimètres
+mm mmt millimeter millimeters millimetre millimetres millimètre millimètres
+km kmt kilometer kilometers kilometre kilometres
+in inh inch inches
+ft fot foot feet
+yd yds yrd yard yards
+m2 m² qm sqm mtk squaremeter squaremeters squaremetre squaremetres vierkantemeter quadratmeter mètrecarré mètrescarrés
+dm2 dm² dmk
+cm2 cm² qcm sqcm cmk
+mm2 mm² mmk
+in2 in² sqin ink squareinch squareinches
+ft2 ft² sqft ftk squarefoot squarefeet
+yd2 yd² sqyd ydk squareyard squareyards
+l lt ltr ltrs liter liters litre litres
+hl hlt hectoliter hectolitre
+dl dlt deciliter decilitre
+cl clt centiliter centilitre
+ml mlt milliliter milliliters millilitre millilitres
+m3 m³ cbm mtq cubicmeter cubicmeters cubicmetre cubicmetres kubiekemeter kubikmeter mètrecube mètrescubes
+gal gals gll gallon gallons
+qt qts qtl quart quarts
+pt pts ptl pint pints
+floz flozs oza fluidounce fluidounces
+in3 in³ cuin inq cubicinch cubicinches
+ft3 ft³ cuft ftq cubicfoot cubicfeet
+yd3 yd³ cuyd ydq cubicyard cubicyards
+"""
+_UNITS: Final = {name: line.split()[0] for line in _NAMES.strip().splitlines() for name in line.split()}
+_COUNTED: Final = re.compile(r"(\d+(?:[.,]\d+)?)?\s*(\D.*)", re.ASCII)
+_SHOWN: Final = {"floz": "fl oz", "ozt": "oz t"}
+_METRIC: Final = frozenset({"kg", "m", "m2", "l", "m3"})
+_METRIC_WEIGHTS: Final = frozenset({"kg", "hg", "dag", "g", "mg", "t"})
+
+
+def unit_of(name: str) -> tuple[str, Decimal] | None:
+    """The unit that a product's base unit name says, and how many of it one base unit is: `100 g` is (`g`, 100)."""
+    found = _COUNTED.fullmatch(name.strip().casefold())
+    if found is None:
+        return None
+    unit = _UNITS.get(re.sub(r"[\s._\-]", "", found[2]))
+    many = Decimal((found[1] or "1").replace(",", "."))
+    return (unit, many) if unit and many else None
+
+
+def is_measured(name: str) -> bool:
+    """Whether a product with this base unit name is counted by weight, length, area or volume."""
+    return unit_of(name) is not None
+
+
+def converted(amount: Decimal, unit: str, name: str) -> Decimal | None:
+    """An amount in the unit of a label, in base units of that name.
+
+    None where that cannot be said: the name is no unit, it measures something else, or it is empty and the label's unit
+    is not the one that the metric system counts in.
+    """
+    if not name.strip():
+        return amount if unit in _METRIC else None
+    to = unit_of(name)
+    if to is None or unit not in _SIZES:
+        return None
+    if unit == "oz" and to[0] == "floz":  # an identifier has ounces, of weight or of volume
+        return amount / to[1]
+    (kind, size), (to_kind, to_size) = _SIZES[unit], _SIZES[to[0]]
+    return amount * size / (to_size * to[1]) if kind == to_kind else None
+
+
+def weighed(amount: Decimal, decimals: int, name: str) -> Decimal | None:
+    """What the shop's own scale printed, in base units of that name: in kg for goods in metric weight, unless it has no
+    decimals; else in what the goods are counted in."""
+    to = unit_of(name)
+    if to is None or to[0] not in _METRIC_WEIGHTS or not decimals:
+        return amount
+    return converted(amount, "kg", name)
+
+
+def shown(unit: str) -> str:
+    """A unit as people write it."""
+    return _SHOWN.get(unit) or unit.replace("2", "²").replace("3", "³")

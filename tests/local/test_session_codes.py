@@ -1,0 +1,319 @@
+"""Every form of a code in every job, as bytes of a scanner in one write and slow: one reading for home and all jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aisle.courier.pull import progress
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
+from aisle.local.cache.writer import Cache, open_cache
+from aisle.local.host.home import Home
+from aisle.local.outbox.outbox import Outbox, open_outbox
+from aisle.local.session.opening import open_session
+from aisle.local.session.session import Session
+from aisle.scan.codes import upc_e_expanded
+from aisle.scan.decoder import Decoder
+from aisle.settings import Settings
+from aisle.tui.catalogue import Voice
+from tests.local import goods
+
+EAN, ISSN, UPC_E, UPC_A, WEIGHED = "9520001100024", "9771234567898", "04252614", "042100005264", "9520001100505"
+PACES = (0, 1, 3, 6, 12)
+"""Milliseconds between two characters; 0 for all in one write."""
+
+
+@pytest.fixture
+def home(aisle_home: Path) -> Home:
+    """A store with one place, one order and one delivery of six products."""
+    home = Home(aisle_home, "embedded", "0001")
+    cache = Cache(open_cache(home.folder, writer=True), "0001")
+    by_weight = {"allow_decimal": True, "base_unit_name": "kg"}
+    cache.put_products(
+        [
+            goods.product("P1", "Honey", EAN),
+            goods.product("P2", "Weekly", ISSN),
+            goods.product("P3", "Juice", UPC_E),
+            goods.product("P4", "Kale", WEIGHED, **by_weight),
+            goods.product("P5", "Leek", "9520001100512", allow_decimal=True, base_unit_name="bunch"),
+            goods.product("P6", "Ham", "212345", price=5, **by_weight),
+        ]
+    )
+    cache.put_stock([goods.stock(f"P{n}", 60, places={"A-1": 60}) for n in range(1, 7)])
+    cache.put_locations([goods.location("A-1", 1), goods.location("A-2", 2)])
+    lines = [goods.line(n, f"P{n}", 60, preferred_location_code="A-1") for n in range(1, 7)]
+    cache.put_orders([goods.order("4101", *lines)], lines_known=True, read_began=1.0)
+    progress.save(cache, progress.Progress(completed=1.0))
+    return home
+
+
+@contextmanager
+def at(home: Home, **settings: Any) -> Iterator[Session]:
+    """A session of terminal `dock`, signed in."""
+    given = {"restricted_codes": ("2IIIIIXPPPPC:2",), **settings}
+    session = open_session(home, Settings(terminal="dock", user="U1", **given))
+    try:
+        session.start()
+        yield session
+    finally:
+        session.close()
+
+
+class Scanner:
+    """Sends codes to a session byte by byte; a frame is made after each."""
+
+    def __init__(self, session: Session, ms: int = 0) -> None:
+        self._session, self._pause, self._decoder, self._at = session, ms / 1000, Decoder(), 1.0
+
+    def __call__(self, *codes: str) -> Frame:
+        frame = self._session._frame()
+        for code in codes:
+            sent = code.encode() + b"\r"
+            for piece in [bytes([byte]) for byte in sent] if self._pause else [sent]:
+                frame = self._session.take(self._decoder.feed(piece, self._at), self._at)
+                self._at += self._pause
+            self._at += 1.0
+        return frame
+
+
+def told(frame: Frame) -> tuple[str, str]:
+    """Kind and message id of the verdict."""
+    return (frame.verdict.kind, frame.verdict.text.id) if frame.verdict else ("", "")
+
+
+def said(frame: Frame) -> str:
+    return Voice().say(frame.verdict.text) if frame.verdict else ""
+
+
+def open_job(session: Session, scan: Scanner, job: str) -> None:
+    """Opens a job from home, by its number in the menu or behind it."""
+    for wanted in (f"home.{job}", "home.more", f"home.{job}"):
+        choices = [choice.id for choice in session._frame().view.choices]
+        if wanted in choices:
+            scan(str(choices.index(wanted) + 1))
+            if wanted != "home.more":
+                return
+
+
+def open_count(session: Session, scan: Scanner) -> None:
+    """Counts the place A-1."""
+    open_job(session, scan, "count")
+    scan("A-1")
+
+
+def counted(frame: Frame) -> Decimal:
+    """How many are counted of the product that was scanned last, as the verdict says."""
+    assert frame.verdict is not None
+    assert frame.verdict.kind == GOOD, said(frame)
+    number = dict(frame.verdict.text.args)["counted"]
+    assert isinstance(number, Decimal)
+    return number
+
+
+def picked(home: Home) -> dict[int, Decimal]:
+    """What was picked of each line of the order."""
+    found: dict[int, Decimal] = {}
+    for operation in Outbox(open_outbox(home.folder)).unfinished():
+        for line in operation.body["orders"].get("order_lines", ()):
+            found[line["line_number"]] = line["picked_quantity"]
+    return found
+
+
+FORMS = [
+    (EAN, 1),
+    (f"0{EAN}", 1),
+    (EAN[:-1], 1),
+    (f"{EAN}05", 1),
+    ("９５２０００１１０００２４", 1),
+    ("٩٥٢٠٠٠١١٠٠٠٢٤", 1),
+    (f"(01)0{EAN}", 1),
+    (f"*{EAN}*", 1),
+    ("9 520001 100024", 1),
+    ("ç(éààà&&àààé'", 1),
+    ("ířěééé++éééěč", 1),
+    (f"{ISSN}05", 2),
+    (f"{ISSN}51299", 2),
+    ("0425261", 3),
+    ("425261", 3),
+    (UPC_E, 3),
+    (UPC_A, 3),
+    (f"0{UPC_A}", 3),
+    (f"00{UPC_A}", 3),
+    (UPC_A[1:], 3),
+]
+
+
+@pytest.mark.parametrize("ms", PACES)
+def test_a_pick_takes_every_form_of_a_code(home: Home, ms: int) -> None:
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        scan("4101")
+        wanted: dict[int, Decimal] = {}
+        for code, line in FORMS:
+            frame = scan(code)
+            assert frame.verdict is not None
+            assert frame.verdict.kind == GOOD, (code, said(frame))
+            wanted[line] = wanted.get(line, Decimal(0)) + 1
+            assert picked(home) == wanted, code
+
+
+@pytest.mark.parametrize("code", [code for code, _ in FORMS])
+def test_home_and_look_find_what_the_jobs_find(home: Home, code: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        assert scan(code).view.name.startswith("lookup")
+        scan("b", "4101")
+        assert scan(f"?{code}").view.name.startswith("lookup")
+
+
+@pytest.mark.parametrize("job", ["count", "move", "receive"])
+@pytest.mark.parametrize("code", [code for code, line in FORMS if line == 1])
+def test_every_job_knows_every_form(home: Home, job: str, code: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_job(session, scan, job)
+        if job != "receive":
+            scan("A-1")
+        frame = scan(code)
+        assert frame.view.name.startswith(job)
+        assert frame.verdict is None or not frame.verdict.text.id.endswith("unknown"), said(frame)
+        assert told(frame)[0] != WRONG or "Honey" in said(frame), "a delivery that does not have it names it"
+
+
+@pytest.mark.parametrize("ms", PACES)
+@pytest.mark.parametrize("sign", ["~", "|", "\x1b[19~", "^]", "{GS}", "<GS>", "\\x1d", "␝", "\x1d"])
+def test_a_count_takes_twelve_whatever_a_scanner_sends_for_fnc1(home: Home, sign: str, ms: int) -> None:
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        open_count(session, scan)
+        assert counted(scan(f"010{EAN}10LOT7{sign}3012")) == 12
+        assert counted(scan(f"]C1010{EAN}10LOT7{sign}3012")) == 24
+
+
+@pytest.mark.parametrize("ms", PACES)
+def test_where_no_separator_comes_nothing_is_counted(home: Home, ms: int) -> None:
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        open_count(session, scan)
+        for tail in ("10LOT7Ω3012", "10" + "L" * 24, "10LOT7" + "0" * 15 + "3012", "30123456789012"):
+            frame = scan(f"010{EAN}{tail}")
+            assert told(frame) == (WRONG, "input.no_gs")
+            assert said(frame).startswith("This scanner sends no group separator")
+        assert told(scan(f"010{EAN}17261301")) == (WRONG, "input.gs1")
+        assert counted(scan(EAN)) == 1
+
+
+@pytest.mark.parametrize("ms", PACES)
+def test_pounds_are_kilograms(home: Home, ms: int) -> None:
+    with at(home) as session:
+        scan = Scanner(session, ms)
+        open_count(session, scan)
+        assert counted(scan(f"010{WEIGHED}3202000275")) == Decimal("1.247")
+        assert counted(scan(f"010{WEIGHED}3103001750")) == Decimal("2.997")
+
+
+@pytest.mark.parametrize("job", ["count", "pick"])
+@pytest.mark.parametrize(
+    ("code", "label"),
+    [
+        ("0109520001100512" + "3202000275", "2.75 lb"),
+        ("0109520001100512" + "3922500", "5.00"),
+        ("010" + WEIGHED + "3922500", "5.00"),
+        ("010" + WEIGHED + "3152000300", "3 l"),
+    ],
+)
+def test_a_label_that_says_no_quantity_is_asked(home: Home, job: str, code: str, label: str) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        if job == "count":
+            open_count(session, scan)
+        else:
+            scan("4101")
+        frame = scan(code)
+        assert frame.verdict is not None
+        assert frame.verdict.kind == ASK
+        assert f"The label says {label}." in said(frame)
+        assert told(scan("4101"))[1] == "session.is_number"
+        frame = scan("1.5")
+        if job == "count":
+            assert counted(frame) == Decimal("1.5")
+        else:
+            assert list(picked(home).values()) == [Decimal("1.5")]
+
+
+def test_a_label_that_is_asked_about_can_be_dropped(home: Home) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        scan("01095200011005123202000275")
+        assert told(scan("b")) == (INFO, "session.dropped")
+        scan("01095200011005123202000275")
+        assert told(scan("0")) == (INFO, "session.dropped")
+        scan("01095200011005123202000275")
+        frame = scan(EAN)
+        assert "not taken" in said(frame)
+        assert counted(scan(EAN)) == 2
+        assert counted(scan("3*0109520001100505" + "3103000500")) == Decimal("1.5")
+
+
+def test_a_number_of_the_store_is_a_weight_with_y_alone(home: Home) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        open_count(session, scan)
+        scan("01095200011005123202000275")
+        assert told(scan("4101")) == (ASK, "session.is_number")
+        assert told(scan("y"))[1] == "count.so_many"
+        scan("b")
+        scan("01095200011005123202000275")
+        assert told(scan("y"))[0] == WRONG
+        scan("01095200011005123202000275")
+        scan("4101")
+        frame = scan("d")
+        assert "not taken" in said(frame)
+
+
+def test_a_batch_of_an_in_store_code_is_kept_beside_its_price(home: Home) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        assert told(scan("010021234580675310LOT7"))[0] == GOOD
+        assert told(scan("01002123458067533103000650"))[0] == GOOD
+        assert picked(home) == {6: 2}
+
+
+def test_an_in_store_code_is_taken_in_every_form(home: Home) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        for count, code in enumerate(("212345806753", "0212345806753", "00212345806753"), 1):
+            assert told(scan(code))[0] == GOOD
+            assert picked(home) == {6: count * Decimal("1.35")}
+
+
+def test_a_keyboard_layout_is_told_once(home: Home) -> None:
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        first, second = scan("ç(éààà&&àààé'"), scan("ç(éààà&&àààé'")
+        assert told(first) == (GOOD, "session.layout")
+        assert EAN in said(first)
+        assert told(second) == (GOOD, "pick.taken")
+        assert told(scan("ç(éààà&&ààà&&")) == (WRONG, "input.layout")
+        assert said(scan("ç(éàààààà&&à")).startswith("Keyboard layout of the scanner")
+        assert picked(home) == {1: 2}
+
+
+def test_a_guess_that_fits_two_products_is_asked_in_a_job(home: Home) -> None:
+    other = "1425261" + upc_e_expanded("1425261")[-1]
+    Cache(open_cache(home.folder, writer=True), "0001").put_products([goods.product("P7", "Other", other)])
+    with at(home) as session:
+        scan = Scanner(session)
+        scan("4101")
+        found = scan("*425261*")
+        assert (told(found)[0], len(found.view.choices)) == (ASK, 2)
+        assert picked(home) == {}

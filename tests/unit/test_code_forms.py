@@ -1,0 +1,266 @@
+"""One set of forms of a code: whatever way a barcode is stored and sent, both sides meet, and nothing is guessed that
+fits more than one thing."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aisle.scan.codes import check_digit, checks, index_keys, upc_a_shortened, upc_e_expanded
+from aisle.scan.grammar import are_readings, keys_of, readings
+from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Candidate, Either, Meaning, Open, Refused, Said, Thing, Unknown
+from aisle.scan.resolve import resolve
+from aisle.scan.restricted import patterns
+
+EAN, ISSN, UPC_E, UPC_A = "9520001100017", "9771234567898", "04252614", "042100005264"
+TABLE = patterns(("2IIIIIXPPPPC:2",))
+
+
+def what(text: str, *stored: tuple[str, str], kind: str = PRODUCT, table: bool = False, price: str = "") -> Said:
+    """What a code means in a store that has these: (code, key)."""
+    found = readings(text, Open(), TABLE if table else ())
+    assert are_readings(found), found
+    known = [
+        Candidate(form, kind, key, key, Decimal(1), bool(price), Decimal(price) if price else None)
+        for code, key in stored
+        for form in index_keys(code)
+        if form in keys_of(found)
+    ]
+    return resolve(text, Open(), found, known, (PRODUCT,))
+
+
+def only(said: Said) -> Meaning:
+    assert isinstance(said, Thing), said
+    (meaning,) = said.meanings
+    return meaning
+
+
+def ean(body: str) -> str:
+    return body + check_digit(body)
+
+
+def full_width(text: str) -> str:
+    return "".join(chr(ord(char) + 0xFEE0) for char in text)
+
+
+def arabic(text: str) -> str:
+    return "".join(chr(0x660 + int(char)) for char in text)
+
+
+UPC_FORMS = ("425261", "0425261", UPC_E, UPC_A, f"0{UPC_A}", f"00{UPC_A}", UPC_A.lstrip("0"), UPC_A[:11])
+
+
+@pytest.mark.parametrize("sent", UPC_FORMS)
+@pytest.mark.parametrize("stored", [form for form in UPC_FORMS if form != UPC_A[:11]])
+def test_all_forms_of_a_upc_are_one_code(stored: str, sent: str) -> None:
+    assert only(what(sent, (stored, "JUICE"))).key == "JUICE"
+
+
+@given(st.sampled_from("01"), st.text("0123456789", min_size=6, max_size=6), st.data())
+def test_every_upc_e_is_its_upc_a(system: str, body: str, data: st.DataObject) -> None:
+    upc_a = upc_e_expanded(system + body)
+    upc_e = system + body + upc_a[-1]
+    forms = (upc_e, upc_e[:7], upc_a, "0" + upc_a, "00" + upc_a, upc_a.lstrip("0"), upc_a_shortened(upc_a))
+    stored, sent = data.draw(st.sampled_from(forms)), data.draw(st.sampled_from(forms))
+    assert only(what(sent, (stored, "X"))).key == "X"
+
+
+SENT_AND_STORED = [
+    (EAN, EAN),
+    (f"0{EAN}", EAN),
+    (EAN, f"0{EAN}"),
+    (EAN[:-1], EAN),
+    ("952000110001", EAN),
+    (f"0{EAN[:-1]}", EAN),
+    (EAN, EAN[:-1]),
+    (full_width(EAN), EAN),
+    (arabic(EAN), EAN),
+    (EAN, full_width(EAN)),
+    (EAN, arabic(EAN)),
+    (f"*{EAN}*", EAN),
+    ("*X208*", "X208"),
+    ("X208", "*X208*"),
+    ("9 520001 100017", EAN),
+    (EAN, "9 520001 100017"),
+    (EAN, "9-520001-100017"),
+    ("9\u00a0520001\u00a0100017", EAN),
+    ("X 208", "X208"),
+    (f"(01)0{EAN}", EAN),
+    (f"(01) 0{EAN}", EAN),
+    (EAN, f"(01)0{EAN}"),
+    (EAN, f"010{EAN}"),
+    (f"010{EAN}", EAN),
+    (f"{EAN}05", EAN),
+    (f"{EAN}51299", EAN),
+    (f"{ISSN}05", ISSN),
+    (f"{ISSN} 05", ISSN),
+    (f"]E0{ISSN}05", ISSN),
+    (f"]E3{ISSN}05", ISSN),
+    ("03600029145212", "036000291452"),
+    ("03600029145251299", "036000291452"),
+    ("0425261412", UPC_E),
+    ("0-306-40615-2", "9780306406157"),
+    ("0306406152", "9780306406157"),
+    ("9780306406157", "0306406152"),
+    ("9780306406157", "0-306-40615-2"),
+    ("978-0-306-40615-7", "9780306406157"),
+    ("080442957X", "9780804429573"),
+    ("9780804429573", "080442957x"),
+    ("9638507", "96385074"),
+    ("1540014128876", "15400141288763"),
+    ("0000096385074", "96385074"),
+    ("3600029145", "036000291452"),
+]
+
+
+@pytest.mark.parametrize(("sent", "stored"), SENT_AND_STORED)
+def test_a_code_is_found_however_it_is_sent_or_stored(sent: str, stored: str) -> None:
+    for text in (sent, f"2*{sent}", f"?{sent}"):
+        assert only(what(text, (stored, "X"))).key == "X"
+
+
+@given(st.text("0123456789", min_size=12, max_size=12), st.sampled_from(["05", "51299"]))
+def test_an_add_on_of_any_ean_is_ignored(body: str, add_on: str) -> None:
+    assert only(what(ean(body) + add_on, (ean(body), "X"))).key == "X"
+
+
+@given(st.text("0123456789", min_size=12, max_size=12))
+def test_any_ean_without_its_check_digit_is_found(body: str) -> None:
+    assert only(what(body, (ean(body), "X"))).key == "X"
+
+
+def test_a_guess_that_fits_two_is_asked() -> None:
+    other = ean("0" + EAN[:-1])
+    said = what(EAN[:-1], (EAN, "A"), (f"{EAN[:-1]}99999", "B"))
+    assert only(said).key == "A"
+    said = what("425261", (UPC_E, "A"), ("1425261" + upc_e_expanded("1425261")[-1], "B"))
+    assert isinstance(said, Either)
+    assert {way.meanings[0].key for way in said.ways} == {"A", "B"}
+    assert checks(other)
+
+
+def test_what_is_known_as_it_stands_is_never_guessed() -> None:
+    assert only(what(EAN[:-1], (EAN, "A"), (EAN[:-1], "B"))).key == "B"
+    assert only(what("425261", (UPC_E, "A"), ("425261", "B"))).key == "B"
+
+
+def test_a_guess_is_never_an_order() -> None:
+    assert what(EAN[:-1], (EAN, "4101"), kind=ORDER) == Unknown(EAN[:-1])
+    assert only(what("A 01", ("A01", "A01"), kind=LOCATION)).kind == LOCATION
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        EAN[:-1] + "8",  # a wrong check digit
+        ean("400638133393") + "123",  # no add-on has three digits
+        "95200011000",
+        f"{EAN[:-1]}805",
+        "9780306406158",
+        "0306406153",
+    ],
+)
+def test_what_fits_no_form_stays_unknown(text: str) -> None:
+    assert what(text, (EAN, "A"), ("9780306406157", "B")) == Unknown(text)
+
+
+# In-store codes
+
+OWN = "212345806753"
+OWN_STORED = (
+    "212345",
+    "0212345",
+    "212345000004",
+    ean("21234500000"),
+    "0" + ean("21234500000"),
+    "00" + ean("21234500000"),
+)
+
+
+@pytest.mark.parametrize("stored", [code for code in OWN_STORED if code != "212345000004"])
+@pytest.mark.parametrize("sent", [OWN, f"0{OWN}", f"00{OWN}", f"]E00{OWN}", f"0100{OWN}", full_width(f"0{OWN}")])
+def test_an_in_store_code_is_found_in_every_form(sent: str, stored: str) -> None:
+    meaning = only(what(sent, (stored, "HAM"), table=True, price="5.00"))
+    assert (meaning.key, meaning.quantity, meaning.explicit) == ("HAM", Decimal("1.35"), True)
+
+
+@pytest.mark.parametrize("places", ["2IIIIIXPPPPC:2", "02IIIIIXPPPPC:2", "002IIIIIXPPPPC:2"])
+def test_an_in_store_pattern_fits_whatever_zeros_it_has(places: str) -> None:
+    from aisle.scan.restricted import restricted
+
+    for sent in (OWN, f"0{OWN}", f"00{OWN}"):
+        found = restricted(sent, patterns((places,)))
+        assert found is not None
+        assert (found.price, "212345" in found.keys) == (Decimal("6.75"), True)
+    assert restricted("000" + OWN, patterns((places,))) is None
+
+
+# Keyboard layouts
+
+
+def through(layout: str, text: str) -> str:
+    """What arrives of a scan where the terminal has a keyboard of that country."""
+    from aisle.scan import layouts
+
+    table = layouts.table_of(layout)
+    arrives = {read: typed for typed, read in table.items()}
+    return "".join(arrives.get(char, char) for char in text)
+
+
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        ("fr", EAN),
+        ("fr", f"]E0{EAN}"),
+        ("fr", f"]C1010{EAN}10LOT7"),
+        ("fr", f"010{EAN}17261231"),
+        ("fr", UPC_A),
+        ("be", EAN),
+        ("de", f"]E0{EAN}"),
+        ("de", f"]C1010{EAN}10YZ-1"),
+        ("ch", f"]E0{EAN}"),
+        ("cz", EAN),
+        ("sk", EAN),
+        ("hu", EAN),
+        ("us", EAN),
+    ],
+)
+def test_a_known_code_through_another_keyboard_is_read_back(layout: str, text: str) -> None:
+    sent = through(layout, text)
+    assert sent != text
+    meaning = only(what(sent, (EAN, "X"), (UPC_A, "X")))
+    assert (meaning.key, bool(meaning.layout)) == ("X", True)
+
+
+@given(st.text("0123456789", min_size=12, max_size=12), st.sampled_from(["fr", "be", "cz", "sk", "us"]))
+def test_every_ean_through_another_keyboard_is_read_back(body: str, layout: str) -> None:
+    assert only(what(through(layout, ean(body)), (ean(body), "X"))).key == "X"
+
+
+def test_a_batch_through_another_keyboard_is_read_back() -> None:
+    assert only(what(through("de", f"]C1010{EAN}10YZ-1"), (EAN, "X"))).batch == "YZ-1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ç(éàààààà&&à",
+        through("fr", EAN),
+        through("cz", EAN),
+        through("us", EAN),
+        through("fr", EAN[:-1] + "8"),
+        "Aß01ß2",
+    ],
+)
+def test_what_is_not_known_through_another_keyboard_is_named(text: str) -> None:
+    assert what(text, ("4006381333931", "PEN")) == Refused("input.layout", text)
+
+
+@pytest.mark.parametrize(
+    "text", ["été", "l'été", "ça", "là-bas", "déjà-là", "Weißbier", "Straße", "milk", "à côté", "#1"]
+)
+def test_words_are_no_code_through_another_keyboard(text: str) -> None:
+    assert not isinstance(what(text), Refused)
