@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "goods.one": "{quantity} × {label:~}",
     "goods.and": "{first}, {rest}",
-    "goods.many": ("{count:Artikel|Artikel}", "{count:Artikel|Artikel}: {list}"),
+    "goods.many": ("{count:Artikel|Artikel}", "{count:Artikel|Artikel}", "{count:Artikel|Artikel}: {list}"),
     "goods.at": ", {place}",
     "home.nothing_to_undo": ("Nichts rückgängig", "Hier ist nichts von dir rückgängig zu machen"),
     "home.not_undone": (

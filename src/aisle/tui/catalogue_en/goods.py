@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "goods.one": "{quantity} of {label:~}",
     "goods.and": "{first}, {rest}",
-    "goods.many": ("{count:product|products}", "{count:product|products}: {list}"),
+    "goods.many": ("{count:product|products}", "{count:product|products}", "{count:product|products}: {list}"),
     "goods.at": ", {place}",
     "home.nothing_to_undo": ("Nothing to undo", "You have done nothing here that can be undone"),
     "home.not_undone": (

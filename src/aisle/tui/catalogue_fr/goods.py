@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "goods.one": "{quantity} de {label:~}",
     "goods.and": "{first}, {rest}",
-    "goods.many": ("{count:article|articles}", "{count:article|articles} : {list}"),
+    "goods.many": ("{count:article|articles}", "{count:article|articles}", "{count:article|articles} : {list}"),
     "goods.at": ", {place}",
     "home.nothing_to_undo": ("Rien à annuler", "Vous n'avez rien fait ici qui s'annule"),
     "home.not_undone": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     "goods.one": "{quantity} van {label:~}",
     "goods.and": "{first}, {rest}",
-    "goods.many": ("{count:artikel|artikelen}", "{count:artikel|artikelen}: {list}"),
+    "goods.many": ("{count:artikel|artikelen}", "{count:artikel|artikelen}", "{count:artikel|artikelen}: {list}"),
     "goods.at": ", {place}",
     "home.nothing_to_undo": ("Niets te herstellen", "Je hebt hier niets gedaan dat ongedaan kan"),
     "home.not_undone": (
