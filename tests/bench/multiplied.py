@@ -140,7 +140,8 @@ _COPIES = (
             stock_modified_day
         FROM first.store_product CROSS JOIN named USING (product_number) ORDER BY seq""",
     """INSERT INTO location SELECT store_number, its_place, seq + :places * :copy, location_order + :places * :copy,
-            default_stock_pool, tags, key_of(its_place), replace(search, lower(place), lower(its_place)), created_on
+            default_stock_pool, tags, key_of(its_place), replace(search, lower(place), lower(its_place)), created_on,
+            carrier_code
         FROM (SELECT DISTINCT place, its_place FROM named) JOIN first.location ON location_code = place""",
     """INSERT INTO leg SELECT store_number, op_id || '-' || :copy, leg, kind, number, its_place, pool, order_number,
             line_number, quantity, recorded_on, occurred_on

@@ -197,13 +197,14 @@ class Fake:
     def _list_deliveries(self, request: httpx.Request) -> tuple[int, Any]:
         query = dict(parse_qsl(request.url.query.decode()))
         wanted = query.get("order_number")
-        return self._page(request, [row for row in self.deliveries.values() if wanted in (None, row["order_number"])])
+        rows = [row for row in self.deliveries.values() if wanted in (None, row.get("order_number"))]
+        return self._page(request, rows)
 
     def _list_store_receipts(self, request: httpx.Request) -> tuple[int, Any]:
         query = dict(parse_qsl(request.url.query.decode()))
         kind, wanted = int(query["receipt_type"]), query.get("order_number")
         rows = [row for row in self.receipts if row["order_type_id"] == kind]
-        return self._page(request, [row for row in rows if wanted in (None, row["order_number"])])
+        return self._page(request, [row for row in rows if wanted in (None, row.get("order_number"))])
 
     def _list_store_products_stock(self, request: httpx.Request) -> tuple[int, Any]:
         query = dict(parse_qsl(request.url.query.decode()))

@@ -348,7 +348,8 @@ async def test_a_list_that_fails_each_time_keeps_no_other_from_being_read(plain:
         for _ in range(120):
             await plain.time.pass_(1.0)
             states.add(plain.state())
-        assert states == {"live"}
+        assert states == {"live", "partial"}
+        assert plain.reads.link(plain.time.now).without == ("stock_changes",)
         plain.fake.add_locations("C-9")
         await plain.time.until(lambda: plain.reads.query("place", {"location_code": "C-9"})[1], 1000)
 

@@ -63,13 +63,13 @@ async def test_deliveries_come_with_the_store_and_on_a_wish(document: Host) -> N
         await host.time.until(lambda: received(host, "IN-2") is None)
 
 
-async def test_a_service_without_receipts_costs_a_notice_and_no_more(document: Host) -> None:
+async def test_a_service_without_receipts_costs_no_delivery_and_is_said(document: Host) -> None:
     host = document
     host.fake.fail("list-store-receipts", says(404), says(404))
     async with host.running(host.courier()) as courier:
         await host.time.until(lambda: courier.sync.progress.completed)
         assert received(host, "IN-1") is not None
-        assert courier.sync.progress.missing == ()
+        assert courier.sync.progress.missing == ("receipts",)
 
 
 async def test_receipts_come_type_by_type(document: Host) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from aisle.courier.courier import World
 from aisle.courier.heir import SEAT, Seat
-from aisle.courier.office import Office
+from aisle.courier.office import ALONE_S, Office
 from aisle.courier.run import LOG_BYTES, Term, run, work_here
 from aisle.errors import StorageError
 from aisle.lifeline import LIFELINE, lifeline_fd
@@ -28,7 +28,7 @@ from aisle.local.host.program import is_newer
 from aisle.local.host.signals import Bell, socket_folder
 from aisle.local.host.spawn import spawn_courier
 from aisle.local.told import outside
-from tests.courier.fake import lost_before
+from tests.courier.fake import Fault, lost_before, not_applied, says
 from tests.courier.host import Host
 from tests.courier.kit import update
 from tests.terminal.lifeline import Lifeline
@@ -156,15 +156,15 @@ async def test_one_that_nobody_lets_in_gives_way_to_another_token(
     await (second if leaves else first).leave()
 
 
-async def test_it_leaves_when_nobody_was_there_for_ten_minutes(host: Host) -> None:
+async def test_it_leaves_when_nobody_was_there_for_two_minutes(host: Host) -> None:
     began = host.time.now
     with closing(Bell(host.home)):
         term = Incumbent(host)
         await term.begun()
         await host.time.pass_(3600)
         assert not term.over
-    await host.time.until(lambda: term.over, 700)
-    assert 3600 + 570 <= host.time.now - began <= 3600 + 640, "the last look at the session may be 30 s old"
+    await host.time.until(lambda: term.over, 200)
+    assert 3600 + 90 <= host.time.now - began <= 3600 + 160, "the last look at the session may be 30 s old"
     assert "nobody is left to work for" in host.home.courier_log.read_text()
 
 
@@ -177,6 +177,57 @@ async def test_it_stays_while_something_waits_to_be_sent(host: Host) -> None:
     assert not term.over
     host.fake.down = None
     await host.time.until(lambda: term.over, 700)
+    assert host.desk.is_read_back(op_id)
+
+
+SERVICES: dict[str, Fault | None] = {
+    "there": None,
+    "not to be reached": lost_before,
+    "silent": not_applied,
+    "refusing the token": says(401),
+    "refusing the store": says(403, body={"message": "no"}),
+    "broken": says(500),
+    "busy": says(503, Retry_After="7200"),
+    "asking for patience": says(429, Retry_After="900"),
+    "another's": says(200),
+    "without lists": says(200, body={}),
+}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_it_leaves_when_nobody_is_left_whatever_the_service_does(host: Host, service: str) -> None:
+    host.fake.down = SERVICES[service]
+    with closing(Bell(host.home)):
+        term = Incumbent(host)
+        await term.begun()
+        await host.time.pass_(300)
+        assert not term.over
+    left = host.time.now
+    await host.time.until(lambda: term.over, ALONE_S + 70)
+    assert host.time.now - left <= ALONE_S + 70
+    assert "nobody is left to work for" in host.home.courier_log.read_text()
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_it_leaves_though_sessions_died_without_a_word(host: Host, service: str) -> None:
+    host.fake.down = SERVICES[service]
+    bell = Bell(host.home)
+    term = Incumbent(host)
+    await term.begun()
+    bell._socket.close()  # its name stays, as after kill -9
+    await host.time.until(lambda: term.over, ALONE_S + 70)
+
+
+@pytest.mark.parametrize("service", [name for name in SERVICES if name not in ("there", "without lists")])
+async def test_it_stays_while_something_waits_whatever_the_service_does(host: Host, service: str) -> None:
+    host.fake.down = SERVICES[service]
+    (op_id,) = host.desk.write(update("O1", {1: 2}))
+    term = Incumbent(host)
+    await term.begun()
+    await host.time.pass_(600)
+    assert not term.over
+    host.fake.down = None
+    await host.time.until(lambda: term.over, 3 * 3600)
     assert host.desk.is_read_back(op_id)
 
 

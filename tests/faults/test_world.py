@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from aisle.courier.pull.wanted import AGAIN_S
+from aisle.local.told import outside
 from aisle.service.storage.connection import drive
 from tests.faults.goods import CODES, PICK_UP
 from tests.faults.host import Person
@@ -176,7 +177,7 @@ async def test_it_is_not_quiet_while_a_list_is_missing(aisle_home: Path) -> None
         (host,) = shop.hosts
         await shop.quiet()
         assert host.courier is not None
-        host.courier.sync.lacks("locations", True)
+        host.courier.sync.lacks("locations", outside("no"))
         assert not host.has_read()
         began = shop.time.now
         await shop.quiet()

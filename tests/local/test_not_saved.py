@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from decimal import Decimal
 
+import apsw
 import pytest
 
-from aisle.jobs.view import WRONG, Frame, Link, Msg, Verdict, msg
+from aisle.jobs.view import INFO, WRONG, Frame, Link, Msg, Verdict, msg
 from aisle.local.db import checkpoint
 from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import open_outbox
+from aisle.local.session.session import Session
 from aisle.tui.screens.frame import paint
 from tests.local.test_session import BARCODES, at, home, say, told
 
@@ -66,3 +70,75 @@ def test_the_advice_is_on_the_screen_at_every_size(home: Home, why: str, columns
         advice = [*ADVICE[why], *(["the last 12"] if text.id == "session.rest_lost" else [])]
         assert any(words in whole for words in advice), whole
         assert "…" not in whole.partition("NO ")[2].partition("›")[0], whole
+
+
+# And then it can be kept again
+
+
+@contextmanager
+def locked(home: Home) -> Iterator[None]:
+    """Another process holds the file."""
+    with closing(apsw.Connection(os.fspath(home.outbox))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@contextmanager
+def frozen(home: Home) -> Iterator[None]:
+    """The file system takes nothing from this process, as one with errors does."""
+    connections = [each for each in apsw.connections() if each.filename == os.fspath(home.outbox)]
+    for each in connections:
+        each.execute("PRAGMA query_only=ON").fetchall()
+    try:
+        yield
+    finally:
+        for each in connections:
+            each.execute("PRAGMA query_only=OFF").fetchall()
+
+
+def looked(session: Session) -> tuple[str, str]:
+    """What is said after a look at everything."""
+    frame = session.poll()
+    assert frame is not None
+    return told(frame)
+
+
+TROUBLES: dict[str, Callable[[Home], AbstractContextManager[None]]] = {"locked": locked, "frozen": frozen}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_the_alarm_ends_by_itself_and_no_sooner(home: Home, trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aisle.local.db.BUSY_S", 0.01)
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        with TROUBLES[trouble](home):
+            assert told(say(session, BARCODES[0])) == (WRONG, "session.not_saved")
+            for _ in range(3):
+                frame = session.poll()
+                assert frame is not None
+                assert told(frame) == (WRONG, "session.not_saved")
+                assert frame.link.state == "unkept"
+        frame = session.poll()
+        assert frame is not None
+        assert told(frame) == (INFO, "session.saves_again")
+        assert frame.link.state != "unkept"
+        for columns, rows in SIZES:
+            whole, _ = shown(frame, columns, rows)
+            assert "Saving works" in whole or "Saved again" in whole
+        assert told(say(session, BARCODES[0]))[1] == "pick.taken"
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_several_scans_that_were_lost_are_no_alarm_any_more(
+    home: Home, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aisle.local.db.BUSY_S", 0.01)
+    with at(home, user="U1") as session:
+        say(session, "4101")
+        with TROUBLES[trouble](home):
+            for _ in range(2):
+                say(session, BARCODES[0], BARCODES[1])
+            assert looked(session)[1] in ("session.rest_lost", "session.not_saved")
+        assert looked(session) == (INFO, "session.saves_again")
+        assert looked(session) == (INFO, "session.saves_again"), "it stands until something is scanned"

@@ -144,7 +144,7 @@ class Books(RuleBasedStateMachine):
         place=PLACES,
         pool=POOLS,
         quantity=st.integers(-2, 4),
-        how=st.sampled_from(["is_counted_quantity", "is_from_receipt", "x"]),
+        how=st.sampled_from(["is_counted_quantity", "is_from_receipt", "appUserName"]),
         late=LATENESS,
     )
     def change_held(self, index: int, place: str | None, pool: int, quantity: int, how: str, late: int) -> None:

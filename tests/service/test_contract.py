@@ -43,10 +43,12 @@ ADDED: dict[str, set[str]] = {
     "list-customer-orders": {
         ".rows.lines.full_fillment_status",
         ".rows.version",
+        ".rows.aisle",
+        ".rows.lines.aisle",
         *(f".rows.claimed_{name}" for name in ("by", "on", "terminal")),
     },
     "list-locations": {".rows.tags"},
-    "list-deliveries": {".rows.order_lines.customer_order_line_number"},
+    "list-deliveries": {".rows.order_lines.customer_order_line_number", ".rows.aisle", ".rows.order_lines.aisle"},
 }
 
 
@@ -71,7 +73,8 @@ async def test_every_answer_fits_its_model(world: World) -> None:
     query = {"include_locations": True, "show_lines": True, "receipt_type": 1, "location_code_tag": "shelf"}
     for name in HANDLERS:
         row = OPERATIONS[name]
-        answer = await world.call(name, query=query)
+        known = {param.name for param in row.of("query")}
+        answer = await world.call(name, query={one: value for one, value in query.items() if one in known})
         assert answer.status_code == 200, name
         adapter: TypeAdapter[Any] = result_adapter(row)
         value = adapter.validate_json(answer.content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -89,6 +90,8 @@ async def test_everything_a_delivery_says_comes_back_under_the_names_of_the_list
         "datetime_expected": "2026-05-04T00:00:00.000Z",
         "no_of_containers": 2,
         "store_origin": 900,
+        "is_downloaded": False,
+        "aisle": {"description": "d", "reason_code": 5},
     }
     assert second == {
         "line_number": 4,
@@ -103,6 +106,7 @@ async def test_everything_a_delivery_says_comes_back_under_the_names_of_the_list
         "customer_order_shipment_number": "SH",
         "customer_order_shipment_number_line_number": 7,
         "description": "Tea, boxed",
+        "aisle": {"purchase_price": Decimal("1.25"), "secondary_order_number": "X", "secondary_order_line_number": 1},
     }
     assert (first["line_number"], first["description"], first["barcode"]) == (1, "Loose apples", "2000000000017")
     assert float(first["quantity"]) == 1.5

@@ -49,14 +49,16 @@ async def test_what_has_no_key_is_named_by_its_time(world: World) -> None:
 
 @pytest.mark.parametrize("change", ["body", "query", "path", "method"])
 async def test_the_same_key_for_another_request_is_refused(world: World, change: str) -> None:
-    await world.post("/stores/S1/storeproducts", {"store_products": []}, headers=keyed())
     path, method = "/stores/S1/storeproducts", "POST"
     body: Any = {"store_products": []}
+    if change == "query":
+        path, body = LOGS, {"storeproductlog": []}
+    await world.post(path, body, headers=keyed())
     query: dict[str, str] = {}
     if change == "body":
         body = {"store_products": [{"product_number": "P1"}]}
     elif change == "query":
-        query = {"x": "1"}
+        query = {"appUserName": "bea"}
     elif change == "path":
         path = "/stores/S1/orders/customerorders"
         body = {"orders": []}

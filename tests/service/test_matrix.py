@@ -173,7 +173,8 @@ async def test_our_own_operations_keep_to_the_stores_of_a_token(world: World, ro
             for store in ("S1", "S2", "NONE"):
                 body = _own_body(extension.name, store)
                 path = extension.path.replace("{store_number}", store)
-                answers.append(await world.send(extension.method, path, body, client=client))
+                query = OWN_QUERIES.get(extension.name, {})
+                answers.append(await world.send(extension.method, path, body, client=client, query=query))
             own, foreign, missing = answers
             good = _DONE.get(extension.name, 200)
             assert own.status_code == (good if role in extension.handler.roles else 403), (extension.name, own.text)
@@ -191,12 +192,16 @@ def _own_body(name: str, store: str) -> Any:
         "write-recounts": {"recounts": []},
         "reject-lines": {"order_number": "NONE", "lines": []},
         "sign-in": {"store_number": store, "user": "nobody", "pin": "0000"},
+        "mark-deliveries": {"deliveries": []},
     }
     return bodies.get(name)
 
 
+OWN_QUERIES = {"retrieve-log-entry": {"id": 1}}
+
+
 # Where something else than 200 says that the operation was carried out.
-_DONE = {"reject-lines": 404, "sign-in": 403}
+_DONE = {"reject-lines": 404, "retrieve-log-entry": 404, "sign-in": 403}
 
 
 FLUSHES = ("create-customer-orders-one-store", "create-customer-orders-several-stores", "create-stores")

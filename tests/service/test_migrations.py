@@ -18,7 +18,8 @@ from tests.service.world import LOGS, START, World
 
 # Rows as the first schema had them; later ones only added columns, and left none without a value.
 ROWS = (
-    """INSERT INTO store
+    """INSERT INTO store (store_number, ordinal, store_name, is_warehouse, is_active, area_id, secondary_key, search,
+        item, data)
     VALUES ('S1', 1, 'First', 0, 1, '', '', 'first', '{"storeNo":"S1","storeName":"First"}', '{}')""",
     """INSERT INTO product (product_number, product_name, barcode, category_code, parent_category_code, is_active,
         is_stock, allow_decimal, price, attention_code, search, entry, item, modified_on)
@@ -53,11 +54,11 @@ async def test_an_earlier_database_is_brought_up_with_all_that_is_in_it(
 ) -> None:
     secret = new_secret()
     if engine == "sqlite":
-        _sqlite_of(tmp_path / "service.db", version, secret)
+        sqlite_of(tmp_path / "service.db", version, secret)
         world = World(tmp_path)
     else:
         url: str = request.getfixturevalue("server").fresh()
-        _postgres_of(url, version, secret)
+        postgres_of(url, version, secret)
         world = World(url)
     await world.client.aclose()
     world.client = world.open_client(secret)
@@ -93,11 +94,11 @@ async def test_what_earlier_programs_kept_for_searches_is_found_as_it_is_typed(
 ) -> None:
     secret = new_secret()
     if engine == "sqlite":
-        _sqlite_of(tmp_path / "service.db", 16, secret, _SAID)
+        sqlite_of(tmp_path / "service.db", 16, secret, _SAID)
         world = World(tmp_path)
     else:
         url: str = request.getfixturevalue("server").fresh()
-        _postgres_of(url, 16, secret, _SAID)
+        postgres_of(url, 16, secret, _SAID)
         world = World(url)
     await world.client.aclose()
     world.client = world.open_client(secret)
@@ -124,11 +125,11 @@ async def test_measures_of_products_of_earlier_programs_are_found_however_they_a
         "UPDATE product SET product_name = 'Tea 1,5 kg', search = 'tea 1 5 kg 15\n1', detail = 'p1\ntea 1 5 kg 15'",
     )
     if engine == "sqlite":
-        _sqlite_of(tmp_path / "service.db", 17, secret, said)
+        sqlite_of(tmp_path / "service.db", 17, secret, said)
         world = World(tmp_path)
     else:
         url: str = request.getfixturevalue("server").fresh()
-        _postgres_of(url, 17, secret, said)
+        postgres_of(url, 17, secret, said)
         world = World(url)
     await world.client.aclose()
     world.client = world.open_client(secret)
@@ -166,11 +167,11 @@ async def test_keys_of_the_first_schema_are_kept_under_their_store(
     )
     secret = new_secret()
     if engine == "sqlite":
-        _sqlite_of(tmp_path / "service.db", 1, secret, doubled, rows)
+        sqlite_of(tmp_path / "service.db", 1, secret, doubled, rows)
         world = World(tmp_path)
     else:
         url: str = request.getfixturevalue("server").fresh()
-        _postgres_of(url, 1, secret, doubled, rows)
+        postgres_of(url, 1, secret, doubled, rows)
         world = World(url)
     async with world.open_client(secret) as client:
         again = [await world.send("POST", LOGS, ENTRY, headers=key, client=client) for key in KEYS]
@@ -185,7 +186,7 @@ async def _answered(tmp_path: Path) -> tuple[object, ...]:
     """What is kept under the first key, as the service of today keeps it."""
     (tmp_path / "other").mkdir()
     secret = new_secret()
-    _sqlite_of(tmp_path / "other" / "service.db", len(MIGRATIONS), secret)
+    sqlite_of(tmp_path / "other" / "service.db", len(MIGRATIONS), secret)
     world = World(tmp_path / "other")
     async with world.open_client(secret) as client:
         assert (await world.send("POST", LOGS, ENTRY, headers=KEYS[0], client=client)).status_code == 200
@@ -209,7 +210,7 @@ def _statements(version: int) -> list[str]:
     return [text for migration in MIGRATIONS[:version] for text in migration]
 
 
-def _sqlite_of(
+def sqlite_of(
     path: Path,
     version: int,
     secret: str,
@@ -227,7 +228,7 @@ def _sqlite_of(
     connection.close()
 
 
-def _postgres_of(
+def postgres_of(
     url: str,
     version: int,
     secret: str,

@@ -27,7 +27,7 @@ from aisle.service.sql import stores as store_sql
 from aisle.service.storage import Row
 from aisle.service.storage.connection import SqliteTx
 from aisle.service.tokens import Arrival, arrive
-from tests.service.test_matrix import IN_BODY, OF_CHAIN, OF_TOKEN, _own_body, ask
+from tests.service.test_matrix import IN_BODY, OF_CHAIN, OF_TOKEN, OWN_QUERIES, _own_body, ask
 from tests.service.world import World
 
 # Statements on rows of stores that name none: only a token of all stores can have them carried out.
@@ -211,7 +211,8 @@ async def test_operations_that_forget_the_check_still_reach_no_foreign_store(
                     body = _own_body(extension.name, store)
                     if extension.name == "write-people":
                         body = {"people": [{"badge": "B", "user": "u", "name": "n"}]}
-                    answers.append(await world.send(extension.method, path, body, client=client))
+                    query = OWN_QUERIES.get(extension.name, {})
+                    answers.append(await world.send(extension.method, path, body, client=client, query=query))
                 await _refused(client, extension.name, answers)
     finally:
         logging.getLogger("aisle.service").setLevel(logging.NOTSET)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import pytest
+
 from aisle.jobs.view import Frame
 from aisle.scan.inputs import Decoded, Line
-from aisle.tui.app import AisleApp
+from aisle.tui.app import AGAIN_S, AisleApp
 from aisle.tui.samples.registry import SAMPLES
 from aisle.tui.screens.frame import paint
 from aisle.tui.screens.painted import plain
@@ -111,3 +113,41 @@ async def test_leaving_ends_the_app() -> None:
         app.take(scans(1), 1.0)
     assert app.return_code == 0
     assert app.return_value == 0
+
+
+class Unkept(Desk):
+    """Nothing can be kept until it was looked three times."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+        self.frame = self.frame._replace(link=self.frame.link._replace(state="live"))
+
+    def take(self, items: Sequence[Decoded], at: float) -> Frame:
+        self.frame = super().take(items, at)._replace(link=self.frame.link._replace(state="unkept"))
+        return self.frame
+
+    def poll(self, *, rung: bool = False) -> Frame | None:
+        self.looks += 1
+        state = "unkept" if self.looks < 3 else "live"
+        self.frame = self.frame._replace(link=self.frame.link._replace(state=state))
+        return self.frame if self.looks != 2 else None
+
+
+async def test_while_nothing_can_be_kept_it_is_looked_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert AGAIN_S <= 2.0, "an alarm that is over may stand for two seconds"
+    monkeypatch.setattr("aisle.tui.app.POLL_S", 3600.0)
+    monkeypatch.setattr("aisle.tui.app.AGAIN_S", 0.01)
+    desk = Unkept()
+    app = open_app(desk)
+    async with app.run_test(size=(40, 20)) as pilot:
+        await pilot.pause(0.1)
+        assert desk.looks == 0
+        app.take(scans(1), 1.0)
+        for _ in range(500):
+            if app.board.frame.link.state == "live":
+                break
+            await pilot.pause(0.01)
+        assert app.board.frame.link.state == "live"
+        await pilot.pause(0.1)
+        assert desk.looks == 3, "then it is not looked more often than usual"

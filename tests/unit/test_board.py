@@ -306,6 +306,53 @@ def test_the_page_offers_what_fits_the_state() -> None:
     assert Hand("order", {"order_number": "O1"}, World([])).state.order is None
 
 
+BESIDE = {
+    "customer_street": "12 Mill Lane",
+    "customer_zipcode": "AB1 2CD",
+    "customer_city": "Hillmoor",
+    "customer_country": "GB",
+    "delivery_street": "3 High Street",
+    "delivery_city": "Norton",
+    "customer_phone": "+44 20 7946 0123",
+    "customer_email": "okafor@example.org",
+    "customer_number": "C-77",
+    "file_name": "orders-0412.csv",
+}
+
+
+@pytest.mark.parametrize(
+    ("beside", "told"),
+    [
+        (BESIDE, {
+            "order.address": "12 Mill Lane, AB1 2CD Hillmoor, GB",
+            "order.delivery_address": "3 High Street, Norton",
+            "order.phone": "+44 20 7946 0123",
+            "order.email": "okafor@example.org",
+            "order.customer_number": "C-77",
+            "order.file": "orders-0412.csv",
+        }),
+        ({"customer_city": "Hillmoor"}, {"order.address": "Hillmoor"}),
+        ({"customer_zipcode": "AB1 2CD"}, {"order.address": "AB1 2CD"}),
+        ({"delivery_zipcode": "1", "delivery_city": "X"}, {"order.delivery_address": "1 X"}),
+        ({"delivery_country": "NL"}, {"order.delivery_address": "NL"}),
+        ({"customer_street": " ", "customer_phone": None}, {}),
+        ({"customer_phone": 7}, {"order.phone": "7"}),
+        ({"order_type": "unheard"}, {}),
+        ({}, {}),
+        ("no object", {}),
+        (None, {}),
+    ],
+)  # fmt: skip
+def test_the_page_tells_what_a_service_of_ours_says_of_the_customer_beside(beside: Any, told: dict[str, str]) -> None:
+    row = order_row(1, **({} if beside is None else {"aisle": beside}))
+    hand = Hand("order", {"order_number": "O1"}, World([row]))
+    view = hand.job.view(hand.state)
+    assert isinstance(view, Detail)
+    [facts] = [block for block in view.blocks if block.title.id == "order.about"]
+    named = {each[0].id: dict(each[1].args).get("text") for each in facts.rows if each[0].id != "orders.head_seen"}
+    assert named == {"head.customer": "Ms Okafor", **told}
+
+
 def test_an_order_that_is_not_here_is_asked_for_until_the_service_says_that_it_has_none() -> None:
     def note(hand: Hand) -> str:
         page = hand.job.view(hand.state)

@@ -157,7 +157,7 @@ async def test_a_status_becomes_an_error_with_the_services_words(status: int, ki
     assert type(error) is kind
     assert isinstance(error, AisleError)
     assert (error.status, error.message) == (status, "line 3 is full")
-    assert str(error) == f"The service answered create-movement with status {status}: line 3 is full"
+    assert str(error) == f"The service answered create-movement with status {status}: line 3 is full."
     assert len(service.sent) == 1
 
 

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from aisle.jobs.base import Job
+from aisle.jobs.chain.catalogue import CatalogueJob
+from aisle.jobs.chain.stores import StoresJob
 from aisle.jobs.count.counting import Counting
 from aisle.jobs.count.job import CountJob
 from aisle.jobs.count.log import CountLogJob
+from aisle.jobs.count.loss import LossJob
 from aisle.jobs.desk.exceptions import ExceptionsJob
 from aisle.jobs.desk.exceptions_state import KINDS, Exceptions
 from aisle.jobs.desk.logs import LogsJob
 from aisle.jobs.desk.logs_state import Entry, Logs
 from aisle.jobs.desk.orders import OrdersJob
+from aisle.jobs.desk.tasks import TasksJob
 from aisle.jobs.desk.today import TodayJob
 from aisle.jobs.desk.today_state import Today
 from aisle.jobs.house.home import HomeJob
 from aisle.jobs.look.browse import BrowseJob
+from aisle.jobs.look.lookup import LookupJob
+from aisle.jobs.move.job import MoveJob
+from aisle.jobs.pick.job import PickJob
 from aisle.jobs.receive.deliveries import DeliveriesJob
 from aisle.jobs.receive.job import ReceiveJob
-from aisle.jobs.view import Frame, Link, View
+from aisle.jobs.told import told as kept
+from aisle.jobs.view import WRONG, Frame, Lack, LeftOut, Link, Verdict, View, msg
 from aisle.tui.samples.today import PULSE
 from aisle.tui.screens.frame import paint
 
@@ -83,3 +92,57 @@ def test_the_headline_of_today_says_it() -> None:
     assert "The orders are not here yet." in drawn
     assert "52" not in drawn
     assert "State of this host" in drawn
+
+
+WHY = kept("told.status_said", status=403, why="no role for it")
+LACKING = {
+    "headers": (HomeJob, OrdersJob, ExceptionsJob),
+    "deliveries": (DeliveriesJob, ReceiveJob),
+    "locations": (BrowseJob,),
+    "logs": (LogsJob, CountLogJob, TodayJob),
+    "products": (CatalogueJob, LookupJob),
+    "stock": (CountJob, MoveJob, LossJob, PickJob),
+    "stores": (StoresJob,),
+    "assignments": (TasksJob,),
+}
+CASES = [(name, job) for name, jobs in LACKING.items() for job in jobs]
+NAMED = {"en": "cannot be read", "nl": "Niet te lezen", "de": "Nicht lesbar", "fr": "Illisible"}
+
+
+@pytest.mark.parametrize(("name", "job"), CASES)
+@pytest.mark.parametrize("language", NAMED)
+def test_a_page_says_which_of_its_lists_cannot_be_read_and_why(name: str, job: type[Job[Any]], language: str) -> None:
+    view = job().view(job().begin())
+    link = Link("partial", 5.0, without=(name,), lacking=(Lack(name, WHY),))
+    drawn = " ".join(_drawn(view, link, language).split())
+    assert NAMED[language] in drawn
+    assert "no role for it (403)" in drawn
+    for state in ("offline", "refused", "none"):
+        assert NAMED[language] not in _drawn(view, link._replace(state=state), language)
+    assert NAMED[language] not in _drawn(view, Link("partial", lacking=(Lack("people", WHY),)), language)
+
+
+@pytest.mark.parametrize("size", [(20, 16), (40, 8), (40, 20)])
+@pytest.mark.parametrize(("name", "job"), CASES)
+def test_a_small_screen_says_it_too(name: str, job: type[Job[Any]], size: tuple[int, int]) -> None:
+    drawn = _drawn(job().view(job().begin()), Link("live", 5.0, lacking=(Lack(name, WHY),)), size=size)
+    assert re.search("No |cannot be read|role", " ".join(drawn.split()))
+
+
+@pytest.mark.parametrize("language", NAMED)
+def test_rows_that_cannot_be_used_are_said(language: str) -> None:
+    view = HomeJob().view(HomeJob().begin())
+    drawn = _drawn(view, Link("live", 5.0, left_out=(LeftOut("headers", 3, "order_number"),)), language)
+    assert "order_number" in drawn
+    assert "3 " in drawn
+    assert "order_number" not in _drawn(view, Link("live", 5.0, left_out=(LeftOut("stores", 3, "x"),)), language)
+
+
+def test_what_was_just_said_stays() -> None:
+    view = HomeJob().view(HomeJob().begin())
+    frame = Frame(
+        view, Link("live", 5.0, lacking=(Lack("headers", WHY),)), Verdict(WRONG, msg("raw", text="Scan again"))
+    )
+    drawn = "\n".join("".join(text for text, _ in line) for line in paint(frame, 80, 24).lines)
+    assert "Scan again" in drawn
+    assert "The orders cannot be read: no role for it (403)" in drawn, "the list itself says it"

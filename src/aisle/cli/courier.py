@@ -15,7 +15,7 @@ import apsw
 from aisle.cli.compose import care_of, connector, home_of
 from aisle.cli.options import settings_of
 from aisle.cli.patience import Patience, Silence, attended
-from aisle.cli.words import in_words
+from aisle.cli.words import in_words, unread_lists, unusable_rows
 from aisle.client import Answer, Client
 from aisle.client.errors import Ambiguous
 from aisle.courier.courier import Courier
@@ -210,18 +210,23 @@ def _clear_line() -> None:
 
 
 def _summary(home: Home) -> int:
-    """Tells what is in the cache now; 1 when something waits that could not be sent, or a part could not be read."""
+    """Tells what is in the cache now, and what could not be read or used; 1 when something waits that could not be
+    sent, or a list could not be read."""
     with closing(open_cache(home.folder, writer=False)) as cache, closing(open_outbox(home.folder)) as outbox:
         counts = {
             name: cache.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608 - names of our own tables
             for name, table in (("products", "product"), ("places", "location"), ("orders", "orders"))
         }
-        missing = load(Cache(cache, home.store)).missing
+        progress = load(Cache(cache, home.store))
         waiting, _ = Outbox(outbox).counts()
     told = ", ".join(f"{row[0] if row else 0} {name}" for name, row in counts.items())
     print(f"Store {clean(home.store)}: {told}.")
-    if missing:
-        print(f"Not all of {', '.join(missing)} could be read.", file=sys.stderr)
+    for name, why in unread_lists(progress):
+        print(clean(f"Not all of {name} could be read{': ' + why if why else ''}.").replace("..", "."), file=sys.stderr)
+    for name, count, why in unusable_rows(progress):
+        print(clean(f"{count} of the rows of {name} cannot be used: {why}."), file=sys.stderr)
+    if not progress.completed:
+        print("The store has not been read whole yet. Run 'aisle sync' again.", file=sys.stderr)
     if waiting:
         print(f"{waiting} waiting to be sent. See 'aisle outbox'.", file=sys.stderr)
-    return int(bool(missing or waiting))
+    return int(bool(progress.missing or waiting or not progress.completed))

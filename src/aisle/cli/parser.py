@@ -71,6 +71,11 @@ def _serve(commands: _Commands[Parser]) -> None:
         "--access-log", metavar="FILE", help="a line of JSON for each request, without secrets; - for standard error"
     )
     parser.add_argument("--json-logs", action="store_true", help="what it says of itself as lines of JSON")
+    parser.add_argument(
+        "--lenient",
+        action="store_true",
+        help="ignore unknown query parameters, which are refused otherwise",
+    )
     store = parser.add_mutually_exclusive_group()
     store.add_argument(
         "--demo",

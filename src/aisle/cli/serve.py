@@ -50,6 +50,7 @@ def serve(arguments: argparse.Namespace) -> int:
         access_file=Path(arguments.access_log) if arguments.access_log else None,
         workers=arguments.workers,
         json_logs=arguments.json_logs,
+        lenient=arguments.lenient,
         ready=_told_in_json if arguments.json_logs else partial(_told, named_database(database)),
     )
     return 0

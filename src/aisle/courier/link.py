@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import inf
 
 from aisle.client.answer import Answer
-from aisle.client.errors import ClientError, Forbidden, RateLimited, ServerError, TransportError, Unauthorized
+from aisle.client.errors import ClientError, RateLimited, ServerError, StatusError, TransportError, Unauthorized
 from aisle.courier.ahead import Compared
 from aisle.courier.backoff import Roll, backoff
 from aisle.courier.features import Features, read_features
@@ -119,12 +119,19 @@ class Link:
         if isinstance(error, TransportError | ServerError):
             self._failures += 1
             self._turn(OFFLINE, told_of(error))
-        elif isinstance(error, Unauthorized | Forbidden):
+        elif isinstance(error, Unauthorized):
             self.refused(told_of(error))
         elif isinstance(error, RateLimited):
             self.hold(error.retry_after)
         elif isinstance(error, SettingsError):
             self.refused(told_of(error))
+
+    def shut_out(self, error: Exception) -> None:
+        """A knock ended in this error: whatever was asked for, the service does not let us in."""
+        if isinstance(error, StatusError) and not isinstance(error, ServerError | RateLimited):
+            self.refused(told_of(error))
+        else:
+            self.failed(error)
 
     def refused(self, why: Told) -> None:
         """The token does not open the door."""

@@ -19,8 +19,8 @@ from aisle.local.host.program import is_newer
 from aisle.local.host.pulse import beat
 from aisle.local.host.signals import LEAVE, OFFER, CourierSocket, ask_to_leave, offer_token
 
-ALONE_S = 600.0
-"""So long without a session, and with nothing to send, it stays."""
+ALONE_S = 120.0
+"""So long without a session, and with nothing to send, it stays: for whoever comes back at once."""
 LAST_FLIGHT_S = 5.0
 """What a request under way gets when the courier has to go."""
 CLOCK_SET = "the clock was set"

@@ -8,7 +8,9 @@ from aisle.client.errors import (
     AnswerError,
     ClientError,
     NotSent,
+    RateLimited,
     Rejected,
+    ServerError,
     StatusError,
     TransportError,
     message_of,
@@ -38,6 +40,25 @@ def told_of(outcome: Answer | Exception) -> Told:
     if isinstance(outcome, SettingsError):
         return told(NO_TOKEN, detail=detail)
     return told("told.unfit", detail=detail)
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether the service itself said no to what was asked: nobody has to ask whether it is there."""
+    return (
+        isinstance(error, StatusError)
+        and not isinstance(error, ServerError | RateLimited)
+        and Answer(error.status, {}, error.content).is_worded
+    )
+
+
+def why_unread(error: Exception) -> Told:
+    """Why a list could not be read: its status always, with the service's own words where there are any."""
+    if isinstance(error, StatusError):
+        said = error.message[:LIMIT]
+        if not Answer(error.status, {}, error.content).is_worded:
+            return told("told.status_strange", status=error.status)
+        return told("told.status_said", status=error.status, why=said) if said else told_of(error)
+    return told("told.silent", detail=str(error)[:LIMIT]) if isinstance(error, TransportError) else told_of(error)
 
 
 def _answered(answer: Answer) -> Told:

@@ -260,6 +260,23 @@ def unnumbered(view: View) -> View:
     return view._replace(numbered=0) if isinstance(view, ListWindow) else view
 
 
+class Lack(NamedTuple):
+    """A list of the service that cannot be read, or not wholly."""
+
+    name: str
+    why: str
+    """As `aisle.jobs.told` keeps it; empty where nobody knows."""
+
+
+class LeftOut(NamedTuple):
+    """Rows of a list of the service that cannot be used."""
+
+    name: str
+    rows: int
+    why: str
+    """The field of one of them that makes no sense, or why else."""
+
+
 class Link(NamedTuple):
     """The state of the link, shown on every screen."""
 
@@ -281,6 +298,10 @@ class Link(NamedTuple):
     """Lists of the store that were never read to their end: nobody knows what is in them."""
     elsewhere: int = 0
     """Operations of other stores that terminals of this host were changed to or from, not yet confirmed."""
+    lacking: tuple[Lack, ...] = ()
+    """The lists that could not be read when they were last asked for."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Rows that could not be used when their lists were last read."""
     silent: float = 0.0
     """Where the link is `stuck`: seconds since the courier's last sign of life."""
 

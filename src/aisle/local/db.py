@@ -239,6 +239,25 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
             raise
 
 
+def writes_now(connection: apsw.Connection, sql: str, *values: Any) -> bool:
+    """Carries out one statement durably where that can be done at once; whether it could. Nobody is waited for."""
+    connection.set_busy_handler(None)
+    try:
+        if is_gone(connection):
+            return False
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(sql, values)
+        connection.execute("COMMIT")
+    except (apsw.Error, *_UNUSABLE):
+        return False
+    finally:
+        with suppress(apsw.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        connection.set_busy_handler(_Patience())
+    return True
+
+
 @contextmanager
 def _in_line(connection: apsw.Connection) -> Iterator[None]:
     """Whoever had to wait for his turn in this block lets the next one come when he is done."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.told import DETAIL, NOTHING, Told, detail_of, is_ours, outside, told, words
-from aisle.jobs.view import Msg
+from aisle.jobs.view import LeftOut, Msg
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.state import CLOSED, DONE
 
@@ -13,6 +13,7 @@ __all__ = [
     "DETAIL",
     "NOTHING",
     "NO_TOKEN",
+    "LeftOut",
     "Told",
     "changed",
     "detail_of",

@@ -38,7 +38,8 @@ _RATES = Rates()
 class App:
     """The app over a storage. It owns nothing: whoever opened the storage closes it.
 
-    `access` hears of each request, `metrics` counts them and is told at `/metrics`.
+    `access` hears of each request, `metrics` counts them and is told at `/metrics`. A `lenient` one ignores parameters
+    that an operation does not have.
     """
 
     leaving = False
@@ -52,8 +53,9 @@ class App:
         rates: Rates = _RATES,
         access: Access | None = None,
         metrics: Metrics | None = None,
+        lenient: bool = False,
     ) -> None:
-        self.gate = Gate(storage, clock, rates)
+        self.gate = Gate(storage, clock, rates, lenient=lenient)
         self._ways = _ways()
         self._metrics = metrics
         self.door = Door(Dispatch(self._go_on, self.gate, self._ways), access, clock, metrics)

@@ -12,8 +12,15 @@ from aisle.contract.models.customer_orders import (
     CustomerOrderUpdate,
     CustomerOrderUpdateRequest,
 )
+from aisle.contract.models.deliveries import (
+    MultiStoreDeliveriesRequest,
+    MultiStoreDeliveryCreate,
+    StoreDeliveriesRequest,
+    StoreDeliveryCreate,
+)
 from aisle.contract.models.logs import StoreProductLogCreate, StoreProductLogsRequest
 from aisle.contract.models.product_writes import ProductsRequest, ProductWrite
+from aisle.contract.models.stores import StoreCreate, StoresRequest
 from aisle.contract.operation import Operation
 
 
@@ -64,10 +71,51 @@ class Products(ProductsRequest):
     products: list[CatalogueProduct] | None = None  # type: ignore[assignment]
 
 
+class StoreWithBooks(StoreCreate):
+    """A store with what its list has fields for, and its creation has not."""
+
+    invent_location: str | None = None
+    legal_entity: str | None = None
+    last_order_line_exported_on: str | None = None
+
+
+class Stores(StoresRequest):
+    """The body that creates or updates stores."""
+
+    stores: list[StoreWithBooks] | None = None  # type: ignore[assignment]
+
+
+class Delivery(StoreDeliveryCreate):
+    """A delivery with the number under which others know it."""
+
+    external_reference_number: str | None = None
+
+
+class Deliveries(StoreDeliveriesRequest):
+    """The body that announces deliveries to a store."""
+
+    orders: list[Delivery] | None = None  # type: ignore[assignment]
+
+
+class MultiStoreDelivery(MultiStoreDeliveryCreate):
+    """The same of a delivery that names its store."""
+
+    external_reference_number: str | None = None
+
+
+class MultiStoreDeliveries(MultiStoreDeliveriesRequest):
+    """The body that announces deliveries to several stores."""
+
+    orders: list[MultiStoreDelivery] | None = None  # type: ignore[assignment]
+
+
 _OURS: dict[str, TypeAdapter[Any]] = {
     "update-customer-order": TypeAdapter(OrderUpdateRequest),
     "create-or-update-products": TypeAdapter(Products),
     "create-store-product-logs": TypeAdapter(LogsRequest),
+    "create-store-deliveries": TypeAdapter(Deliveries),
+    "create-multi-store-deliveries": TypeAdapter(MultiStoreDeliveries),
+    "create-stores": TypeAdapter(Stores),
 }
 
 

@@ -8,12 +8,13 @@ from typing import Any
 from aisle.service.amounts import number, plain, thousandths
 from aisle.service.context import Context, Store
 from aisle.service.encode import fragment, joined, loaded, member, quoted
+from aisle.service.sql.schema_fields import OF_DELIVERIES
 from aisle.service.storage import Row
 from aisle.service.times import parsed
 
 Body = dict[str, Any]
 
-_HEAD = ("supplier_code", "supplier_name", "tracing_url")
+_HEAD = ("external_reference_number", "supplier_code", "supplier_name", "tracing_url")
 _LINE = (
     "barcode",
     "container_barcode",
@@ -34,12 +35,15 @@ def delivery_item(ctx: Context, body: Body, field: str) -> Body:
     for name in ("no_of_containers", "store_origin"):
         if name in body:
             item[name] = plain(thousandths(body[name], f"{field}.{name}", whole=True))
-    return item
+    item["is_downloaded"] = False
+    aside = {name: body[name] for name in OF_DELIVERIES if name in body}
+    return item | ({"aisle": aside} if aside else {})
 
 
-def line_item(said: Body) -> Body:
-    """What a list shows of a line beside its figures."""
-    return {name: plain_or_text(said[name]) for name in _LINE if name in said}
+def line_item(said: Body, aside: Body) -> Body:
+    """What a list shows of a line beside its figures; `aside` is what the interface has no field for."""
+    item = {name: plain_or_text(said[name]) for name in _LINE if name in said}
+    return item | ({"aisle": aside} if aside else {})
 
 
 def plain_or_text(value: Any) -> Any:

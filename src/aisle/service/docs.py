@@ -7,6 +7,9 @@ from importlib.resources import files
 from fastapi import FastAPI, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 
+from aisle.service.answers import JSON, dumps
+from aisle.service.openapi import document
+
 PAGE = "/docs"
 SCHEMA = "/openapi.json"
 ASSETS = {
@@ -43,5 +46,9 @@ def add_docs(app: FastAPI) -> None:
         content = files("fastapi_offline").joinpath("static", name).read_bytes()
         return Response(content, media_type=ASSETS[name], headers=_HEADERS | {"Cache-Control": "max-age=3600"})
 
+    async def schema() -> Response:
+        return Response(dumps(document()), media_type=JSON)
+
+    app.add_api_route(SCHEMA, schema, include_in_schema=False)
     app.add_api_route(PAGE, docs, include_in_schema=False)
     app.add_api_route(f"{PAGE}/{{name}}", asset, include_in_schema=False)

@@ -15,12 +15,27 @@ class LocationWrite(RequestModel):
     location_order: Exact | None = None
     default_stock_pool: str | Exact | None = None
     tags: list[str] | None = None
+    carrier_code: str | None = None
 
 
 class LocationsRequest(RequestModel):
     """The body that creates or updates locations."""
 
     locations: list[LocationWrite]
+
+
+class DeliveryMark(RequestModel):
+    """A delivery that was announced, and what is said of it since."""
+
+    order_number: str
+    external_reference_number: str | None = None
+    is_downloaded: Flag | None = None
+
+
+class DeliveryMarksRequest(RequestModel):
+    """The body that marks deliveries."""
+
+    deliveries: list[DeliveryMark]
 
 
 class PersonWrite(RequestModel):

@@ -16,6 +16,7 @@ from aisle.service.answers import DONE, dumps, malformed
 from aisle.service.context import CHAIN, Call, Context
 from aisle.service.encode import compact, without_none
 from aisle.service.extension_bodies import (
+    DeliveryMarksRequest,
     LineRejectionsRequest,
     LocationsRequest,
     PeopleRequest,
@@ -25,7 +26,9 @@ from aisle.service.extension_bodies import (
 )
 from aisle.service.handlers import BULK, Handler, people
 from aisle.service.handlers.clearance import list_assignments
+from aisle.service.handlers.deliveries import mark_deliveries
 from aisle.service.handlers.line_rejections import reject_lines
+from aisle.service.handlers.logs import retrieve_log_entry
 from aisle.service.handlers.orders import list_named
 from aisle.service.handlers.recounts import list_recounts, write_recounts
 from aisle.service.handlers.reviews import retrieve_store, review_logs
@@ -54,6 +57,8 @@ class Extension(NamedTuple):
     handler: Handler
     params: tuple[Param, ...] = ()
     body: type[RequestModel] | None = None
+    names_row: bool = False
+    """Whether it reads one row, which may not be there (404)."""
 
     @property
     def adapter(self) -> TypeAdapter[Any] | None:
@@ -75,26 +80,26 @@ async def _write_locations(ctx: Context, store_number: str, bodies: list[tuple[i
     store = await enter(ctx.tx, ctx.principal, store_number)
     codes = sorted({body["location_code"] for _, body in bodies})
     rows = await ctx.tx.all(location_sql.PLACE_OLD, store.number, codes)
-    known: dict[str, tuple[int, int, int | None, str]] = {row[0]: (row[1], row[2], row[3], row[4]) for row in rows}
+    known: dict[str, tuple[int, int, int | None, str, str]] = {row[0]: tuple(row[1:]) for row in rows}
     new = [code for code in codes if code not in known]
     first = await ctx.take(store.number, "location", len(new)) if new else 0
-    known |= {code: (first + n, 0, None, "[]") for n, code in enumerate(new)}
+    known |= {code: (first + n, 0, None, "[]", "") for n, code in enumerate(new)}
     for index, body in bodies:
         code, field = body["location_code"], f"locations[{index}]"
         check_code(code, "the code of a location", f"{field}.location_code")
-        seq, order, pool, tags = known[code]
+        seq, order, pool, tags, carrier = known[code]
         if "location_order" in body:
             order = whole_number(body["location_order"], f"{field}.location_order")
         if "default_stock_pool" in body:
             pool = order_pool(body["default_stock_pool"], f"{field}.default_stock_pool")
         tags = compact(body["tags"]) if "tags" in body else tags
-        known[code] = (seq, order, pool, tags)
+        known[code] = (seq, order, pool, tags, body.get("carrier_code", carrier))
         ctx.changed(store.number, "location", code)
     await ctx.tx.many(
         location_sql.PLACE_SET,
         [
-            (store.number, code, seq, order, pool, tags, natural_key(code), search_key((code, tags)), ctx.now)
-            for code, (seq, order, pool, tags) in known.items()
+            (store.number, code, seq, order, pool, tags, natural_key(code), search_key((code, tags)), ctx.now, carrier)
+            for code, (seq, order, pool, tags, carrier) in known.items()
         ],
     )
 
@@ -227,6 +232,22 @@ EXTENSIONS = (
         f"{_STORE}/orders",
         Handler(list_named),
         (_STORE_PARAM, Param("numbers", "query", "string")),
+    ),
+    Extension(
+        "retrieve-log-entry",
+        "GET",
+        f"{_STORE}/logs",
+        Handler(retrieve_log_entry),
+        (_STORE_PARAM, Param("id", "query", "number", True)),
+        names_row=True,
+    ),
+    Extension(
+        "mark-deliveries",
+        "POST",
+        f"{_STORE}/deliveries",
+        _MAKERS._replace(run=mark_deliveries, body_limit=MIB),
+        (_STORE_PARAM,),
+        DeliveryMarksRequest,
     ),
     Extension(
         "list-put-backs",

@@ -39,19 +39,29 @@ class Service:
         rates: Rates | None = None,
         access: Access | None = None,
         metrics: Metrics | None = None,
+        *,
+        lenient: bool = False,
     ) -> None:
         self.storage = storage
         self.clock = clock
         self.rates = rates or Rates()
         self.access = access
         self.metrics = metrics
+        self.lenient = lenient
 
     @cached_property
     def app(self) -> App:
         """The app; what it needs is imported when it is asked for."""
         from aisle.service.app import App
 
-        return App(self.storage, clock=self.clock, rates=self.rates, access=self.access, metrics=self.metrics)
+        return App(
+            self.storage,
+            clock=self.clock,
+            rates=self.rates,
+            access=self.access,
+            metrics=self.metrics,
+            lenient=self.lenient,
+        )
 
     def admin_token(self, file: Path) -> str:
         """A token with every right, kept in `file` (0600) for the programs of this account.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
@@ -17,8 +17,8 @@ from aisle.service.answers import Refusal
 from aisle.service.asked import Answer, Operation
 from aisle.service.dispatch import Way
 from aisle.service.docs import add_docs
-from aisle.service.gate import Gate, response
-from aisle.service.openapi import document
+from aisle.service.gate import Gate, refused, response
+from aisle.service.request import query_values
 from aisle.service.watching import add_watching
 
 if TYPE_CHECKING:
@@ -30,14 +30,21 @@ def framework(gate: Gate, ways: Iterable[Way], metrics: Metrics | None, leaving:
 
     `leaving` tells whether this process is about to end.
     """
-    made = FastAPI(title="Store Operations Service", redirect_slashes=False, docs_url=None, redoc_url=None)
-    add_docs(made)
+    made = FastAPI(
+        title="Store Operations Service",
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        dependencies=[] if gate.lenient else [Depends(_no_parameters)],
+    )
     for way in ways:
         _add(made, gate, way)
+    add_docs(made)
     add_watching(made, gate, metrics, leaving)
     made.add_exception_handler(HTTPException, _no_route)
+    made.add_exception_handler(Refusal, _refused)
     made.add_exception_handler(StorageError, _no_storage)
-    made.openapi = document  # type: ignore[method-assign]
     return made
 
 
@@ -57,6 +64,17 @@ def _endpoint(gate: Gate, operation: Operation) -> Callable[[Request], Awaitable
         return await gate.answer(operation, request)
 
     return endpoint
+
+
+def _no_parameters(request: Request) -> None:
+    """Pages about the service take no parameters; operations, which do, never come here. Raises Refusal (400)."""
+    if request.scope["query_string"]:
+        query_values(request.scope["query_string"], ())
+
+
+async def _refused(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, Refusal)
+    return refused(problem)
 
 
 async def _no_route(request: Request, problem: Exception) -> Response:

@@ -48,8 +48,10 @@ T = TypeVar("T")
 class Gate:
     """Carries operations out over a storage."""
 
-    def __init__(self, storage: Storage, clock: Clock, rates: Rates) -> None:
+    def __init__(self, storage: Storage, clock: Clock, rates: Rates, *, lenient: bool = False) -> None:
         self.storage = storage
+        self.lenient = lenient
+        """Whether parameters that an operation does not have are ignored."""
         self.clock = clock
         self._tokens = Buckets(rates.token)
         self._strangers = Buckets(rates.stranger)
@@ -91,7 +93,7 @@ class Gate:
         try:
             call = Call(
                 wire.path_values(request),
-                wire.query_values(request.scope["query_string"], operation.params),
+                wire.query_values(request.scope["query_string"], operation.params, lenient=self.lenient),
                 header=wire.header_values(heads, operation.params),
             )
             if not operation.write:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.service.encode import without_none
+from aisle.service.sql.schema_fields import OF_ORDERS
 from aisle.service.stock.book import Product
 from aisle.service.text import search_key
 from aisle.service.times import parsed
@@ -32,6 +33,8 @@ _HEAD = {
     "reference": "reference",
     "sales_order_id": "sales_order_id",
 }
+# What the interface takes of an order and tells nowhere.
+_ASIDE = ("order_type", *OF_ORDERS)
 _NOT_SEARCHED = frozenset({"order_lines", "is_active", "is_picked", "is_rejected", "status_id", "store_number"})
 
 
@@ -60,12 +63,16 @@ def head_item(body: dict[str, Any], store_number: str, pickup: str) -> dict[str,
     """What a list shows of the order itself."""
     item = {shown: body[name] for name, shown in _HEAD.items() if name in body}
     allowed = body.get("stores_allowed")
+    aside = {name: body[name] for name in _ASIDE if name in body}
+    if aside.get("order_type") == item.get("order_type_code"):
+        aside.pop("order_type", None)
     return without_none(
         item
         | {
             "store_number": store_number,
             "stores_allowed": None if allowed is None else ",".join(allowed),
             "pickup_date": pickup or None,
+            "aisle": aside or None,
         }
     )
 

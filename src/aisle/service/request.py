@@ -21,6 +21,7 @@ from aisle.contract.operation import Param
 from aisle.service.amounts import LARGEST
 from aisle.service.answers import Refusal, malformed
 from aisle.service.fitting import misfits
+from aisle.service.nearest import of_field, unknown_parameters
 from aisle.service.times import earlier, moment, parsed
 from aisle.service.values import checked, too_deep
 
@@ -145,8 +146,11 @@ def path_values(request: Request) -> dict[str, str]:
     return {name: unquote_to_bytes(value).decode() for name, value in request.path_params.items()}
 
 
-def query_values(query: bytes, params: Iterable[Param]) -> dict[str, Any]:
-    """The documented query parameters that were given, with their types. Raises Refusal (400)."""
+def query_values(query: bytes, params: Sequence[Param], *, lenient: bool = False) -> dict[str, Any]:
+    """The documented query parameters that were given, with their types; others are ignored by a `lenient` service.
+
+    Raises Refusal (400).
+    """
     try:
         pairs = _short_query(query) if len(query) <= _SHORT else _query(query)
     except ValueError:
@@ -157,6 +161,8 @@ def query_values(query: bytes, params: Iterable[Param]) -> dict[str, Any]:
         if name in known and name in given:
             raise malformed("This parameter is there more than once.", name)
         given[name] = text
+    if not lenient and not given.keys() <= known.keys():
+        raise unknown_parameters((name for name in given if name not in known), params)
     for name, param in known.items():
         if param.required and name not in given:
             raise malformed("This parameter is needed.", name)
@@ -262,7 +268,7 @@ def parse_body(raw: bytes, adapter: TypeAdapter[Any], most_items: int, *, needed
     if checked(value) > most_items:
         raise Refusal(413, f"At most {most_items} items are taken in one request.")
     if errors := misfits(adapter, value, large=len(raw) > _LARGE):
-        raise _misfit(errors)
+        raise _misfit(adapter, errors)
     return value
 
 
@@ -274,7 +280,7 @@ def _without(adapter: TypeAdapter[Any], *, needed: bool) -> Any:
     if errors := misfits(adapter, nothing):
         if errors[0]["type"] == "list_type":
             raise malformed(f"There is no body; {_WANTED['list_type']}", "body")
-        raise _misfit(errors)
+        raise _misfit(adapter, errors)
     return nothing
 
 
@@ -287,8 +293,8 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number in JSON")
 
 
-def _misfit(found: Sequence[ErrorDetails]) -> Refusal:
-    errors = [{"field": _place(error["loc"]), "message": _words_of(error)} for error in found[:_MOST_TOLD]]
+def _misfit(adapter: TypeAdapter[Any], found: Sequence[ErrorDetails]) -> Refusal:
+    errors = [{"field": _place(error["loc"]), "message": _words_of(adapter, error)} for error in found[:_MOST_TOLD]]
     refusal = malformed(errors[0]["message"], errors[0]["field"])
     refusal.extra["errors"] = errors
     return refusal
@@ -301,15 +307,14 @@ _WANTED = {
     "number_type": "a number is wanted, without quotes.",
     "bool_type": "true or false is wanted, without quotes.",
 }
-_UNFIT = {
-    "missing": "This field is missing, and it is required.",
-    "extra_forbidden": "There is no such field here. Look at its spelling, or leave it out.",
-}
+_UNFIT = {"missing": "This field is missing, and it is required."}
 """What is wrong, for callers who know nothing of what checks it."""
 
 
-def _words_of(error: ErrorDetails) -> str:
+def _words_of(adapter: TypeAdapter[Any], error: ErrorDetails) -> str:
     kind = error["type"]
+    if kind == "extra_forbidden":
+        return of_field(adapter, error["loc"])
     wanted = _WANTED.get(kind)
     return f"This is {_sent(error['input'])}; {wanted}" if wanted else _UNFIT.get(kind, error["msg"])
 

@@ -56,6 +56,7 @@ def serve(
     access_file: Path | None = None,
     workers: int = 1,
     json_logs: bool = False,
+    lenient: bool = False,
     clock: Clock = time,
     ready: Callable[[str], None] = lambda url: None,
 ) -> None:
@@ -64,11 +65,12 @@ def serve(
     `database` is `sqlite:///path` or `postgresql://host/name`; `port` 0 takes any free one. `ready` hears the URL when
     requests are answered. `token_file` gets an admin token. `rate` is how many requests a second a token may send in
     the long run, 0 for any number; `access_file` gets a line of each request, `-` is the standard error. `workers` is
-    how many processes answer; with `json_logs` what the service says of itself are lines of JSON too. Raises UsageError
-    for a database we do not know and for plain HTTP to other machines that was not asked for by `allow_plain_http`,
-    StorageError when the database cannot be used.
+    how many processes answer; with `json_logs` what the service says of itself are lines of JSON too. A `lenient`
+    service ignores parameters that an operation does not have. Raises UsageError for a database we do not know and for
+    plain HTTP to other machines that was not asked for by `allow_plain_http`, StorageError when the database cannot be
+    used.
     """
-    at = _Address(named_database(database), host, port, certificate, private_key, rate, access_file, json_logs)
+    at = _Address(named_database(database), host, port, certificate, private_key, rate, access_file, json_logs, lenient)
     if not certificate and not allow_plain_http and not _loopback(host):
         raise UsageError(
             f"On {host} others could read tokens: give a certificate, or allow plain HTTP behind a proxy of your own."
@@ -95,6 +97,7 @@ class _Address(NamedTuple):
     rate: float
     access_file: Path | None
     json_logs: bool
+    lenient: bool
 
     def serve(
         self,
@@ -110,7 +113,7 @@ class _Address(NamedTuple):
             if self.json_logs:
                 opened.enter_context(json_logs())
             access = opened.enter_context(closing(AccessLog(self.access_file))) if self.access_file else None
-            service = Service(storage, clock, Rates(self.rate), access, _metrics())
+            service = Service(storage, clock, Rates(self.rate), access, _metrics(), lenient=self.lenient)
             server = _Server(
                 _config(service, self.host, self.port, self.certificate, self.private_key), service.app, ready
             )

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 POLL_S = 5.0
 """How often the desk is asked for news when its doorbell stays silent."""
+AGAIN_S = 1.0
+"""So soon it is asked again while nothing can be kept."""
 
 BELL = "\x07"
 
@@ -57,6 +59,8 @@ class AisleApp(PaintedApp):
         self._on_first_paint = on_first_paint
         self._answered = frame.serial
         self._told: tuple[int, int] | None = None
+        self._looks_again = False
+        """Whether the next look comes sooner than the usual one."""
         self._bell: int | None = None
         """The doorbell that is listened to."""
 
@@ -121,12 +125,25 @@ class AisleApp(PaintedApp):
             if frame is not None:
                 self._answer(frame)
 
+    def _hurry(self) -> None:
+        """What cannot be kept is an alarm that has to end as soon as it can be: it is looked at again at once."""
+        if self.board.frame.link.state != "unkept" or self._looks_again:
+            return
+        self._looks_again = True
+        self.set_timer(AGAIN_S, self._again)
+
+    def _again(self) -> None:
+        self._looks_again = False
+        self._look()
+        self._hurry()
+
     def _rung(self) -> None:
         self._look(rung=True)
 
     def _answer(self, frame: Frame) -> None:
         self.show(frame)
         self._listen()
+        self._hurry()
         bells, self._desk.bells = self._desk.bells, 0
         if bells and self._driver is not None and not self.is_headless:
             self._driver.write(BELL * bells)

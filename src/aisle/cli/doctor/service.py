@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from types import MappingProxyType
 from urllib.parse import urlsplit, urlunsplit
 
 from aisle.cli.compose import home_of, service_client
 from aisle.cli.doctor.report import Finding, note, ok, wrong
-from aisle.client import Answer
-from aisle.client.errors import ClientError
+from aisle.cli.words import called, in_words
+from aisle.client import Answer, Client
+from aisle.client.errors import ClientError, TransportError
 from aisle.courier.features import Features, read_features
+from aisle.courier.pull.lists import LISTS, WITNESSES, why_not
+from aisle.courier.telling import why_unread
 from aisle.errors import AisleError
 from aisle.settings import EMBEDDED, Loaded, base_url
 from aisle.tuples import NamedTuple
@@ -26,11 +30,12 @@ DRIFT_S = 5.0
 
 
 class Asked(NamedTuple):
-    """One answer, and this host's clock around it."""
+    """One answer, and this host's clock around it; and of the lists that cannot be read why."""
 
     answer: Answer
     began: float
     ended: float
+    failed: Mapping[str, ClientError] = MappingProxyType({})
 
 
 def service(loaded: Loaded) -> Iterable[Finding]:
@@ -58,26 +63,51 @@ _CABLE = "Work goes on here and is sent later. Look at network, address (base_ur
 
 
 async def _ask(loaded: Loaded) -> Asked:
-    async with asyncio.timeout(PATIENCE_S), service_client(loaded) as client:
-        began = time.time()
-        answer = await client.request(
-            "list-customer-orders", path={"store_number": loaded.settings.store}, query={"page_size": 1}
-        )
-        return Asked(answer, began, time.time())
+    """The first list that answers well; where none does, what the list of orders answered."""
+    store, failed = loaded.settings.store, dict[str, ClientError]()
+    async with service_client(loaded) as client:
+        async with asyncio.timeout(PATIENCE_S):
+            began = time.time()
+            first = await client.request("list-customer-orders", path={"store_number": store}, query={"page_size": 1})
+            ended = time.time()
+        if first.status == 401:
+            return Asked(first, began, ended, failed)
+        names = tuple(LISTS)
+        found = await asyncio.gather(*(_asked_for(client, name, store) for name in names))
+        failed = {name: error for name, error in zip(names, found, strict=True) if error is not None}
+    return Asked(first, began, ended, failed)
+
+
+async def _asked_for(client: Client, name: str, store: str) -> ClientError | None:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            return await why_not(client, name, store)
+    except TimeoutError:
+        return TransportError(f"Nothing came within {PATIENCE_S:.0f} s.")
 
 
 def _judged(shown: str, store: str, asked: Asked) -> Iterable[Finding]:
     status, took = asked.answer.status, (asked.ended - asked.began) * 1000
+    well = asked.answer.is_success and asked.answer.is_worded
+    none = not well and (not asked.failed or all(name in asked.failed for name in WITNESSES))
     if status == 401:
         yield wrong("service", f"{shown} refuses the token", "", "Ask for a new one, and write it into token_file.")
-    elif status == 403:
+    elif status == 403 and none:
         yield wrong("service", f"{shown} does not let this token into store {store}", "", "Set store, or token_file.")
-    elif not asked.answer.is_success or not asked.answer.is_worded:
+    elif none:
         yield wrong("service", f"{shown} answers {status}", "That is no answer of a Store Operations Service.", _CABLE)
     else:
         yield ok("service", f"{shown} answers in {took:.0f} ms", ms=round(took))
         yield level(read_features(asked.answer.headers))
         yield clock(asked)
+        yield from _lists(asked.failed)
+
+
+def _lists(failed: Mapping[str, ClientError]) -> Iterable[Finding]:
+    """Each list that the service does not let be read, though it answers others."""
+    for name, error in failed.items():
+        why = in_words(why_unread(error))
+        yield wrong("service", f"{called(name)} cannot be read", why, "All other lists are read.", list=called(name))
 
 
 def level(features: Features | None) -> Finding:

@@ -13,8 +13,9 @@ import apsw
 
 from aisle.cli.compose import home_of
 from aisle.cli.doctor.report import Finding, ago, note, ok, plural, wrong
-from aisle.cli.words import in_words
+from aisle.cli.words import in_words, unread_lists, unusable_rows
 from aisle.courier.link import BEAT_S
+from aisle.courier.pull.progress import Progress
 from aisle.courier.pull.progress import load as progress_of
 from aisle.local.cache.file import open_cache
 from aisle.local.cache.schema import VERSION
@@ -184,6 +185,21 @@ def cache(loaded: Loaded) -> Iterable[Finding]:
         yield note("cache", what, "What is shown may be out of date.", "Run: aisle sync", **facts)
     else:
         yield ok("cache", f"{what}; complete", **facts)
+    yield from _lists(home, progress)
+
+
+def _lists(home: Home, progress: Progress) -> Iterable[Finding]:
+    """The lists that the courier could not read when it last asked for them, and rows of them that make no sense."""
+    for name, why in unread_lists(progress):
+        yield wrong("lists", f"{name} could not be read", why, _ASKED_AGAIN, list=name)
+    for name, count, why in unusable_rows(progress):
+        told = f"{why} makes no sense in them; what they say is shown nowhere."
+        yield note("lists", f"{plural(count, 'row')} of {name} cannot be used", told, _log(home), list=name, rows=count)
+    if progress.completed and not progress.missing and not progress.left_out:
+        yield ok("lists", "all could be read")
+
+
+_ASKED_AGAIN = "The courier asks for it again by itself; all others are read. Whoever runs the service can mend it."
 
 
 # The precious file

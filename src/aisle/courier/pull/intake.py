@@ -5,6 +5,7 @@ Rows go as they come from JSON into the cache, which judges them; no model stand
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,7 @@ from aisle.courier.notices import Notices
 from aisle.courier.pull.freshness import Freshness
 from aisle.courier.ringing import places_of, topics_of
 from aisle.courier.topics import DELIVERY, LOCATION, ORDER, PRODUCT, Topic
-from aisle.local.cache.writer import Cache, Written
+from aisle.local.cache.writer import Cache, Skipped, Written
 
 Row = dict[str, Any]
 UnderWay = Callable[[float], frozenset[str]]
@@ -45,8 +46,10 @@ class Intake:
         self._tell = tell
         self._under_way = under_way
         self._clock = clock
-        self._left_out = 0
-        """Rows that made no sense, so far."""
+        self.left_out: Counter[str] = Counter()
+        """Rows that made no sense, so far, by the operation that brought them."""
+        self.left_last: dict[str, Skipped] = {}
+        """The last of these of each operation."""
         self.overtaken: dict[Topic, None] = {}
         """Products and deliveries that were read while a write of them was on its way: to be read once more."""
 
@@ -127,14 +130,16 @@ class Intake:
 
         Raises AnswerError at the end.
         """
-        before = self._left_out
+        before = self.left_out.total()
         yield
-        if self._left_out > before:
+        if self.left_out.total() > before:
             raise AnswerError(f"The answer for {topic} {key} makes no sense.")
 
     def took(self, topic: str, name: str, written: Written, also: Sequence[str] = ()) -> tuple[str, ...]:
         """Tells the sessions what is new (and `also` these), and the operator what could not be read."""
-        self._left_out += len(written.skipped)
+        if written.skipped:
+            self.left_out[name] += len(written.skipped)
+            self.left_last[name] = written.skipped[-1]
         for skipped in written.skipped[:_NAMED_BAD_ROWS]:
             self._notices.add(f"A row of {name} was left out: {skipped.why}. It begins {str(skipped.row)[:120]}")
         if len(written.skipped) > _NAMED_BAD_ROWS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from aisle.local.cache.writer import Cache
+from aisle.local.told import NOTHING, LeftOut, Told
 from aisle.tuples import NamedTuple
 
 CURSOR = "full"
@@ -24,6 +25,14 @@ class At(NamedTuple):
     unreadable: int = 0
     """Pages that had to be passed over."""
     round: int = 1
+    why: Told = NOTHING
+    """Why the last of those pages could not be read."""
+    rows: int = 0
+    """Rows that made sense, so far."""
+    left_out: int = 0
+    """Rows that made no sense, so far."""
+    left_why: str = ""
+    """What was wrong with the last of them."""
 
 
 class Progress(NamedTuple):
@@ -40,12 +49,37 @@ class Progress(NamedTuple):
     completed: float = 0
     """When everything was last read, in seconds since 1970; 0 for never."""
     missing: tuple[str, ...] = ()
-    """Stages that could not be read, or not wholly, when they were last walked."""
+    """Lists that could not be read, or not wholly, when they were last asked for."""
+    reasons: tuple[tuple[str, Told], ...] = ()
+    """Of each of these why."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Rows that could not be used when their lists were last read to the end."""
 
     @property
     def idle(self) -> bool:
         """Whether there is nothing to walk."""
         return not self.todo and self.at is None
+
+    def why(self, name: str) -> Told:
+        """Why a list is missing; empty where nobody knows."""
+        return dict(self.reasons).get(name, NOTHING)
+
+    def without(self, name: str, why: Told) -> Progress:
+        """The same, and this list could not be read."""
+        here = self.with_(name)
+        return here._replace(missing=(*here.missing, name), reasons=(*here.reasons, (name, why)))
+
+    def with_(self, name: str) -> Progress:
+        """The same, and this list was read."""
+        return self._replace(
+            missing=tuple(other for other in self.missing if other != name),
+            reasons=tuple(pair for pair in self.reasons if pair[0] != name),
+        )
+
+    def counted(self, found: LeftOut) -> Progress:
+        """The same, with what was left out of one list, in the place of what was before."""
+        others = tuple(each for each in self.left_out if each.name != found.name)
+        return self._replace(left_out=(*others, found) if found.rows else others)
 
 
 def load(cache: Cache) -> Progress:
@@ -59,7 +93,10 @@ def load(cache: Cache) -> Progress:
 
 def _from(kept: dict[str, Any]) -> Progress:
     at = At(**kept["at"]) if kept.get("at") else None
-    return Progress(**{**kept, "todo": tuple(kept["todo"]), "at": at, "missing": tuple(kept.get("missing", ()))})
+    reasons = tuple((str(name), why) for name, why in kept.get("reasons", ()))
+    left_out = tuple(LeftOut(str(name), int(rows), str(why)) for name, rows, why in kept.get("left_out", ()))
+    told = {"missing": tuple(kept.get("missing", ())), "reasons": reasons, "left_out": left_out}
+    return Progress(**{**kept, "todo": tuple(kept["todo"]), "at": at, **told})
 
 
 def save(cache: Cache, progress: Progress) -> None:

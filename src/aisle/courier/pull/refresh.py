@@ -11,7 +11,7 @@ from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from aisle.client.errors import ClientError, RateLimited, ServerError, TransportError, Unauthorized
+from aisle.client.errors import ClientError, NotSent, RateLimited, Unauthorized
 from aisle.courier.alarm import Alarm, Sleep
 from aisle.courier.counting import counted
 from aisle.courier.link import TROUBLE, Link
@@ -21,9 +21,10 @@ from aisle.courier.pull.gaps import Gaps
 from aisle.courier.pull.intake import Row
 from aisle.courier.pull.schedule import Pace, Timetable
 from aisle.courier.pull.single import Pull
-from aisle.courier.pull.stages import DELIVERIES, HEADERS, LINES, LOCATIONS, PRODUCTS, RECEIPTS, STOCK, STORES
+from aisle.courier.pull.stages import DELIVERIES, HEADERS, LINES, LOCATIONS, PEOPLE, PRODUCTS, RECEIPTS, STOCK, STORES
 from aisle.courier.pull.sync import FullSync
 from aisle.courier.pull.wanted import AGAIN_S, Wanted
+from aisle.courier.telling import is_refusal, why_unread
 from aisle.courier.topics import (
     ASSIGNMENT,
     CATALOGUE,
@@ -57,10 +58,12 @@ _FAR_BACK_S = 26 * 3600.0
 """In the slow round stock is asked for from a day back: where the service's clock is behind, or its zone is not the one
 that it says, or it looks at days alone, the usual look sees nothing."""
 _SINCE = "stock_since"
-_OF_THE_LINK = (TransportError, Unauthorized, RateLimited)
-"""What keeps everything from being read, not one list."""
 CHANGES = "changes"
 """What is missing where the change feed cannot be read."""
+STOCK_CHANGES = "stock_changes"
+"""What is missing where stock cannot be asked for by the moment of its change."""
+ASSIGNMENTS = "assignments"
+"""What is missing where the goods that clearances want moved cannot be listed."""
 _STAGES_OF = {
     ORDER: (HEADERS, LINES),
     PRODUCT: (STOCK,),
@@ -93,7 +96,16 @@ class Refresher:
         self._sync = sync
         self._link = link
         self._notices = notices
-        self.wanted = Wanted(pull, link, notices, retire=retire, read_back=read_back, knock=self.knock)
+        self.wanted = Wanted(
+            pull,
+            link,
+            notices,
+            retire=retire,
+            read_back=read_back,
+            is_of_the_link=self._is_of_the_link,
+            lacks=sync.lacks,
+            left_out=sync.left_beside,
+        )
         self._wishes = wishes
         self._restored = restored
         self._table = Timetable(pace)
@@ -218,7 +230,7 @@ class Refresher:
             try:
                 await self._look(name)
             except TROUBLE as error:
-                await self._trouble(error)
+                await self._trouble(error, STOCK_CHANGES if name in ("stock", "slow") else "")
         await self._read()
         if wished:
             self._link.beat(now=True)
@@ -229,7 +241,8 @@ class Refresher:
         try:
             await self._pull.knock()
         except TROUBLE as error:
-            self._link.failed(error)
+            self._link.shut_out(error)
+            return False
         return self._link.is_up
 
     async def _reach(self) -> bool:
@@ -243,18 +256,22 @@ class Refresher:
         moments = [at for at in (self._table.next_at(), self.wanted.next_at()) if at is not None]
         return max(0.0, min(moments) - self._pull.now()) if moments else None
 
-    async def _trouble(self, error: Exception) -> None:
-        """A list could not be read: the link is down, or the list is not to be had."""
-        if not await self._is_of_the_link(error):
-            self._notices.add(str(error))
-        elif not isinstance(error, ServerError):  # else the knock has said it
-            self._link.failed(error)
-
     async def _is_of_the_link(self, error: Exception) -> bool:
-        """Whether nothing else can be read either; a service that fails at one thing is asked whether it is there."""
-        if isinstance(error, ServerError):
-            return not (self._link.is_up and await self.knock())
-        return isinstance(error, _OF_THE_LINK) or not isinstance(error, ClientError)
+        """Whether nothing else can be read either: where one thing fails, it is asked whether the service is there."""
+        if not self._link.is_up:
+            return True
+        if isinstance(error, Unauthorized | NotSent | RateLimited) or not isinstance(error, ClientError):
+            self._link.failed(error)
+            return True
+        return not is_refusal(error) and not await self.knock()
+
+    async def _trouble(self, error: Exception, name: str = "") -> None:
+        """A list could not be read: the link is down, or the list is not to be had, and then it is told as missing."""
+        if await self._is_of_the_link(error):
+            return
+        self._notices.add(str(error))
+        if name:
+            self._sync.lacks(name, why_unread(error))
 
     async def _prepare(self) -> None:
         """What a service that has just shown what it can makes possible."""
@@ -266,7 +283,7 @@ class Refresher:
         self._pull.assignments.listed = features.assignments
         self._table.follow(features.changes, self._pull.now())
         if not features.changes:
-            self._sync.lacks(CHANGES, False)
+            self._sync.lacks(CHANGES, None)
         begins = features.changes and not self._feed.primed and await self._fed(self._feed.prime())
         if begins or (self._sync.progress.idle and self._pull.now() - self._sync.progress.completed > FULL_S):
             self._sync.ask_all()
@@ -304,9 +321,9 @@ class Refresher:
             if await self._is_of_the_link(error):
                 raise
             self._notices.add(str(error))
-            self._sync.lacks(CHANGES, True)
+            self._sync.lacks(CHANGES, why_unread(error))
             return None
-        self._sync.lacks(CHANGES, False)
+        self._sync.lacks(CHANGES, None)
         return found
 
     async def _follow(self) -> None:
@@ -325,8 +342,20 @@ class Refresher:
 
     async def _people(self) -> None:
         if self._link.features and self._link.features.people:
-            await self._pull.people()
-        await self._pull.assignments.read()
+            await self._each(PEOPLE, self._pull.people())
+        await self._each(ASSIGNMENTS, self._pull.assignments.read())
+
+    async def _each(self, name: str, reading: Coroutine[Any, Any, Any]) -> None:
+        """One list by itself: that it fails is told, and keeps no other from being read. Raises what the link is."""
+        try:
+            await reading
+        except ClientError as error:
+            if await self._is_of_the_link(error):
+                raise
+            self._notices.add(str(error))
+            self._sync.lacks(name, why_unread(error))
+        else:
+            self._sync.lacks(name, None)
 
     # A service that implements the document alone
 
@@ -353,6 +382,7 @@ class Refresher:
                     self._pull.into.put_stock(rows, ticket, page_began)
                     told = _earlier(told, envelope.get("server_time"))
         self._pull.cache.set_cursor(_SINCE, told)
+        self._sync.lacks(STOCK_CHANGES, None)
 
     async def _read(self) -> None:
         """What is wanted; once all of it is in the cache, a restart begins behind the news."""

@@ -11,10 +11,12 @@ from aisle.client import Client
 from aisle.client.answer import Answer
 from aisle.client.errors import (
     AnswerError,
+    ClientError,
+    NotFound,
+    NotSent,
     RateLimited,
-    ServerError,
+    Refused,
     StatusError,
-    TransportError,
     Unauthorized,
     message_of,
     status_error,
@@ -24,6 +26,7 @@ from aisle.courier.counting import counted
 from aisle.courier.notices import Notices
 from aisle.courier.pull.assignments import AssignmentReader
 from aisle.courier.pull.intake import STOCK, Intake, Row, Tell
+from aisle.courier.pull.lists import WITNESSES, ask
 from aisle.courier.pull.logs import LogReader
 from aisle.courier.pull.recounts import RecountReader
 from aisle.courier.pull.stores import StoreReader
@@ -43,6 +46,7 @@ from aisle.courier.topics import (
 )
 from aisle.local.cache.writer import ABSENT_TOPIC
 from aisle.local.host.signals import topic_of
+from aisle.tuples import NamedTuple
 
 Query = dict[str, QueryValue]
 PERSON = "person"
@@ -52,14 +56,21 @@ DELIVERY_DAYS = 60
 """Deliveries that have not changed for so many days are asked for by their number alone."""
 RECEIPT_TYPES = (1, 2)
 """Types of receipts that are asked for, beside those of the deliveries that are known: purchases and transfers."""
-_ANYBODYS = (*range(200, 400), 400, 404, 405, 406, 410, 413, 414, 415, 421, 422, 431, 451)
-"""Answers that mean nothing without the service's own words: a gateway or a guest network gives them too."""
 _LASTING = (400, 403, 404, 405, 410, 422, 501)
 """Answers that asking again does not change."""
 
 
 class Overtaken(Exception):
     """While something was read, something that changes it was on its way: nobody knows whether the answer has it."""
+
+
+class Received(NamedTuple):
+    """What became of asking for receipts."""
+
+    seen: set[str] | None
+    """The numbers of the deliveries that they are of; None where not all could be read."""
+    error: ClientError | None
+    """Why the list, or a part of it, cannot be read."""
 
 
 class Pull:
@@ -85,6 +96,8 @@ class Pull:
         self.lists_changed = False
         """Whether it is our own service: the catalogue can be asked for one product, and stock for what has changed
         since a moment, to the moment."""
+        self._answers = WITNESSES[0]
+        """The list that answered the last knock: it is asked first."""
         self._heard_at = self._marked_at = self._since = ""
         """The service's own time: when it was last heard, at the last look at what changed, and at the one before."""
 
@@ -122,12 +135,24 @@ class Pull:
         return ()
 
     async def knock(self) -> None:
-        """Asks for next to nothing of this store, once, to know whether the service is there and lets us in."""
-        answer = await self.client.request("list-customer-orders", path=self.path, query={"page_size": 1})
-        if not answer.is_worded and answer.status in _ANYBODYS:
-            raise TransportError(f"Something else answers where the service should be: status {answer.status}.")
-        if not answer.is_success:
-            raise status_error("list-customer-orders", answer)
+        """Asks for next to nothing of this store, to know whether the service is there and lets us in.
+
+        A list that fails says nothing of the others: the next one is asked, until one answers. Raises what the first
+        ended in where none does; the token and the way to the service are the same for all.
+        """
+        first: ClientError | None = None
+        for name in (self._answers, *(other for other in WITNESSES if other != self._answers)):
+            try:
+                await ask(self.client, name, self.store)
+            except (Unauthorized, NotSent):
+                raise
+            except ClientError as error:
+                first = first or error
+            else:
+                self._answers = name
+                return
+        assert first is not None
+        raise first
 
     # One thing
 
@@ -260,25 +285,31 @@ class Pull:
         with self.into.understood(DELIVERY, number):
             self.into.put_deliveries(found, began)
         kind = str(found[0].get("order_type") or "")
-        await self._receipts({"order_number": number}, [int(kind)] if kind.isdecimal() else RECEIPT_TYPES)
+        received = await self._receipts({"order_number": number}, [int(kind)] if kind.isdecimal() else RECEIPT_TYPES)
+        if received.error is not None and not isinstance(received.error, StatusError):
+            raise received.error
         if Topic(DELIVERY, number) in self.into.overtaken:
             raise Overtaken
 
     async def receipts(self) -> None:
-        """What came of the deliveries of the last weeks, type by type; what is older leaves."""
+        """What came of the deliveries of the last weeks, type by type; what is older leaves. Raises ClientError, after
+        all types were asked for."""
         since: Query = {"last_modified_date": self.deliveries_since(), "page_size": 100}
-        seen = await self._receipts(since, sorted({*RECEIPT_TYPES, *self.cache.delivery_types()}))
-        if seen is not None:
-            self.cache.keep_receipts(seen)
+        received = await self._receipts(since, sorted({*RECEIPT_TYPES, *self.cache.delivery_types()}))
+        if received.error is not None:
+            raise received.error
+        if received.seen is not None:
+            self.cache.keep_receipts(received.seen)
 
     def deliveries_since(self) -> str:
         """The day from which on deliveries are asked for."""
         return _day(self.now() - DELIVERY_DAYS * 86400)
 
-    async def _receipts(self, query: Query, types: Iterable[int]) -> set[str] | None:
-        """Receipts of these types; a service that does not list one of them is left alone with it. The numbers of the
-        deliveries that they are of; None where not all could be read."""
+    async def _receipts(self, query: Query, types: Iterable[int]) -> Received:
+        """Receipts of these types; one that cannot be read keeps no other from being read."""
         seen: set[str] | None = set()
+        failed: list[ClientError] = []
+        read = 0
         for kind in types:
             asked: Query = {**query, "receipt_type": kind}
             try:
@@ -286,12 +317,15 @@ class Pull:
                     written = self.cache.put_receipts(rows)
                     self.into.took(DELIVERY, "list-store-receipts", written)
                     seen = None if seen is None or written.skipped else seen | set(written.keys)
-            except (ServerError, Unauthorized, RateLimited):
+                read += 1
+            except (Unauthorized, NotSent, RateLimited):
                 raise
-            except StatusError as error:
+            except ClientError as error:
                 self._notices.add(f"Receipts of type {kind} cannot be read: {error}")
-                seen = None
-        return seen
+                failed.append(error)
+        unlisted = NotFound | Refused if read else ()  # a service need not have receipts of every type
+        blamed = next((each for each in failed if not isinstance(each, unlisted)), None)
+        return Received(None if failed else seen, blamed)
 
     async def people(self) -> None:
         """The people of the store; only our own service has them."""

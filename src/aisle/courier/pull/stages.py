@@ -42,6 +42,8 @@ class Paged(NamedTuple):
     put: Callable[[Pull, Read], Any]
     swept: str = ""
     """The topic whose unseen rows are dropped after a complete pass; empty for none."""
+    key: str = ""
+    """The field that names a row of these."""
     by: Literal["page", "id"] = "page"
     recent: bool = False
     """Only what has changed in the last weeks is asked for."""
@@ -67,7 +69,7 @@ def _lines(pull: Pull, read: Read) -> tuple[str, ...]:
 
 
 _STAGES = {
-    HEADERS: Paged("list-customer-orders", True, {"page_size": 200}, _headers, "order"),
+    HEADERS: Paged("list-customer-orders", True, {"page_size": 200}, _headers, "order", "order_number"),
     LINES: Paged(
         "list-customer-orders", True, {"page_size": 40, "show_lines": True, "include_locations": True}, _lines
     ),
@@ -77,6 +79,7 @@ _STAGES = {
         {"page_size": 200},
         lambda pull, read: pull.into.put_locations(read.rows, read.ticket, read.generation),
         "location",
+        "location_code",
     ),
     DELIVERIES: Paged(
         "list-deliveries",
@@ -84,6 +87,7 @@ _STAGES = {
         {"page_size": 40},
         lambda pull, read: pull.into.put_deliveries(read.rows, read.began, read.generation),
         "delivery",
+        "order_number",
         recent=True,
     ),
     STOCK: Paged(
@@ -92,6 +96,7 @@ _STAGES = {
         {"page_size": 500, "include_locations": True},
         lambda pull, read: pull.into.put_stock(read.rows, read.ticket, read.began, read.generation),
         "stock",
+        "product_number",
         by="id",
     ),
     PRODUCTS: Paged(
@@ -100,5 +105,6 @@ _STAGES = {
         {"page_size": 500},
         lambda pull, read: pull.into.put_products(read.rows, read.ticket, read.generation),
         "product",
+        "product_number",
     ),
 }

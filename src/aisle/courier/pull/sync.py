@@ -14,11 +14,9 @@ from aisle.client.errors import (
     AnswerError,
     ClientError,
     Endless,
-    NotFound,
+    NotSent,
     RateLimited,
     ServerError,
-    StatusError,
-    TransportError,
     Unauthorized,
 )
 from aisle.contract.wire import QueryValue
@@ -29,9 +27,23 @@ from aisle.courier.pull import progress as kept
 from aisle.courier.pull.intake import Row
 from aisle.courier.pull.progress import At, Progress
 from aisle.courier.pull.single import Pull
-from aisle.courier.pull.stages import HEADERS, RECEIPTS, RECOUNTS, SMALL, STAGES, STORES, Paged, Read, paged
+from aisle.courier.pull.stages import (
+    HEADERS,
+    PEOPLE,
+    RECEIPTS,
+    RECOUNTS,
+    SMALL,
+    STAGES,
+    STORES,
+    Paged,
+    Read,
+    paged,
+)
 from aisle.courier.pull.thrift import undisturbed
+from aisle.courier.telling import is_refusal, why_unread
 from aisle.local.cache.writer import Sync
+from aisle.local.told import LeftOut, Told
+from aisle.tuples import NamedTuple
 
 Pages = AsyncGenerator[tuple[list[Row], dict[str, Any]], None]
 
@@ -42,7 +54,21 @@ CLOSED_KEPT_S = 86400.0
 _UNREADABLE = 3
 """Pages that may be passed over in one walk."""
 _STRIKES = 3
-"""Failures of the service at one stage after which the others go on without it."""
+"""Failures of the service at one list, while it answers all else, after which the others go on without that list."""
+_PAUSE_S = 1.0
+"""After the first of these failures; it doubles."""
+_LONGEST_PAUSE_S = 60.0
+
+
+_BRINGS = {STORES: "list-stores", RECEIPTS: "list-store-receipts", RECOUNTS: "list-recounts", PEOPLE: "list-people"}
+"""The operation of each stage that is read in one go."""
+
+
+class Left(NamedTuple):
+    """Rows that were left out, and the field of one of them that makes no sense, or why else."""
+
+    rows: int
+    why: str
 
 
 class FullSync:
@@ -63,6 +89,7 @@ class FullSync:
         self._link = link
         self._notices = notices
         self._progress = kept.load(pull.cache)
+        self._sleep = sleep
         self._strikes = 0
         self._walking = False
         self._led_astray: Sequence[Mapping[str, Any]] | None = None
@@ -88,18 +115,21 @@ class FullSync:
         if not self._progress.full:  # else all of it is being read
             self.ask((HEADERS, *self._progress.missing))
 
-    def lacks(self, what: str, is_so: bool) -> None:
-        """Something beside the lists cannot be read, or can again: it is told as they are."""
-        if (what in self._progress.missing) is not is_so:
-            others = tuple(name for name in self._progress.missing if name != what)
-            self._keep(self._progress._replace(missing=(*others, what) if is_so else others))
+    def lacks(self, what: str, why: Told | None) -> None:
+        """Something was asked for beside the walks and cannot be read, and why; None: it can again. It is told as what
+        a walk could not read."""
+        progress = self._progress
+        told = progress.with_(what) if why is None else progress.without(what, why)
+        if (what in progress.missing, progress.why(what)) != (what in told.missing, told.why(what)):
+            self._keep(told)
             self._show()
 
     def ask_all(self) -> None:
         """Everything is to be read anew, after the list that is being read at this moment."""
         with self._stored():
             at = self._progress.at if self._walking else None
-            self._progress = self._progress._replace(at=at, done=0, total=0, full=False)
+            left_out = tuple(each for each in self._progress.left_out if each.name in STAGES)
+            self._progress = self._progress._replace(at=at, done=0, total=0, full=False, left_out=left_out)
             self.ask(STAGES, full=True)
         self._show()
 
@@ -112,7 +142,7 @@ class FullSync:
             try:
                 await self.finish()
             except TROUBLE as error:
-                self._link.failed(error)
+                self._link.shut_out(error)
                 await self.alarm.wait(max(self._link.probe_wait(), self._link.held_s))
 
     async def finish(self) -> None:
@@ -141,20 +171,26 @@ class FullSync:
         at = self._progress.at or self._begin(self._progress.todo[0])
         try:
             if at.stage in SMALL:
-                await self._small(at.stage)
+                self._count_left(await self._small(at.stage))
                 self._end()
             else:
                 await self._walk(paged(at.stage, self._pull.store))
             self._strikes = 0
-        except ServerError as error:
-            self._strikes += 1
-            if self._strikes < _STRIKES:
-                raise
-            self._skip(error)
-        except (TransportError, Unauthorized, RateLimited):
+        except (Unauthorized, NotSent):
             raise
-        except (StatusError, AnswerError) as error:
+        except ClientError as error:
+            await self._failed(error)
+
+    async def _failed(self, error: ClientError) -> None:
+        """A list fails by itself: while the service answers all else, it is tried again where that may help, and then
+        the others go on without it. Raises ClientError when the service does not answer at all."""
+        await self._pull.knock()
+        self._strikes += 1
+        if self._strikes >= _STRIKES or not isinstance(error, ServerError | RateLimited):
             self._skip(error)
+            return
+        asked = error.retry_after or 0.0
+        await self._sleep(min(max(asked, _PAUSE_S * 2.0 ** (self._strikes - 1)), _LONGEST_PAUSE_S))
 
     def _begin(self, stage: str, round_: int = 1) -> At:
         generation = self._progress.generation + 1
@@ -168,27 +204,53 @@ class FullSync:
             self._keep(self._progress._replace(at=at, todo=todo, generation=generation))
         return at
 
-    def _end(self, *, gap: bool = False) -> None:
-        """This list is done with; `gap`: something of it could not be read."""
-        stage = self._here.stage
-        others = tuple(name for name in self._progress.missing if name != stage)
-        self._keep(self._progress._replace(at=None, missing=(*others, stage) if gap else others))
+    def _end(self, *, gap: Told | None = None) -> None:
+        """This list is done with; `gap`: why something of it could not be read."""
+        at = self._here
+        progress = self._progress._replace(at=None).counted(LeftOut(at.stage, at.left_out, at.left_why))
+        progress = progress.with_(at.stage) if gap is None else progress.without(at.stage, gap)
+        self._keep(progress)
 
     def _skip(self, error: ClientError) -> None:
         self._notices.add(f"The sync goes on without {self._here.stage}: {error}")
         self._strikes = 0
-        self._end(gap=True)
+        self._end(gap=why_unread(error))
 
-    async def _small(self, stage: str) -> None:
+    async def _small(self, stage: str) -> Left:
+        """Reads a list in one go; what of it was left out."""
+        name = _BRINGS[stage]
+        before = self._pull.into.left_out[name]
+        features = self._link.features
         if stage == STORES:
             await self._pull.stores()
         elif stage == RECEIPTS:
             await self._pull.receipts()
         elif stage == RECOUNTS:
-            if self._link.features and self._link.features.recounts:
+            if features and features.recounts:
                 await self._pull.recounts.read()
-        elif self._link.features and self._link.features.people:
+        elif features and features.people:
             await self._pull.people()
+        return self._left(name, before)
+
+    def _left(self, name: str, before: int) -> Left:
+        """What an operation has brought that was left out, since it was so many."""
+        count = self._pull.into.left_out[name] - before
+        last = self._pull.into.left_last.get(name)
+        return Left(count, (last.field or last.why) if last is not None else "")
+
+    def _count_left(self, left: Left) -> None:
+        """Adds this to what was left out of the list that is being read."""
+        if left.rows:
+            at = self._here
+            counted = at._replace(left_out=at.left_out + left.rows, left_why=left.why)
+            self._keep(self._progress._replace(at=counted))
+
+    def left_beside(self, what: str, name: str, before: int) -> None:
+        """The same of a list that is read in parts, beside the walks: what of each part was left out adds up."""
+        left = self._left(name, before)
+        if left.rows:
+            known = next((each.rows for each in self._progress.left_out if each.name == what), 0)
+            self._keep(self._progress.counted(LeftOut(what, known + left.rows, left.why)))
 
     # One list
 
@@ -243,9 +305,11 @@ class FullSync:
             rows, envelope = page
             self._pull.heard(envelope)
             at = self._here
+            before = self._pull.into.left_out[stage.operation]
             with undisturbed(), self._stored():
                 changed = stage.put(self._pull, Read(rows, ticket, began, at.generation if stage.swept else 0))
-                self._keep(self._progress._replace(at=_after(at, rows, envelope), done=self._progress.done + len(rows)))
+                after = _after(at, rows, envelope, self._left(stage.operation, before))
+                self._keep(self._progress._replace(at=after, done=self._progress.done + len(rows)))
             if at.stage == HEADERS and changed:
                 self.changed_orders(changed)
         return True
@@ -260,7 +324,8 @@ class FullSync:
         if at.unreadable >= _UNREADABLE:
             raise error
         self._notices.add(f"Page {at.next} of {stage.operation} was passed over: {error}")
-        self._keep(self._progress._replace(at=at._replace(next=at.next + 1, unreadable=at.unreadable + 1)))
+        passed = at._replace(next=at.next + 1, unreadable=at.unreadable + 1, why=why_unread(error))
+        self._keep(self._progress._replace(at=passed))
 
     def _is_over(self, stage: Paged, error: Endless) -> bool:
         """Where a page names no next one that makes sense, its number plus one is asked for; an empty page is the end.
@@ -273,14 +338,16 @@ class FullSync:
         if error.rows and error.rows != before:
             return False
         if error.rows or before is None:
-            self._keep(self._progress._replace(at=self._here._replace(unreadable=self._here.unreadable + 1)))
+            passed = self._here._replace(unreadable=self._here.unreadable + 1, why=why_unread(error))
+            self._keep(self._progress._replace(at=passed))
         return True
 
     async def _close(self, stage: Paged) -> None:
         """The list is at its end: drop what it did not have, unless it was read with a gap."""
+        self._count_left(self._twice(stage))
         at = self._here
         if at.unreadable or not stage.swept:
-            self._end(gap=at.unreadable > 0)
+            self._end(gap=at.why if at.unreadable else None)
         elif at.first_total != at.last_total and not at.by_id:
             self._again(stage)
         elif stage.swept == "order":
@@ -289,6 +356,16 @@ class FullSync:
             with self._stored():
                 self._cache.sweep(stage.swept, at.generation)
                 self._end()
+
+    def _twice(self, stage: Paged) -> Left:
+        """Rows of one key, of which only the last is kept; a list that changed on the way may show a row twice."""
+        at = self._here
+        if not stage.swept or at.unreadable or (at.first_total != at.last_total and not at.by_id):
+            return Left(0, "")
+        count = max(0, at.rows - self._cache.met(stage.swept, at.generation))
+        if count:
+            self._notices.add(f"{count} rows of {stage.operation} have a {stage.key} that another row has, too.")
+        return Left(count, stage.key)
 
     def _again(self, stage: Paged) -> None:
         """The list grew or shrank on the way, so that rows may have slipped from one page to another."""
@@ -304,10 +381,10 @@ class FullSync:
         for number in unseen:
             try:
                 await self._pull.order(number)
-            except (Unauthorized, RateLimited):
+            except (Unauthorized, NotSent, RateLimited):
                 raise
-            except (AnswerError, StatusError) as error:
-                if isinstance(error, ServerError):
+            except ClientError as error:
+                if not is_refusal(error):
                     await self._pull.knock()  # or nothing can be read
                 self._notices.add(f"order {number} cannot be read, and stays: {error}")
         with self._stored():
@@ -329,17 +406,19 @@ class FullSync:
         self._keep(self._progress._replace(total=total))
 
     async def _length(self, stage: Paged) -> int:
+        """So many rows as the list counts; 0 where it cannot be read, which is said when it is walked."""
         path = self._pull.path if stage.of_store else {}
         asked = self._query(stage)
         query = {**asked, "page_size": 1, "show_lines": None, "include_locations": None}
         known = {name: value for name, value in query.items() if name in asked}
         try:
-            async with aclosing(self._pull.client.pages(stage.operation, path=path, query=known)) as one:
-                async for _, envelope in one:
-                    return max(0, _total(envelope))
-        except (AnswerError, NotFound):
-            pass  # it will be said when the list is walked
-        return 0
+            answer = await self._pull.client.request(stage.operation, path=path, query=known)
+            envelope = answer.json() if answer.is_success else {}
+        except (NotSent, Unauthorized):
+            raise
+        except (ClientError, ValueError, RecursionError):
+            return 0
+        return max(0, _total(envelope)) if isinstance(envelope, dict) else 0
 
     @contextmanager
     def _stored(self) -> Iterator[None]:
@@ -362,11 +441,18 @@ class FullSync:
             self.watch(progress)
 
 
-def _after(at: At, rows: list[Row], envelope: dict[str, Any]) -> At:
+def _after(at: At, rows: list[Row], envelope: dict[str, Any], left: Left) -> At:
     total = _total(envelope)
     first = total if at.first_total < 0 else at.first_total
     following = int(rows[-1]["id"]) + 1 if at.by_id and rows else _following(at, envelope)
-    return at._replace(next=following, first_total=first, last_total=total)
+    return at._replace(
+        next=following,
+        first_total=first,
+        last_total=total,
+        rows=at.rows + len(rows) - left.rows,
+        left_out=at.left_out + left.rows,
+        left_why=left.why if left.rows else at.left_why,
+    )
 
 
 def _following(at: At, envelope: dict[str, Any]) -> int:

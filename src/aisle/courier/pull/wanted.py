@@ -11,16 +11,19 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from math import inf
 
-from aisle.client.errors import AnswerError, ClientError, RateLimited, ServerError, TransportError, Unauthorized
+from aisle.client.errors import AnswerError, RateLimited, ServerError, TransportError
 from aisle.courier.backoff import backoff
 from aisle.courier.link import TROUBLE, Link
 from aisle.courier.notices import Notices
 from aisle.courier.pull.intake import Row
+from aisle.courier.pull.logs import LIST as LOG_LIST
 from aisle.courier.pull.readback import ReadBacks
 from aisle.courier.pull.single import Overtaken, Pull
-from aisle.courier.topics import ORDER, PRODUCT, SURROUNDING, Topic
+from aisle.courier.telling import why_unread
+from aisle.courier.topics import ASSIGNMENT, LOG, ORDER, PRODUCT, RECOUNT, SURROUNDING, Topic
 from aisle.errors import StorageError
 from aisle.local.outbox.operation import Operation
+from aisle.local.told import Told
 
 AT_ONCE = 4
 NEAR_S = 0.03
@@ -32,6 +35,8 @@ TOGETHER = 5
 """So many products and more are asked for in one request, where the service can be asked for what has changed."""
 MOST_ORDERS = 40
 """So many orders are asked for in one request, where the service can be asked for several."""
+LISTS = {LOG: "logs", RECOUNT: "recounts", ASSIGNMENT: "assignments"}
+"""What is read as a list, by the names that a sync has for lists."""
 _TRIES = 3
 _UNREAD_S = 60.0
 """After so long what could not be read is asked for again, and then less and less often; where something waits to be
@@ -45,7 +50,9 @@ def again_s(tries: int) -> float:
 
 class Wanted:
     """What is to be read soon. `retire` lets operations go that were read back; `read_back` is shown an order that was
-    read after these were confirmed; `knock` says whether the service is there."""
+    read after these were confirmed; `is_of_the_link` says of what a read ended in whether nothing else can be read
+    either; `lacks` is told of a list that cannot be read, and why (None: it can again);
+    `left_out` is told of a list, the operation that brings it, and how many of its rows had been left out before."""
 
     def __init__(
         self,
@@ -55,14 +62,18 @@ class Wanted:
         *,
         retire: Callable[[Sequence[str]], None],
         read_back: Callable[[str, Sequence[Row], frozenset[str]], None],
-        knock: Callable[[], Awaitable[bool]],
+        is_of_the_link: Callable[[Exception], Awaitable[bool]],
+        lacks: Callable[[str, Told | None], None],
+        left_out: Callable[[str, str, int], None],
     ) -> None:
         self._pull = pull
         self._link = link
         self._notices = notices
         self._read_backs = ReadBacks(retire)
         self._read_back = read_back
-        self._knock = knock
+        self._is_of_the_link = is_of_the_link
+        self._lacks = lacks
+        self._left_out = left_out
         self._took = inf
         """Seconds that the last read took."""
         self._topics: dict[Topic, None] = {}
@@ -187,6 +198,7 @@ class Wanted:
 
     async def _read(self, topic: Topic) -> None:
         spoken_for, began = self._read_backs.begins(topic), self._pull.now()
+        before = self._pull.into.left_out[LOG_LIST]
         try:
             rows = await self._pull.topic(topic)
             self._took = self._pull.now() - began
@@ -198,33 +210,40 @@ class Wanted:
         except TROUBLE as error:
             if not await self._is_to_blame(topic, error):
                 self.add([topic])
-            elif isinstance(error, AnswerError | ServerError):  # there is something to be shown, and it was not seen
+                return
+            lasting = not isinstance(error, AnswerError | RateLimited | ServerError | TransportError)
+            if lasting:
+                self._read_backs.ends(topic, spoken_for)
+            if not lasting or topic.topic in LISTS:  # there is something to be shown, and it was not seen
                 rounds = 1 if spoken_for else self._failed[topic] // _TRIES
                 self._later[topic] = self._pull.now() + again_s(rounds)
             else:
                 del self._failed[topic]
-                self._read_backs.ends(topic, spoken_for)
             return
         if spoken_for and topic.topic == ORDER:
             self._read_back(topic.key, rows, spoken_for)
+        if topic.topic == LOG:
+            self._left_out(LISTS[LOG], LOG_LIST, before)
         self._has_read(topic, spoken_for)
 
     def _has_read(self, topic: Topic, spoken_for: frozenset[str]) -> None:
         del self._failed[topic]
         self._later.pop(topic, None)
         self._read_backs.ends(topic, spoken_for)
+        if topic.topic in LISTS:
+            self._lacks(LISTS[topic.topic], None)
 
     async def _is_to_blame(self, topic: Topic, error: Exception) -> bool:
         """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
-        if isinstance(error, TransportError | Unauthorized | RateLimited) or not isinstance(error, ClientError):
-            self._link.failed(error)
-            return False
-        if isinstance(error, ServerError) and not await self._knock():
+        of_the_link = await self._is_of_the_link(error)
+        if of_the_link and not isinstance(error, RateLimited):  # patience is asked of all; of one alone, it is to blame
             return False
         self._failed[topic] += 1
-        if self._failed[topic] % _TRIES:
+        if self._failed[topic] % _TRIES and not isinstance(error, TransportError):
             return False
         if topic.topic == SURROUNDING:
             self._pull.cache.put_surrounding(topic.key, (), self._pull.now(), str(error))
         self._notices.add(f"{topic.topic} {topic.key} cannot be read: {error}")
+        if topic.topic in LISTS:
+            self._lacks(LISTS[topic.topic], why_unread(error))
         return True

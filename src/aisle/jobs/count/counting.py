@@ -59,11 +59,13 @@ class Item(NamedTuple):
     """It was counted a second time."""
     left: bool = False
     """It was not found, and its books stay as they are."""
+    unsaid: bool = False
+    """Nobody says how many there should be: `expected` is no figure, and there is no difference."""
 
     @property
     def difference(self) -> Decimal:
-        """Counted less expected; 0 while it is not counted."""
-        return Decimal(0) if self.counted is None else self.counted - self.expected
+        """Counted less expected; 0 while it is not counted, and where nobody says what is expected."""
+        return Decimal(0) if self.counted is None or self.unsaid else self.counted - self.expected
 
     @property
     def value(self) -> Decimal:
@@ -176,6 +178,8 @@ class Counting(NamedTuple):
     """More lies there by the books than was read."""
     lying: int = 0
     """So many products lie there by the books, as far as it was read."""
+    unsaid: bool = False
+    """The service has not said of anything how much there is."""
     gone: Gone | None = None
     blind: bool = False
     asked: int = 0
@@ -237,7 +241,9 @@ def opened(state: Counting, row: Mapping[str, Any]) -> Counting:
     read = len({item.product for item in items})
     total = int(number(row.get("total"), Decimal(read)))
     partly = total > read and not state.only
-    return state._replace(items=items, default=pool_of(row), partly=partly, lying=total if partly else read)
+    unsaid = bool(row.get("unsaid"))
+    lying = total if partly else read
+    return state._replace(items=items, default=pool_of(row), partly=partly, lying=lying, unsaid=unsaid)
 
 
 def _items(product: Mapping[str, Any], place: str, default: int) -> list[Item]:
@@ -253,7 +259,8 @@ def _items(product: Mapping[str, Any], place: str, default: int) -> list[Item]:
     )
     pools = _by_pool(product.get("pools"))
     if not pools:
-        return [base._replace(pool=default, expected=number(product.get("quantity")))]
+        quantity = product.get("quantity")
+        return [base._replace(pool=default, expected=number(quantity), unsaid=quantity is None)]
     main = default if default in pools else min(pools)
     return [
         base._replace(pool=pool, expected=pools[pool], held=held if pool == main else Decimal(0))
@@ -289,7 +296,9 @@ def product_items(row: Mapping[str, Any]) -> tuple[Item, ...]:
     places = [each for each in row.get("places") or () if each.get("location_code")]
     items = [item for each in places for item in _items({**head, **each}, str(each["location_code"]), pool_of(each))]
     total, hand = _by_pool(row.get("pools")), number(row.get("in_hand"))
-    (loose,) = _items({**head, "quantity": number(row.get("most_likely_quantity"))}, "", 0)
+    (loose,) = _items({**head, "quantity": row.get("most_likely_quantity")}, "", 0)
+    if loose.unsaid:
+        return (*items, loose)
     if not total:
         known = sum((item.expected for item in items), Decimal(0))
         return (*items, _without(loose._replace(expected=loose.expected - known), hand, bool(items)))
@@ -319,7 +328,8 @@ def refreshed(state: Counting, fresh: Iterable[Item]) -> Counting:
         now = found.pop(key(item), None)
         if item.counted is None and not (now is None and state.partly):
             books = (now.expected, now.held, now.price) if now else (Decimal(0), Decimal(0), item.price)
-            item = item._replace(expected=books[0], held=books[1], price=books[2])
+            unsaid = now.unsaid if now else state.unsaid
+            item = item._replace(expected=books[0], held=books[1], price=books[2], unsaid=unsaid)
         items.append(item)
     return state._replace(items=(*items, *found.values()))
 
@@ -384,7 +394,7 @@ def find(state: Counting, product: str) -> int:
 
 def new_item(state: Counting, product: str, label: str) -> Item:
     """A product of which the books know nothing here, in the pool that is counted."""
-    return Item(state.place, product, label, state.pool or state.default)
+    return Item(state.place, product, label, state.pool or state.default, unsaid=state.unsaid)
 
 
 def put(state: Counting, index: int, counted: Decimal, now: str) -> Counting:

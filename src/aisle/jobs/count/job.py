@@ -259,7 +259,9 @@ def _began(state: Counting, text: Msg) -> Result:
 
 def _on_tour(state: Counting, row: Mapping[str, Any] | None, context: Context) -> Result:
     """The places of a product, or, where it has none, one count for the whole store."""
-    items = counting.product_items(row) if row else (Item("", state.product, state.label or state.product),)
+    items = (
+        counting.product_items(row) if row else (Item("", state.product, state.label or state.product, unsaid=True),)
+    )
     meaning, state = state.pending, state._replace(label=items[0].label, pending=None)
     places = len({item.place for item in items if item.place})
     if places:

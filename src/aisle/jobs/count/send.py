@@ -99,7 +99,7 @@ def _entry(state: Counting, item: Item, user: str) -> dict[str, Any]:
         "product_number": item.product,
         **place,
         quantity: counted,
-        "expected_quantity": expected,
+        **({} if item.unsaid else {"expected_quantity": expected}),
         "scanned_datetime": _moment(state, item),
         "app_user_name": user,
         "source": counting.SOURCE,

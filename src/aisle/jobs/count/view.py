@@ -157,7 +157,7 @@ def _place(state: Counting, item: Item | None) -> Msg:
 def _quantity(state: Counting, item: Item) -> Msg:
     """Counted, and what is expected where that may be seen."""
     if item.counted is None:
-        return msg("count.none_yet") if state.blind else msg("count.expected", expected=item.expected)
+        return msg("count.none_yet") if state.blind or item.unsaid else msg("count.expected", expected=item.expected)
     if state.blind or not item.expected:
         return msg("count.so_far", counted=item.counted)
     return msg("count.so_far_of", counted=item.counted, expected=item.expected)
@@ -226,7 +226,7 @@ def _hints(state: Counting) -> tuple[Hint, ...]:
 def _missing(state: Counting, index: int) -> Step:
     item, alike = state.items[index], counting.missing_with(state, index)
     lines = [Line("place", _place(state, item)), Line("product", counting.named(state, *alike))]
-    if not state.blind:
+    if not (state.blind or any(state.items[each].unsaid for each in alike)):
         expected = sum((state.items[each].expected for each in alike), Decimal(0))
         lines.append(Line("quantity", msg("count.expected", expected=expected)))
     return Step(
@@ -288,6 +288,8 @@ def _row(state: Counting, index: int, item: Item) -> Row:
             name = msg("count.in_pool", label=name, pool=dict(named.args)["pool"])
     value = signed(item.value, priced(round(abs(item.value), 2))) if item.price else raw("")
     counted = msg("count.of_expected", counted=item.counted or Decimal(0), expected=item.expected)
+    if item.unsaid:
+        counted = msg("number", value=item.counted or Decimal(0))
     difference = signed(item.difference)
     return Row(f"{index}", (name, difference, counted, value))
 

@@ -26,6 +26,7 @@ from aisle.jobs.base import (
 )
 from aisle.jobs.desk import order_page_view, outdone
 from aisle.jobs.desk.deeds import CLOSE_LINE, OPEN_LINE
+from aisle.jobs.desk.order_customer import customer_of
 from aisle.jobs.desk.order_page_state import PICK, Happened, Line, Page
 from aisle.jobs.desk.orders_rows import listed
 from aisle.jobs.view import INFO, WRONG, Detail, Verdict, msg
@@ -36,12 +37,6 @@ HISTORY = 60
 """Events that the page shows."""
 
 Result = Turn[Page]
-
-CUSTOMER = (
-    "customer_name", "reference", "description", "comment", "order_type_description", "sales_order_id",
-    "stores_allowed",
-)  # fmt: skip
-"""The fields of an order that are shown as they are. interface: Customer order (list item)."""
 
 
 class OrderPageJob:
@@ -133,10 +128,11 @@ def _answered(state: Page, answer: Rows, context: Context) -> Result:
 
 
 def _with_order(state: Page, row: Mapping[str, Any]) -> Page:
-    customer = tuple((name, str(row[name])) for name in CUSTOMER if row.get(name))
     lines = tuple(_line(line) for line in row.get("lines") or ())
     choosing = state.choosing and bool(lines)
-    return state._replace(customer=customer, lines=lines, lines_known=bool(row.get("lines_known")), choosing=choosing)
+    return state._replace(
+        customer=customer_of(row), lines=lines, lines_known=bool(row.get("lines_known")), choosing=choosing
+    )
 
 
 def _line(row: Mapping[str, Any]) -> Line:

@@ -19,6 +19,12 @@ _FIELDS = {
     "order_type_description": "order.type",
     "sales_order_id": "order.sales_order",
     "stores_allowed": "order.stores",
+    "customer_address": "order.address",
+    "delivery_address": "order.delivery_address",
+    "customer_phone": "order.phone",
+    "customer_email": "order.email",
+    "customer_number": "order.customer_number",
+    "file_name": "order.file",
 }
 
 _PAST = {

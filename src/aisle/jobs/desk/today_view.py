@@ -8,7 +8,7 @@ from typing import Any
 
 from aisle.jobs import window
 from aisle.jobs.desk.today_state import Person, Terminal, Today
-from aisle.jobs.lists import LISTS
+from aisle.jobs.lists import left_out, unreadable
 from aisle.jobs.told import words
 from aisle.jobs.view import BACK, PAGES, Block, Chart, Detail, Line, ListWindow, Msg, Row, Series, View, msg, raw
 
@@ -85,15 +85,17 @@ def _pulse(state: Today) -> Detail:
 def _blocks(said: dict[str, Any], now: str) -> tuple[Block, ...]:
     """Figures of what was never read are none."""
     figures = () if ORDERS in said.get("unread", ()) else (_orders(said), _work(said))
-    why = (Block(msg("today.why"), tuple((each,) for each in _why(said)), tight=True),) if said["why"] else ()
+    told = _why(said)
+    why = (Block(msg("today.why"), tuple((each,) for each in told), tight=True),) if told else ()
     return (*figures, _state(said, now), *why)
 
 
 def _why(said: dict[str, Any]) -> tuple[Msg, ...]:
-    """What is the matter with the link: the lists that do not come, or what was said."""
-    if said["link"] != "partial":
-        return (words(str(said["why"])),)
-    return tuple(msg(LISTS.get(name, "raw"), text=name) for name in str(said["why"]).split(", "))
+    """What is the matter with the link: the lists that cannot be read, and rows of them; or what was said."""
+    rest = tuple(left_out(left) for left in said.get("left_out", ()))
+    if said["link"] == "partial":
+        return (*(unreadable(lack) for lack in said.get("lacking", ())), *rest)
+    return ((words(str(said["why"])),) if said["why"] else ()) + rest
 
 
 def _headline(said: dict[str, Any]) -> Msg:

@@ -145,8 +145,8 @@ def coded(code: str) -> Msg:
 
 
 def came(done: Decimal | int, total: Decimal | int) -> Msg:
-    """So much of so much."""
-    return msg("progress.of", done=done, total=total)
+    """So much of so much; so much alone where nobody says of how much."""
+    return msg("progress.of", done=done, total=total) if total else msg("number", value=done)
 
 
 def lines_of_it(done: int, total: int) -> Msg:

@@ -65,10 +65,10 @@ def delivery_row(given: object, store: str) -> DeliveryRow:
     _is_ours(word(raw, "store_number"), store)
     said = raw.get("order_lines") or ()
     if not isinstance(said, list | tuple):
-        raise Malformed("order_lines is no list")
+        raise Malformed("order_lines is no list", "order_lines")
     lines = tuple(_line(name, at, line) for at, line in enumerate(said, 1))
     if len({line.line_number for line in lines}) < len(lines):
-        raise Malformed("a line_number stands there twice")
+        raise Malformed("a line_number stands there twice", "line_number")
     rows = [mapping(line) for line in said]
     containers = dict.fromkeys(word(row, "container_barcode") for row in rows)
     named = (name, word(raw, "external_reference_number"), *containers)
@@ -87,14 +87,14 @@ def delivery_row(given: object, store: str) -> DeliveryRow:
 
 def _is_ours(said: str, store: str) -> None:
     if said not in ("", store):
-        raise Malformed(f"it belongs to store {said}")
+        raise Malformed(f"it belongs to store {said}", "store_number")
 
 
 def _line(order_number: str, at: int, given: object) -> LineRow:
     raw = mapping(given)
     line = number(raw, "line_number")
     if line is not None and not isinstance(line, int):
-        raise Malformed(f"line_number is {line!r}")
+        raise Malformed(f"line_number is {line!r}", "line_number")
     received = number(raw, "received_quantity")
     quantity = number(raw, "quantity") or 0
     return LineRow(
@@ -121,7 +121,7 @@ def receipt_row(given: object, store: str) -> ReceiptRow:
     name = key(raw, "order_number")
     _is_ours(word(raw, "store_number"), store)
     if not isinstance(raw.get("receipt_lines") or [], list):
-        raise Malformed("receipt_lines is no list")
+        raise Malformed("receipt_lines is no list", "receipt_lines")
     for line in raw.get("receipt_lines") or ():
         number(mapping(line), "received_quantity")
     text = search_text(name, word(raw, "supplier_name"), word(raw, "supplier_code"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs.amounts import number as amount
-from aisle.local.cache.rows import Malformed, Raw, dumped, flag, key, mapping, number, search_text, word
+from aisle.local.cache.rows import Malformed, Raw, dumped, figure, flag, key, mapping, number, search_text, word
 from aisle.local.cache.schema_orders import CLOSED, OPEN, PICKED
 from aisle.local.fold import natural
 from aisle.tuples import NamedTuple
@@ -79,19 +79,19 @@ def order_lines(given: object) -> list[LineRow]:
     order_number = key(raw, "order_number")
     lines = raw.get("lines") or ()
     if not isinstance(lines, list | tuple):
-        raise Malformed("lines is no list")
+        raise Malformed("lines is no list", "lines")
     rows = sorted((_line(order_number, mapping(line)) for line in lines), key=lambda row: row.line_number)
     if len({row.line_number for row in rows}) < len(rows):
-        raise Malformed("a line_number stands there twice")
+        raise Malformed("a line_number stands there twice", "line_number")
     return rows
 
 
 def _line(order_number: str, raw: Raw) -> LineRow:
     line_number = number(raw, "line_number")
     if not isinstance(line_number, int):
-        raise Malformed(f"line_number is {line_number!r}")
-    for name in ("quantity", "moved_quantity"):
-        number(raw, name)
+        raise Malformed(f"line_number is {line_number!r}", "line_number")
+    figure(raw, "quantity")
+    number(raw, "moved_quantity")
     picked = number(raw, "picked_quantity") or 0
     product, pickup, barcode = (word(raw, name) for name in ("product_number", "pickup_date", "barcode"))
     in_hand, held = _laid(order_number, line_number, raw, picked)

@@ -35,6 +35,8 @@ class Skipped(NamedTuple):
 
     row: Any
     why: str
+    field: str = ""
+    """The field that makes no sense, where it is one."""
 
 
 class Written(NamedTuple):
@@ -55,7 +57,7 @@ def parsed(rows: Iterable[Any], parse: Callable[[Any], T]) -> tuple[list[T], tup
         try:
             good.append(_parsed(row, parse))
         except (Malformed, RecursionError) as error:
-            bad.append(Skipped(row, str(error)))
+            bad.append(Skipped(row, str(error), getattr(error, "field", "")))
     return good, tuple(bad)
 
 

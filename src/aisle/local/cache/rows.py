@@ -34,7 +34,11 @@ _SEPARATORS = re.compile(r"[^0-9A-Za-z]+")
 
 
 class Malformed(ValueError):
-    """A row that cannot be used; says why."""
+    """A row that cannot be used; says why, and by which field."""
+
+    def __init__(self, why: str, field: str = "") -> None:
+        super().__init__(why)
+        self.field = field
 
 
 class ProductRow(NamedTuple):
@@ -120,11 +124,21 @@ def word(raw: Raw, name: str) -> str:
 
 
 def key(raw: Raw, name: str) -> str:
-    """A field that names the row: must be there."""
-    value = word(raw, name)
-    if not value or value.isspace():
-        raise Malformed(f"{name} is missing")
-    return value
+    """A field that names the row: must be there, as text or a whole number."""
+    value = raw.get(name)
+    if value is not None and not _names(value):
+        raise Malformed(f"{name} is no name: {str(value)[:40]!r}", name)
+    text = str(int(value)) if isinstance(value, float) else word(raw, name)
+    if not text or text.isspace():
+        raise Malformed(f"{name} is missing", name)
+    return text
+
+
+def _names(value: object) -> bool:
+    """Whether a value can name a row: a number that is not whole may have lost digits on its way."""
+    if isinstance(value, float):
+        return value.is_integer() and abs(value) <= _EXACT
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def number(raw: Raw, name: str) -> int | float | None:
@@ -139,8 +153,16 @@ def number(raw: Raw, name: str) -> int | float | None:
         if found - found != 0:
             raise ValueError
     except (ValueError, OverflowError):
-        raise Malformed(f"{name} is no number: {value!r}") from None
+        raise Malformed(f"{name} is no number: {value!r}", name) from None
     return int(found) if found.is_integer() and abs(found) <= _EXACT else found
+
+
+def figure(raw: Raw, name: str) -> int | float:
+    """A number that the interface promises: a row that does not say it is not read as if it said none."""
+    found = number(raw, name)
+    if found is None:
+        raise Malformed(f"{name} is missing", name)
+    return found
 
 
 def utc(text: str) -> str:
@@ -287,14 +309,14 @@ def stock(given: object, store: str) -> StockRow:
     raw = mapping(given)
     product_number = key(raw, "product_number")
     if word(raw, "store_number") not in ("", store):
-        raise Malformed(f"it belongs to store {word(raw, 'store_number')}")
+        raise Malformed(f"it belongs to store {word(raw, 'store_number')}", "store_number")
     places = raw.get("store_locations")
     if places is not None and not isinstance(places, list):
-        raise Malformed("store_locations is no list")
+        raise Malformed("store_locations is no list", "store_locations")
     return StockRow(
         product_number,
         word(raw, "product_description"),
-        number(raw, "most_likely_quantity") or 0,
+        figure(raw, "most_likely_quantity"),
         word(raw, "barcode"),
         dumped(raw),
         None if places is None else spots(places),
@@ -375,6 +397,6 @@ def surrounding(given: object) -> str:
     """interface: Surrounding stock entry, as it is kept; it has to name a store and a quantity."""
     raw = mapping(given)
     if not word(raw, "store_number") and not word(raw, "store_name"):
-        raise Malformed("it names no store")
-    number(raw, "most_likely_quantity")
+        raise Malformed("it names no store", "store_number")
+    figure(raw, "most_likely_quantity")
     return dumped(raw)

@@ -277,6 +277,11 @@ class Cache:
                 [(topic, generation, key) for key in sorted(keys)],
             )
 
+    def met(self, topic: str, generation: int) -> int:
+        """So many keys a complete pass has met."""
+        row = fetch_one(self._db, "SELECT count(*) FROM seen WHERE topic = ? AND generation = ?", topic, generation)
+        return int(row[0]) if row else 0
+
     def begin_pass(self, topic: str) -> None:
         """A complete pass begins: what one before it has met, and never came to its end, is met by nobody any more."""
         with self.batch():

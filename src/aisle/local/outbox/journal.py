@@ -17,7 +17,7 @@ import apsw
 from aisle.errors import StorageError
 from aisle.jobs.base import Ask, Remark, Settle, SignIn, SignOut, Wish, Write
 from aisle.jobs.codec import to_text
-from aisle.local.db import fetch, fetch_one, is_gone, known, refuse_newer, transaction, version
+from aisle.local.db import fetch, fetch_one, is_gone, known, refuse_newer, transaction, version, writes_now
 from aisle.local.host.ids import Random
 from aisle.local.host.process import birth
 from aisle.local.outbox import asks
@@ -218,6 +218,11 @@ class Journal:
         """The session is in use; said once a minute or so, it keeps the courier there."""
         with transaction(self._db):
             self._db.execute("UPDATE session SET last_seen = ? WHERE session_id = ?", (self._clock(), session_id))
+
+    def can_keep(self, session_id: str) -> bool:
+        """Whether something could be kept just now: as a sign of life of this session, it was. Waits for nobody."""
+        sql = "UPDATE session SET last_seen = ? WHERE session_id = ?"
+        return writes_now(self._db, sql, self._clock(), session_id)
 
     def end_session(self, session_id: str) -> None:
         """The session is over; its open jobs can be resumed anywhere."""

@@ -18,6 +18,7 @@ from aisle.local.outbox.sides import looks_like
 from aisle.local.outbox.state import DONE, IN_DOUBT, NEEDS_PERSON
 from aisle.local.reads.entries import PLACE, PRODUCT, Index
 from aisle.local.reads.overlay import Overlay, Row, decimal, is_in
+from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.local.outbox import settings_of
@@ -168,19 +169,38 @@ def _pick(stock: Row, line: Mapping[str, Any], nowhere: Decimal) -> Decimal:
 # Movements
 
 
+class _Said(NamedTuple):
+    """Whether a stock entry says how much its pools have: what nobody said cannot be reckoned on."""
+
+    whole: bool
+    """Of all there is."""
+    places: bool
+    """Of what lies at places."""
+
+
+def _said(stock: Row) -> _Said:
+    places = (entry for entry in stock.get("store_locations") or () if isinstance(entry, Mapping))
+    return _Said(_has_pools(stock, "most_likely_pool_"), any(_has_pools(entry, "stock_pool_") for entry in places))
+
+
+def _has_pools(row: Mapping[str, Any], prefix: str) -> bool:
+    return any(row.get(f"{prefix}{pool}") is not None for pool in POOLS)
+
+
 def _move(stock: Row, item: Mapping[str, Any]) -> None:
     source, target = item.get("from_location") or {}, item.get("to_location") or {}
     quantity, pool = decimal(item.get("quantity")), int(source.get("stock_pool") or 0)
+    said = _said(stock)
     entry = _entry(stock, str(source.get("location_code") or ""))
     pieces = _leaving(entry, pool, quantity) if entry is not None else [(pool, quantity)]
     wanted = int(target.get("stock_pool") or 0)
     to = _entry(stock, str(target.get("location_code") or ""))
     for each, piece in pieces:
         if entry is not None:
-            _add(entry, "stock_pool_", each, -piece)
+            _add(entry, "stock_pool_", each if said.places else 0, -piece)
         if to is not None:
-            _add(to, "stock_pool_", wanted or each, piece)
-        if wanted and each and wanted != each:
+            _add(to, "stock_pool_", (wanted or each) if said.places else 0, piece)
+        if said.whole and wanted and each and wanted != each:
             _add(stock, "most_likely_pool_", each, -piece)
             _add(stock, "most_likely_pool_", wanted, piece)
 
@@ -210,17 +230,36 @@ def _log(stock: Row, item: Mapping[str, Any], counted: bool) -> None:
     if item.get("customer_order_number"):
         return
     code = str(item.get("location_code") or "")
+    said = _said(stock)
     entry = _entry(stock, code)
     bare = item.get("counted_quantity") if counted else None
     bare = item.get("quantity") if bare is None else bare
     named = {pool: decimal(item[f"stock_pool_{pool}"]) for pool in POOLS if item.get(f"stock_pool_{pool}") is not None}
     own = int(decimal(item.get("pool_location"))) or int(decimal((entry or {}).get("default_stock_pool"))) or 1
-    for pool, quantity in (named or ({} if bare is None else {own: decimal(bare)})).items():
-        change = quantity - _there(stock if entry is None else entry, pool, entry is None) if counted else quantity
-        if entry is not None:
-            _add(entry, "stock_pool_", pool, change)
+    found = named or ({} if bare is None else {own: decimal(bare)})
+    if not found or (code and entry is None and counted):  # nobody said what lay there before
+        return
+    row, total = (stock, "most_likely_quantity") if entry is None else (entry, "quantity")
+    if counted and not _has_pools(row, "most_likely_pool_" if entry is None else "stock_pool_") and not said.places:
+        if row.get(total) is None:
+            row[total] = sum(found.values(), Decimal(0))
+        else:
+            pool = next(iter(found)) if len(found) == 1 else 0
+            _change(stock, entry, pool, sum(found.values(), Decimal(0)) - decimal(row[total]), said)
+        return
+    for pool, quantity in found.items():
+        change = quantity - _there(row, pool, entry is None) if counted else quantity
+        _change(stock, entry, pool, change, said)
+
+
+def _change(stock: Row, entry: Row | None, pool: int, change: Decimal, said: _Said) -> None:
+    """So much more, wherever the service says how much there is."""
+    if entry is not None:
+        _add(entry, "stock_pool_", pool if said.places else 0, change)
+    if said.whole:
         _add(stock, "most_likely_pool_", pool, change)
-        stock["most_likely_quantity"] = decimal(stock.get("most_likely_quantity")) + change
+    if stock.get("most_likely_quantity") is not None:
+        stock["most_likely_quantity"] = decimal(stock["most_likely_quantity"]) + change
 
 
 def _there(row: Row, pool: int, whole: bool) -> Decimal:
@@ -232,12 +271,11 @@ def _there(row: Row, pool: int, whole: bool) -> Decimal:
 
 
 def _entry(stock: Row, code: str) -> Row | None:
-    """The entry of a place in a stock entry, made where there is none; None for no place."""
-    if not code:
-        return None
+    """The entry of a place in a stock entry, made where there is none; None for no place, and where the service does
+    not say what lies at places."""
     entries = stock.get("store_locations")
-    if not isinstance(entries, list):
-        entries = stock["store_locations"] = []
+    if not code or not isinstance(entries, list):
+        return None
     for entry in entries:
         if entry.get("store_location_code") == code:
             found: Row = entry

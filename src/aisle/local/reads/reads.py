@@ -30,7 +30,7 @@ from aisle.local.reads.overlay import Overlay
 from aisle.local.reads.overlay_goods import Goods
 from aisle.local.reads.rows import Found, Result
 from aisle.local.reads.standing import Standings
-from aisle.local.reads.unread import unread
+from aisle.local.reads.unread import lacking, unread
 from aisle.local.reads.walk import Walk, Walks
 from aisle.scan.meaning import PRODUCT, Candidate
 
@@ -231,7 +231,9 @@ class Reads:
                 self._cache, "SELECT state, last_ok, done, total, server FROM link"
             )[0]
             without = tuple(str(why).split(", ")) if state == "partial" else ()
-            return version, Link(str(state), -1.0, 0, 0, int(done), int(total), without, unread(self._cache)), last_ok
+            lists, left_out = lacking(self._cache)
+            link = Link(str(state), -1.0, 0, 0, int(done), int(total), without, unread(self._cache))
+            return version, link._replace(lacking=lists, left_out=left_out), last_ok
 
         self._linked = self._safely(read)
         _, link, last_ok = self._linked

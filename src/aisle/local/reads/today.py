@@ -22,7 +22,7 @@ from aisle.local.db import fetch, fetch_one
 from aisle.local.outbox.sessions import Session, running
 from aisle.local.reads.overlay import Row, decimal
 from aisle.local.reads.rows import Result
-from aisle.local.reads.unread import unread
+from aisle.local.reads.unread import lacking, unread
 from aisle.local.session.people import name_of, people_of
 
 KINDS = ("pick", "count", "move", "short")
@@ -87,6 +87,7 @@ def today(cache: apsw.Connection, outbox: apsw.Connection, late: Late, args: Map
         "orders_in": int(fetch(cache, _SEEN, began_at)[0][0]),
         "seen_all_day": whole,
         "unread": unread(cache),
+        **dict(zip(("lacking", "left_out"), lacking(cache), strict=True)),
         "due": sum(due.values()),
         "due_done": sum(count for status, count in due.items() if status not in ("open", "partial")),
         "late": late(now),

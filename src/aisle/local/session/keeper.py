@@ -116,6 +116,12 @@ class Keeper:
             self._since.pop(job_id, None)
         return bool(draft.writes or draft.settles or draft.wishes or draft.asks)
 
+    def try_again(self) -> bool:
+        """Whether something can be kept now; that nothing could be is over then."""
+        if self._journal.can_keep(self._id):
+            self.has_failed = False
+        return not self.has_failed
+
     def _whole_states(self, levels: list[Level]) -> list[tuple[str, str]]:
         """(job_id, state) of the jobs whose replay has become long."""
         states = []

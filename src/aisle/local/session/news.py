@@ -18,6 +18,7 @@ from aisle.local.session.house import hidden
 from aisle.local.session.lookout import TROUBLE
 from aisle.local.session.open_line import meant_for, not_taken
 from aisle.local.session.rights import remind
+from aisle.local.session.saving import try_again
 from aisle.local.session.screen import frame
 from aisle.scan.meaning import Echo
 
@@ -63,6 +64,7 @@ def _at_all(desk: Desk) -> Frame:
     except StorageError as error:
         return _unread(desk, error)
     _tell(desk, news)
+    try_again(desk)
     if desk._watch:
         _look_at_settings(desk, desk._watch)
     _tell_door(desk, desk._lookout.turned())

@@ -13,7 +13,7 @@ from aisle.service.answers import DONE, against_rule, conflict
 from aisle.service.barcodes import products_of
 from aisle.service.context import Call, Context, Store
 from aisle.service.delivery_text import delivery_item, delivery_text, grouped, line_item
-from aisle.service.encode import compact, without_none
+from aisle.service.encode import compact, loaded, without_none
 from aisle.service.few import Listed, page_keys
 from aisle.service.limits import check_code
 from aisle.service.pages import Page, envelope, over_stores, scrolled_page
@@ -32,7 +32,7 @@ Body = dict[str, Any]
 PURCHASE = 1
 """The type of a delivery whose creator says none."""
 
-# Of a line no list shows these.
+# Of a line the interface shows these in no list.
 _KEPT = ("purchase_price", "secondary_order_number", "secondary_order_line_number")
 _SHIPMENT_LINE = "customer_order_shipment_number_line_number"
 # Where a row of a page has the number that orders it.
@@ -165,6 +165,26 @@ async def _create(ctx: Context, store: Store, bodies: Iterable[tuple[int, Body]]
         known[number] = (print_, EXPECTED)
 
 
+async def mark_deliveries(ctx: Context, call: Call) -> bytes:
+    """Say of announced deliveries that somebody has downloaded them, or under which number others know them.
+
+    Raises Refusal (422) for a delivery that is not there.
+    """
+    marks = [without_none(mark) for mark in call.body["deliveries"]]
+    numbers = sorted({mark["order_number"] for mark in marks})
+    known = {row[0]: loaded(row[1]) for row in await ctx.tx.all(sql.DELIVERY_ITEMS, ctx.here.number, numbers)}
+    for index, mark in enumerate(marks):
+        number = mark.pop("order_number")
+        if number not in known:
+            raise against_rule(f"There is no delivery {number}.", f"deliveries[{index}].order_number")
+        if known[number] | mark == known[number]:
+            continue
+        known[number] |= mark
+        await ctx.tx.run(sql.DELIVERY_ITEM_SET, ctx.here.number, number, compact(known[number]), ctx.now)
+        ctx.changed(ctx.here.number, "delivery", number)
+    return DONE
+
+
 def _fingerprint(body: Body) -> str:
     """What makes an announcement the same, whichever of the two operations brings it."""
     content = {name: value for name, value in body.items() if name != "store_number"}
@@ -254,6 +274,7 @@ async def _store(ctx: Context, store: Store, body: Body, print_: str, lines: lis
 
 def _row(ctx: Context, store: Store, number: str, seq: int, line: Body) -> tuple[object, ...]:
     """A row of `delivery_line`, in the order of `DELIVERY_LINE_ADD`."""
+    aside = {name: line["said"][name] for name in _KEPT if name in line["said"]}
     return (
         store.number,
         number,
@@ -266,6 +287,6 @@ def _row(ctx: Context, store: Store, number: str, seq: int, line: Body) -> tuple
         line["order"],
         line["order_line"],
         ctx.now,
-        compact(line_item(line["said"])),
-        compact({name: line["said"][name] for name in _KEPT if name in line["said"]}),
+        compact(line_item(line["said"], aside)),
+        compact(aside),
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from aisle.contract.wire import pool_fields
 from aisle.service.amounts import goods, plain, thousandths, whole_number
-from aisle.service.answers import against_rule, dumps
-from aisle.service.context import Call, Context, Store, split_id
+from aisle.service.answers import against_rule, dumps, missing
+from aisle.service.context import Call, Context, Store, split_id, wire_id
 from aisle.service.encode import fragment, joined, loaded, quoted, without_none
 from aisle.service.few import Listed, page_keys
 from aisle.service.handlers import store_products
@@ -27,8 +28,8 @@ from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine, open_line
 from aisle.service.stock.logs import Entry, LogWriter
 from aisle.service.stock.order import refresh, refresh_orders
-from aisle.service.stock.receipt import Delivery, Part, Receiving
-from aisle.service.stock.recount import close_recounts
+from aisle.service.stock.receipt import Delivery, DeliveryLine, Part, Receiving
+from aisle.service.stock.recount import close_recounts, met_recounts
 from aisle.service.stock.update import order_pool
 from aisle.service.storage import Row
 from aisle.service.times import day, following_day, moment, parsed
@@ -61,17 +62,27 @@ async def list_store_product_logs(ctx: Context, call: Call) -> bytes:
         asked["modified_before"] = following_day(day(query["to_modified_date"], "to_modified_date"))
     total, found = await (_of_store(ctx, page, query, asked, store) if store else _of_chain(ctx, page, query, asked))
     rows, more = page.cut(found)
-    entries = (
-        joined(
-            (
-                f'"id":{(seq << 20) + ordinal},"review_status":"{review}","updated_on":{quoted(updated)}',
-                fragment(item),
-            )
-        )
-        for seq, ordinal, review, updated, item in rows
-    )
+    entries = (_entry(row) for row in rows)
     last = rows[-1][:2] if rows else None
     return envelope(ctx, call, entries, page, total, more=more, sort="id", last=last)
+
+
+def _entry(row: Row, aside: str = "") -> str:
+    seq, ordinal, review, updated, item = row
+    head = f'"id":{wire_id(seq, ordinal)},"review_status":"{review}","updated_on":{quoted(updated)}'
+    return joined((head, fragment(item), aside))
+
+
+async def retrieve_log_entry(ctx: Context, call: Call) -> bytes:
+    """One entry of the store's log, as its list tells it, with what the list has no field for: pictures of losses too.
+
+    Raises Refusal (404) where the store has no such entry.
+    """
+    seq, ordinal = split_id(call.query["id"])
+    row = await ctx.tx.one(sql.LOG_ENTRY, ctx.here.number, seq)
+    if row is None or row[1] != ordinal:
+        raise missing(f"Store {ctx.here.number} has no entry {call.query['id']}.")
+    return _entry(row[:5], f'"aisle":{row[5]}').encode()
 
 
 async def _of_chain(
@@ -169,8 +180,11 @@ async def create_store_product_logs(ctx: Context, call: Call) -> bytes:
     await receiving.store_all()
     await refresh_orders(ledger)
     await ledger.finish()
+    met = await met_recounts(ctx, ctx.here, logs.counts)
+    for one in met:
+        logs.complete(one.nth, one.told(ctx.here))
     ids = await logs.store_all()
-    await close_recounts(ctx, ctx.here, logs.counts, ids)
+    await close_recounts(ctx, ctx.here, met, ids)
     return dumps({"success": True, "data": ids})
 
 
@@ -277,7 +291,7 @@ async def _count(ledger: Ledger, logs: LogWriter, said: _Said) -> None:
         **{_POOLS[pool - 1]: plain(quantity) for pool, quantity in counted.items()},
     }
     pools = {str(one.pool): [plain(one.expected), plain(one.difference)] for one in found}
-    data = {"expected_and_difference": pools, "said_expected": said.body.get("expected_quantity")}
+    data = {"expected_and_difference": pools, "expected_quantity": said.body.get("expected_quantity")}
     pool = found[0].pool if len(found) == 1 else None
     if not said.line:
         logs.note_count(said.product, said.place)
@@ -302,12 +316,14 @@ async def _receive(ledger: Ledger, logs: LogWriter, receiving: Receiving, said: 
     """What came, counted against the delivery that `reference` names, if it names one."""
     came: defaultdict[int, int] = defaultdict(int)
     excess = 0
+    lines: list[DeliveryLine] = []
     delivery = await receiving.delivery(said.body.get("reference", ""))
     for pool, quantity in _quantities(said, "quantity").items():
         for part in _parts(delivery, said, quantity):
             to = pool
             if part.line and part.line.target_pool and not _names_pool(said.body):
                 to = part.line.target_pool
+            lines += [part.line] if part.line else []
             line = said.line or (part.line and await receiving.order_line(part.line, said.product))
             came[to] += part.quantity
             excess += part.excess
@@ -319,7 +335,8 @@ async def _receive(ledger: Ledger, logs: LogWriter, receiving: Receiving, said: 
             else:
                 await change_free(ledger, "receipt", said.product.number, said.place, to, part.quantity)
     await _note_who(ledger, said, product_sql.STORE_PRODUCT_RECEIPT_BY)
-    _log_change(logs, said, "receipt", came, flagged=ledger.take_flag() or excess > 0)
+    told = receiving.told(delivery, lines)
+    _log_change(logs, said, "receipt", came, flagged=ledger.take_flag() or excess > 0, told=told)
 
 
 def _parts(delivery: Delivery | None, said: _Said, quantity: int) -> list[Part]:
@@ -341,8 +358,16 @@ async def _note_who(ledger: Ledger, said: _Said, statement: str) -> None:
     await ledger.ctx.tx.run(statement, ledger.store, said.product.number, by)
 
 
-def _log_change(logs: LogWriter, said: _Said, kind: Coming, changes: Mapping[int, int], *, flagged: bool) -> None:
-    extra = {_POOLS[pool - 1]: plain(quantity) for pool, quantity in changes.items()}
+def _log_change(
+    logs: LogWriter,
+    said: _Said,
+    kind: Coming,
+    changes: Mapping[int, int],
+    *,
+    flagged: bool,
+    told: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    extra = dict(told) | {_POOLS[pool - 1]: plain(quantity) for pool, quantity in changes.items()}
     if "expected_quantity" in said.body:
         extra["expected_quantity"] = plain(
             thousandths(said.body["expected_quantity"], f"{said.field}.expected_quantity")

@@ -148,7 +148,7 @@ async def _location_orders(ctx: Context, codes: list[str]) -> dict[str, int]:
 
 
 def _line(store: Store, row: Row, lying: Iterable[Lying], preferred: Mapping[str, int], include_locations: bool) -> str:
-    order, line, seq, _, quantity, picked, moved, delivered, closed, pool, pools, place, by, item, rejected = row
+    order, line, seq, _, quantity, picked, moved, delivered, closed, pool, pools, place, by, item, rejected, depot = row
     mine = [one for one in lying if not one.order or (one.order, one.line) == (order, line)]
     at, walking_order = _pick_place(mine, [pool, *json.loads(pools)], place, preferred)
     head = (
@@ -159,6 +159,7 @@ def _line(store: Store, row: Row, lying: Iterable[Lying], preferred: Mapping[str
     parts = [
         head,
         '"is_rejected":true' if rejected else "",
+        '"aisle":{"is_picked_from_warehouse":true}' if depot else "",
         member("preferred_location_code", place or None),
         member("picked_username", by),
         fragment(item),

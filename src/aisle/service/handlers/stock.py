@@ -306,6 +306,7 @@ def stock_locations(balances: Iterable[Row], free_only: bool, zero_lines: bool =
             (
                 f'"store_location_code":{quoted(code)},"quantity":{number(sum(spots[code].values()))}',
                 member("default_stock_pool", None if about[code][0] is None else str(about[code][0])),
+                member("carrier_code", about[code][4] or None),
                 pool_members("stock_pool_", spots[code]),
                 f'"tags":{about[code][1]}',
             )

@@ -16,6 +16,8 @@ from aisle.service.sql.compose import filtered, paged, searched
 from aisle.service.text import search_key
 from aisle.service.times import parsed
 
+_TIMES = ("store_next_ordering_datetime", "store_next_delivery_datetime", "last_order_line_exported_on")
+
 
 async def list_stores(ctx: Context, call: Call) -> bytes:
     """The token's stores, by number."""
@@ -66,7 +68,7 @@ def _check_number(number: str, field: str) -> None:
 
 def _check_times(body: dict[str, Any], field: str) -> None:
     """The next moments in their one form. Raises Refusal: 400 for one that is none, 422 for a schema that says none."""
-    for name in ("store_next_ordering_datetime", "store_next_delivery_datetime"):
+    for name in _TIMES:
         if body.get(name):
             body[name] = parsed(body[name], f"{field}.{name}")
     for number, row in enumerate(body.get("ordering_schema") or ()):
@@ -95,6 +97,9 @@ def _row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:
         "areaDescription": body.get("area_description"),
         "countryCode": body.get("country_code"),
         "isWarhouse": body["is_warehouse"],
+        "inventLocation": body.get("invent_location"),
+        "legalEntity": body.get("legal_entity"),
+        "lastOrderLineExportedOn": body.get("last_order_line_exported_on"),
         **{f"storeStockPool{pool}": body.get(f"store_stock_pool_{pool}") for pool in POOLS},
     }
     return (
@@ -108,4 +113,5 @@ def _row(ordinal: int, body: dict[str, Any]) -> tuple[object, ...]:
         search_key((body["store_name"], body["store_number"])),
         compact(without_none(item)),
         compact(body),
+        body.get("cost_center", ""),
     )

@@ -43,8 +43,8 @@ _OVER_STORES = (
 _ABOUT = (
     "The Store Operations Service Interface as this service answers it. Where the interface is silent, this page says"
     " what was assumed; operations below /aisle/v1 are extensions. Numbers have at most three decimal places, but for"
-    " figures that are reckoned ahead, such as `forecast_array`; texts have no NUL character. Examples are good in the"
-    " demo store."
+    " figures that are reckoned ahead, such as `forecast_array`; texts have no NUL character. A query parameter or a"
+    " field that an operation does not have is refused (400). Examples are good in the demo store."
 )
 # Texts of bodies that are read as moments; a text that is none is refused.
 _TIMES = {
@@ -52,6 +52,7 @@ _TIMES = {
     "datetime_expected",
     "delivery_date",
     "expiry_date_time",
+    "last_order_line_exported_on",
     "modification_datetime",
     "next_delivery_date",
     "next_ordering_date",
@@ -150,7 +151,7 @@ def _extension(extension: Extension, schemas: dict[str, Any]) -> Schema:
     if extension.adapter:
         schema = schemas[f"{extension.name} body"]
         page["requestBody"] = _body(extension.name, schema, extension.adapter, assumed=False)
-    page["responses"] = responses(result_of(extension), write=write, path=False)
+    page["responses"] = responses(result_of(extension), write=write, path=extension.names_row)
     return page
 
 

@@ -165,6 +165,11 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
             {"locations": [{"store_number": "0001", "location_code": "A-99-1", "location_order": 9910}]},
         ),
     ),
+    "mark-deliveries": (
+        Example(
+            "Downloaded by the purchasing system", {"deliveries": [{"order_number": "D-1", "is_downloaded": True}]}
+        ),
+    ),
     "write-people": (
         Example("Somebody", {"people": [{"badge": "BADGE-U9", "user": "U9", "name": "Ida Falk", "role": "staff"}]}),
     ),

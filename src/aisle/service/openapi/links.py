@@ -10,6 +10,8 @@ _STORE = {"store_number": "$request.path.store_number"}
 _ORDER = "$response.body#/list/0/order_number"
 _LISTED = {"store_number": "$response.body#/list/0/store_number"}
 _PRODUCT = "$response.body#/list/0/product_number"
+# Whatever its type, a parameter of a link is a text (OpenAPI 3.1: Link Object).
+_YES = "true"
 
 
 def _link(operation: str, text: str, parameters: Schema, body: Any = None) -> Schema:
@@ -55,7 +57,7 @@ LINKS: dict[str, dict[str, Schema]] = {
         "count": _link(
             "create-store-product-logs",
             "Count it.",
-            _LISTED | {"is_counted_quantity": True},
+            _LISTED | {"is_counted_quantity": _YES},
             {"storeproductlog": [{"product_number": _PRODUCT, "counted_quantity": 1}]},
         ),
     },
@@ -63,7 +65,7 @@ LINKS: dict[str, dict[str, Schema]] = {
         "receive": _link(
             "create-store-product-logs",
             "Receive what came.",
-            _LISTED | {"is_from_receipt": True},
+            _LISTED | {"is_from_receipt": _YES},
             {
                 "storeproductlog": [
                     {
@@ -80,7 +82,13 @@ LINKS: dict[str, dict[str, Schema]] = {
             "update-store-products",
             "Set its levels.",
             _STORE,
-            [{"product_number": "$request.path.product_number", "min": 1, "max": 9}],
+            [
+                {
+                    "product_number": "$request.path.product_number",
+                    "min": "$response.body#/products/0/min",
+                    "max": "$response.body#/products/0/max",
+                }
+            ],
         ),
     },
 }

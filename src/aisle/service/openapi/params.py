@@ -111,6 +111,7 @@ NOTES: dict[str, Note] = {
         "open",
         {"type": "string", "enum": ["open", "counted", "withdrawn", "all", ""]},
     ),
+    "id": Note("The id of the entry, as its list tells it.", 1),
     "after": Note("Behind the one with this id.", 0),
     "limit": Note("At most so many.", 500, {"type": "integer", "minimum": 1, "maximum": 1000}),
 }

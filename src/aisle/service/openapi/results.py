@@ -30,6 +30,7 @@ _CHANGE = {
 _RECOUNT = {"id": _NUMBER, "product_number": _TEXT, "state": _TEXT, "ordered_by": _TEXT, "ordered_on": _TEXT}
 
 _RESULTS: dict[str, Schema] = {
+    "retrieve-log-entry": _object({"id": _NUMBER, "product_number": _TEXT, "aisle": {"type": "object"}}),
     "retrieve-store": _object({"store_number": _TEXT, "store_name": _TEXT}),
     "list-people": _rows("people", _object(_PERSON)),
     "list-changes": _object(

@@ -12,12 +12,14 @@ DELIVERY_SET = """
         updated_on = excluded.updated_on, fingerprint = excluded.fingerprint, item = excluded.item,
         data = excluded.data"""
 DELIVERY_GET = """
-    SELECT order_number, status, receipt_seq FROM delivery WHERE store_number = $1 AND order_number = $2"""
+    SELECT order_number, status, receipt_seq, seq FROM delivery WHERE store_number = $1 AND order_number = $2"""
 DELIVERY_RECEIVED = """
     UPDATE delivery SET status = $3, receipt_seq = $4, updated_on = $5 WHERE store_number = $1 AND order_number = $2"""
 
+DELIVERY_ITEMS = "SELECT order_number, item FROM delivery WHERE store_number = $1 AND order_number = ANY($2)"
+DELIVERY_ITEM_SET = "UPDATE delivery SET item = $3, updated_on = $4 WHERE store_number = $1 AND order_number = $2"
 DELIVERY_LINES = """
-    SELECT line_number, product_number, quantity, received, target_pool, customer_order, customer_line
+    SELECT line_number, product_number, quantity, received, target_pool, customer_order, customer_line, data
     FROM delivery_line WHERE store_number = $1 AND order_number = $2 ORDER BY line_number"""
 DELIVERY_LINE_ADD = """
     INSERT INTO delivery_line (store_number, order_number, line_number, seq, product_number, quantity, received,

@@ -1,19 +1,19 @@
 """Statements on places and what lies on them."""
 
 PLACES = """
-    SELECT location_code, seq, location_order, default_stock_pool, sort_key FROM location
+    SELECT location_code, seq, location_order, default_stock_pool, sort_key, tags FROM location
     WHERE store_number = $1 AND location_code = ANY($2)"""
 PLACES_ANY = "SELECT 1 FROM location WHERE store_number = $1 LIMIT 1"
 PLACE_OLD = """
-    SELECT location_code, seq, location_order, default_stock_pool, tags FROM location
+    SELECT location_code, seq, location_order, default_stock_pool, tags, carrier_code FROM location
     WHERE store_number = $1 AND location_code = ANY($2)"""
 PLACE_SET = """
     INSERT INTO location (store_number, location_code, seq, location_order, default_stock_pool, tags, sort_key, search,
-        created_on)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+        created_on, carrier_code)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
     ON CONFLICT (store_number, location_code) DO UPDATE
     SET location_order = excluded.location_order, default_stock_pool = excluded.default_stock_pool,
-        tags = excluded.tags, search = excluded.search"""
+        tags = excluded.tags, search = excluded.search, carrier_code = excluded.carrier_code"""
 
 LOCATION_KEYS = """
     SELECT l.store_number, l.location_code, l.seq, l.location_order, l.default_stock_pool, l.tags, l.created_on,

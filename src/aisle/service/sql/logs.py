@@ -5,6 +5,8 @@ LOG_ADD = """
         created_on, updated_on, item, data)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"""
 LOG_ITEM = "SELECT item FROM stock_log WHERE store_number = $1 AND seq = $2"
+LOG_ENTRY = """
+    SELECT seq, ordinal, review_status, updated_on, item, data FROM stock_log WHERE store_number = $1 AND seq = $2"""
 LOG_STATES = "SELECT seq, review_status FROM stock_log WHERE store_number = $1 AND seq = ANY($2)"
 LOG_REVIEWED = "UPDATE stock_log SET review_status = $3, updated_on = $4 WHERE store_number = $1 AND seq = $2"
 # What a reason was called last. A log whose entries never say it is not read through for it.

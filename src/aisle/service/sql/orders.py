@@ -67,7 +67,7 @@ ORDER_FILTERS = {
 LINES_OF_PAGE = """
     SELECT ol.order_number, ol.line_number, ol.seq, ol.product_number, ol.quantity, ol.picked, ol.moved, ol.delivered,
         ol.is_picked, ol.stock_pool, ol.pools, ol.preferred_location_code, ol.picked_by, ol.item,
-        ol.is_rejected
+        ol.is_rejected, ol.from_warehouse
     FROM order_line ol
     WHERE ol.store_number = $1 AND ol.order_number = ANY($2)
     ORDER BY ol.order_number, ol.line_number"""

@@ -32,8 +32,10 @@ PRODUCT_FILTERS = {
 }
 
 STORE_PRODUCTS_OF = """
-    SELECT p.product_number, p.product_name, p.barcode, p.is_stock, p.allow_decimal, sp.seq, sp.is_stock
+    SELECT p.product_number, p.product_name, p.barcode, p.is_stock, p.allow_decimal, sp.seq, sp.is_stock, p.price,
+        sp.price, p.item, s.cost_center
     FROM product p
+    JOIN store s ON s.store_number = $1
     LEFT JOIN store_product sp ON sp.store_number = $1 AND sp.product_number = p.product_number
     WHERE p.product_number = ANY($2) AND p.deleted_on IS NULL"""
 STORE_PRODUCT_OLD = """

@@ -5,7 +5,10 @@ RECOUNT_ADD = """
         ended_by)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '')"""
 RECOUNTS_OPEN = """
-    SELECT product_number, location_code, seq, ordered_on FROM recount WHERE store_number = $1 AND state = 'open'"""
+    SELECT r.product_number, r.location_code, r.seq, r.ordered_on, l.default_stock_pool
+    FROM recount r
+    LEFT JOIN location l ON l.store_number = r.store_number AND l.location_code = r.location_code
+    WHERE r.store_number = $1 AND r.state = 'open'"""
 RECOUNT_STATES = "SELECT seq, state FROM recount WHERE store_number = $1 AND seq = ANY($2)"
 RECOUNT_END = """
     UPDATE recount SET state = $3, ended_by = $4, ended_on = $5, count_seq = $6 WHERE store_number = $1 AND seq = $2"""

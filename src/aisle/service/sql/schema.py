@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aisle.service.sql.schema_fields import IN_DIALECT
 from aisle.service.sql.schema_first import FIRST
 
 # Tables whose rows are short and read by their whole key.
@@ -250,6 +251,13 @@ _CATEGORIES = (
     "CREATE INDEX product_parent_category ON product (parent_category_code, product_number)",
 )
 
+# What documented fields need that had no way in: the cost center of a store, and the carrier that stands at a place.
+_FIELDS = (
+    "ALTER TABLE store ADD COLUMN cost_center TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE location ADD COLUMN carrier_code TEXT NOT NULL DEFAULT ''",
+    *IN_DIALECT,
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     FIRST,
     _KEYS_OF_STORES,
@@ -271,4 +279,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (MEASURED,),
     _REASONS,
     _CATEGORIES,
+    _FIELDS,
 )

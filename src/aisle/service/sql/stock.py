@@ -128,7 +128,7 @@ STOCK_PAGE_PLACES = (
     "SELECT"
     + _ENTRY
     + ", b.pool, b.quantity, b.order_number, b.location_code, l.default_stock_pool, l.tags, l.location_order,"
-    + " l.sort_key"
+    + " l.sort_key, l.carrier_code"
     + _ENTRY_OF_PAGE
     + " LEFT JOIN location l ON l.store_number = b.store_number AND l.location_code = b.location_code"
 )
@@ -141,7 +141,7 @@ RESERVED = """
 
 SINGLE_STOCK = """
     SELECT sp.data, p.item, b.pool, b.quantity, b.order_number, b.location_code, l.default_stock_pool, l.tags,
-        l.location_order, l.sort_key
+        l.location_order, l.sort_key, l.carrier_code
     FROM store_product sp
     JOIN product p ON p.product_number = sp.product_number
     LEFT JOIN balance b ON b.store_number = sp.store_number AND b.product_number = sp.product_number

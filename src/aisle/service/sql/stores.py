@@ -3,12 +3,12 @@
 STORE_ORDINALS = "SELECT store_number, ordinal, data FROM store WHERE store_number = ANY($1)"
 STORE_SET = """
     INSERT INTO store (store_number, ordinal, store_name, is_warehouse, is_active, area_id, secondary_key, search,
-        item, data)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        item, data, cost_center)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
     ON CONFLICT (store_number) DO UPDATE
     SET store_name = excluded.store_name, is_warehouse = excluded.is_warehouse, is_active = excluded.is_active,
         area_id = excluded.area_id, secondary_key = excluded.secondary_key, search = excluded.search,
-        item = excluded.item, data = excluded.data"""
+        item = excluded.item, data = excluded.data, cost_center = excluded.cost_center"""
 
 STORE_LIST = "SELECT s.item, s.store_number FROM store s"
 STORE_COUNT = "SELECT count(*) FROM store s"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from aisle.service.answers import against_rule
 from aisle.service.context import Context, Store
+from aisle.service.encode import loaded
 from aisle.service.sql import locations, products
 from aisle.tuples import NamedTuple
 
@@ -21,6 +23,16 @@ class Product(NamedTuple):
     is_stock: bool
     allow_decimal: bool
     ranged: bool
+    price: str = ""
+    own_price: str = ""
+    """Prices of the catalogue and of the store's own, as JSON numbers; '' for none."""
+    item: str = "{}"
+    cost_center: str = ""
+    """The store's; read with each product, so that no further question is asked for it."""
+
+    def told(self, name: str) -> Any:
+        """What the catalogue says under this name, or None. Most products say nothing: then nothing is read."""
+        return loaded(self.item).get(name) if f'"{name}":' in self.item else None
 
 
 class Place(NamedTuple):
@@ -31,6 +43,7 @@ class Place(NamedTuple):
     code: str
     seq: int
     default_pool: int | None
+    tags: str = "[]"
 
     @property
     def pool(self) -> int:
@@ -54,13 +67,12 @@ class Book:
         if numbers:
             for row in await self.ctx.tx.all(products.STORE_PRODUCTS_OF, self.store.number, numbers):
                 is_stock = row[3] if row[6] is None else row[6]
-                self._products[row[0]] = Product(
-                    row[0], row[1], row[2], bool(is_stock), bool(row[4]), row[5] is not None
-                )
+                said = (bool(is_stock), bool(row[4]), row[5] is not None, row[7], row[8] or "", row[9], row[10])
+                self._products[row[0]] = Product(row[0], row[1], row[2], *said)
         wanted = sorted({code for code in codes if code and code not in self._places})
         if wanted:
-            for code, seq, order, pool, key in await self.ctx.tx.all(locations.PLACES, self.store.number, wanted):
-                self._places[code] = Place(order, key, code, seq, pool)
+            for code, seq, order, pool, key, tags in await self.ctx.tx.all(locations.PLACES, self.store.number, wanted):
+                self._places[code] = Place(order, key, code, seq, pool, tags)
 
     async def product(self, number: str, field: str) -> Product:
         """The product. Raises Refusal (422) when the catalogue has none of this number."""

@@ -9,6 +9,7 @@ from aisle.service.encode import compact, fragment, joined, loaded, member, quot
 from aisle.service.sql import logs as sql
 from aisle.service.states import NOTHING, TO_REVIEW
 from aisle.service.stock.book import NO_PLACE, Place, Product
+from aisle.service.stock.bookkeeping import bookkeeping, tag_of
 from aisle.service.stock.ledger import Ledger
 from aisle.service.stock.line import OrderLine
 from aisle.service.stock.recount import Counted
@@ -64,6 +65,12 @@ class LogWriter:
         """Take an entry down, with the time at which the ledger says that it happened."""
         self._named.append(len(self._entries))
         self._entries.append((entry, self.ledger.occurred_on))
+
+    def complete(self, nth: int, extra: dict[str, Any]) -> None:
+        """Further documented fields of the entry that was added as this one."""
+        at = self._named[nth]
+        entry, when = self._entries[at]
+        self._entries[at] = entry._replace(extra={**(entry.extra or {}), **extra}), when
 
     async def settle(self) -> None:
         """Close an entry of the operation in the ledger, and add an entry for each place where late messages were
@@ -123,9 +130,14 @@ class LogWriter:
             compact(entry.data) if entry.data else "{}",
         )
 
+    def _reference_id(self, entry: Entry) -> str:
+        """The id of the order line, where the reference is its order."""
+        line = entry.line
+        return f'"reference_id":{self.store.wire_id(line.seq)}' if line and entry.reference == line.order_number else ""
+
     def _item(self, entry: Entry, reason: str | None, moved_on: str) -> str:
         """The entry as JSON text, as it goes out."""
-        line, place = entry.line, entry.place
+        line, place, extra = entry.line, entry.place, entry.extra or {}
         return joined(
             (
                 f'"product_number":{quoted(entry.product.number)},"store_number":{quoted(self.store.number)}',
@@ -136,13 +148,16 @@ class LogWriter:
                 if line
                 else "",
                 f'"location":{self.store.wire_id(place.seq)},{member("location_code", place.code)}' if place else "",
+                tag_of(place) if place else "",
                 f'"moved_on":"{moved_on}"',
                 "" if entry.quantity is None else f'"quantity":{number(entry.quantity)}',
                 "" if entry.reason_code is None else f'"reason_code":{entry.reason_code}',
                 member("reason_code_description", reason),
                 member("reference", entry.reference),
+                self._reference_id(entry) if "reference_id" not in extra else "",
+                *bookkeeping(entry.product, entry.quantity, extra),
                 member("source", entry.source),
                 "" if entry.pool is None else f'"stock_pool":"{entry.pool}"',
-                fragment(compact(entry.extra)) if entry.extra else "",
+                fragment(compact(extra)) if extra else "",
             )
         )

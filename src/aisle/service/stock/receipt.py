@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Any
 
 from aisle.service.amounts import number
 from aisle.service.answers import Refusal, against_rule, conflict
+from aisle.service.encode import loaded
 from aisle.service.sql import deliveries as sql
 from aisle.service.states import NO_RECEIPT, check_move, delivery_state
 from aisle.service.stock.book import Product
@@ -26,6 +28,7 @@ class DeliveryLine:
     target_pool: int | None
     customer_order: str
     customer_line: int
+    data: str = "{}"
     is_new: bool = False
     changed: bool = False
 
@@ -46,8 +49,9 @@ class Part(NamedTuple):
 class Delivery:
     """One delivery while an operation receives goods of it."""
 
-    def __init__(self, number_: str, receipt_seq: int | None, lines: list[DeliveryLine]) -> None:
+    def __init__(self, number_: str, seq: int, receipt_seq: int | None, lines: list[DeliveryLine]) -> None:
         self.number = number_
+        self.seq = seq
         self.receipt_seq = receipt_seq
         self.lines = lines
         self._last = max((line.line_number for line in lines), default=0)
@@ -143,7 +147,17 @@ class Receiving:
         if row is None:
             return None
         lines = await ctx.tx.all(sql.DELIVERY_LINES, store, reference)
-        return Delivery(row[0], row[2], [DeliveryLine(*line) for line in lines])
+        return Delivery(row[0], row[3], row[2], [DeliveryLine(*line) for line in lines])
+
+    def told(self, delivery: Delivery | None, lines: list[DeliveryLine]) -> dict[str, Any]:
+        """What an entry of the log tells of the delivery that goods came with: its id, and the price of its line."""
+        if delivery is None:
+            return {}
+        prices = (loaded(line.data).get("purchase_price") for line in lines)
+        price = next((one for one in prices if one is not None), None)
+        return {"reference_id": self.ledger.book.store.wire_id(delivery.seq)} | (
+            {} if price is None else {"purchase_price": price}
+        )
 
     async def order_line(self, line: DeliveryLine, product: Product) -> OrderLine | None:
         """The order line that a delivery line is for; None when it is for none, or for one that takes no goods."""

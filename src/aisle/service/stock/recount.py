@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 from aisle.service.context import Context, Store, split_id
 from aisle.service.sql import recounts as sql
@@ -19,18 +21,46 @@ class Counted(NamedTuple):
     occurred_on: str
 
 
-async def close_recounts(ctx: Context, store: Store, counts: Iterable[Counted], ids: list[int]) -> None:
-    """Close what these counts were ordered for; one that was counted before it was ordered stays open."""
+class Met(NamedTuple):
+    """A recount that a count meets: of which entry, its number, and the pools of those that remain then."""
+
+    nth: int
+    seq: int
+    remaining: tuple[int, ...]
+
+    def told(self, store: Store) -> dict[str, Any]:
+        """What the entry of the count tells of it."""
+        pools = Counter(f"stock_pool_{pool}" for pool in self.remaining)
+        return {
+            "counting_assignment_id": store.wire_id(self.seq),
+            "counting_lines_remaining": len(self.remaining),
+            "counting_lines_remaining_stockpool": dict(sorted(pools.items())),
+        }
+
+
+async def met_recounts(ctx: Context, store: Store, counts: Iterable[Counted]) -> list[Met]:
+    """What these counts were ordered for; one that was counted before it was ordered stays open.
+
+    A recount is of the pool in which a bare count there is counted: the place's default pool, else 1.
+    """
     counted = list(counts)
     if not counted:
-        return
-    wanted = {(row[0], row[1]): (row[2], row[3]) for row in await ctx.tx.all(sql.RECOUNTS_OPEN, store.number)}
-    by = ctx.app_user or ctx.principal.name
+        return []
+    rows = await ctx.tx.all(sql.RECOUNTS_OPEN, store.number)
+    wanted = {(row[0], row[1]): (row[2], row[3], row[4] or 1) for row in rows}
+    found = []
     for one in counted:
-        seq, ordered_on = wanted.get((one.product, one.place), (0, ""))
-        if not seq or one.occurred_on < ordered_on:
-            continue
-        del wanted[(one.product, one.place)]
+        seq, ordered_on, _ = wanted.get((one.product, one.place), (0, "", 1))
+        if seq and one.occurred_on >= ordered_on:
+            del wanted[(one.product, one.place)]
+            found.append(Met(one.nth, seq, tuple(pool for _, _, pool in wanted.values())))
+    return found
+
+
+async def close_recounts(ctx: Context, store: Store, met: Iterable[Met], ids: list[int]) -> None:
+    """Close those that were met, by the entries with these ids."""
+    by = ctx.app_user or ctx.principal.name
+    for one in met:
         entry, _ = split_id(ids[one.nth])
-        await ctx.tx.run(sql.RECOUNT_END, store.number, seq, COUNTED, by, ctx.now, entry)
-        ctx.changed(store.number, "recount", str(store.wire_id(seq)))
+        await ctx.tx.run(sql.RECOUNT_END, store.number, one.seq, COUNTED, by, ctx.now, entry)
+        ctx.changed(store.number, "recount", str(store.wire_id(one.seq)))

@@ -8,6 +8,7 @@ import asyncpg
 
 from aisle.errors import StorageError
 from aisle.service.sql.schema import GRAMS, MEASURED, MIGRATIONS, REFOLDED
+from aisle.service.sql.schema_fields import IN_DIALECT
 from aisle.service.storage import grams
 from aisle.service.text import measured, refolded
 
@@ -123,6 +124,8 @@ def dialect(statement: str) -> str:
     """
     if statement == GRAMS:
         return grams.POSTGRES
+    if statement in IN_DIALECT:
+        return IN_DIALECT[statement]
     if _LEFT_OUT.match(statement) or statement in (*REFOLDED, MEASURED):
         return ""
     if statement.startswith(("CREATE TABLE", "ALTER TABLE")):

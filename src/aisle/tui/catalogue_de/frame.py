@@ -58,6 +58,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "Artikel",
     "list.stock": "Bestand",
     "list.changes": "Änderungen",
+    "list.recounts": "Nachzählungen",
+    "list.assignments": "Aufgaben",
+    "list.stock_changes": ("Bewegungen", "Bewegungen", "Bestandsänderungen"),
+    "list.unreadable": ("Nicht lesbar", "Nicht lesbar: {what}"),
+    "list.unreadable_why": ("Nicht lesbar", "Nicht lesbar: {what}", "Nicht lesbar: {what}. {why:~}"),
+    "list.left_out": (
+        "{count} ausgelassen",
+        "{count:Zeile|Zeilen} ausgelassen: {what} ({why:~})",
+        "{count:Zeile|Zeilen} nicht verwendbar: {what} ({why:~})",
+    ),
     "list.logs": "Einträge des Logbuchs",
     "list.awaited": ("Noch nicht da.", "Noch nicht da: {what}."),
     "list.unknown": "?",
@@ -237,6 +247,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.unknown_yet": (
         "Noch unbekannt",
         "{text:~} ist noch unbekannt: Filiale wird noch geladen",
+    ),
+    "session.saves_again": (
+        "Speichert wieder",
+        "Speichern geht wieder. Nochmal scannen",
+        "Speichern geht wieder. Nicht Gespeichertes bitte nochmal scannen",
     ),
     "session.not_saved": (
         "{why}",

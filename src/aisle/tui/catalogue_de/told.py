@@ -41,6 +41,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.unsaid": ("Nicht bestätigt", "Der Dienst antwortete, sagte aber nicht, dass es getan ist"),
     "told.plain": ("Nein ({status})", "Jemand unterwegs sagte nein ({status}): {why:~}"),
     "told.status_no": ("Nein ({status})", "Der Dienst sagt nein, und nicht warum ({status})"),
+    "told.status_said": ("Nein ({status})", "{why:~} ({status})"),
+    "told.silent": ("Keine Antwort", "Der Dienst antwortet auf diese Anfrage nicht"),
     "told.status_strange": ("Kein Dienst ({status})", "Etwas anderes als der Dienst antwortete ({status})"),
     "told.no_words": ("Nein", "Der Dienst sagt nein, und nicht warum"),
     "told.not_reached": ("Nicht erreicht", "Der Dienst war nicht zu erreichen"),

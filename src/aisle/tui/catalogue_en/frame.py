@@ -58,6 +58,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "products",
     "list.stock": "stock",
     "list.changes": "changes",
+    "list.recounts": "recounts",
+    "list.assignments": "tasks",
+    "list.stock_changes": ("stock changes", "stock changes", "what changed in stock"),
+    "list.unreadable": ("No {what}", "The {what} cannot be read"),
+    "list.unreadable_why": ("No {what}", "No {what}: {why:~}", "The {what} cannot be read: {why:~}"),
+    "list.left_out": (
+        "{count} left out",
+        "{count:row|rows} of {what} left out ({why:~})",
+        "{count:row|rows} of {what} cannot be used ({why:~})",
+    ),
     "list.logs": "log entries",
     "list.awaited": ("Not here yet.", "The {what} are not here yet."),
     "list.unknown": "?",
@@ -227,6 +237,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.unknown_yet": (
         "Not known yet",
         "{text:~} is not known yet: still fetching the store",
+    ),
+    "session.saves_again": (
+        "Saved again",
+        "Saving works again. Scan again",
+        "Saving works again. Scan again what was not saved",
     ),
     "session.not_saved": (
         "{why}",

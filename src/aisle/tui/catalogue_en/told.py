@@ -32,6 +32,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.unsaid": ("Not said to be done", "The service answered, and did not say that it was done"),
     "told.plain": ("No ({status})", "Somebody on the way said no ({status}): {why:~}"),
     "told.status_no": ("No ({status})", "The service says no, and not why ({status})"),
+    "told.status_said": ("No ({status})", "{why:~} ({status})"),
+    "told.silent": ("No answer", "The service does not answer when it is asked for this"),
     "told.status_strange": ("No service ({status})", "Something else than the service answered ({status})"),
     "told.no_words": ("It says no", "The service says no, and not why"),
     "told.not_reached": ("Not reached", "The service could not be reached"),

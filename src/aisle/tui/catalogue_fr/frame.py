@@ -58,6 +58,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "articles",
     "list.stock": "stocks",
     "list.changes": "suivi",
+    "list.recounts": "recomptages",
+    "list.assignments": "tâches",
+    "list.stock_changes": ("mouvements", "mouvements", "mouvements de stock"),
+    "list.unreadable": ("Illisible", "Illisible : {what}"),
+    "list.unreadable_why": ("Illisible", "Illisible : {what}", "Illisible : {what}. {why:~}"),
+    "list.left_out": (
+        "{count} ignorées",
+        "{count:ligne ignorée|lignes ignorées} : {what} ({why:~})",
+        "{count:ligne inutilisable|lignes inutilisables} : {what} ({why:~})",
+    ),
     "list.logs": "entrées du journal",
     "list.awaited": ("Pas encore là.", "Pas encore là : {what}."),
     "list.unknown": "?",
@@ -234,6 +244,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.unknown_yet": (
         "Pas encore connu",
         "{text:~} n'est pas encore connu : chargement en cours",
+    ),
+    "session.saves_again": (
+        "Enregistre",
+        "Enregistrement rétabli. Rescanner",
+        "Enregistrement rétabli. Rescanner ce qui n'a pas été enregistré",
     ),
     "session.not_saved": (
         "{why}",

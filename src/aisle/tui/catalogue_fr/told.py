@@ -38,6 +38,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.unsaid": ("Non confirmé", "Le serveur a répondu sans dire que c'était fait"),
     "told.plain": ("Non ({status})", "Quelqu'un en route a dit non ({status}) : {why:~}"),
     "told.status_no": ("Non ({status})", "Le serveur dit non, sans dire pourquoi ({status})"),
+    "told.status_said": ("Non ({status})", "{why:~} ({status})"),
+    "told.silent": ("Pas de réponse", "Le serveur ne répond pas à cette demande"),
     "told.status_strange": ("Pas le serveur ({status})", "Autre chose que le serveur a répondu ({status})"),
     "told.no_words": ("Non", "Le serveur dit non, sans dire pourquoi"),
     "told.not_reached": ("Non joint", "Le serveur n'a pas pu être joint"),

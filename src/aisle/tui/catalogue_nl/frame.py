@@ -58,6 +58,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.products": "artikelen",
     "list.stock": "voorraad",
     "list.changes": "wijziging",
+    "list.recounts": "hertellingen",
+    "list.assignments": "taken",
+    "list.stock_changes": ("mutaties", "mutaties", "voorraadmutaties"),
+    "list.unreadable": ("Geen {what}", "Niet te lezen: {what}"),
+    "list.unreadable_why": ("Geen {what}", "Geen {what}: {why:~}", "Niet te lezen: {what}. {why:~}"),
+    "list.left_out": (
+        "{count} overgeslagen",
+        "{count:regel|regels} overgeslagen: {what} ({why:~})",
+        "{count:regel|regels} onbruikbaar in {what} ({why:~})",
+    ),
     "list.logs": "boekingen van het logboek",
     "list.awaited": ("Nog niet hier.", "Nog niet hier: {what}."),
     "list.unknown": "?",
@@ -230,6 +240,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.unknown_yet": (
         "Nog niet bekend",
         "{text:~} is nog niet bekend: de winkel wordt nog opgehaald",
+    ),
+    "session.saves_again": (
+        "Opslaan werkt",
+        "Opslaan werkt weer. Scan opnieuw",
+        "Opslaan werkt weer. Scan opnieuw wat niet is opgeslagen",
     ),
     "session.not_saved": (
         "{why}",

@@ -38,6 +38,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "told.unsaid": ("Niet bevestigd", "De server antwoordde, maar zei niet dat het gedaan is"),
     "told.plain": ("Nee ({status})", "Iets onderweg zei nee ({status}): {why:~}"),
     "told.status_no": ("Nee ({status})", "De server zegt nee, en niet waarom ({status})"),
+    "told.status_said": ("Nee ({status})", "{why:~} ({status})"),
+    "told.silent": ("Geen antwoord", "De server geeft hierop geen antwoord"),
     "told.status_strange": ("Geen server ({status})", "Iets anders dan de server antwoordde ({status})"),
     "told.no_words": ("Nee", "De server zegt nee, en niet waarom"),
     "told.not_reached": ("Niet bereikt", "De server was niet te bereiken"),

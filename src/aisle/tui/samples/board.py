@@ -134,6 +134,8 @@ def _page(text: str, **fields: object) -> Page:
         ("customer_name", text or "Bakery The Little Corner"),
         ("reference", text or "WEB-7712"),
         ("comment", text or "Ring twice, please. The side door is open until noon."),
+        ("customer_address", text or "12 Mill Lane, AB1 2CD Hillmoor"),
+        ("customer_phone", text or "+44 20 7946 0123"),
     )
     page = Page("100037", _order(1, text), customer, _lines(text, label), past=_past(text, label), word="noted")
     return page._replace(**fields)  # type: ignore[arg-type]

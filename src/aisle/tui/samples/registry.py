@@ -11,7 +11,8 @@ from decimal import Decimal
 from aisle.jobs.house.home import HomeJob
 from aisle.jobs.house.home_state import Home, Listed
 from aisle.jobs.house.sign_in import Person, SigningIn, SignInJob
-from aisle.jobs.view import ASK, WRONG, Frame, Link, Verdict, View, msg
+from aisle.jobs.told import told
+from aisle.jobs.view import ASK, INFO, WRONG, Frame, Lack, LeftOut, Link, Verdict, View, msg
 from aisle.tui.samples import looks
 from aisle.tui.samples.board import BOARD
 from aisle.tui.samples.clearance import CLEARANCE
@@ -108,6 +109,15 @@ def _home_partial(text: str) -> Frame:
     return _frame(HomeJob().view(Home(doubts=3)), None, link, user=text or "Anna")
 
 
+def _home_lacking(text: str) -> Frame:
+    lacking = (Lack("headers", told("told.status_said", status=403, why=text or "This token may not read orders")),)
+    link = Link(
+        "partial", 5.0, without=("headers",), lacking=lacking, left_out=(LeftOut("headers", 2, "order_number"),)
+    )
+    said = Verdict(INFO, msg("session.resumed"))
+    return _frame(HomeJob().view(Home()), said, link, user=text or "Anna")
+
+
 def _home_unread(text: str) -> Frame:
     return _frame(HomeJob().view(Home()), None, Link("offline", unread=("headers", "logs")), user=text or "Anna")
 
@@ -121,6 +131,7 @@ SAMPLES = (
     Sample("home", "found", _home_found),
     Sample("home", "empty", _home_empty),
     Sample("home", "partial", _home_partial),
+    Sample("home", "lacking", _home_lacking),
     Sample("home", "unread", _home_unread),
     *(Sample(*each) for each in PICKS),
     *(Sample(*each) for each in COUNTS),

@@ -1,0 +1,347 @@
+"""One list of the service fails while all others answer: it is missing, with its reason, and nothing else is."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from aisle.cli.words import in_words
+from aisle.courier.pull.schedule import Pace
+from aisle.courier.pull.wanted import AGAIN_S
+from aisle.local.outbox.wishes import wish
+from tests.courier.fake import OWN, Fake, name_of
+from tests.courier.host import Host
+from tests.courier.kit import update
+from tests.courier.plain import Plain
+
+Answering = Callable[[httpx.Request], httpx.Response]
+
+
+def _says(status: int, content: bytes = b'{"message": "not this one"}', **headers: str) -> Answering:
+    return lambda request: httpx.Response(status, content=content, headers=headers)
+
+
+def _hangs(request: httpx.Request) -> httpx.Response:
+    raise httpx.ReadTimeout("", request=request)
+
+
+def _breaks_off(request: httpx.Request) -> httpx.Response:
+    raise httpx.RemoteProtocolError("peer closed connection", request=request)
+
+
+HTML = b"<!doctype html><title>Error</title>"
+FAILURES: dict[str, tuple[Answering, str]] = {
+    "400": (_says(400), "not this one (400)"),
+    "403": (_says(403), "not this one (403)"),
+    "403 without a word": (_says(403, b"{}"), "403"),
+    "403 of a gateway": (_says(403, HTML), "403"),
+    "404": (_says(404), "not this one (404)"),
+    "404 of a gateway": (_says(404, HTML), "404"),
+    "405": (_says(405, b""), "405"),
+    "410": (_says(410), "not this one (410)"),
+    "422": (_says(422), "not this one (422)"),
+    "429": (_says(429, Retry_After="1"), "not this one (429)"),
+    "500": (_says(500), "not this one (500)"),
+    "500 of a gateway": (_says(500, HTML), "500"),
+    "501": (_says(501), "not this one (501)"),
+    "502": (_says(502, HTML), "502"),
+    "503": (_says(503), "not this one (503)"),
+    "504": (_says(504, b""), "504"),
+    "302": (_says(302, b"", Location="https://login.example/"), "302"),
+    "no answer": (_hangs, "does not answer"),
+    "an answer cut off": (_breaks_off, "does not answer"),
+    "a page": (_says(200, HTML), "cannot be read"),
+    "nothing": (_says(200, b""), "cannot be read"),
+    "no content": (_says(204, b""), "cannot be read"),
+    "half of it": (_says(200, b'{"list": [{"order_nu'), "cannot be read"),
+    "no list": (_says(200, b"{}"), "cannot be read"),
+    "null": (_says(200, b"null"), "cannot be read"),
+    "an array": (_says(200, b"[]"), "cannot be read"),
+    "rows that are none": (_says(200, b'{"list": [1, 2], "records": [3]}'), "cannot be read"),
+    "no UTF-8": (_says(200, b'{"list": "\xff\xfe"}'), "cannot be read"),
+    "success false": (_says(200, b'{"success": false, "message": "no"}'), "cannot be read"),
+}
+
+ORDERS, STOCK = "list-customer-orders", "list-store-products-stock"
+LISTS: dict[str, Callable[[httpx.Request], bool]] = {
+    "stores": lambda asked: name_of(asked) == "list-stores",
+    "people": lambda asked: name_of(asked) == "people",
+    "headers": lambda asked: name_of(asked) == ORDERS,
+    "lines": lambda asked: name_of(asked) == ORDERS and asked.url.params.get("show_lines") == "true",
+    "locations": lambda asked: name_of(asked) == "list-locations",
+    "deliveries": lambda asked: name_of(asked) == "list-deliveries",
+    "receipts": lambda asked: name_of(asked) == "list-store-receipts",
+    "products": lambda asked: name_of(asked) == "list-products",
+    "stock": lambda asked: name_of(asked) == STOCK,
+    "logs": lambda asked: name_of(asked) == "list-store-product-logs",
+    "changes": lambda asked: name_of(asked) == "changes",
+}
+OURS = ("people", "changes")
+"""Lists that only our own service has."""
+AND = {"headers": {"headers", "lines"}, "stock": {"stock", "stock_changes"}}
+"""What is missing with a list, because it comes by the same way."""
+
+
+class Shop(Host):
+    """A host at a service of which one list fails at will."""
+
+    def __init__(self, root: Path, fake: Fake) -> None:
+        super().__init__(root, fake)
+        if isinstance(fake, Plain):
+            fake.time = self.time
+        self._whole = fake.answer
+        fake.add_products(f"P{n}" for n in range(1, 8))
+        fake.add_locations("A-1", "A-2")
+        for n in range(1, 4):
+            fake.add_order(f"O{n}")
+        fake.add_delivery("D1", ("P1", 5))
+        fake.receipts.append(_receipt("D1"))
+        fake.logs.append({"id": 1, "store_number": "0001", "product_number": "P1", "quantity": 1})
+
+    def fail(self, name: str, failure: Answering) -> None:
+        def answer(request: httpx.Request) -> httpx.Response:
+            return failure(request) if LISTS[name](request) else self._whole(request)
+
+        self.fake.answer = answer  # type: ignore[method-assign]
+
+    def mend(self) -> None:
+        self.fake.answer = self._whole  # type: ignore[method-assign]
+
+    def there(self) -> dict[str, bool]:
+        """Of each list whether something of it is here."""
+
+        def count(name: str, **args: Any) -> int:
+            return self.reads.query(name, args)[1]
+
+        product = self.reads.query("product", {"product_number": "P1"})[0]
+        return {
+            "stores": count("store", store_number="0002") > 0,
+            "people": count("people") > 0,
+            "headers": len(self.numbers()) == 3,
+            "lines": len(self.numbers()) == 3 and bool(self.line("O1")),
+            "locations": count("place", location_code="A-2") > 0,
+            "deliveries": count("delivery", order_number="D1") > 0,
+            "products": bool(product and product[0].get("product_name")),
+            "stock": bool(product and product[0].get("most_likely_quantity") is not None),
+        }
+
+    def missing(self) -> dict[str, str]:
+        """The lists that a session sees as missing, and why."""
+        return {lack.name: in_words(lack.why) for lack in self.reads.link(self.time.now).lacking}
+
+
+def _receipt(number: str) -> dict[str, Any]:
+    return {"id": 1, "order_number": number, "order_type_id": 1, "store_number": "0001", "receipt_lines": []}
+
+
+@pytest.fixture(params=["", OWN], ids=["document", "own"])
+def shop(request: Any, aisle_home: Path) -> Iterator[Shop]:
+    shop = Shop(aisle_home, Plain() if not request.param else Fake(OWN))
+    yield shop
+    shop.close()
+
+
+def _are_served(shop: Shop, name: str) -> None:
+    if name in OURS and not shop.fake.features:
+        pytest.skip("the document has no such list")
+
+
+OFTEN = ("403", "404", "404 of a gateway", "429", "500", "503", "no answer", "a page", "half of it", "no list")
+"""What each list is tried with in every run; the rest with one list, and with all of them in the long runs."""
+CASES = [
+    pytest.param(name, failure, marks=() if failure in OFTEN or name == "deliveries" else pytest.mark.full)
+    for name in LISTS
+    for failure in FAILURES
+    if (name, failure) != ("changes", "429")  # it is asked every two seconds: patience is for all then
+]
+
+
+@pytest.mark.parametrize(("name", "failure"), CASES)
+async def test_it_is_missing_and_all_others_are_read(shop: Shop, name: str, failure: str) -> None:
+    _are_served(shop, name)
+    answering, why = FAILURES[failure]
+    shop.fail(name, answering)
+    async with shop.running(shop.courier()) as courier:
+        await shop.time.until(lambda: courier.sync.progress.completed, 400)
+        wish(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(lambda: name in shop.missing(), 60)
+        assert why in shop.missing()[name], "the reason is not told"
+        assert set(shop.missing()) <= AND.get(name, {name})
+        assert shop.state() == "partial"
+        gone = AND.get(name, {name})
+        here = shop.there()
+        served = {each for each in here if shop.fake.features or each not in OURS}
+        assert {each for each in served if not here[each]} <= gone
+        assert courier.link.is_up
+        shop.mend()
+        await shop.time.until(lambda: shop.state() == "live", AGAIN_S + 60)
+        assert shop.missing() == {}
+        here = shop.there()
+        assert all(here[each] for each in served)
+
+
+@pytest.mark.parametrize("failure", ["403", "404 of a gateway", "500", "no answer", "half of it"])
+@pytest.mark.parametrize("name", LISTS)
+async def test_in_the_daily_full_read_too(shop: Shop, name: str, failure: str) -> None:
+    _are_served(shop, name)
+    async with shop.running(shop.courier()) as courier:
+        await shop.time.until(lambda: shop.state() == "live", 60)
+        before = courier.sync.progress.completed
+        await shop.time.pass_(1)
+        shop.fail(name, FAILURES[failure][0])
+        courier.sync.ask_all()
+        await shop.time.until(lambda: courier.sync.progress.completed > before, 400)
+        wish(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(lambda: name in shop.missing(), 60)
+        assert all(shop.there()[each] for each in shop.there() if shop.fake.features or each not in OURS)
+        (op_id,) = shop.desk.write(update("O1", {1: 1}))
+        courier.wake()
+        if name not in ("headers", "lines"):
+            await shop.time.until(lambda: shop.desk.state(op_id) == "done", 60)
+
+
+@pytest.mark.parametrize("name", [name for name in LISTS if name not in OURS])
+async def test_a_token_that_is_refused_is_no_list(shop: Shop, name: str) -> None:
+    """401 alone means the token, whatever it was asked for."""
+    shop.fail(name, _says(401))
+    async with shop.running(shop.courier()) as courier:
+        wish(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(lambda: shop.state() == "refused", 60)
+        assert shop.missing() == {}
+
+
+@pytest.mark.parametrize("status", [403, 404])
+async def test_a_store_that_is_refused_is_said_as_before(shop: Shop, status: int) -> None:
+    whole = shop.fake.answer
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return whole(request) if name_of(request) == "list-stores" else _says(status)(request)
+
+    shop.fake.answer = answer  # type: ignore[method-assign]
+    async with shop.running(shop.courier()):
+        await shop.time.until(lambda: shop.state() == "refused", 60)
+
+
+@pytest.mark.parametrize("failure", ["500", "503", "no answer", "404 of a gateway", "a page"])
+async def test_where_nothing_answers_the_link_is_down_and_no_list_is_blamed(shop: Shop, failure: str) -> None:
+    async with shop.running(shop.courier(pace=Pace(changes=5.0))) as courier:
+        await shop.time.until(lambda: shop.state() == "live", 60)
+        shop.fake.answer = FAILURES[failure][0]  # type: ignore[method-assign,assignment]
+        courier.sync.ask_all()
+        await shop.time.until(lambda: shop.state() == "offline", 120)
+        assert shop.missing() == {}
+        shop.mend()
+        await shop.time.until(lambda: shop.state() == "live", 120)
+
+
+async def test_what_is_missing_is_asked_for_less_and_less_often(shop: Shop) -> None:
+    asked: list[float] = []
+
+    def noting(request: httpx.Request) -> httpx.Response:
+        asked.append(shop.time.now)
+        return _says(403)(request)
+
+    shop.fail("deliveries", noting)
+    async with shop.running(shop.courier(pace=Pace(slow=1e9))):
+        await shop.time.until(lambda: shop.state() == "partial", 60)
+        asked.clear()
+        await shop.time.pass_(4 * 3600)
+    assert 8 <= len(asked) <= 40
+
+
+BAD_KEYS: dict[str, Any] = {
+    "missing": ..., "null": None, "empty": "", "blank": "  ", "no-break blank": "\u00a0", "false": False, "true": True,
+    "a list": ["O9"], "an object": {"number": "O9"}, "a fraction": 4.5, "too large": 1e300,
+}  # fmt: skip
+KEYED = {
+    "headers": ("orders", "order_number"),
+    "products": ("products", "product_number"),
+    "stock": ("stock", "product_number"),
+    "locations": ("locations", "location_code"),
+    "deliveries": ("deliveries", "order_number"),
+    "logs": ("logs", "product_number"),
+    "stores": ("stores", "storeNo"),
+    "receipts": ("receipts", "order_number"),
+}
+
+
+def _add(shop: Shop, where: str, row: dict[str, Any]) -> None:
+    kept = getattr(shop.fake, where)
+    if isinstance(kept, list):
+        kept.append(row)
+    else:
+        kept["bad" + json.dumps(row, default=str)] = row
+
+
+def _like(shop: Shop, where: str) -> dict[str, Any]:
+    """A row as there is one already, of another id."""
+    kept = getattr(shop.fake, where)
+    row = dict(kept[0] if isinstance(kept, list) else next(iter(kept.values())))
+    return row | ({"id": 990 + len(kept)} if "id" in row else {})
+
+
+def _left(shop: Shop) -> dict[str, tuple[int, str]]:
+    """The rows that a session sees as left out, and by which field."""
+    return {left.name: (left.rows, left.why) for left in shop.reads.link(shop.time.now).left_out}
+
+
+async def _all_read(shop: Shop) -> None:
+    async with shop.running(shop.courier()) as courier:
+        await shop.time.until(lambda: courier.sync.progress.completed, 400)
+        wish(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.pass_(5)
+        assert shop.state() == "live"
+
+
+@pytest.mark.parametrize("value", BAD_KEYS.values(), ids=BAD_KEYS)
+@pytest.mark.parametrize("name", KEYED)
+async def test_rows_that_cannot_be_named_are_counted_and_said(shop: Shop, name: str, value: Any) -> None:
+    where, field = KEYED[name]
+    for _ in range(2):
+        row = _like(shop, where)
+        row = {key: row[key] for key in row if key != field} | ({} if value is ... else {field: value})
+        _add(shop, where, row | {"note": len(getattr(shop.fake, where))})
+    await _all_read(shop)
+    assert _left(shop)[name] == (2, field)
+    here = shop.there()
+    assert all(here[each] for each in here if shop.fake.features or each not in OURS)
+
+
+@pytest.mark.parametrize("name", ["headers", "products", "stock", "locations", "deliveries"])
+async def test_rows_of_one_name_are_counted_and_said(shop: Shop, name: str) -> None:
+    where, field = KEYED[name]
+    for _ in range(3):
+        _add(shop, where, _like(shop, where) | {"note": len(getattr(shop.fake, where))})
+    await _all_read(shop)
+    assert _left(shop)[name] == (3, field)
+
+
+WRONG_TYPES = {
+    "stock": ("stock", "most_likely_quantity", "many"),
+    "lines": ("orders", "lines", [{"line_number": "first"}]),
+    "deliveries": ("deliveries", "order_lines", "none"),
+    "locations": ("locations", "location_order", [1]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_TYPES)
+async def test_rows_of_a_wrong_type_are_counted_and_said_until_they_are_right(shop: Shop, name: str) -> None:
+    where, field, value = WRONG_TYPES[name]
+    kept = getattr(shop.fake, where)
+    row = kept[next(iter(kept))]
+    before, row[field] = row.get(field), value
+    await _all_read(shop)
+    assert _left(shop)[name][0] == 1
+    row[field] = before
+    async with shop.running(shop.courier()) as courier:
+        began = shop.time.now
+        courier.sync.ask_all()
+        await shop.time.until(lambda: courier.sync.progress.completed >= began, 60)
+    assert _left(shop) == {}

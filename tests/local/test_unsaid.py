@@ -1,0 +1,145 @@
+"""What a foreign service leaves out is no figure: nothing is reckoned from it, whatever waits to be sent."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from itertools import product as every
+from typing import Any
+
+import apsw
+import pytest
+
+from aisle.jobs.base import Write
+from aisle.local.cache.writer import Cache
+from aisle.local.db import transaction
+from aisle.local.outbox.outbox import Outbox
+from aisle.local.reads.reads import Reads
+from tests.local.goods import location, product, stock
+from tests.local.kit import ANNA, Clock, intents
+from tests.local.test_overlay_goods import end, logs, move
+
+PLACES = {
+    "no places": None,
+    "a place": [{"store_location_code": "A-1", "quantity": 5}],
+    "a place with pools": [{"store_location_code": "A-1", "quantity": 5, "stock_pool_1": 3, "stock_pool_2": 2}],
+}
+POOLS: dict[str, dict[str, int]] = {"no pools": {}, "pools": {"most_likely_pool_1": 12, "most_likely_pool_2": 8}}
+TWENTY = 20
+
+
+def counted(**entry: Any) -> Write:
+    return logs(True, product_number="P1", **entry)
+
+
+def changed(**entry: Any) -> Write:
+    return logs(False, product_number="P1", **entry)
+
+
+WRITES: dict[str, Write] = {
+    "count": counted(counted_quantity=Decimal(14)),
+    "count of a pool": counted(stock_pool_1=Decimal(14)),
+    "count of two pools": counted(stock_pool_1=Decimal(14), stock_pool_2=Decimal(3)),
+    "count at a place": counted(location_code="A-1", counted_quantity=Decimal(4)),
+    "count of a pool at a place": counted(location_code="A-1", stock_pool_1=Decimal(4)),
+    "count at another place": counted(location_code="B-1", counted_quantity=Decimal(4)),
+    "loss": changed(quantity=Decimal(-2), reason_code=1),
+    "loss at a place": changed(location_code="A-1", quantity=Decimal(-2), reason_code=1),
+    "find of a pool": changed(stock_pool_2=Decimal(2), reason_code=1),
+    "move": move("P1", 2, end("A-1"), end("B-1")),
+    "move to another pool": move("P1", 2, end("A-1", 1), end("B-1", 2)),
+}
+
+
+@pytest.fixture
+def outbox(outbox_db: apsw.Connection, cache: Cache) -> Outbox:
+    cache.put_locations([location("A-1", 1), location("B-1", 2)])
+    cache.put_products([product("P1")])
+    return Outbox(outbox_db, clock=Clock())
+
+
+def _page(reads: Reads) -> dict[str, Any]:
+    (row,), _ = reads.query("product", {"product_number": "P1"})
+    return row
+
+
+@pytest.mark.parametrize(("places", "pools", "write"), list(every(PLACES, POOLS, WRITES)))
+def test_no_pool_has_a_figure_that_nobody_said(
+    outbox: Outbox, cache: Cache, reads: Reads, places: str, pools: str, write: str
+) -> None:
+    row = stock("P1", TWENTY) | POOLS[pools]
+    if PLACES[places] is not None:
+        row["store_locations"] = PLACES[places]
+    cache.put_stock([row])
+    with transaction(outbox._db):
+        outbox.enqueue(intents(WRITES[write]), ANNA)
+    page = _page(reads)
+    if not POOLS[pools]:
+        assert page["pools"] == []
+    else:
+        assert {pool["pool"] for pool in page["pools"]} <= {1, 2}
+    if places != "a place with pools":
+        assert all(not place["pools"] for place in page["places"])
+    if places == "no places":
+        assert page["places"] == []
+    assert all(place["quantity"] >= 0 for place in page["places"])
+    assert page["most_likely_quantity"] >= 0
+    if POOLS[pools] and write != "count at another place":
+        assert sum(pool["quantity"] for pool in page["pools"]) <= max(TWENTY, page["most_likely_quantity"])
+
+
+def test_the_count_of_two_pools_is_their_sum_where_nobody_keeps_pools(
+    outbox: Outbox, cache: Cache, reads: Reads
+) -> None:
+    cache.put_stock([stock("P1", TWENTY)])
+    with transaction(outbox._db):
+        outbox.enqueue(intents(WRITES["count of two pools"]), ANNA)
+    assert _page(reads)["most_likely_quantity"] == 17
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_what_was_reported_from_the_field(outbox: Outbox, cache: Cache, reads: Reads, write: str) -> None:
+    """`Pool 1 ≈ -6` stood beside `≈ 14 in stock`."""
+    cache.put_stock([stock("P1", TWENTY)])
+    with transaction(outbox._db):
+        outbox.enqueue(intents(WRITES[write]), ANNA)
+    page = _page(reads)
+    assert page["pools"] == []
+    expected = {"count": 14, "count of a pool": 14, "count of two pools": 17, "loss": 18, "loss at a place": 18}
+    assert page["most_likely_quantity"] == expected.get(write, 22 if write == "find of a pool" else 20)
+
+
+def test_a_stock_entry_without_a_quantity_is_no_stock_of_none(outbox: Outbox, cache: Cache, reads: Reads) -> None:
+    row = stock("P1")
+    del row["most_likely_quantity"]
+    written = cache.put_stock([row, stock("P2", 3)])
+    assert [(each.field, each.why) for each in written.skipped] == [
+        ("most_likely_quantity", "most_likely_quantity is missing")
+    ]
+    assert _page(reads)["most_likely_quantity"] is None
+    found, _ = reads.query("search", {"search": "Product P1"})
+    assert [hit["most_likely_quantity"] for hit in found] == [None]
+
+
+def test_an_order_line_without_a_quantity_is_no_line_of_none(cache: Cache, reads: Reads) -> None:
+    line = {"id": 1, "line_number": 1, "product_number": "P1", "picked_quantity": 0}
+    written = cache.put_orders([{"order_number": "O1", "is_active": True, "lines": [line]}], True, 1.0)
+    assert [each.field for each in written.skipped] == ["quantity"]
+
+
+def test_a_store_nearby_that_does_not_say_how_much_is_left_out(cache: Cache, reads: Reads) -> None:
+    cache.put_surrounding("P1", [{"store_number": "2", "is_warehouse": False}, _near("3", 4)], 1.0)
+    (row,), _ = reads.query("surrounding", {"product_number": "P1"})
+    assert [(each["store_number"], each["quantity"]) for each in row["stores"]] == [("3", 4)]
+
+
+def _near(number: str, quantity: int) -> dict[str, Any]:
+    return {"store_number": number, "is_warehouse": False, "most_likely_quantity": quantity}
+
+
+def test_a_store_whose_stock_was_never_read_says_so_of_its_places(cache: Cache, reads: Reads) -> None:
+    cache.put_locations([location("A-1", 1)])
+    (row,), _ = reads.query("place", {"location_code": "A-1"})
+    assert row["unsaid"] is True
+    cache.put_stock([stock("P2", 3)])
+    (row,), _ = reads.query("place", {"location_code": "A-1"})
+    assert row["unsaid"] is False
