@@ -91,16 +91,25 @@ class Person:
         for _ in range(12):
             if self.at == "home":
                 return self.frame
-            if self.at == "count.leave":  # the numbered way that throws the count away
-                ways = [choice.id for choice in getattr(self.frame.view, "choices", ())]
-                self.say(str(ways.index("count.throw_away") + 1) if "count.throw_away" in ways else "2")
-            elif self.at == "move.leave":
-                self.say("1")
+            if self.at == "count.leave" or self.at == "move.leave":  # the count is thrown away
+                self.say("x")
             elif self.told[1] == "pick.leave_hand":  # with what found no room still in hand
-                self.say("2")
+                self.answer("pick.way_leave_hand")
             else:
                 self.say("b")
         raise AssertionError(self.frame.view)
+
+    def answer(self, choice: str) -> Frame:
+        """What is offered under this message id, by its letter or its number."""
+        view = self.frame.view
+        at = [each.id for each in view.choices].index(choice)
+        keys = getattr(view, "keys", "")
+        return self.say(keys[at] if keys else str(at + 1))
+
+    def count(self, quantity: int) -> Frame:
+        """So many, and yes where nobody would believe it."""
+        self.say(str(quantity))
+        return self.answer("count.way_quantity") if self.told[1] == "count.so_many" else self.frame
 
     def open(self, job: str) -> Frame:
         """A job of home's menu by its message id, such as `home.move`."""

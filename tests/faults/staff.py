@@ -174,8 +174,7 @@ class Somebody:
         for _ in range(12):
             if self.at == "home":
                 return
-            ways = [choice.id for choice in getattr(self.frame.view, "choices", ())]
-            self.say(str(ways.index("count.throw_away") + 1) if "count.throw_away" in ways else "b")
+            self.say("x" if self.at == "count.leave" else "b")
         raise AssertionError(self.frame.view)
 
     def say(self, text: str, order: str = "", product: str = "") -> None:

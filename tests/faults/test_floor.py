@@ -204,7 +204,8 @@ class Shop(RuleBasedStateMachine):
         person.open("home.count")
         person.say(place)
         for product in sorted(known | here):
-            person.say(CODES[product], str(self.floor.lies[product, place]))
+            person.say(CODES[product])
+            person.count(self.floor.lies[product, place])
         person.say("d")
         self.answer_count(person, place)
         for product in known | here:
@@ -216,7 +217,7 @@ class Shop(RuleBasedStateMachine):
         for _ in range(12):
             if person.at == "count.recount":
                 product = person.session._stack.top.state.item.product
-                person.say(str(self.floor.lies[product, place]))
+                person.count(self.floor.lies[product, place])
             elif person.at == "count.summary":
                 person.say("1")
             else:

@@ -150,14 +150,17 @@ class Worker:
         self.person.open("home.count")
         self._say(self._dice.choice(SHELVES))
         for _ in range(self._dice.randint(1, 2)):
-            self._say(self._codes[self._dice.choice(self._products)], f"{self._dice.randint(20, 40)}")
+            self._say(self._codes[self._dice.choice(self._products)])
+            self._said.scans += 1
+            self.person.count(self._dice.randint(20, 40))
         self._say("d")
         for _ in range(12):
             match self.person.at:
                 case "count.missing":
-                    self._say("4" if len(self.person.frame.view.choices) > 3 else "2")
+                    self._say("a" if len(self.person.frame.view.choices) > 3 else "k")
                 case "count.recount":
-                    self._say(f"{self._dice.randint(20, 40)}")
+                    self._said.scans += 1
+                    self.person.count(self._dice.randint(20, 40))
                 case "count.summary":
                     self._say("1")
                 case _:

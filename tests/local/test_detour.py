@@ -203,7 +203,7 @@ def test_a_scan_after_a_look_is_said_to_a_job_that_asks_something(home: Home, wa
             assert (frame.view.name, told(frame)) == (asking.name, answer)
 
 
-SCAN_ON = ("pick.prompt_choice", "receive.prompt_choice", "count.prompt_choice", "prompt.choose_or_many")
+SCAN_ON = ("pick.prompt_choice", "receive.prompt_choice", "prompt.letter_or_scan", "prompt.choose_or_many")
 
 
 @pytest.mark.parametrize(("way", "row"), [(row.partition("/a")[0], row) for row in ASKING], indirect=["way"])
@@ -249,7 +249,7 @@ def test_a_product_of_no_line_is_wrong_and_one_digit_away(home: Home) -> None:
         frame = say(session, ELSEWHERE)
         assert told(frame) == (WRONG, "pick.not_here")
         assert [choice.id for choice in frame.view.choices] == ["pick.way_look_up"]
-        frame = say(session, "1")
+        frame = say(session, "f")
         assert (frame.view.name, frame.view.title.args) == ("lookup.product", (("number", "P9"),))
         assert session.take(BACK, 0.0).view == before
     assert sent(home) == {}

@@ -519,17 +519,19 @@ def test_live_is_said_only_of_a_link_that_somebody_keeps_up(home: Home) -> None:
 
 
 @pytest.mark.parametrize("scans", [(f"999*{BARCODES[2]}",), (BARCODES[2],)], ids=["other choices", "a quantity"])
-def test_a_number_that_was_on_the_screen_means_what_it_meant_there_or_nothing(home: Home, scans: tuple[str]) -> None:
+def test_a_letter_that_was_on_the_screen_means_what_it_meant_there_or_nothing(home: Home, scans: tuple[str]) -> None:
     with at(home, user="U1") as session:
         question = say(session, "4101", f"99*{BARCODES[1]}")
         assert [choice.id for choice in step(question).choices] == ["pick.way_take_rest"]
-        frame = say(session, *scans, "1")
+        frame = say(session, *scans, "r")
         assert frame.verdict is not None
-        assert "input.moved" in repr(frame.verdict.text), "it came before its picker has seen what the scan led to"
+        why = "input.moved" if "*" in scans[0] else "input.letter"
+        assert why in repr(frame.verdict.text), "it came before its picker has seen what the scan led to"
         assert {line["line_number"]: line["picked_quantity"] for line in lines(home)}[2] == 0
         picked = {line["line_number"]: line["picked_quantity"] for line in lines(home)}[3]
         assert picked == (0 if "*" in scans[0] else 1)
-        assert told(say(session, "1"))[0] in (GOOD, INFO), "now it was on the screen"
+        if "*" in scans[0]:
+            assert told(say(session, "r"))[0] in (GOOD, INFO), "now it was on the screen"
 
 
 def step(frame: Frame) -> Step:

@@ -104,7 +104,7 @@ def test_two_people_on_one_host_are_asked_told_and_added_up(home: Home) -> None:
     assert {(op.app_user, op.terminal) for op in sent} == {("U1", "dock"), ("U2", "t2")}
 
 
-@pytest.mark.parametrize(("answer", "picked"), [("1", 3), ("2", 0)], ids=["handed over", "put back"])
+@pytest.mark.parametrize(("answer", "picked"), [("o", 3), ("y", 0)], ids=["handed over", "put back"])
 def test_what_the_one_before_put_back_is_not_picked_for_the_one_who_took_over(
     home: Home, answer: str, picked: int
 ) -> None:
@@ -112,7 +112,7 @@ def test_what_the_one_before_put_back_is_not_picked_for_the_one_who_took_over(
         say(anna, "4101", f"3*{BARCODES[1]}")
         say(ben, "4101", "1")
         assert told(anna.poll() or anna._frame()) == (ASK, "pick.taken_over")
-        assert say(anna, "2").view.name == "pick.back"
+        assert say(anna, "o").view.name == "pick.back"
         ben.poll()
         assert [each["user"] for each in row(home)["at_work"]] == ["U1", "U2"]
         assert say(anna, answer, "b").view.name == "home"
@@ -150,7 +150,7 @@ def test_what_is_in_hand_of_an_order_that_was_given_away_is_booked_by_the_other_
         assert walker(home, "4103") == "U2"
         assert told(say(ben, "1")) == (GOOD, "pick.put_down")
         assert told(anna.poll() or anna._frame()) == (WRONG, "pick.back_laid")
-        assert say(anna, "1").view.name == "home"
+        assert say(anna, "y").view.name == "home"
         assert moved(home, "4103") == 2
         (line,) = row(home, "4103")["lines"]
         assert line["picked_quantity"] == 2
@@ -165,7 +165,7 @@ def test_what_was_handed_over_is_in_the_hand_of_whoever_has_the_order_now(home: 
         give(home, "4103", "U2")
         anna.poll()
         say(ben, "4103")
-        assert say(anna, "1").view.name == "home"
+        assert say(anna, "o").view.name == "home"
         assert told(ben.poll() or ben._frame()) == (INFO, "pick.beside_left_hand")
         assert told(say(ben, "PU-1")) == (GOOD, "pick.put_down")
         assert moved(home, "4103") == 2

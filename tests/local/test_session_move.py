@@ -126,7 +126,7 @@ def test_cases_and_times_count_as_what_they_hold(home: Home) -> None:
     with at(home) as session:
         say(session, "A-1")
         assert told(say(session, CASE)) == (ASK, "move.over")
-        assert told(say(session, "3")) == (GOOD, "move.taken")
+        assert told(say(session, "y")) == (GOOD, "move.taken")
         say(session, f"2*{CODES[1]}")
         say(session, "A-2")
     (operation,) = operations(home)
@@ -142,7 +142,7 @@ def test_what_is_asked_about_goods_grows_by_scans_outlives_a_session_and_is_answ
         assert told(say(session, CASE)) == (ASK, "move.over")
     with at(home) as session:
         assert told(say(session, "B-1")) == (WRONG, "move.answer_first")
-        assert told(say(session, "3")) == (GOOD, "move.taken")
+        assert told(say(session, "y")) == (GOOD, "move.taken")
         say(session, "B-1")
     (operation,) = operations(home)
     assert [(item["quantity"], item["to_location"]["location_code"]) for item in operation.body] == [(24, "B-1")]

@@ -245,7 +245,7 @@ def test_an_order_that_is_rejected_elsewhere_leaves_the_round(home: Home) -> Non
         assert frame is not None
         assert told(frame) == (WRONG, "pick.out_hand")
         assert frame.view.name == "pick.back"
-        assert told(say(session, "1")) == (GOOD, "pick.put_back_done")
+        assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
         assert [tote.letter for tote in state(session).totes] == ["A", "C"]
 
 
@@ -261,9 +261,9 @@ def test_what_is_put_back_is_written_down_and_undone_again(home: Home) -> None:
         say(session, "6", "3", "g", f"7*{CODES['P1']}")
         rejected(home)
         session.poll()
-        assert told(say(session, "1")) == (GOOD, "pick.put_back_done")
+        assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
         assert told(say(session, "u")) == (GOOD, "pick.put_back_undone")
-        frame = say(session, "1")
+        frame = say(session, "y")
         assert (told(frame), frame.view.name) == ((GOOD, "pick.put_back_done"), "pick.product")
     operations = Outbox(open_outbox(home.folder)).unfinished()
     items = [each.body[0] for each in operations if each.operation == "create-movement"]
@@ -286,8 +286,8 @@ def test_what_was_typed_before_a_page_came_by_itself_is_not_its_answer(home: Hom
         assert frame.typed == ""
         assert told(frame) == (WRONG, "session.typed_before")
         assert say(session, "1").view.name == "pick.back"
-        assert session.take([Typed("1")], 0.0).typed == "1"
-        assert told(say(session, "1")) == (GOOD, "pick.put_back_done")
+        assert session.take([Typed("y")], 0.0).typed == "y"
+        assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
 
 
 def test_what_is_typed_on_after_a_page_came_by_itself_counts_alone(home: Home) -> None:
@@ -296,8 +296,8 @@ def test_what_is_typed_on_after_a_page_came_by_itself_counts_alone(home: Home) -
         session.take([Typed("4")], 0.0)
         rejected(home)
         session.poll()
-        assert session.take([Typed("41")], 0.0).typed == "1"
-        assert told(say(session, "41")) == (GOOD, "pick.put_back_done")
+        assert session.take([Typed("4y")], 0.0).typed == "y"
+        assert told(say(session, "4y")) == (GOOD, "pick.put_back_done")
 
 
 def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: Home) -> None:
@@ -309,7 +309,7 @@ def test_the_same_key_twice_on_what_is_back_takes_nothing_out_of_a_tote(home: Ho
         assert frame is not None
         assert frame.view.name == "pick.back"
         before = sent(home)
-        assert told(say(session, "1")) == (GOOD, "pick.put_back_done")
+        assert told(say(session, "y")) == (GOOD, "pick.put_back_done")
         assert not session._stack.top.job.open(state(session)).quantity
         assert told(say(session, "1"))[0] == WRONG
         assert sent(home) == before

@@ -98,8 +98,8 @@ def test_a_wrong_product_is_one_digit_away_from_its_page(lines: list[Line], pick
     app.shows(ORDER)
     app.take(ORDER, "pick.product", "pick.opened")
     app.take("210003", "pick.product", "pick.not_here")
-    app.shows("1 Look it up")
-    app.take("1", "lookup.product", "")
+    app.shows("f Look it up")
+    app.take("f", "lookup.product", "")
     app.shows("Product 210003")
     app.enter("b")
     app.shows(lines[0].place, "0 of 3")
@@ -112,8 +112,8 @@ def steps(lines: list[Line]) -> list[tuple[str, str]]:
         (ORDER, f"Scan the place {first.place}"),
         (first.place, "Scan the product"),
         (first.code, "Scan 2 more"),
-        (f"5*{first.code}", "1 Take the 2 still needed"),
-        ("1", f"Scan the place {second.place}"),
+        (f"5*{first.code}", "r Take the 2 still needed"),
+        ("r", f"Scan the place {second.place}"),
         (second.place, "0 of 1"),
         (second.code, "Scan pick-up place"),
     ]

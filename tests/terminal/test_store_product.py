@@ -37,7 +37,7 @@ def test_a_supervisor_changes_levels_and_staff_look(shop: Shop, picker: Callable
     app.shows("2 to 6 is allowed here")
     app.take("5-12", "store_product.sure", "")
     app.shows("Minimum from 4 to 5", "Maximum from 10 to 12")
-    app.take("1", "pin", "pin.now")
+    app.take("y", "pin", "pin.now")
     typed(app, PIN, "****")
     app.terminal.wait_for(lambda glass: "Confirmed by the service" in glass.text, START_S)
     (row,) = shop.ask("list-store-products-stock", store_number=shop.store, product_number=number)["list"]
@@ -71,7 +71,7 @@ def test_at_a_service_of_the_document_alone_on_a_handheld(
         app.shows("1 Min")
         app.take("2", "store_product.value", "")
         app.take("3-9", "store_product.sure", "")
-        app.take("1", "store_product", "store_product.noted")
+        app.take("y", "store_product", "store_product.noted")
         app.terminal.wait_for(lambda _: rows(served, "storeproducts/stock")[0].get("max") == 9, START_S)
         app.shows("all sent", "1 Min", "3", "9")
         app.take("10", "store_product.value", "")

@@ -54,9 +54,9 @@ def test_two_people_one_order_both_are_told_and_all_picks_are_there(
     ben.take("1", "pick.product", "pick.told_both")
     ben.shows("Anna Berg picks order", "Anna Berg picks it too", "2 lines to pick")
     ben.take(second, "pick.product")
-    anna.shows("Ben Okafor took over order", "1 in your hand", "1 Go on, both pick it")
+    anna.shows("Ben Okafor took over order", "1 in your hand", "y Go on, both pick it")
     anna.shows("Ben Okafor picks it too")
-    anna.take("1", "pick.product", "pick.both")
+    anna.take("y", "pick.product", "pick.both")
     anna.enter(first)
     ben.enter(first)
     anna.terminal.wait_for(lambda _: sum(shop.picked(ORDER).values()) >= 4, START_S)
@@ -150,8 +150,8 @@ def test_two_hosts_pick_one_line_at_the_same_moment(
         winner = next(row["picked_username"] for row in shop.order(ORDER)["lines"] if row["picked_quantity"])
         loser = ben if winner == "U1" else anna
         name = "Anna Berg" if winner == "U1" else "Ben Okafor"
-        loser.shows(f"is already {order} of {order} ({name})", f"{order} too many", "1 It is back")
+        loser.shows(f"is already {order} of {order} ({name})", f"{order} too many", "y It is back")
         assert shop.lines(ORDER)[0].picked == order
-        loser.enter("1")
+        loser.enter("y")
         loser.shows("all sent")
         shop.balances()

@@ -58,7 +58,7 @@ def test_a_walk_is_split_and_reprioritised_and_both_pickers_are_told(shop: Shop,
     ben.shows("gives you order", "WALK-2; it is")
     ben.take("1", "pick.product", "pick.told_both")
     ben.shows("WALK-2", "Anna Berg")
-    anna.take("1", "pick.product", "pick.handed_over")
+    anna.take("o", "pick.product", "pick.handed_over")
     ben.shows("has left order WALK-2")
     ben.enter(second)
     ben.terminal.wait_for(lambda _: sum(shop.picked("WALK-2").values()) == 2, START_S)

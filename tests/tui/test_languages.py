@@ -166,13 +166,14 @@ def test_what_fits_in_english_fits_in_every_language(at: int, monkeypatch: pytes
     frame = SAMPLES[at].build("")
     after = numbered_rows(frame.view)
     numbers = [str(number) for number in range(after + 1, after + len(frame.view.choices) + 1)]
+    keys = [*getattr(frame.view, "keys", "")] or numbers
     for size in SIZES:
         english = _drawn(frame, size, monkeypatch)
         for language in OTHERS:
             there = _drawn(frame._replace(language=language), size, monkeypatch)
             assert sorted(there.over - english.over) == [], (language, size)
             assert len(there.cut) <= len(english.cut), (language, size, there.cut)
-            assert there.keys == numbers, (language, size)
+            assert there.keys == keys, (language, size)
 
 
 # Numbers, dates, plurals

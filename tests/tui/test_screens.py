@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aisle.jobs import JOBS
-from aisle.jobs.view import INFO, WRONG, Frame, Link, ListWindow, Row, Step, Verdict, msg, numbered_rows
+from aisle.jobs.view import INFO, WRONG, Frame, Link, ListWindow, Row, Step, Verdict, View, msg, numbered_rows
 from aisle.text import width
 from aisle.tui.catalogue import Voice
 from aisle.tui.samples.registry import SAMPLES, SCREENS, Sample
@@ -144,13 +144,18 @@ def test_place_product_and_quantity_come_first(sample: Sample) -> None:
         assert wanted & {"place", "product", "quantity"} <= shown, size
 
 
+def choice_keys(view: View) -> list[str]:
+    """What is typed for each choice: a letter where numbers are quantities, else a number after those of the rows."""
+    after = numbered_rows(view)
+    return [*getattr(view, "keys", "")] or [str(number + after) for number in range(1, len(view.choices) + 1)]
+
+
 @samples
 def test_every_choice_can_be_seen(sample: Sample) -> None:
     frame = sample.build("")
     for size in SIZES:
         keys = [text for line in paint(frame, *size).lines for text, role in line if role == "choice-key"]
-        after = numbered_rows(frame.view)
-        assert keys == [str(number) for number in range(after + 1, after + len(frame.view.choices) + 1)], size
+        assert keys == choice_keys(frame.view), size
 
 
 @samples

@@ -253,8 +253,11 @@ class Hand:
             if word[0] == "=":
                 assert self.job.open(self.state).quantity, self.view
                 said = self.feed(Quantity(Decimal(word[1:])))
+            elif len(word) == 1 and word in (keys := self.job.open(self.state).keys):
+                said = self.feed(Choice(keys.index(word) + 1))
             elif word.isdigit() and len(word) == 1:
                 assert self.job.open(self.state).choices >= int(word), self.view
+                assert not keys, self.view
                 said = self.feed(Choice(int(word)))
             elif len(word) == 1:
                 assert word in self.job.open(self.state).letters, self.view

@@ -191,11 +191,14 @@ class Hand:
         return self.feed(thing(code, quantity))
 
     def say(self, *words: str) -> str:
-        """Scans, letters, numbers (`1`: a choice) and quantities (`=4`)."""
+        """Scans, letters, numbers (`1`: a row) and quantities (`=4`)."""
         for word in words:
             if word.startswith("="):
                 self.feed(Quantity(Decimal(word[1:])))
+            elif len(word) == 1 and word in self.job.open(self.state).keys:
+                self.feed(Choice(self.job.open(self.state).keys.index(word) + 1))
             elif len(word) == 1 and word.isdigit() and self.job.open(self.state).choices:
+                assert not self.job.open(self.state).keys, "letters choose"
                 self.feed(Choice(int(word)))
             elif len(word) == 1:
                 self.feed(Command(word))

@@ -232,7 +232,7 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
         hand.feed(Quantity(Decimal(quantity)))
         return hand
 
-    hand = lose("P1", 500)
+    hand = lose("P1", 50)
     assert hand.feed(Choice(1)) == "loss.over"
     assert not hand.entries
     assert [choice.id for choice in hand.job.view(hand.state).choices] == [
@@ -241,16 +241,18 @@ def test_more_lost_than_the_books_have_is_asked() -> None:
         "loss.way_count",
     ]
     assert hand.feed(Back()) == "count.dropped"
-    assert hand.feed(Quantity(Decimal(500))) == "loss.why"
+    assert hand.job.open(hand.state).keys == ""
+    assert hand.feed(Quantity(Decimal(50))) == "loss.why"
     hand.feed(Choice(1))
+    assert hand.job.open(hand.state).keys == "ryc"
     assert hand.feed(Choice(1)) == "loss.lost"
     assert hand.entries[-1]["stock_pool_2"] == -5
-    hand = lose("P1", 500)
+    hand = lose("P1", 50)
     hand.feed(Choice(1))
     assert hand.feed(Choice(2)) == "loss.lost"
-    assert hand.entries[-1]["stock_pool_2"] == -500
+    assert hand.entries[-1]["stock_pool_2"] == -50
     assert lose("P1", 5).feed(Choice(1)) == "loss.lost"
-    assert lose("P1", 500).feed(Choice(5)) == "loss.found"
+    assert lose("P1", 50).feed(Choice(5)) == "loss.found"
     assert lose("P4", 500).feed(Choice(1)) == "loss.lost"  # nobody knows how many there are
 
 
@@ -312,7 +314,8 @@ def test_what_digits_are_the_number_of_is_settled_before_anything_else() -> None
     asked = hand.state
     for key, kind in (("P1", PRODUCT), ("P2", PRODUCT), ("A-2", LOCATION)):
         assert hand.scan(key, kind=kind) == "count.answer_first"
-    assert hand.feed(Quantity(Decimal(305))) == "count.answer_first"
+    assert hand.feed(Quantity(Decimal(305))) == "count.number_of_product", "the last number is the one that is asked"
+    assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place"
     assert hand.feed(Command("d")) == "count.number_of_place"
     assert hand.feed(Quantity(Decimal(7))) == "count.number_of_place", "the same digits are the same question"
     assert hand.state == asked
@@ -338,12 +341,12 @@ def test_far_more_than_there_was_is_asked_about_before_it_is_lost_or_found(produ
     hand = Hand(policy=Policy(reasons=("1 - Broken", "5 + Found")))
     reason = Choice(1 if why == "Broken" else 2)
     hand.scan(product)
-    assert hand.feed(Quantity(Decimal(max(999, 10 * books)))) == "loss.why"
+    assert hand.feed(Quantity(Decimal(10 * books or 999))) == "loss.why"
     hand.feed(Back())
-    doubted = Quantity(Decimal(max(1000, 10 * books + 1)))
+    doubted = Quantity(Decimal(10 * books + 1 if books else 1000))
     assert hand.feed(doubted) == "count.so_many"
     assert [choice.id for choice in hand.job.view(hand.state).choices] == ["count.way_quantity"]
-    assert not hand.job.open(hand.state).by_hand
+    assert (hand.job.open(hand.state).by_hand, hand.job.open(hand.state).keys) == (True, "y")
     assert hand.feed(Back()) == "count.dropped"
     assert hand.state.phase == "quantity"
     hand.feed(doubted)
@@ -355,7 +358,7 @@ def test_far_more_than_there_was_is_asked_about_before_it_is_lost_or_found(produ
     assert hand.feed(reason) == ("loss.found" if why == "Found" else "loss.lost"), "so many was said, and is asked once"
     assert hand.state.beyond is False
     hand.scan(product)
-    hand.feed(Quantity(Decimal(999)))
+    hand.feed(Quantity(Decimal(10 * books or 999)))
     assert (hand.feed(reason) == "loss.over") == bool(why == "Broken" and books), "of the next one nothing was said yet"
 
 
@@ -406,11 +409,12 @@ def test_nothing_goes_on_before_so_many_lost_are_settled() -> None:
     asked = hand.state
     for key, kind in (("A-2", LOCATION), ("P1", PRODUCT), ("P2", PRODUCT)):
         assert hand.scan(key, kind=kind) == "count.answer_first"
-    for number in (7, 4101, 110002):
-        assert hand.feed(Quantity(Decimal(number))) == "count.answer_first", "the number of a place, an order, goods"
+    assert hand.feed(Quantity(Decimal(110002))) == "count.answer_first", "a label of goods"
     assert hand.feed(Command("d")) == "count.so_many"
     assert hand.state == asked
-    assert hand.feed(Quantity(Decimal(99))) == "loss.why", "another quantity is the answer"
+    for number, told in ((7, "count.number_of_place"), (4101, "count.number_of_order"), (99, "count.so_many")):
+        assert hand.feed(Quantity(Decimal(number))) == told, "another number takes its place, and is judged"
+    assert hand.feed(Quantity(Decimal(9))) == "loss.why"
     hand.feed(Back())
     assert hand.feed(Quantity(Decimal(5000))) == "count.so_many"
     assert hand.feed(Choice(1)) == "loss.why"

@@ -75,13 +75,13 @@ def test_more_than_the_books_have_is_refused_with_the_count_offered() -> None:
     assert hand.verdict.kind == ASK
     assert hand.held == {"P1": 1}
     assert hand.choices == ["move.way_fit", "move.way_count", "move.way_over"]
-    hand.say("1")
+    hand.say("r")
     assert hand.held == {"P1": 5}
     assert hand.scan("P1") == "move.over"
-    hand.say("2")
+    hand.say("v")
     assert hand.effects[-1] == Start("count", {"location_code": "A-1"})
     hand.scan("P1", "2")
-    hand.say("3")
+    hand.say("y")
     assert hand.held == {"P1": 7}
     hand.say("B-1")
     assert hand.sent[-1].body[0]["allow_overage"] is True
@@ -131,8 +131,8 @@ def test_goods_go_to_an_order_and_then_to_its_place() -> None:
     assert hand.items == [("P1", 2, ("A-1", 1, "", 0), ("PU", 0, "4101", 1))]
     hand.say("P1", "P1")
     assert hand.say("4101") == "move.order_full"
-    assert hand.say("1") == "move.where_put"
-    hand.say("1")
+    assert hand.say("r") == "move.where_put"
+    hand.say("k")
     assert hand.items == [("P1", 1, ("A-1", 1, "", 0), ("", 0, "4101", 1))]
     assert hand.held == {"P1": 1}
     hand.say("P3")
@@ -175,7 +175,7 @@ def test_from_pool_to_pool_at_one_place() -> None:
     assert hand.items == [("P2", 3, ("A-1", 2, "", 0), ("A-1", 1, "", 0))]
     hand.say("u")
     assert hand.items == [("P2", 3, ("A-1", 1, "", 0), ("A-1", 2, "", 0))]
-    hand.say("A-1", "2")
+    hand.say("A-1", "y")
     assert hand.items == [("P2", 3, ("A-1", 2, "", 0), ("A-1", 1, "", 0))]
 
 
@@ -216,10 +216,10 @@ def test_a_product_that_does_not_lie_here_says_why_and_offers_ways() -> None:
     hand.say("A-2")
     assert hand.say("P1") == "move.not_here"
     assert hand.choices == ["move.way_over", "move.way_count", "move.way_from", "move.way_from"]
-    hand.say("4")
+    hand.say("f")
     assert (hand.state.place, hand.held) == ("B-1", {"P1": 1})
     hand = Hand()
-    hand.say("A-2", "P1", "1", "B-1")
+    hand.say("A-2", "P1", "y", "B-1")
     assert hand.sent[0].body[0]["allow_overage"] is True
 
 
@@ -231,7 +231,7 @@ def test_undo_takes_back_step_by_step() -> None:
     assert hand.held == {"P1": 3}
     assert hand.say("A-2") == "move.after_undo"
     assert hand.choices == ["move.way_lying", "move.way_put"]
-    hand.say("2")
+    hand.say("y")
     assert hand.store.there("P1", "A-2") == 3
     hand.say("u")
     assert hand.say("u") == "move.untaken"
@@ -247,7 +247,7 @@ def test_a_place_after_an_undo_moves_nothing_that_was_put_back() -> None:
     hand.say("A-1", "P1", "=3", "B-1", "u")
     sent = len(hand.sent)
     assert hand.say("A-2") == "move.after_undo"
-    hand.say("1")
+    hand.say("l")
     assert (hand.state.place, hand.held, len(hand.sent)) == ("A-2", {}, sent)
     assert +hand.store.goods == +small_store().goods
     assert hand.say("u") == "pick.nothing_to_undo"
@@ -266,10 +266,10 @@ def test_undo_says_when_it_is_too_late() -> None:
     hand.say("A-1", "P3", "=3", "A-2")
     hand.store.goods["P3", "A-2", 1, "", 0] -= 2
     assert hand.say("u") == "move.partly_late"
-    assert hand.say("1") == "move.undone"
+    assert hand.say("y") == "move.undone"
     assert hand.items == [("P3", 1, ("A-2", 1, "", 0), ("A-1", 0, "", 0))]
     assert hand.held == {"P3": 1}
-    hand.say("A-2", "2")
+    hand.say("A-2", "y")
     hand.store.goods["P3", "A-2", 1, "", 0] = 0
     assert hand.say("u") == "move.too_late"
     assert hand.say("u") == "pick.nothing_to_undo"
@@ -295,10 +295,10 @@ def test_goods_in_hand_are_not_left_without_a_word() -> None:
     hand = Hand()
     hand.say("A-1", "P1")
     assert hand.feed(Back()) == "move.leave"
-    hand.say("2")
+    hand.say("k")
     assert hand.held == {"P1": 1}
     hand.feed(Back())
-    assert hand.say("1") == ""
+    assert hand.say("x") == ""
     assert isinstance(hand.effects[-1], Close)
     assert not hand.sent
 
@@ -331,7 +331,7 @@ def test_what_the_books_say_is_read_again_when_it_changes() -> None:
     hand.store.goods["P1", "A-1", 1, "", 0] = 4
     hand.feed(Resumed())
     assert hand.say("B-1") == "move.over"
-    assert hand.say("1", "B-1") == "move.moved"
+    assert hand.say("r", "B-1") == "move.moved"
     assert hand.items[0][1] == 4
 
 
@@ -406,8 +406,10 @@ def test_what_digits_are_is_settled_before_anything_else() -> None:
     assert hand.feed(Quantity(Decimal(2))) == "move.number_of"
     assert hand.view.prompt.id == "prompt.choose_or_type"
     asked = hand.state
-    for code in ("A-2", "P1", "P2", "4101", "=1", "=4101"):
+    for code in ("A-2", "P1", "P2", "4101", "=4101"):
         assert hand.say(code) == "move.answer_first", code
+    for number in ("=1", "=2"):
+        assert hand.say(number) == "move.number_of", "the last number is the one that is asked"
     for letter in "acdkuw":
         assert hand.say(letter) == "move.number_of", letter
     assert hand.feed(Unknown("nobody")) == "move.unknown"
@@ -514,7 +516,7 @@ def test_goods_that_changed_their_pool_at_several_places_are_taken_back_at_each(
     hand = Hand(Store(goods, {}, ("A-1", "B-1")))
     hand.say("A-1", "k", "1", "2", "P1")
     assert hand.say("P7") == "move.not_here"
-    hand.say("3")
+    hand.say("e")
     assert hand.say("d") == "move.moved_many"
     assert hand.items == [
         ("P1", 1, ("A-1", 1, "", 0), ("A-1", 2, "", 0)),
@@ -539,7 +541,7 @@ def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched() -> N
     assert hand.scan("G240") == "move.taken"
     assert hand.say("=4") == "move.over"
     hand.feed(Changed("location", "S-1"))
-    assert hand.say("1") == "move.taken"
+    assert hand.say("r") == "move.taken"
     assert [(part.product, part.quantity, part.books) for part in hand.state.hand] == [("G240", Decimal(3), Decimal(3))]
     assert hand.scan("P1") == "move.not_here"
     hand.feed(Back())

@@ -56,6 +56,8 @@ def a_store(random: Random) -> Store:
 def an_event(random: Random, hand: Hand) -> Event:
     """What somebody might do next; what the step offers is likelier than what it does not."""
     open_ = hand.job.open(hand.state)
+    if hand.state.ways and hand.state.ways[0].kind == "held" and random.random() < 0.5:
+        return Quantity(Decimal(random.choice(["2", "3"])))
     if open_.choices and random.random() < 0.55:
         return Choice(random.randint(1, open_.choices))
     roll = random.random()
@@ -146,6 +148,7 @@ def check(hand: Hand) -> Step:
     assert view.name in hand.job.steps
     assert open_.choices == len(view.choices)
     assert view.prompt.id.startswith("prompt.choose_or_") == bool(open_.quantity and open_.choices)
+    assert (view.keys, len(set(open_.keys))) == (open_.keys, open_.choices if open_.quantity or open_.keys else 0)
     assert all(part.quantity > 0 for part in hand.state.hand)
     assert hand.state.phase != "put" or hand.state.part
     assert all(hint.letter == "b" or hint.letter in open_.letters for hint in view.hints)

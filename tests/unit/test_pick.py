@@ -157,7 +157,7 @@ def test_digits_that_are_too_many_and_the_number_of_something_are_asked_about() 
     assert hand.feed(Choice(2)) == "pick.taken"
     assert picked(hand) == {1: 1, 2: 1}
     assert hand.feed(Quantity(Decimal(12))) == "pick.over_set"
-    assert [way.id for way in hand.view.choices] == ["pick.way_take_rest", "count.way_place"], "no product is called 12"
+    assert [way.id for way in hand.view.choices] == ["pick.way_take_rest", "count.way_product", "count.way_place"]
     hand.feed(Choice(1))
     assert picked(hand) == {1: 1, 2: 3}
 
@@ -467,3 +467,42 @@ def test_a_round_leaves_what_no_stock_is_kept_of_out_of_every_movement() -> None
     assert hand.scan("PU-1", kind=LOCATION) == "pick.put_down_totes"
     assert {product for product, *_ in hand.moves()} == {"P1"}
     assert not any(take.in_hand for take in hand.state.takes)
+
+
+def test_a_number_at_a_weight_that_is_too_much_is_the_weight() -> None:
+    hand = Hand(line(1, "P3", Decimal("1.5"), allow_decimal=True, unit="kg"))
+    hand.scan("P3")
+    assert hand.feed(Quantity(Decimal("1.65"))) == "pick.over_set"
+    open_ = hand.job.open(hand.state)
+    assert (open_.quantity, open_.decimals, open_.keys, hand.view.keys) == (True, True, "r", "r")
+    assert hand.feed(Quantity(Decimal(1))) == "pick.taken"
+    assert picked(hand) == {1: Decimal(1)}
+
+
+@pytest.mark.parametrize(("kind", "way"), [("product", "count.way_product"), ("location", "count.way_place"),
+    ("order", "move.way_is_order"), ("reference", "move.way_is_order"), ("delivery", "count.way_other"),
+    ("person", "count.way_other")])  # fmt: skip
+def test_a_number_of_the_store_that_could_be_picked_is_asked_about(kind: str, way: str) -> None:
+    hand = Hand(line(1, "P1", 5000))
+    hand.scan("P1")
+    hand.numbers = {"4101": [(kind, "4101")]}
+    hand.feed(Quantity(Decimal(4101)))
+    assert (hand.choices(), hand.view.keys) == (["count.way_quantity", way], "yx")
+    assert hand.feed(Quantity(Decimal(3))) == "pick.taken", "the last number wins"
+    assert picked(hand) == {1: 3}
+    hand.feed(Quantity(Decimal(4101)))
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert picked(hand) == {1: 4101}
+
+
+def test_the_number_on_a_tote_is_asked_about_where_it_could_be_picked() -> None:
+    hand = Hand(orders={"4101": [line(1, "P1", 500)], "4102": [line(1, "P1", 2)]})
+    hand.state = hand.state._replace(
+        totes=tuple(tote._replace(code="17") for tote in hand.state.totes[:1]) + hand.state.totes[1:]
+    )
+    hand.scan("P1")
+    assert hand.feed(Quantity(Decimal(17))) == "pick.number_of_tote"
+    assert hand.view.keys == "yx"
+    assert hand.feed(Choice(1)) == "pick.set_totes"
+    assert hand.feed(Quantity(Decimal(17))) == "pick.number_of_tote"
+    assert hand.feed(Choice(2)) == "pick.this_tote"

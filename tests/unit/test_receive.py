@@ -83,12 +83,12 @@ def test_more_than_was_announced_is_asked_about_and_goes_to_the_last_line() -> N
     assert hand.say("=12") == "receive.more"
     assert [choice.id for choice in hand.view.choices] == ["receive.way_fit", "receive.way_over", "receive.way_aside"]
     assert hand.job.open(hand.state).quantity
-    hand.say("1")
+    hand.say("r")
     assert hand.state.item is not None
     assert hand.state.item.quantity == 10
     assert hand.scan("P1") == "receive.more"
     assert [choice.id for choice in hand.view.choices] == ["receive.way_over", "receive.way_aside"]
-    hand.say("1")
+    hand.say("y")
     assert hand.scan("P1") == "receive.taken"
     hand.say("A-1")
     assert hand.entries() == [("P1", 1, 6, "A-1"), ("P1", 3, 6, "A-1")]
@@ -150,15 +150,15 @@ def test_nobody_believes_a_product_number_that_was_typed_as_a_quantity() -> None
     hand = Hand()
     hand.say("D-1")
     hand.say("P9")
-    hand.say("1")
+    hand.say("y")
     assert hand.say("=999999") == "count.so_many"
     assert hand.state.item is not None
     assert hand.state.item.quantity == 1
     assert hand.say("A-1") == "receive.answer_first"
-    assert hand.say("2") == "receive.dropped_more"
+    assert hand.say("n") == "receive.dropped_more"
     assert hand.state.item.quantity == 1
     assert hand.say("=999999") == "count.so_many"
-    assert hand.say("1") == "receive.taken_extra"
+    assert hand.say("y") == "receive.taken_extra"
     assert hand.state.item.quantity == 999999
     hand.say("A-1")
     assert hand.entries() == [("P9", 0, 999999, "A-1")]
@@ -168,9 +168,9 @@ def test_what_nobody_announced_is_taken_set_aside_or_received_with_the_delivery_
     hand = Hand()
     hand.say("D-1")
     assert hand.say("P9") == "receive.not_announced"
-    assert hand.say("2") == "receive.aside_all"
+    assert hand.say("n") == "receive.aside_all"
     hand.say("P9")
-    assert hand.say("1") == "receive.taken_extra"
+    assert hand.say("y") == "receive.taken_extra"
     assert shown_quantity(hand) == msg("receive.quantity_extra", quantity=Decimal(1))
     hand.say("A-1")
     assert hand.entries() == [("P9", 0, 1, "A-1")]
@@ -180,7 +180,7 @@ def test_what_nobody_announced_is_taken_set_aside_or_received_with_the_delivery_
     hand.say("A-1")
     assert hand.store.received("D-1", "P9") == 3
     assert hand.say("P5") == "receive.of_another"
-    assert hand.say("2") == "receive.taken"
+    assert hand.say("g") == "receive.taken"
     assert (hand.state.number, hand.state.item and hand.state.item.product) == ("D-2", "P5")
 
 
@@ -188,15 +188,15 @@ def test_another_delivery_is_asked_about_and_what_is_in_hand_is_booked() -> None
     hand = Hand()
     hand.say("D-1", "P2")
     assert hand.say("D-2") == "receive.other_delivery"
-    assert hand.say("2") == "receive.go_on"
-    hand.say("C-3", "1")
+    assert hand.say("k") == "receive.go_on"
+    hand.say("C-3", "g")
     assert hand.entries() == [("P2", 2, 1, "DOCK")]
     assert hand.state.number == "D-2"
 
 
 def test_differences_are_shown_before_it_is_closed() -> None:
     hand = Hand()
-    hand.say("D-1", "P1", "=11", "2", "P2")
+    hand.say("D-1", "P1", "=11", "y", "P2")
     assert hand.say("d") == "receive.differ"
     assert [(row.key, row.cells[2].args) for row in hand.view.rows] == [
         ("P1", (("sign", "+"), ("value", Decimal(1)))),
@@ -252,16 +252,16 @@ def test_why_not_offers_ways_on() -> None:
     hand.feed(Choice(1))
     assert hand.effects[-1] == Start("lookup", {"search": "999"})
     hand.feed(Unknown("999"))
-    assert hand.say("2") == "receive.set_aside"
+    assert hand.say("n") == "receive.set_aside"
     assert hand.feed(Thing((Meaning(PERSON, "ben", "Ben"),))) == "receive.not_this"
     assert hand.scan("P1", "0.5") == "receive.whole"
     assert hand.verdicts[-1].kind == WRONG
     hand = Hand()
     assert hand.say("D-9") == "receive.received_before"
     assert hand.verdicts[-1].kind == ASK
-    assert hand.say("2") == "receive.received_before"
+    assert hand.say("a") == "receive.received_before"
     assert hand.view.name == "receive.delivery"
-    assert hand.say("D-9", "1", "P1") == "receive.all_came"
+    assert hand.say("D-9", "y", "P1") == "receive.all_came"
 
 
 def test_a_delivery_that_is_not_here_is_asked_for_and_opens_when_it_comes() -> None:
@@ -279,11 +279,11 @@ def test_digits_may_be_a_place() -> None:
     hand = Hand()
     hand.say("D-2", "P5")
     assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
-    assert hand.say("2") == "receive.put"
+    assert hand.say("x") == "receive.put"
     assert hand.entries() == [("P5", 10, 1, "7")]
     hand.say("P5")
     hand.feed(Quantity(Decimal(7)))
-    assert hand.say("1") == "receive.taken"
+    assert hand.say("y") == "receive.taken"
     assert hand.state.item is not None
     assert hand.state.item.quantity == 7
 
@@ -297,12 +297,13 @@ def test_what_digits_are_is_settled_before_anything_else() -> None:
     for code in ("P5", "P2", "A-1", "D-1", "4101"):
         assert hand.scan(code) == "count.answer_first", code
     assert hand.feed(Unknown("nobody")) == "count.answer_first"
-    assert hand.feed(Quantity(Decimal(4101))) == "count.answer_first"
+    assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of", "the last number is the one that is asked"
+    assert hand.feed(Quantity(Decimal(7))) == "receive.number_of"
     for letter in "uld":
         assert hand.say(letter) == "receive.number_of", letter
     assert hand.feed(Quantity(Decimal(7))) == "receive.number_of", "the same digits are the same question"
     assert hand.state == asked
-    assert hand.say("1") == "receive.taken"
+    assert hand.say("y") == "receive.taken"
     assert hand.state.item is not None
     assert hand.state.item.quantity == 7
 
@@ -313,13 +314,13 @@ def test_the_number_of_an_order_is_no_quantity_unless_somebody_says_so() -> None
     assert hand.feed(Quantity(Decimal(4101))) == "receive.number_of"
     assert [choice.id for choice in hand.view.choices] == ["receive.way_amount", "count.way_order"]
     assert dict(hand.view.choices[1].args)["label"] == "4101", "an order is called by its number, not by its customer"
-    assert hand.say("2") == "session.dropped"
+    assert hand.say("x") == "session.dropped"
     assert hand.state.item is not None
     assert hand.state.item.quantity == 1
     hand.feed(Quantity(Decimal(4101)))
     assert hand.say("=6") == "receive.taken", "another quantity is the answer too"
     hand.feed(Quantity(Decimal(4101)))
-    assert hand.say("1") == "receive.more"
+    assert hand.say("y") == "receive.more"
     hand.feed(Back())
     assert hand.feed(Quantity(Decimal(5))) == "receive.taken", "nobody means an order by one digit"
 
@@ -338,13 +339,13 @@ def test_a_line_is_chosen_where_nothing_can_be_scanned() -> None:
 
 
 def test_back_asks_what_becomes_of_what_is_in_hand() -> None:
-    for choice, verdict, booked in (("1", "receive.left", 1), ("2", "receive.forgotten", 0), ("3", "receive.go_on", 0)):
+    for choice, verdict, booked in (("y", "receive.left", 1), ("x", "receive.forgotten", 0), ("k", "receive.go_on", 0)):
         hand = Hand()
         hand.say("D-1", "P1")
         assert hand.feed(Back()) == "receive.leave"
         assert hand.say(choice) == verdict
         assert hand.store.received("D-1", "P1") == booked
-        assert hand.view.name == ("receive.goods" if choice == "3" else "receive.delivery")
+        assert hand.view.name == ("receive.goods" if choice == "k" else "receive.delivery")
     hand = Hand()
     hand.say("D-1")
     hand.feed(Back())
@@ -416,13 +417,13 @@ def test_goods_that_are_asked_about_are_not_dropped_by_what_is_scanned_next() ->
     assert hand.feed(Unknown("4711")) == "receive.answer_first"
     assert not hand.sent
     assert hand.scan("P2") == "receive.more"
-    assert hand.say("2") == "receive.taken"
+    assert hand.say("y") == "receive.taken"
     assert hand.state.item is not None
     assert (hand.state.item.product, hand.state.item.quantity) == ("P2", Decimal(5))
     assert hand.scan("P9", "3") == "receive.not_announced"
     assert hand.scan("P1") == "receive.answer_first"
     assert hand.scan("P9") == "receive.not_announced"
-    assert hand.say("1") == "receive.taken_extra"
+    assert hand.say("y") == "receive.taken_extra"
     assert hand.entries() == [("P2", 2, 5, "DOCK")]
     assert hand.state.item.product == "P9"
     assert hand.state.item.quantity == 4
@@ -434,7 +435,7 @@ def test_what_is_in_hand_counts_in_the_list_of_lines_too() -> None:
     assert [dict(row.cells[1].args) for row in hand.view.rows] == [{"done": 12, "total": 12}, {"done": 0, "total": 3}]
     hand.feed(Back())
     hand.feed(Back())
-    hand.say("3", "P9", "1", "l")
+    hand.say("k", "P9", "y", "l")
     assert [row.cells[0].args[0][1] for row in hand.view.rows] == ["Product P5", "Product P2", "Product P9"]
     assert hand.say("3") == "receive.how_many"
     assert hand.state.item is not None
@@ -463,7 +464,7 @@ def test_what_is_in_hand_before_more_is_set_aside_is_said_to_be_there_still() ->
     hand = Hand()
     hand.say("D-1", "P1", "=6", "P2", "P2")
     assert hand.verdict == "receive.more"
-    assert hand.say("2") == "receive.aside_all"
+    assert hand.say("n") == "receive.aside_all"
     assert hand.state.item
     assert (hand.state.item.product, hand.state.item.quantity) == ("P2", Decimal(1))
 

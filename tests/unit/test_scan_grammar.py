@@ -39,9 +39,9 @@ from aisle.scan.restricted import Pattern, patterns
 EAN, OTHER = "4006381333931", "5901234123457"
 EAN8 = "73513537"
 OPENS = [
-    Open(quantity, decimals, choices, text, letters, finds=finds)
-    for quantity, decimals, choices, text, letters, finds in product(
-        (False, True), (False, True), (0, 3), (False, True), ("", "nu"), (False, True)
+    Open(quantity, decimals, choices, text, letters, finds=finds, keys=keys)
+    for quantity, decimals, (choices, keys), text, letters, finds in product(
+        (False, True), (False, True), ((0, ""), (3, ""), (3, "yxé")), (False, True), ("", "nu"), (False, True)
     )
 ]
 NOTHING = Open()
@@ -66,12 +66,12 @@ def fraction(text: str, value: str) -> Rule:
 
 
 def number(value: int) -> Rule:
-    """A choice that is shown, else a quantity, else a code."""
+    """A quantity where one is open, whatever else is asked; else a choice that is shown by number; else a code."""
 
     def rule(open_: Open) -> Said | str:
-        if open_.choices:
-            return Choice(value)
-        return Quantity(Decimal(value)) if open_.quantity else CODE
+        if open_.quantity:
+            return Quantity(Decimal(value))
+        return Choice(value) if open_.choices and not open_.keys else CODE
 
     return rule
 
@@ -79,7 +79,16 @@ def number(value: int) -> Rule:
 def zero(open_: Open) -> Said | str:
     if open_.quantity:
         return Quantity(Decimal(0))
-    return Refused("input.choice", "0") if open_.choices else Back()
+    return Refused("input.letters" if open_.keys else "input.choice", "0") if open_.choices else Back()
+
+
+def key(text: str, number: int) -> Rule:
+    """The letter of a choice, where choices have letters; else no command."""
+
+    def rule(open_: Open) -> Said | str:
+        return Choice(number) if open_.keys else no_letter(text)(open_)
+
+    return rule
 
 
 def letter(text: str) -> Rule:
@@ -110,7 +119,9 @@ def printed(command: Said, text: str) -> Rule:
 
     def rule(open_: Open) -> Said | str:
         if isinstance(command, Choice):
-            return command if command.number <= open_.choices else Refused("input.choice", text)
+            numbered = 0 if open_.keys or open_.quantity else open_.choices
+            why = "input.letters" if open_.keys else "input.choice"
+            return command if command.number <= numbered else Refused(why, text)
         return command if open_.letters else Refused("input.letter", text)
 
     return rule
@@ -141,8 +152,12 @@ GRAMMAR: dict[str, Rule] = {
     "B": always(Back()),
     "n": letter("n"),
     "U": letter("U"),
-    "x": no_letter("x"),
-    "é": no_letter("é"),
+    "x": key("x", 2),
+    "Y": key("Y", 1),
+    " y ": key("y", 1),
+    "é": key("é", 3),
+    "k": no_letter("k"),
+    "yx": always(CODE),
     "?": no_letter("?"),
     "*": no_letter("*"),
     "AISLE:BACK": always(Back()),
@@ -205,6 +220,30 @@ def test_every_line_at_every_step(open_: Open) -> None:
         if text == "٣" and (open_.text or open_.finds):
             expected = CODE
         assert (CODE if are_readings(said) else said) == expected, text
+
+
+@pytest.mark.parametrize("text", ["1", "2", "3", " 2 ", "03", "0", "12", "1234567", "12,", "3*4", "AISLE:1", "AISLE:3"])
+@pytest.mark.parametrize("keys", ["", "ynk"])
+@pytest.mark.parametrize("letters", ["", "dulk"])
+def test_no_number_chooses_where_a_quantity_is_open(text: str, keys: str, letters: str) -> None:
+    """Also where somebody forgot to give the choices letters."""
+    said = readings(text, Open(quantity=True, choices=3, letters=letters, keys=keys))
+    assert isinstance(said, Refused if "AISLE" in text else Quantity), text
+
+
+@pytest.mark.parametrize("text", ["1", "3", "0", "7", "12"])
+def test_no_number_chooses_where_choices_have_letters(text: str) -> None:
+    open_ = Open(choices=3, keys="ynk")
+    found = readings(text, open_)
+    said = resolve(text, open_, found, (), ()) if are_readings(found) else found
+    assert said == Refused("input.letters", text)
+
+
+def test_letters_choose_before_they_are_commands_and_never_more_than_is_shown() -> None:
+    open_ = Open(quantity=True, choices=2, letters="nk", keys="ynk")
+    assert readings("n", open_) == Choice(2)
+    assert readings("k", open_) == Command("k")
+    assert readings("b", Open(choices=1, keys="b")) == Back()
 
 
 def test_every_printed_command_can_be_said() -> None:
@@ -400,7 +439,7 @@ def test_what_nobody_knows() -> None:
 
 
 def test_what_nobody_knows_is_multiplied_where_how_many_is_asked() -> None:
-    asked, loose = Open(quantity=True, choices=2), Open(quantity=True, decimals=True)
+    asked, loose = Open(quantity=True, choices=2, keys="yx"), Open(quantity=True, decimals=True)
     for text in ("3x4", "3X4", "3*4", "3 x 4", "3*004", "3×4"):
         answer = said(text, asked)
         assert isinstance(answer, Quantity), text

@@ -288,7 +288,7 @@ def test_figures_that_are_none_end_nothing(wild: str) -> None:
 
 @pytest.mark.parametrize(
     "event",
-    [Unknown("0.00"), Text("tea"), Choice(2), Quantity(Decimal(3)), Move("enter"), Command("x")],
+    [Unknown("0.00"), Text("tea"), Choice(2), Move("enter"), Command("x")],
 )
 def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
     hand = Hand(row())
@@ -300,6 +300,17 @@ def test_whatever_is_said_instead_of_a_yes_is_answered(event: Event) -> None:
     assert dict(hand.verdict.text.args)["value"] == store_product_view.shown("price", "2.25") if hand.verdict else False
     assert (hand.state, hand.effects) == (before, [])
     assert not hand.feed(Echo("1"))
+
+
+def test_another_number_instead_of_a_yes_is_another_value_and_asked_about_too() -> None:
+    hand = Hand(row())
+    hand.pick("price")
+    hand.feed(Quantity(Decimal("2.25")))
+    assert (hand.job.open(hand.state).quantity, hand.job.open(hand.state).keys) == (True, "y")
+    hand.feed(Quantity(Decimal(1)))
+    assert hand.job.at(hand.state) == "store_product.sure"
+    assert not any(isinstance(effect, Write) for effect in hand.effects)
+    assert dict(hand.state.changes) == {"price": Decimal(1)}
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_a_move_of_goods_of_two_places_names_both() -> None:
     hand = mover()
     hand.say("A-1")
     hand.scan("P1", "100")
-    hand.say("P5", "3", "B-1", "u")
+    hand.say("P5", "e", "B-1", "u")
     assert said(hand) == "Undone: 2 products: 100 of Product P1, 1 of Product P5 from B-1 back to A-1, A-2; in hand"
 
 

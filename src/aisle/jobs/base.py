@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from aisle.jobs.view import Msg, Verdict, View, msg
 from aisle.scan.meaning import Open, Said
-from aisle.settings import REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORT_REASONS, STUCK_MINUTES
+from aisle.settings import LARGE_QUANTITY, REASONS, RECOUNT_UNITS, RECOUNT_VALUE, SHORT_REASONS, STUCK_MINUTES
 from aisle.tuples import NamedTuple
 
 Json = Any
@@ -277,6 +277,8 @@ class Policy(NamedTuple):
     """The same, in per cent of what was expected."""
     recount_value: Decimal = RECOUNT_VALUE
     """The same, in money at the price of the product."""
+    large_quantity: Decimal = LARGE_QUANTITY
+    """A typed quantity of so many is asked back where nobody knows how many to expect; 0 for no such limit."""
     stuck_minutes: Decimal = STUCK_MINUTES
     """An order that somebody has begun and of which nothing was heard for so many minutes is stuck."""
     reasons: tuple[str, ...] = REASONS

@@ -1,8 +1,8 @@
-"""Digits where a quantity is open may be the number of something: what they are the number of is asked about.
+"""Numbers where a quantity is open: the quantity, once it is sure that no number of the store was meant.
 
-Codes of up to seven digits are typed and scanned like quantities. A place or an order of just that code is meant as
-likely as so many pieces, and a product too, unless its number is as short as most quantities are.
-What that is, or anything else of which a page makes nothing, is said in words.
+Codes of up to seven digits are typed and scanned like quantities. What the store knows by such a number (a product, a
+place, an order, a delivery, a badge) is asked about before it counts as a quantity; so is a quantity that nobody would
+believe. What it is, or anything else of which a page makes nothing, is said in words.
 """
 
 from __future__ import annotations
@@ -15,54 +15,93 @@ from aisle.jobs.base import Query
 from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.meaning import DELIVERY, LOCATION, ORDER, PERSON, PRODUCT, REFERENCE, Meaning
 
-SHORTEST = 3
-"""Digits of the number of a product or an order that is asked about."""
+SHORTEST = Decimal(10)
+"""Nobody means a product, an order or a badge by one digit; places have such codes."""
 
 LIKELY = Decimal(9999)
-"""More than this is rather the number of something than a quantity."""
+"""More than this is the number of something that the store knows by it: labels have such codes."""
 
-MANY, TIMES = Decimal(1000), Decimal(10)
-"""So many, and so many times what is known, is asked about before it is believed."""
+TIMES = Decimal(10)
+"""More than so many times what is known is asked about before it is believed."""
+
+SEVEN_DIGITS = Decimal(10**6)
+"""So many and more are always asked about."""
+
+NUMBER_OF = ("is_product", "is_location", "is_delivery", "is_order", "is_reference", "is_person")
+"""Kinds of ways on that say what digits are the number of."""
 
 
 def asked(value: Decimal, code: str) -> Query | None:
     """The question what these digits are the number of; None where they can only be a quantity."""
     if value != value.to_integral_value() or not value or not (code or "0").isdigit():
         return None
-    return Query("named", "named", {"code": code or f"{value:f}"})
+    return Query("named", "named", {"code": code or f"{value.to_integral_value():f}"})
 
 
 def meant(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> Meaning | None:
-    """What the digits are the number of, of these kinds, best first; rows of the read `named`."""
+    """What the digits are the number of, best of these kinds; rows of the read `named`."""
     return next(iter(meanings(rows, value, kinds)), None)
 
 
 def meanings(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> tuple[Meaning, ...]:
-    """All that the digits are the number of, of these kinds, best first; rows of the read `named`."""
+    """All that the digits are the number of: first what the page can use (`kinds`, best first); rows of the read
+    `named`."""
     found = [Meaning(str(row["kind"]), str(row["key"]), str(row["label"]), code=f"{value:f}") for row in rows]
-    usable = [each for each in found if each.kind in kinds and (each.kind != PRODUCT or _is_long(value))]
-    return tuple(sorted(usable, key=lambda each: kinds.index(each.kind)))
+    found = [each for each in found if is_number_of(each.kind, value)]
+    order = {kind: rank for rank, kind in enumerate(kinds)}
+    return tuple(sorted(found, key=lambda each: order.get(each.kind, len(kinds))))
 
 
-def or_order(value: Decimal, kinds: tuple[str, ...]) -> tuple[str, ...]:
-    """What digits may be the number of where an order is of no use: these kinds, and an order last, unless its number
-    is short."""
-    return (*kinds, ORDER) if _is_long(value) else kinds
+def is_number_of(kind: str, value: Decimal) -> bool:
+    """Whether digits that are the number of such a thing may be meant as that."""
+    return value >= SHORTEST or kind in (LOCATION, DELIVERY)
 
 
-def _is_long(value: Decimal) -> bool:
-    return value >= Decimal(10) ** (SHORTEST - 1)
+def is_beyond(value: Decimal, expected: Decimal, limit: Decimal, said: Decimal = Decimal(0)) -> bool:
+    """Whether nobody would believe that so many were typed: far more than are `expected`, or the `limit` where none
+    are; seven digits always. What was `said` before is believed."""
+    if value <= said or (value < SEVEN_DIGITS and value <= TIMES * said):
+        return False
+    if value >= SEVEN_DIGITS:
+        return True
+    return value > TIMES * expected if expected > 0 else bool(limit) and value >= limit
 
 
-def is_beyond(value: Decimal, known: Decimal) -> bool:
-    """Whether nobody would believe that there are so many, where `known` is what there was."""
-    return value >= MANY and value > TIMES * known
+def is_scanned_beyond(value: Decimal, known: Decimal, limit: Decimal) -> bool:
+    """The same of scans that add up: one more piece is believed while the sum is below the limit."""
+    return value >= SEVEN_DIGITS or (bool(limit) and value >= limit and value > TIMES * known)
 
 
-def prompt(choices: int, *, scans: bool = True) -> Msg:
-    """What is asked where numbers choose and any other one says how many in all; `scans`: a scan goes on from there."""
-    id_ = "prompt.choose_or_many" if scans else "prompt.choose_or_type"
-    return msg(id_, numbers=f"1-{choices}" if choices > 1 else "1")
+def prompt(keys: str, *, scans: bool = True) -> Msg:
+    """What is asked where letters choose and a number says how many in all; `scans`: a scan goes on from there."""
+    return msg("prompt.choose_or_many" if scans else "prompt.choose_or_type", letters=spelt(keys))
+
+
+def prompt_letter(keys: str, *, scans: bool = True) -> Msg:
+    """What is asked where letters choose, and no quantity is open."""
+    return msg("prompt.letter_or_scan" if scans else "prompt.letter", letters=spelt(keys))
+
+
+def spelt(keys: str) -> str:
+    """The letters of the choices, one by one."""
+    return " ".join(keys)
+
+
+def question(meaning: Meaning, value: Decimal) -> Msg:
+    """Whether so many are meant, or what the digits are the number of."""
+    if meaning.kind == ORDER:
+        return msg("count.number_of_order", value=value, what=meaning.key)
+    if meaning.kind in (PRODUCT, LOCATION):
+        id_ = "count.number_of_product" if meaning.kind == PRODUCT else "count.number_of_place"
+        return msg(id_, value=value, what=meaning.label or meaning.key)
+    return msg("count.number_of_other", value=value, what=what_is(meaning))
+
+
+def way_other(meaning: Meaning) -> Msg:
+    """The choice that digits are the number of something that this page has no use for: then they are nothing."""
+    if meaning.kind == ORDER:
+        return msg("count.way_order", label=meaning.key)
+    return msg("count.way_other", what=what_is(meaning))
 
 
 def what_is(meaning: Meaning) -> Msg:

@@ -112,7 +112,7 @@ class Step(NamedTuple):
     facts: tuple[Fact, ...] = ()
     coming: tuple[Stop, ...] = ()
     choices: tuple[Msg, ...] = ()
-    """Numbered from 1."""
+    """Numbered from 1, unless they have `keys`."""
     hints: tuple[Hint, ...] = ()
     done: Decimal = Decimal(0)
     total: Decimal = Decimal(0)
@@ -125,6 +125,8 @@ class Step(NamedTuple):
     """Index of `choices[0]`, where they are a part of more."""
     of: int = 0
     """So many there are to choose from, where that may be more than a screen has room for."""
+    keys: str = ""
+    """The letters of the choices, where numbers are quantities."""
 
 
 class Row(NamedTuple):
@@ -207,8 +209,10 @@ class Detail(NamedTuple):
     marks: tuple[Mark, ...] = ()
     """The places around in the order of feet, drawn as a map where there is room."""
     choices: tuple[Msg, ...] = ()
-    """Numbered on from the rows of the blocks."""
+    """Numbered on from the rows of the blocks, unless they have `keys`."""
     hints: tuple[Hint, ...] = ()
+    keys: str = ""
+    """The letters of the choices, where numbers say how many."""
 
 
 class Series(NamedTuple):

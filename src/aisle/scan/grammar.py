@@ -90,7 +90,7 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
     """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
 
     Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.times,
-    input.by_hand, input.page, input.nothing. A session has input.moved and input.after beside them.
+    input.by_hand, input.page, input.nothing, input.letters. A session has input.moved and input.after beside them.
     """
     if len(text) >= LONGEST_LINE:
         return Refused("input.long", text[:40])
@@ -162,15 +162,21 @@ def aim_of(text: str) -> Aim:
 
 
 def _number(text: str, open_: Open, table: tuple[Pattern, ...]) -> Said | tuple[Reading, ...]:
-    """A number that is shown chooses; any other says how many, where that is asked."""
-    if text.isdigit() and open_.choices and 1 <= int(text) <= open_.choices and text[0] != "0":
+    """A number says how many where that is asked, and chooses nothing there; else one that is shown chooses."""
+    numbered = 0 if open_.keys or open_.quantity else open_.choices
+    if text.isdigit() and text[0] != "0" and 1 <= int(text) <= numbered:
         return Choice(int(text))
     if open_.quantity and sum(char.isdigit() for char in text) <= LONGEST_QUANTITY:
         code = text if len(text) > 1 and text[0] == "0" and text.isdigit() else ""
         return _quantity(_decimal(text), text, open_.decimals, code)
     if text == "0":
-        return Refused("input.choice", text) if open_.choices else Back()
+        return Refused(no_choice(open_), text) if open_.choices else Back()
     return _codes(text, table)
+
+
+def no_choice(open_: Open) -> str:
+    """Why a number is none of the choices of a page (`input.…`): there are fewer, or they have letters."""
+    return "input.letters" if open_.keys else "input.choice"
 
 
 def reckoned(text: str, decimals: bool) -> Said | None:
@@ -207,6 +213,8 @@ def _letter(text: str, open_: Open, table: tuple[Pattern, ...]) -> Said | tuple[
     letter = text.lower()
     if letter == "b":
         return Back()
+    if letter in open_.keys[: open_.choices]:
+        return Choice(open_.keys.index(letter) + 1)
     if letter in open_.letters:
         return Command(letter)
     if open_.finds and letter in PAGING:
@@ -219,9 +227,11 @@ def _command(command: Said, text: str, open_: Open) -> Said:
     if isinstance(command, Command) and command.letter not in open_.letters:
         return Refused("input.letter", text)
     if isinstance(command, Choice) and command.number > open_.choices:
-        return Refused("input.choice", text)
+        return Refused(no_choice(open_), text)
     if open_.by_hand and isinstance(command, Choice | Move):
         return Refused("input.by_hand", text)
+    if isinstance(command, Choice) and (open_.keys or open_.quantity):
+        return Refused(no_choice(open_), text)
     return command
 
 

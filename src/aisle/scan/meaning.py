@@ -74,10 +74,10 @@ class Open(NamedTuple):
     """What the step on the screen can take besides a code (DESIGN §3: one grammar)."""
 
     quantity: bool = False
-    """How many is asked; a number that is none of the choices answers it."""
+    """How many is asked: a number answers it."""
     decimals: bool = False
     choices: int = 0
-    """How many numbered choices are open; 0 for none."""
+    """How many choices are open; 0 for none."""
     text: bool = False
     """The step asks for free text (a name at the sign-in)."""
     letters: str = ""
@@ -96,6 +96,9 @@ class Open(NamedTuple):
     finds: bool = False
     """The list on the screen follows what is typed: with Enter one letter is a search too, and two digits; one
     digit where no row has a number."""
+    keys: str = ""
+    """The letters of the choices, in their order, on a page where a quantity may be open: a number never chooses there.
+    Empty: the choices are numbered."""
 
 
 class Reading(NamedTuple):
@@ -163,7 +166,7 @@ class Quantity(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A numbered choice, counted from 1."""
+    """One of the choices on the page, counted from 1: its number was typed, or its letter."""
 
     number: int
 

@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 from aisle.scan.faults import BROKEN, NO_SEPARATOR
-from aisle.scan.grammar import DECIMALS, is_lookup, is_words, reckoned
+from aisle.scan.grammar import DECIMALS, is_lookup, is_words, no_choice, reckoned
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -41,7 +41,8 @@ def resolve(
     left, and where two are left the person is asked. What nobody knows is a quantity where it is one multiplied. A
     guess counts where nothing else is known, and where exactly one product or location fits; where several do, the
     person is asked.
-    Message ids of a `Refused`: input.decimal, input.choice, input.quantity, and those of a reading's `refusal`.
+    Message ids of a `Refused`: input.decimal, input.choice, input.letters, input.quantity, and
+    those of a reading's `refusal`.
     """
     found: dict[str, list[Candidate]] = {}
     for candidate in candidates:
@@ -165,7 +166,7 @@ def _unknown(text: str, open_: Open, ways: tuple[Reading, ...]) -> Said:
         return said
     # A list follows two digits as soon as they are typed; one may have been meant as the number of a row.
     if open_.choices and code.isdigit() and len(code) < (2 if open_.finds else 3) and not open_.search:
-        return Refused("input.choice", text)
+        return Refused(no_choice(open_), text)
     multiplied = ways[0].explicit
     if not multiplied and (is_words(text) or (open_.text and not code.isdigit())):
         return Text(code)

@@ -33,6 +33,9 @@ SHORT_REASONS = ("20 0 Place is empty", "21 Not on the shelf", "22 Damaged", "23
 RECOUNT_UNITS, RECOUNT_VALUE = Decimal(10), Decimal(50)
 """Differences beyond this many units, or beyond this value, are counted again."""
 
+LARGE_QUANTITY = Decimal(1000)
+"""A typed quantity of so many is asked back where nothing is expected."""
+
 STUCK_MINUTES = Decimal(60)
 """So long nothing may happen to an order that somebody has begun."""
 
@@ -90,6 +93,9 @@ class Settings(NamedTuple):
     """The same, in per cent of what was expected."""
     recount_value: Decimal = RECOUNT_VALUE
     """The same, in money at the price of the product."""
+    large_quantity: Decimal = LARGE_QUANTITY
+    """A typed quantity of so many is asked back where nobody knows how many to expect; 0 never asks. More than ten
+    times what is expected, and seven digits, are always asked back."""
     stuck_minutes: Decimal = STUCK_MINUTES
     """An order that somebody has begun and of which nothing was heard for so many minutes is stuck."""
     reasons: tuple[str, ...] = REASONS

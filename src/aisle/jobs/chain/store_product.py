@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from aisle.jobs import choice_keys
 from aisle.jobs.base import (
     Changed,
     Close,
@@ -58,7 +59,7 @@ class StoreProductJob:
 
     name = "store_product"
     steps: tuple[str, ...] = ("store_product", "store_product.value", "store_product.sure", "store_product.chart")
-    version = 2
+    version = 3
     journalled = True
     shows_written = True
 
@@ -73,7 +74,8 @@ class StoreProductJob:
             choices = len(store_product_view.choices(state))
             return Open(kind in NUMERIC, kind in (NUMBER, MONEY), choices, text=kind in (CODES, DAY))
         if state.phase == SURE:
-            return Open(choices=1, by_hand=True)
+            kind = BY_NAME[state.field].kind
+            return Open(kind in NUMERIC, kind in (NUMBER, MONEY), 1, by_hand=True, keys=choice_keys.YES)
         if state.phase == CHART:
             return Open(letters=LETTERS)
         letters = LETTERS + ("g" if store_product_view.has_figures(state) else "") + ("d" if state.refused else "")
@@ -110,7 +112,7 @@ class StoreProductJob:
             case "value":
                 return _typed(state, event, context)
             case "sure":
-                return _send(state, context) if event == Choice(1) else _not_sent(state, event)
+                return _asked(state, event, context)
             case "chart":
                 return _leaf(state, event)
         return _page(state, event, context)
@@ -256,6 +258,16 @@ def _weighed(state: Page) -> Result:
     doubtful = doubts(product, changed)
     told = Verdict(ASK, doubtful[0]) if doubtful else None
     return Turn(state._replace(phase=SURE, changes=tuple(changed.items())), (), told)
+
+
+def _asked(state: Page, event: Event, context: Context) -> Result:
+    """A yes sends it; another number is another value, and is asked about too."""
+    match event:
+        case Choice(1):
+            return _send(state, context)
+        case Quantity(value) if BY_NAME[state.field].kind in NUMERIC:
+            return _meant(state._replace(phase=VALUE), {state.field: value}, context)
+    return _not_sent(state, event)
 
 
 def _not_sent(state: Page, event: Event) -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
+from aisle.jobs import choice_keys
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, priced
 from aisle.jobs.chain.store_product_fields import BY_NAME, CODES, DAY, FIELDS, FLAG, LEVELS, MONEY, YES, Field, said_of
@@ -312,6 +313,7 @@ def _sure_step(state: Page, product: StoreProduct) -> Step:
             *(Line("note", _room_text(product, name)) for name in bound[:1]),
         ),
         choices=(msg("store_product.send"),),
+        keys=choice_keys.YES,
         hints=(BACK,),
     )
 

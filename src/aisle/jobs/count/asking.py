@@ -145,6 +145,11 @@ def answered(state: Counting, number: int, context: Context) -> Result:
     return told(state, INFO, "count.count_it", label=item.label, place=item.place)
 
 
+def found_after_all(state: Counting, counted: Decimal, context: Context) -> Result:
+    """So many of what was not scanned are there; on to the next question."""
+    return advance(counting.put(state, state.question, counted, context.now)._replace(at=-1), context)
+
+
 def checked(state: Counting, counted: Decimal, context: Context) -> Result:
     index = state.question
     for each in (index, *(() if counted else _none_too(state, index))):

@@ -14,7 +14,7 @@ from aisle.jobs.amounts import number
 from aisle.jobs.base import Policy, Query, Write
 from aisle.jobs.feet import LAST
 from aisle.jobs.view import Msg, msg, raw
-from aisle.scan.meaning import LOCATION, ORDER, PRODUCT, Meaning
+from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Meaning
 from aisle.tuples import NamedTuple
 
 HISTORY = 100
@@ -27,8 +27,8 @@ them when it is done."""
 BATCH = 20
 """Entries of one operation."""
 
-NUMBER_OF = {LOCATION: "count.number_of_place", PRODUCT: "count.number_of_product", ORDER: "count.number_of_order"}
-"""What is asked where digits are the number of something, best first."""
+NO_USE = (ORDER, REFERENCE, DELIVERY, PERSON)
+"""What digits may be the number of, and nothing is counted of."""
 
 SOURCE = "aisle"
 """What the entries of the log name as their origin."""
@@ -97,7 +97,7 @@ class Pool(NamedTuple):
 
 class Next(NamedTuple):
     """What is counted when this count is sent: a `place`, or a `product` over its places; or what digits mean: a
-    `quantity`, one of these, or an `order`."""
+    `quantity`, one of these, or one of `NO_USE`."""
 
     kind: str
     key: str

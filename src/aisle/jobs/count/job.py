@@ -76,17 +76,17 @@ class CountJob:
         return Counting()
 
     def open(self, state: Counting) -> Open:
-        """A quantity for the product that was scanned last; numbers wherever a question is open."""
+        """A quantity for the product that was scanned last, letters wherever something is asked about it."""
         choices = len(count_view.choices(state))
         letters = LETTERS.get(state.phase, "")
         if state.phase == "pool":
             choices = max(pool.number for pool in state.pools)
         if state.phase == "count" and (state.mode == "product" or state.todo):
             letters += "n"
-        item = state.items[state.question] if state.phase == "recount" else state.item
-        quantity = item is not None and count_view.how_many(state)
-        sure = not state.ways and state.phase in ("missing", "summary", "leave")
-        return Open(quantity, bool(item and item.decimal), choices, letters=letters, by_hand=sure)
+        item = count_view.of_how_many(state)
+        sure = count_scan.is_asked(state) or (not state.ways and state.phase in ("missing", "summary", "leave"))
+        keys = count_view.keys(state)
+        return Open(item is not None, bool(item and item.decimal), choices, letters=letters, by_hand=sure, keys=keys)
 
     def prefers(self, state: Counting) -> tuple[str, ...]:
         """Places while none is open, products then."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from aisle.jobs.count.counting import Item, Pool
 from aisle.scan.meaning import Meaning
-from aisle.settings import REASONS
+from aisle.settings import LARGE_QUANTITY, REASONS
 from aisle.tuples import NamedTuple
 
 NUMBERED = 9
@@ -71,6 +71,8 @@ class Losing(NamedTuple):
     """Digits that are looked up."""
     beyond: bool = False
     """So many are far more than there were; whether they are meant is asked, and nothing else is done before."""
+    limit: Decimal = LARGE_QUANTITY
+    """So many are asked about where nobody knows how many there were."""
     sure: Decimal | None = None
     """So many, far more than there were, are meant: nobody asks once more."""
 

@@ -19,7 +19,6 @@ from aisle.jobs.numbers import what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed, undone
 from aisle.scan.meaning import (
     LOCATION,
-    ORDER,
     PRODUCT,
     Back,
     Choice,
@@ -52,11 +51,11 @@ class LossJob:
         return Losing()
 
     def open(self, state: Losing) -> Open:
-        """A quantity, or the number of a place or reason."""
+        """A quantity, with letters for what is asked about it; or the number of a place or reason."""
         if state.phase == "quantity":
             decimals = bool(state.item and state.item.decimal)
-            over = not loss_view.digits(state)
-            return Open(True, decimals, choices=len(loss_view.ways(state)), letters="d", by_hand=over)
+            keys = loss_view.keys(state)
+            return Open(True, decimals, choices=len(keys), letters="d", by_hand=True, keys=keys)
         return Open(choices=len(loss_view.shown(state)), letters="u" if state.phase == "product" else "n")
 
     def prefers(self, state: Losing) -> tuple[str, ...]:
@@ -126,6 +125,7 @@ def _opened(args: Mapping[str, Any], context: Context) -> Result:
     place, product = str(args.get("location_code") or ""), str(args.get("product_number") or "")
     size = max(1, min(NUMBERED, context.rows))
     state = Losing(place=place, reasons=reasons(context.policy.reasons), size=size, once=bool(place or product))
+    state = state._replace(limit=context.policy.large_quantity)
     effects: tuple[Effect, ...] = (Query("store", "store", {}), Query("reasons", "reasons", {}))
     if place:
         effects = (Query("place", "place", {"location_code": place, "size": 0}), *effects)
@@ -198,7 +198,7 @@ def _thing(state: Losing, meanings: tuple[Meaning, ...]) -> Result:
         return _told(state, WRONG, "loss.one_at_a_time", label=item.label, what=meaning.label or meaning.key)
     if meaning.quantity % 1 and not item.decimal:
         return _told(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
-    return _scanned(state, state.quantity + meaning.quantity)
+    return _scanned(state, state.quantity + meaning.quantity, meaning.quantity)
 
 
 def _scanned_place(state: Losing, meaning: Meaning) -> Result:
@@ -218,18 +218,17 @@ def _quantity(state: Losing, value: Decimal, context: Context) -> Result:
     return _doubted(state, value) or _so_many(state, value, context)
 
 
-def _scanned(state: Losing, value: Decimal) -> Result:
-    """So many by now; more of it can be scanned."""
+def _scanned(state: Losing, value: Decimal, more: Decimal = Decimal(0)) -> Result:
+    """So many by now, so many `more` by one scan; more of it can be scanned."""
     assert state.item is not None
     told = _told(state._replace(quantity=value), GOOD, "loss.how_many", label=state.item.label, quantity=value)
-    return _doubted(state, value) or told
+    return _doubted(state, value, more or value) or told
 
 
-def _doubted(state: Losing, value: Decimal) -> Result | None:
-    """The question whether so many are meant, typed or scanned; None where somebody would believe it."""
-    item = state.item
-    assert item is not None
-    if value == state.sure or not _is_beyond(state, value):
+def _doubted(state: Losing, value: Decimal, scanned: Decimal = Decimal(0)) -> Result | None:
+    """The question whether so many are meant, typed or `scanned` so many at once; None where somebody would believe
+    it."""
+    if value == state.sure or not _is_beyond(state, value, scanned):
         return None
     return _asked(state._replace(typed=value, number=None, beyond=True), ASK)
 
@@ -239,14 +238,15 @@ def _asked(state: Losing, kind: str) -> Result:
     found, value = state.number, state.typed or Decimal(0)
     if found is None:
         return _told(state, kind, "count.so_many", value=value, label=state.item.label if state.item else "")
-    what = found.key if found.kind == ORDER else found.label or found.key
-    return _told(state, kind, counting.NUMBER_OF[found.kind], value=value, what=what)
+    return Turn(state, (), Verdict(kind, numbers.question(found, value)))
 
 
-def _is_beyond(state: Losing, value: Decimal) -> bool:
+def _is_beyond(state: Losing, value: Decimal, scanned: Decimal = Decimal(0)) -> bool:
     assert state.item is not None
-    books = state.item.expected if state.figures else Decimal(0)
-    return numbers.is_beyond(value, max(books, state.sure or Decimal(0)))
+    books, sure = state.item.expected if state.figures else Decimal(0), state.sure or Decimal(0)
+    if scanned == 1:
+        return numbers.is_scanned_beyond(value, max(books, sure), state.limit)
+    return numbers.is_beyond(value, books, state.limit, sure)
 
 
 def _so_many(state: Losing, value: Decimal, context: Context) -> Result:
@@ -267,21 +267,21 @@ def _named(state: Losing, rows: tuple[Mapping[str, Any], ...], context: Context)
     value, state = state.looked, state._replace(looked=None)
     if value is None or state.phase != "quantity":
         return Turn(state)
-    found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, PRODUCT)))
+    found = numbers.meant(rows, value, (LOCATION, PRODUCT))
     if found is None:
         return _quantity(state, value, context)
-    if state.beyond or (state.number and value != state.typed):
-        return _told(state, WRONG, "count.answer_first", what=found.label or found.key)
     if value > numbers.LIKELY:
+        if loss_view.digits(state):
+            return _told(state, WRONG, "count.answer_first", what=found.label or found.key)
         return _thing(_unasked(state), (found,))
-    return _asked(state._replace(number=found, typed=value), ASK)
+    return _asked(state._replace(number=found, typed=value, beyond=False), ASK)
 
 
 def _settled_number(state: Losing, value: Decimal, number: int, context: Context) -> Result:
-    """A quantity (1), or what they are the number of (2)."""
+    """A quantity, or what they are the number of."""
     if number == 1 or state.number is None:
         return _so_many(state._replace(sure=value if _is_beyond(state, value) else None), value, context)
-    if state.number.kind == ORDER:  # of which nothing is lost; the number was meant for another page
+    if state.number.kind in counting.NO_USE:  # of which nothing is lost; the number was meant for another page
         return _told(_unasked(state), INFO, "count.dropped")
     return _thing(_unasked(state), (state.number,))
 

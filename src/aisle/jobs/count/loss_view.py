@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from aisle.jobs import numbers
+from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.count import counting
-from aisle.jobs.count.counting import Item
+from aisle.jobs.count.counting import NO_USE, Item
 from aisle.jobs.count.losing import Losing, Reason
 from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw
-from aisle.scan.meaning import LOCATION, ORDER, Meaning
+from aisle.scan.meaning import LOCATION, Meaning
 
 HEADS = {
     "place": (msg("head.place"), msg("head.expected")),
     "reason": (msg("head.reason"), msg("head.stock")),
 }
 """The column heads of each question."""
+
+COMMANDS = "d"
+"""The letter that says that these are all."""
 
 PROMPTS = {
     "product": "loss.prompt_product",
@@ -45,6 +49,7 @@ def view(state: Losing) -> View:
         lines=tuple(lines),
         facts=(Fact(msg("fact.product_number"), raw(item.product)),) if item else (),
         choices=ways(state),
+        keys=keys(state),
         hints=(*hints, BACK),
     )
 
@@ -52,7 +57,7 @@ def view(state: Losing) -> View:
 def _prompt(state: Losing) -> Msg:
     if not ways(state):
         return msg(PROMPTS[state.phase])
-    return numbers.prompt(len(ways(state)), scans=not digits(state))
+    return numbers.prompt(keys(state), scans=not digits(state))
 
 
 def too_many(state: Losing) -> tuple[tuple[str, Msg], ...]:
@@ -70,6 +75,13 @@ def ways(state: Losing) -> tuple[Msg, ...]:
     return digits(state) or tuple(text for _, text in too_many(state))
 
 
+def keys(state: Losing) -> str:
+    """The letters of the ways on: a number is how many were lost."""
+    if not digits(state):
+        return keys_of((kind for kind, _ in too_many(state)), COMMANDS)
+    return keys_of(("quantity", *((f"is_{state.number.kind}",) if state.number else ())), COMMANDS)
+
+
 def digits(state: Losing) -> tuple[Msg, ...]:
     """What the digits typed last may mean, while that is asked: so many, or what they are the number of."""
     if state.typed is None or not (state.number or state.beyond):
@@ -80,8 +92,8 @@ def digits(state: Losing) -> tuple[Msg, ...]:
 
 def _other(number: Meaning) -> Msg:
     """What digits mean where they are no quantity."""
-    if number.kind == ORDER:
-        return msg("count.way_order", label=number.key)
+    if number.kind in NO_USE:
+        return numbers.way_other(number)
     label = number.label or number.key
     return msg("count.way_place" if number.kind == LOCATION else "count.way_product", label=label)
 

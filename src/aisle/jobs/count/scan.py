@@ -9,6 +9,7 @@ from typing import Any
 from aisle.jobs import numbers
 from aisle.jobs.base import Context, Query, Turn
 from aisle.jobs.count import asking, counting
+from aisle.jobs.count import view as count_view
 from aisle.jobs.count.counting import Counting, Item, Next
 from aisle.jobs.numbers import what_is
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, msg
@@ -19,8 +20,8 @@ Result = Turn[Counting]
 ANSWERING = ("missing", "recount", "summary", "pool", "leave")
 """Phases in which a question is open."""
 
-KINDS = {"place": LOCATION, "product": PRODUCT, "order": ORDER}
-"""What digits may be the number of, by the kind of the way on."""
+KINDS = {"place": LOCATION, "product": PRODUCT}
+"""What is counted, by the kind of the way on."""
 
 
 # Scans
@@ -37,7 +38,7 @@ def thing(state: Counting, meanings: tuple[Meaning, ...], context: Context) -> R
     if state.phase in ("pool", "leave") or (state.phase in ANSWERING and meaning.kind == LOCATION):
         return asking.told(state, WRONG, "count.answer_first", what=meaning.label or meaning.key)
     if state.phase == "recount":
-        return _count_again(state, meaning)
+        return _count_again(state, meaning, context)
     state = asking.back_to_work(state._replace(ways=()))
     if state.only and meaning.key != state.only:
         return asking.told(state, WRONG, "count.this_first", label=state.label, what=meaning.label or meaning.key)
@@ -49,7 +50,7 @@ def thing(state: Counting, meanings: tuple[Meaning, ...], context: Context) -> R
 def is_asked(state: Counting) -> bool:
     """Whether it is asked if so many are meant, or what digits are the number of: they stand nowhere but in the
     question."""
-    return bool(state.ways) and state.ways[0].kind == "quantity"
+    return count_view.waits(state)
 
 
 def unanswered(state: Counting, event: Thing | Command) -> Result:
@@ -59,9 +60,9 @@ def unanswered(state: Counting, event: Thing | Command) -> Result:
         return asking.told(state, WRONG, "count.answer_first", what=first.label or first.key)
     value, others = Decimal(state.ways[0].key), state.ways[1:]
     if others:
-        way = others[0]
-        return asking.told(state, WRONG, counting.NUMBER_OF[KINDS[way.kind]], value=value, what=way.label)
-    item = state.items[state.question if state.phase == "recount" else state.at]
+        return Turn(state, (), Verdict(WRONG, numbers.question(_meant(others[0]), value)))
+    item = count_view.of_how_many(state)
+    assert item is not None
     return asking.told(state, WRONG, "count.so_many", value=value, label=item.label)
 
 
@@ -72,7 +73,14 @@ def next_of(meaning: Meaning) -> Next:
 
 def _other(meaning: Meaning) -> Next:
     """What digits mean where they are no quantity."""
-    return Next("order", meaning.key, meaning.key) if meaning.kind == ORDER else next_of(meaning)
+    if meaning.kind in counting.NO_USE:
+        return Next(meaning.kind, meaning.key, meaning.key if meaning.kind == ORDER else meaning.label or meaning.key)
+    return next_of(meaning)
+
+
+def _meant(way: Next) -> Meaning:
+    """The same as what it is in the store's data."""
+    return Meaning(KINDS.get(way.kind, way.kind), way.key, way.label, code=way.key)
 
 
 def _place(state: Counting, meaning: Meaning, context: Context) -> Result:
@@ -139,7 +147,7 @@ def _add(state: Counting, index: int, meaning: Meaning, context: Context) -> Res
     if meaning.quantity % 1 and not item.decimal:
         return asking.told(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
     counted = (item.counted or Decimal(0)) + meaning.quantity
-    asked = _doubted(state._replace(at=index), item, counted)
+    asked = _doubted(state._replace(at=index), item, counted, context, scanned=meaning.quantity)
     return asked or _put(state, index, counted, context)
 
 
@@ -150,7 +158,7 @@ def _put(state: Counting, index: int, counted: Decimal, context: Context) -> Res
     return asking.told(state, GOOD, told, label=item.label, counted=counted, expected=item.expected)
 
 
-def _count_again(state: Counting, meaning: Meaning) -> Result:
+def _count_again(state: Counting, meaning: Meaning, context: Context) -> Result:
     """Units of the product that is counted a second time; another product ends that."""
     item = state.items[state.question]
     if meaning.key != item.product:
@@ -158,7 +166,7 @@ def _count_again(state: Counting, meaning: Meaning) -> Result:
     if meaning.quantity % 1 and not item.decimal:
         return asking.told(state, WRONG, "count.whole", label=item.label, quantity=meaning.quantity)
     second = (state.second or Decimal(0)) + meaning.quantity
-    if asked := _doubted(state, item, second):
+    if asked := _doubted(state, item, second, context, scanned=meaning.quantity):
         return asked
     return asking.told(state._replace(second=second), GOOD, "count.counted", label=item.label, counted=second)
 
@@ -185,7 +193,7 @@ def _tour_thing(state: Counting, meaning: Meaning, context: Context) -> Result:
 
 def quantity(state: Counting, value: Decimal, code: str, context: Context) -> Result:
     """How many, unless the digits are the number of something."""
-    if state.phase != "recount" and (state.phase != "count" or state.item is None):
+    if count_view.of_how_many(state) is None:
         return Turn(state)
     query = numbers.asked(value, code)
     return Turn(state._replace(typed=value), (query,)) if query else _believed(state, value, context)
@@ -196,27 +204,33 @@ def named(state: Counting, rows: tuple[Mapping[str, Any], ...], context: Context
     value, state = state.typed, state._replace(typed=None)
     if value is None:
         return Turn(state)
-    found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, PRODUCT)))
+    found = numbers.meant(rows, value, (LOCATION, PRODUCT))
     if found is None:
         return _believed(state, value, context)
-    if is_asked(state) and (len(state.ways) == 1 or value != Decimal(state.ways[0].key)):
-        return unanswered(state, Thing((found,)))
     if value > numbers.LIKELY:
-        return thing(state, (found,), context)
-    way = _other(found)
-    state = state._replace(ways=(Next("quantity", f"{value:f}"), way))
-    return asking.told(state, ASK, counting.NUMBER_OF[found.kind], value=value, what=way.label)
+        return unanswered(state, Thing((found,))) if is_asked(state) else thing(state, (found,), context)
+    state = state._replace(ways=(Next("quantity", f"{value:f}"), _other(found)))
+    return Turn(state, (), Verdict(ASK, numbers.question(found, value)))
 
 
 def _believed(state: Counting, value: Decimal, context: Context) -> Result:
     """So many, unless that is far more than there was: a code of a thing that is gone is no count by one Enter."""
-    item = state.items[state.question] if state.phase == "recount" else state.items[state.at]
-    return _doubted(state, item, value) or _so_many(state, value, context)
+    item = count_view.of_how_many(state)
+    if item is None:
+        return Turn(state)
+    return _doubted(state, item, value, context) or _so_many(state, value, context)
 
 
-def _doubted(state: Counting, item: Item, value: Decimal) -> Result | None:
-    """The question whether there are so many, typed or scanned; None where somebody would believe it."""
-    if not numbers.is_beyond(value, max(item.expected, item.counted or Decimal(0), state.second or Decimal(0))):
+def _doubted(
+    state: Counting, item: Item, value: Decimal, context: Context, scanned: Decimal = Decimal(0)
+) -> Result | None:
+    """The question whether there are so many, typed or `scanned` so many more; None where somebody would believe it."""
+    said, limit = max(item.counted or Decimal(0), state.second or Decimal(0)), context.policy.large_quantity
+    if scanned == 1:
+        is_far = numbers.is_scanned_beyond(value, max(item.expected, said), limit)
+    else:
+        is_far = numbers.is_beyond(value, item.expected, limit, said)
+    if not is_far:
         return None
     state = state._replace(ways=(Next("quantity", f"{value:f}"),))
     return asking.told(state, ASK, "count.so_many", value=value, label=item.label)
@@ -228,10 +242,10 @@ def chosen(state: Counting, number: int, context: Context) -> Result:
     state = state._replace(ways=())
     if way.kind == "quantity":
         return _so_many(state, Decimal(way.key), context)
-    if way.kind == "order":  # which is not counted; the number was meant for another page
+    if way.kind in counting.NO_USE:  # which is not counted; the number was meant for another page
         return asking.told(state, INFO, "count.dropped")
     if is_number:
-        return thing(state, (Meaning(KINDS[way.kind], way.key, way.label, code=way.key),), context)
+        return thing(state, (_meant(way),), context)
     return asking.done(state._replace(then=way), context)
 
 
@@ -239,6 +253,8 @@ def _so_many(state: Counting, value: Decimal, context: Context) -> Result:
     state = state._replace(ways=())
     if state.phase == "recount":
         return asking.checked(state, value, context)
+    if state.phase == "missing":
+        return asking.found_after_all(state, value, context)
     turn = _put(state, state.at, value, context)
     if state.only:
         return _all_said(turn.state, context)

@@ -6,9 +6,20 @@ from decimal import Decimal
 
 from aisle.jobs import numbers
 from aisle.jobs.base import priced
+from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.count import counting
-from aisle.jobs.count.counting import Counting, Item, Next
+from aisle.jobs.count.counting import NO_USE, Counting, Item, Next
 from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg, raw, signed
+from aisle.scan.meaning import Meaning
+
+ANSWERS = {
+    "missing": ["not_there", "leave_it", "count", "leave_all"],
+    "leave": ["finish", "throw_away", "back"],
+}
+"""What the answers to the questions of a count are, in their order."""
+
+COMMANDS = "dulkn"
+"""The letters of the pages on which products are counted."""
 
 COMING = 12
 """Items to come that a view carries."""
@@ -42,7 +53,7 @@ def view(state: Counting) -> View:
 
 
 def choices(state: Counting) -> tuple[Msg, ...]:
-    """The numbered ways on; none while quantities are open."""
+    """The ways on that are asked about, or the numbered ones of a page without quantities."""
     if state.ways:
         return tuple(_way(way, state.ways[0].kind == "quantity") for way in state.ways)
     match state.phase:
@@ -61,11 +72,38 @@ def choices(state: Counting) -> tuple[Msg, ...]:
     return ()
 
 
-def how_many(state: Counting) -> bool:
-    """Whether a number says how many, as far as it is none of the choices: also where it is asked what digits mean."""
+def of_how_many(state: Counting) -> Item | None:
+    """The product of which a number says how many: the one on the screen, whatever is asked about it."""
+    if state.phase in ("missing", "recount"):
+        return state.items[state.question] if state.question >= 0 else None
+    return state.item if state.phase == "count" else None
+
+
+def keys(state: Counting) -> str:
+    """The letters of the choices, wherever products are counted; else they are numbered."""
+    if state.phase in ("start", "list", "summary", "pool"):
+        return ""
     if state.ways:
-        return state.ways[0].kind == "quantity"
-    return state.phase != "pool" and not choices(state)
+        kinds = [_key_kind(state, way) for way in state.ways]
+    else:
+        kinds = ANSWERS.get(state.phase, [])[: len(choices(state))]
+    return keys_of(kinds, COMMANDS if state.phase in ("count", "recount") else "")
+
+
+def _key_kind(state: Counting, way: Next) -> str:
+    """What a way on is, as its letter says it: so many, the thing that digits are the number of, what is counted
+    next."""
+    if way.kind == "quantity":
+        return "quantity"
+    if state.ways[0].kind != "quantity":
+        return "then"
+    return {"place": "is_location", "product": "is_product"}.get(way.kind, "is_order")
+
+
+def waits(state: Counting) -> bool:
+    """Whether it is asked if so many are meant, or what digits are the number of: they stand nowhere but in the
+    question."""
+    return bool(state.ways) and state.ways[0].kind == "quantity"
 
 
 def _way(way: Next, is_number: bool) -> Msg:
@@ -73,8 +111,8 @@ def _way(way: Next, is_number: bool) -> Msg:
     if way.kind == "quantity":
         return msg("count.way_quantity", quantity=Decimal(way.key))
     label = way.label or way.key
-    if way.kind == "order":
-        return msg("count.way_order", label=label)
+    if way.kind in NO_USE:
+        return numbers.way_other(Meaning(way.kind, way.key, label))
     if not is_number:
         return msg("count.way_on", label=label)
     return msg("count.way_place", label=label) if way.kind == "place" else msg("count.way_product", label=label)
@@ -139,6 +177,7 @@ def _count(state: Counting) -> Step:
         coming=_coming(state),
         ahead=msg("count.ahead"),
         choices=choices(state),
+        keys=keys(state),
         hints=_hints(state),
         done=Decimal(len(state.counted)),
         total=Decimal(state.lying if state.partly else sum(_is_due(item) for item in state.items)),
@@ -165,7 +204,8 @@ def _quantity(state: Counting, item: Item) -> Msg:
 
 def _prompt(state: Counting, item: Item | None) -> Msg:
     if state.ways:
-        return numbers.prompt(len(state.ways), scans=False) if how_many(state) else msg("count.prompt_choice")
+        asked = numbers.prompt if of_how_many(state) else numbers.prompt_letter
+        return asked(keys(state), scans=not waits(state))
     if state.mode == "product":
         return msg("count.prompt_stop")
     if item is None:
@@ -236,6 +276,7 @@ def _missing(state: Counting, index: int) -> Step:
         lines=tuple(lines),
         facts=_facts(state, item),
         choices=choices(state),
+        keys=keys(state),
         hints=(BACK,),
     )
 
@@ -253,6 +294,7 @@ def _recount(state: Counting, item: Item) -> Step:
         lines=tuple(lines),
         facts=_facts(state, item),
         choices=choices(state),
+        keys=keys(state),
         hints=(Hint("d", msg("hint.keep") if state.second is None else msg("hint.done")), BACK),
     )
 
@@ -314,8 +356,9 @@ def _leave(state: Counting) -> Step:
     return Step(
         name=step(state),
         title=_title(state),
-        prompt=msg("count.prompt_number"),
+        prompt=numbers.prompt_letter(keys(state), scans=False),
         lines=(Line("note", msg("count.note_leave", count=len(state.counted))),),
         choices=choices(state),
+        keys=keys(state),
         hints=(BACK,),
     )

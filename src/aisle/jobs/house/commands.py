@@ -145,11 +145,15 @@ def pages() -> tuple[tuple[Msg, Any], ...]:
 
 
 def commands_of(args: Mapping[str, Any]) -> tuple[Entry, ...]:
-    """Everything that can be done from the page that the arguments describe: `letters` and `choices` of it, how many of
-    its rows are `numbered` before those, the jobs that are `open`, whether somebody is `signed_in`, `language`, `theme`
-    and whether there are `colours` for one."""
+    """Everything that can be done from the page that the arguments describe: `letters` and `choices` of it with their
+    `keys`, how many of its rows are `numbered` before those, the jobs that are `open`, whether somebody is `signed_in`,
+    `language`, `theme` and whether there are `colours` for one."""
     letters = [Entry(hint.text, LETTER, hint.letter, hint.letter) for hint in args["letters"] if hint.letter not in OWN]
-    numbers = [Entry(text, NUMBER, str(at), str(at)) for at, text in enumerate(args["choices"], args["numbered"] + 1)]
+    shown = args.get("keys", "")
+    numbers = [
+        Entry(text, NUMBER, str(at), shown[at - 1] if shown else str(at))
+        for at, text in enumerate(args["choices"], args["numbered"] + 1)
+    ]
     places = [
         Entry(text, PAGE, str(at))
         for at, (text, effect) in enumerate(pages() if args["signed_in"] else ())

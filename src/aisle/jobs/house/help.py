@@ -126,7 +126,7 @@ def taken(open_: Open, kinds: Iterable[str], *, listens: bool = False) -> tuple[
         return ("help.anything",)
     found = [KINDS[kind] for kind in kinds if kind in KINDS]
     if open_.choices:
-        found.append("help.number")
+        found.append("help.choice_letter" if open_.keys else "help.number")
     if open_.quantity:
         found += ["help.quantity", "help.times"]
     if open_.text or open_.search:

@@ -42,7 +42,7 @@ from aisle.scan.meaning import (
 Result = Turn[Moving]
 
 LIKELY = Decimal(999)
-"""More of a thing of which the books know nothing is rather the number of something."""
+"""More than this, and than there is, is the number of an order or a place: nobody moves so many."""
 
 LETTERS = {"from": "cku", "take": "acdkuw", "load": "adknuw", "put": "cnu", "where": "", "pool": "", "leave": ""}
 """The commands of each phase."""
@@ -61,7 +61,7 @@ class MoveJob:
         "move.pool",
         "move.leave",
     )
-    version = 10
+    version = 11
     journalled = True
 
     def begin(self) -> Moving:
@@ -69,11 +69,13 @@ class MoveJob:
         return Moving()
 
     def open(self, state: Moving) -> Open:
-        """A quantity for the goods on the screen; numbers wherever a question is open."""
+        """A quantity for the goods on the screen, with letters for what is asked about them; else numbers choose."""
         part, choices = move_take.of_how_many(state), len(move_view.choices(state))
+        keys = move_view.keys(state)
         letters = "u" if state.task else LETTERS[state.phase]
-        decimals, sure = bool(part and part.decimal), state.phase == "leave"
-        return Open(part is not None, decimals, choices, letters=letters, by_hand=sure)
+        decimals = bool(part and part.decimal)
+        sure = state.phase == "leave" or move_take.is_number_asked(state)
+        return Open(part is not None, decimals, choices, letters=letters, by_hand=sure, keys=keys)
 
     def prefers(self, state: Moving) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
@@ -137,7 +139,7 @@ class MoveJob:
 
 
 def _opened(args: Mapping[str, Any], context: Context) -> Result:
-    state = Moving(since=context.now)
+    state = Moving(since=context.now, limit=context.policy.large_quantity)
     known: tuple[Effect, ...] = (Query("store", "store", {}), Query("places", "places", {"size": 1}))
     if args.get("task"):
         return Turn(state._replace(task=move_task.of(args["task"])), known)
@@ -231,26 +233,32 @@ def _quantity(state: Moving, value: Decimal, code: str) -> Result:
 
 
 def _named(state: Moving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """Digits that nothing has for a number are a quantity; beyond all books they are the number; else it is asked."""
+    """Digits that nothing has for a number are a quantity; far beyond all books they are the number; else it is
+    asked."""
     value, part, state = state.asked, move_take.of_how_many(state), state._replace(asked=ZERO)
     if not value or part is None:
         return Turn(state)
     found = numbers.meant(rows, value, MoveJob().prefers(state))
     if found is None:
         return _so_many(state, part, value)
-    if move_take.is_number_asked(state) and value != state.ways[0].quantity:
+    is_goods = state.ways and state.pending
+    if move_take.is_whose_asked(state):
         return told(state, WRONG, "move.answer_first", what=found.label or found.key)
-    most = part.quantity if state.phase == "put" else part.books if part.books >= 0 else LIKELY
-    if value > most:
+    most = part.quantity if state.phase == "put" else max(part.books, ZERO)
+    if value > numbers.LIKELY or value > max(most, LIKELY):
         return _thing(state, (found,), context)
     ways = (Way("amount", part.product, value, part.line), Way(f"is_{found.kind}", found.key))
-    return told(state._replace(ways=ways, pending=None), ASK, "move.number_of", quantity=value)
+    pending = state.pending if is_goods else None
+    return told(state._replace(ways=ways, pending=pending), ASK, "move.number_of", quantity=value)
 
 
-def _so_many(state: Moving, part: Part, value: Decimal) -> Result:
-    state = state._replace(ways=(), pending=None)
+def _so_many(state: Moving, part: Part, value: Decimal, *, sure: bool = False) -> Result:
+    """`sure`: somebody said that so many are meant."""
+    if move_take.is_whose_asked(state):
+        return move_take.so_many_of(state, value)
+    state = state._replace(ways=(), pending=None, undoing=False)
     if state.phase != "put":
-        return move_take.want(state, part, value)
+        return move_take.want(state, part, value, sure=sure)
     if value > part.quantity:
         return told(state, WRONG, "move.not_so_many", label=part.label, quantity=value, there=part.quantity)
     portion = value if value < part.quantity else ZERO
@@ -261,7 +269,7 @@ def _so_many(state: Moving, part: Part, value: Decimal) -> Result:
 
 def _command(state: Moving, letter: str, context: Context) -> Result:
     if move_take.is_number_asked(state):
-        return told(state, WRONG, "move.number_of", quantity=state.ways[0].quantity)
+        return move_take.number_first(state)
     if state.ways and state.pending:
         return move_take.unsettled(state, state.pending)
     state = state._replace(ways=(), undoing=False, pending=None)
@@ -326,10 +334,14 @@ def _pool(state: Moving, pool: Pool) -> Result:
 
 
 def _way(state: Moving, way: Way, context: Context) -> Result:
+    if way.kind in numbers.NUMBER_OF and state.pending:
+        return move_take.ask_again(state, state.pending)
     state = state._replace(ways=())
     match way.kind:
         case "amount" if part := move_take.meant(state, way):
-            return _so_many(state, part, way.quantity)
+            return _so_many(state, part, way.quantity, sure=True)
+        case "is_delivery" | "is_person":  # of no use here; the number was meant for another page
+            return told(state, INFO, "session.dropped")
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return _thing(state, (Meaning(way.kind[3:], way.key, way.key, code=way.key),), context)
         case "put" | "put_all":
@@ -362,6 +374,8 @@ def _dropped(state: Moving) -> Result:
 
 
 def _back(state: Moving) -> Result:
+    if len(state.ways) > 1 and state.pending and move_take.is_number_asked(state):
+        return move_take.ask_again(state, state.pending)
     if state.ways or state.undoing:
         return told(state._replace(ways=(), undoing=False, pending=None), INFO, "session.dropped")
     if state.phase == "pool":

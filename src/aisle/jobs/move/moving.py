@@ -13,6 +13,7 @@ from typing import Any
 from aisle.jobs.amounts import number
 from aisle.jobs.feet import LAST
 from aisle.scan.meaning import Meaning
+from aisle.settings import LARGE_QUANTITY
 from aisle.tuples import NamedTuple
 
 HISTORY = 50
@@ -212,6 +213,8 @@ class Moving(NamedTuple):
     """Refusals that were told."""
     task: Task | None = None
     """What it was opened for; it closes when that is moved."""
+    limit: Decimal = LARGE_QUANTITY
+    """So many are asked about where the books are silent."""
 
     @property
     def cart(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Effect, Query, Turn, Wish
 from aisle.jobs.move import carrying, shelf
@@ -185,14 +186,20 @@ def _add(state: Moving, part: Part, meaning: Meaning) -> Result:
     return want(state, part, before + meaning.quantity)
 
 
-def want(state: Moving, part: Part, quantity: Decimal) -> Result:
-    """So many of these goods are to be in hand; more than the books have is asked about first."""
+def want(state: Moving, part: Part, quantity: Decimal, *, sure: bool = False) -> Result:
+    """So many of these goods are to be in hand; more than the books have, or anybody would believe who has not said
+    that he is `sure`, is asked about first."""
     if quantity % 1 and not part.decimal:
         return told(state, WRONG, "move.whole", label=part.label, quantity=quantity)
     index = carrying.find(state.hand, part)
-    over = index >= 0 and state.hand[index].over
+    over, said = (state.hand[index].over, state.hand[index].quantity) if index >= 0 else (False, ZERO)
     if 0 <= part.books < quantity and not over:
         return too_many(state, part, quantity)
+    if not sure and numbers.is_beyond(quantity, max(ZERO, part.books), state.limit, said):
+        ways = (Way("amount", part.product, quantity, part.line),)
+        asked = Meaning(PRODUCT, part.product, part.label, quantity, True, part.product)
+        asking = state._replace(ways=ways, pending=asked)
+        return told(asking, ASK, "count.so_many", value=quantity, label=part.label)
     return took(state, part, quantity)
 
 
@@ -257,12 +264,10 @@ def of_how_many(state: Moving) -> Part | None:
     """The goods of which a number says how many: those on the screen, or those that it is asked of."""
     if state.phase not in ("take", "load", "put"):
         return None
-    if not state.ways:
-        return state.part
-    way = state.ways[0]
-    if way.kind in ("fit_order", "drop"):
-        return state.part
-    return meant(state, way) if way.kind in ("fit", "amount") else None
+    if state.pending and state.ways:
+        return _in_question(state) if is_whose_asked(state) else _asked_about(state)
+    way = state.ways[0] if state.ways else None
+    return meant(state, way) if way and way.kind == "amount" else state.part
 
 
 def unanswered(state: Moving, meaning: Meaning) -> Result:
@@ -285,13 +290,50 @@ def unsettled(state: Moving, asked: Meaning) -> Result:
 
 def _asked_about(state: Moving) -> Part | None:
     """The goods that are asked about; None while it is asked whose they are."""
-    way = next(way for way in state.ways if way.kind in shelf.ABOUT_GOODS)
-    return None if way.kind == "held" else meant(state, way)
+    way = next((way for way in state.ways if way.kind in (*shelf.ABOUT_GOODS, "amount")), None)
+    return None if way is None or way.kind == "held" else meant(state, way)
+
+
+def is_whose_asked(state: Moving) -> bool:
+    """Whether it is asked for which order goods are held that were scanned."""
+    return any(way.kind == "held" for way in state.ways)
+
+
+def _in_question(state: Moving) -> Part | None:
+    """The goods of which it is asked whose they are."""
+    asked = state.pending
+    lying = next((each for each in state.shelf if asked and each.product == asked.key), None)
+    return carrying.part_of(lying, state.place, state.from_pool) if lying else None
+
+
+def so_many_of(state: Moving, value: Decimal) -> Result:
+    """So many are meant, whoever they are held for; that is still asked."""
+    asked = state.pending
+    assert asked is not None
+    ways = tuple(way._replace(quantity=value) for way in state.ways)
+    state = state._replace(ways=ways, pending=asked._replace(quantity=value, explicit=True))
+    label = asked.label or asked.key
+    return told(state, ASK, "move.whose_so_many", label=label, quantity=value, count=len(ways))
+
+
+def ask_again(state: Moving, asked: Meaning) -> Result:
+    """What of goods that are asked about is taken, once it is settled that digits were no quantity of them."""
+    part = _asked_about(state)
+    state = state._replace(ways=(), pending=None)
+    return want(state, part, asked.quantity) if part else Turn(state)
 
 
 def is_number_asked(state: Moving) -> bool:
     """Whether it is asked what digits are: so many stand nowhere but in the question, and nothing goes on before."""
     return any(way.kind == "amount" for way in state.ways)
+
+
+def number_first(state: Moving) -> Result:
+    """A letter while that is asked: the question once more."""
+    asked, quantity = state.pending, state.ways[0].quantity
+    if len(state.ways) == 1 and asked:
+        return told(state, WRONG, "count.so_many", value=quantity, label=asked.label)
+    return told(state, WRONG, "move.number_of", quantity=quantity)
 
 
 def forgotten(state: Moving) -> Result:

@@ -5,19 +5,27 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import numbers
+from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.move import shelf as move_shelf
 from aisle.jobs.move import take as move_take
 from aisle.jobs.move.moving import ZERO, Lying, Moving, Part, Pool, Way
 from aisle.jobs.view import Fact, Hint, Line, Msg, Step, Stop, msg, raw
+from aisle.scan.meaning import Meaning
 
 COMING = 12
 """Goods beside those on the screen that a view carries."""
 
 MANY = 3
-"""More numbered ways on than this need the room of what is known already."""
+"""More ways on than this need the room of what is known already."""
 
 POOLS = tuple(Pool(number) for number in range(1, 11))
 """All that there can be, for a store that names none."""
+
+ANSWERS = {"leave": ("drop", "back"), "where": ("in_hand",)}
+"""What the answers to the questions of a move are, in their order."""
+
+COMMANDS = "acdknuw"
+"""The letters of the pages on which goods are taken or put down: none of them answers what is asked."""
 
 HINTS = {
     "a": "hint.all_here",
@@ -51,7 +59,7 @@ WAYS = {
     "is_order": "move.way_is_order",
     "is_reference": "move.way_is_order",
 }
-"""What the numbered ways on say."""
+"""What the ways on say."""
 
 QUANTITIES = {
     (False, False): "move.quantity",
@@ -79,6 +87,7 @@ def view(state: Moving) -> Step:
         facts=_facts(state, part) if part else (),
         coming=_coming(state),
         choices=choices(state),
+        keys=keys(state),
         hints=_hints(state, part, done),
         ahead=_ahead(state),
         at_hand=True,
@@ -99,8 +108,17 @@ def pools(state: Moving) -> tuple[Pool, ...]:
     return state.pools or POOLS
 
 
+def keys(state: Moving) -> str:
+    """The letters of the choices, wherever goods are taken or in hand; else they are numbered."""
+    if state.phase in ("leave", "where"):
+        return keys_of(ANSWERS[state.phase])
+    if state.phase in ("from", "pool"):
+        return ""
+    return keys_of((way.kind for way in state.ways), COMMANDS)
+
+
 def choices(state: Moving) -> tuple[Msg, ...]:
-    """The numbered ways on; none while a quantity is open."""
+    """The ways on that are asked about."""
     match state.phase:
         case "pool":
             return tuple(_pool(pool) for pool in pools(state))
@@ -112,6 +130,8 @@ def choices(state: Moving) -> tuple[Msg, ...]:
 
 
 def _way(way: Way) -> Msg:
+    if way.kind in ("is_delivery", "is_person"):
+        return numbers.way_other(Meaning(way.kind[3:], way.key, way.key))
     return msg(WAYS[way.kind], place=way.key, order=way.key, line=way.line, quantity=way.quantity)
 
 
@@ -208,11 +228,13 @@ def _measured(of: str, part: Part, quantity: Decimal) -> Msg:
 def _prompt(state: Moving, part: Part | None) -> Msg:
     if state.phase == "where":
         return msg("move.prompt_where")
-    if ways := choices(state):
+    if choices(state):
         waits = move_take.is_number_asked(state) or (move_shelf.is_asked(state) and state.phase != "put")
+        if state.phase in ("from", "pool"):
+            return msg("move.prompt_choice" if state.phase == "pool" else "pick.prompt_choice")
         if move_take.of_how_many(state):
-            return numbers.prompt(len(ways), scans=not waits)
-        return msg("move.prompt_choice") if waits or state.phase in ("pool", "leave") else msg("pick.prompt_choice")
+            return numbers.prompt(keys(state), scans=not waits)
+        return numbers.prompt_letter(keys(state), scans=not waits and state.phase != "leave")
     match state.phase:
         case "from":
             return msg("move.prompt_task", place=state.task.place) if state.task else msg("move.prompt_from")

@@ -9,7 +9,7 @@ from typing import Any
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Changed, Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.claim import claim_of
-from aisle.jobs.numbers import what_is
+from aisle.jobs.numbers import NUMBER_OF, is_number_of, what_is
 from aisle.jobs.pick import gather_view
 from aisle.jobs.pick.gather_state import Chosen, Gathering, Way
 from aisle.jobs.pick.given import given_to
@@ -52,7 +52,7 @@ class WalkJob:
 
     name = "walk"
     steps: tuple[str, ...] = ("walk",)
-    version = 5
+    version = 6
     journalled = True
 
     def begin(self) -> Gathering:
@@ -60,9 +60,11 @@ class WalkJob:
         return Gathering()
 
     def open(self, state: Gathering) -> Open:
-        """A number says how many orders, unless it chooses."""
-        letters = "gtu" if state.chosen else ""
-        return Open(choices=state.numbered, letters=letters + "np", labels=f"{LETTERS}0" if state.chosen else "")
+        """A number says how many orders, also where something is asked: letters answer that. Totes are taken out by
+        number."""
+        letters, keys = ("gtu" if state.chosen else "") + "np", gather_view.keys(state)
+        labels = f"{LETTERS}0" if state.chosen else ""
+        return Open(choices=state.numbered, letters=letters, labels=labels, search=bool(keys), keys=keys)
 
     def prefers(self, state: Gathering) -> tuple[str, ...]:
         """Orders: nothing else is gathered."""
@@ -227,6 +229,8 @@ def _thing(state: Gathering, meanings: tuple[Meaning, ...]) -> Result:
     if first.kind in (ORDER, REFERENCE):
         return _add(state, first.key)
     if _is_count(code):
+        if is_number_of(first.kind, Decimal(code)):
+            return _asked_number(state, code, first)
         return _take_next(state, int(code))
     if first.kind == PRODUCT:
         asked = state._replace(ways=(Way("look_up", first.key),), taking_out=False)
@@ -253,17 +257,27 @@ def _is_count(code: str) -> bool:
 
 
 def _code(state: Gathering, code: str) -> Result:
-    """A small number says how many; a code behind an order is that of its tote, unless it looks like an order."""
+    """A small number says how many; a code behind an order is that of its tote. A number is asked about, and what looks
+    like an order."""
     if _is_count(code):
         return _take_next(state, int(code))
     if not state.chosen or (len(code) <= HOW_MANY and code not in tuple(LETTERS)):
         return _say(state, WRONG, "walk.unknown", code=code)
     if code in tuple(LETTERS[:MOST]):
         return _lettered(state, code)
-    if any(_shape(each.order) == _shape(code) for each in state.chosen):
+    if any(each.code.casefold() == code.casefold() for each in state.chosen):
+        return _named(state, code)
+    if code.isdecimal() or any(_shape(each.order) == _shape(code) for each in state.chosen):
         asked = state._replace(ways=(Way("is_tote", code),), taking_out=False)
         return _say(asked, ASK, "walk.like_an_order", code=code)
     return _named(state, code)
+
+
+def _asked_number(state: Gathering, code: str, meaning: Meaning) -> Result:
+    """A small number that is one of the store: so many orders only where somebody says so."""
+    ways = (Way("many", code), Way(f"is_{meaning.kind}", meaning.label or meaning.key))
+    asked = state._replace(ways=ways, taking_out=False)
+    return Turn(asked, (), Verdict(ASK, msg("count.number_of_other", value=int(code), what=what_is(meaning))))
 
 
 def _lettered(state: Gathering, letter: str) -> Result:
@@ -312,6 +326,10 @@ def _way(state: Gathering, choice: int) -> Result:
     way = state.ways[choice - 1]
     others = tuple(each for each in state.ways if each is not way)
     state = state._replace(ways=())
+    if way.kind == "many":
+        return _take_next(state, int(way.key))
+    if way.kind in NUMBER_OF:
+        return _say(state, INFO, "session.dropped")
     if way.kind == "look_up":
         return Turn(state, (Start("lookup", {"product_number": way.key}),))
     if way.kind == "leave":

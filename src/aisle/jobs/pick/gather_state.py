@@ -27,8 +27,9 @@ class Chosen(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One numbered way on: `out` (an order leaves), `all_the_same` (somebody else picks it), `is_tote` (a code
-    that looks like an order), `look_up`, `leave`."""
+    """One way on: `out` (an order leaves), `all_the_same` (somebody else picks it), `is_tote` (a number, or a code that
+    looks like an order), `many` (so many orders), `is_product` and its like (what that number is), `look_up`,
+    `leave`."""
 
     kind: str
     key: str = ""
@@ -54,5 +55,5 @@ class Gathering(NamedTuple):
 
     @property
     def numbered(self) -> int:
-        """How many numbers are open."""
+        """How many choices are open."""
         return len(self.chosen) if self.taking_out else len(self.ways)

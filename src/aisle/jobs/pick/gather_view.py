@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from aisle.jobs import numbers
+from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.pick.gather_state import Chosen, Gathering, Way
 from aisle.jobs.pick.picking import LETTERS
 from aisle.jobs.view import BACK, PAGES, Block, Detail, Hint, Line, Msg, msg, raw
+from aisle.scan.meaning import Meaning
 
 WAYS = {
     "out": "walk.way_out",
@@ -14,7 +17,11 @@ WAYS = {
     "is_tote": "walk.way_is_tote",
     "look_up": "pick.way_look_up",
     "leave": "walk.way_leave",
+    "many": "walk.way_many",
 }
+
+COMMANDS = "gtunp"
+"""The letters of the page that choose nothing."""
 
 
 def view(state: Gathering) -> Detail:
@@ -27,15 +34,21 @@ def view(state: Gathering) -> Detail:
         blocks=(_totes(state),) if state.chosen else (),
         page=state.page,
         choices=tuple(_way(way) for way in state.ways),
+        keys=keys(state),
         hints=_hints(state),
     )
+
+
+def keys(state: Gathering) -> str:
+    """The letters of what is asked: a number says how many orders; totes to be taken out are numbered."""
+    return "" if state.taking_out else keys_of((way.kind for way in state.ways), COMMANDS)
 
 
 def _prompt(state: Gathering) -> Msg:
     if state.taking_out:
         return msg("walk.prompt_out")
     if state.ways:
-        return msg("walk.prompt_choice")
+        return numbers.prompt_letter(keys(state))
     return msg("walk.prompt_more") if state.chosen else msg("walk.prompt")
 
 
@@ -69,6 +82,8 @@ def _row(letter: str, chosen: Chosen) -> tuple[Msg, ...]:
 
 
 def _way(way: Way) -> Msg:
+    if way.kind in numbers.NUMBER_OF:
+        return numbers.way_other(Meaning(way.kind[3:], way.key, way.key))
     return msg(WAYS[way.kind], key=way.key)
 
 

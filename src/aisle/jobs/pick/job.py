@@ -71,8 +71,11 @@ class PickJob:
         )
         decimals = bool(take and take.decimal)
         labels = picking.labels(state)
-        many = offers.how_many(state)
-        return Open(many, decimals, len(choices), letters=letters, labels=labels, stand_for=choices)
+        many, sure = offers.how_many(state), offers.is_number_asked(state)
+        keys = offers.keys(state)
+        return Open(
+            many, decimals, len(choices), letters=letters, by_hand=sure, labels=labels, stand_for=choices, keys=keys
+        )
 
     def prefers(self, state: Picking) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
@@ -239,21 +242,18 @@ def _answered(state: Picking, kind: str, row: Mapping[str, Any], context: Contex
 
 
 def _number(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
-    """Digits that are too many are a tote, or what they are the number of; short ones may be a slip, and are asked
-    about."""
+    """Digits that nothing has for a number are a quantity; else it is asked. A tote that has them on it is named."""
     value, code = Decimal(state.asked.key), state.asked.code
     tote = picking.tote_called(state, code)
     state = state._replace(asked=picking.Asked())
     if tote:
-        return pick_put.named(state, tote)
-    found = numbers.meanings(rows, value, numbers.or_order(value, (PRODUCT, LOCATION)))
-    if value > numbers.LIKELY:  # nobody means so many
-        return (
-            pick_scanned.thing(state._replace(ways=()), found, context)
-            if found
-            else wrong(state, "pick.unknown", code=code)
-        )
-    return pick_why.over_set(state, value, *(Way(f"is_{each.kind}", each.key, each.label) for each in found))
+        return pick_take.tote_or_quantity(state, value, tote)
+    found = numbers.meanings(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
+    if value > numbers.LIKELY and found:
+        return pick_scanned.thing(state._replace(ways=()), found, context)
+    if value > numbers.LIKELY and value > picking.ordered(state):  # nobody means so many
+        return wrong(state, "pick.unknown", code=code)
+    return pick_take.judged(state, value, found, context)
 
 
 def _said(state: Picking, event: Event, context: Context) -> Result:
@@ -324,6 +324,8 @@ def _way(state: Picking, way: Way, context: Context) -> Result:
             return Turn(state, (Start("count", args),))
         case "set":
             return pick_take.set_(state, way.quantity, context)
+        case "amount":
+            return pick_take.judged(state, way.quantity, (), context)
         case "put_here" | "put_others":
             return pick_put.put_down(state, way.key, context, others=way.kind == "put_others")
         case "take_rest":
@@ -334,7 +336,9 @@ def _way(state: Picking, way: Way, context: Context) -> Result:
             return pick_take.take_here(state, way.key, way.pool)
         case "reopen":
             return pick_take.reopen(state, _meant(way), context)
-        case "is_product" | "is_location" | "is_order":
+        case "is_delivery" | "is_person":
+            return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
+        case "is_product" | "is_location" | "is_order" | "is_reference":
             return pick_scanned.thing(state, (Meaning(way.kind[3:], way.key, way.label, code=way.key),), context)
         case "this_one":
             return pick_take.product(state, _meant(way), context)

@@ -1,25 +1,37 @@
-"""The numbered ways on that are open in a round, and what a number means beside them."""
+"""The ways on that are open in a round, their letters, and what a number means beside them."""
 
 from __future__ import annotations
 
 from aisle.jobs.base import Event, Turn
+from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.pick.hands import held, in_hand
-from aisle.jobs.pick.picking import NUMBER_OF, Picking, Way
+from aisle.jobs.pick.picking import Picking, Way
 from aisle.jobs.view import ASK, Verdict, msg
 from aisle.scan.meaning import Quantity, Thing
-
-OF_QUANTITY = frozenset({"take_rest", "set", "both", "hand_over", "take_in", "later", *NUMBER_OF})
-"""Kinds of ways on beside which the quantity stays open: it is what they ask about, or work goes on meanwhile."""
 
 GIVEN = ("take_in", "later")
 """Kinds of ways on from the news that somebody has given an order."""
 
 
+COMMANDS = "nsuiw"
+"""The letters of a stop that choose nothing."""
+
+
 def how_many(state: Picking) -> bool:
-    """Whether a number says how many of the stop are in its totes, as far as it is none of the choices."""
-    if state.take is None or not state.held or state.back:
-        return False
-    return all(way.kind in OF_QUANTITY for way in choices(state))
+    """Whether a number says how many of the stop are in its totes, whatever is asked beside it."""
+    return state.take is not None and state.held and not state.back
+
+
+def keys(state: Picking) -> str:
+    """The letters of the choices, wherever goods are taken or in hand; else they are numbered."""
+    if not state.back and (state.take is None or state.phase == "wait"):
+        return ""
+    return keys_of((way.kind for way in choices(state)), COMMANDS)
+
+
+def is_number_asked(state: Picking) -> bool:
+    """Whether it is asked if so many are meant, or what digits are the number of."""
+    return any(way.kind == "amount" for way in state.ways)
 
 
 def back_ways(state: Picking) -> tuple[Way, ...]:
@@ -29,7 +41,7 @@ def back_ways(state: Picking) -> tuple[Way, ...]:
 
 
 def choices(state: Picking) -> tuple[Way, ...]:
-    """The numbered ways on that are open now."""
+    """The ways on that are open now."""
     if state.back:
         return (*back_ways(state), *state.ways)
     over = () if state.aside else state.over

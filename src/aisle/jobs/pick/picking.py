@@ -14,19 +14,17 @@ from aisle.tuples import NamedTuple
 MOST = 20
 """Orders of one round."""
 
-NUMBER_OF = ("is_product", "is_location", "is_order")
-"""Kinds of ways on that say what digits are the number of."""
-
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The totes of a round, in the order in which its orders were added."""
 
 
 class Way(NamedTuple):
-    """One numbered way on and what it is about.
+    """One way on and what it is about.
 
-    `take_here`, `taken_at`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`,
-    `this_one`, `set`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`,
-    `leave_out`, `both`, `hand_over`, `is_order` (order); `leave`, `handed_over`, `put_back`, `go_on`, `later`.
+    `take_here`, `taken_at`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`,
+    `reopen`, `this_one`, `set`, `amount`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`,
+    `open_free`, `leave_out`, `both`, `hand_over`, `finish`, `is_order`, `is_reference` (order); `is_delivery`,
+    `is_person`; `leave`, `handed_over`, `put_back`, `go_on`, `later`.
     """
 
     kind: str
@@ -286,6 +284,12 @@ def stop_at(state: Picking, index: int) -> tuple[int, ...]:
 def stop_of(state: Picking) -> list[Take]:
     """The lines of the stop on the screen."""
     return [state.takes[index] for index in stop_at(state, state.at)]
+
+
+def ordered(state: Picking) -> Decimal:
+    """So many of the stop on the screen were ordered."""
+    _, of, _ = total(stop_of(state))
+    return of
 
 
 def total(takes: Iterable[Take]) -> tuple[Decimal, Decimal, Decimal]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import goods
+from aisle.jobs import goods, numbers
 from aisle.jobs.base import Context, Start, Turn, Write
 from aisle.jobs.count import not_taken
 from aisle.jobs.count import send as count_send
@@ -16,11 +16,11 @@ from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
 from aisle.jobs.pick.history import Did
-from aisle.jobs.pick.picking import Picking, Way
+from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.undo import in_place_again, moved_from, stood_before
 from aisle.jobs.pick.walk import elsewhere
 from aisle.jobs.pick.why import wrong
-from aisle.jobs.view import GOOD, INFO, Msg, Verdict, msg, undone
+from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg, undone
 from aisle.scan.meaning import PRODUCT, Meaning
 
 Result = Turn[Picking]
@@ -128,16 +128,40 @@ def _told(before: Picking, after: Picking, changes: Mapping[int, Decimal], stop:
 
 
 def quantity(state: Picking, value: Decimal, code: str, context: Context) -> Result:
-    """So many of the stop are in its totes in all: the first is filled, then the next. More than was ordered may be
-    the number of something."""
+    """So many of the stop are in its totes in all, unless the digits are the number of something."""
+    if state.take is None:
+        return Turn(state)
+    return pick_why.number_of(state, value, code) or judged(state, value, (), context)
+
+
+def judged(state: Picking, value: Decimal, found: Sequence[Meaning], context: Context) -> Result:
+    """So many, unless that is more than was ordered, or may be the number of what was `found`."""
+    others = [Way(f"is_{each.kind}", each.key, each.label) for each in found]
+    if value > picking.ordered(state):
+        return pick_why.over_set(state, value, *others)
+    if found:
+        asked = state._replace(ways=(Way("amount", quantity=value), *others))
+        return Turn(asked, (), Verdict(ASK, numbers.question(found[0], value)))
+    return _so_many(state._replace(ways=()), value, context)
+
+
+def tote_or_quantity(state: Picking, value: Decimal, tote: Tote) -> Result:
+    """The number of a tote is that where it can be no quantity; else it is asked."""
+    if value > picking.ordered(state):
+        return pick_put.named(state._replace(ways=()), tote)
+    asked = state._replace(ways=(Way("amount", quantity=value), Way("tote", tote.order)))
+    told = msg("pick.number_of_tote", value=value, tote=tote.letter, order=tote.order)
+    return Turn(asked, (), Verdict(ASK, told))
+
+
+def _so_many(state: Picking, value: Decimal, context: Context) -> Result:
+    """The first tote of the stop is filled, then the next."""
     take = state.take
     if take is None:
         return Turn(state)
     indexes = picking.stop_at(state, state.at)
     lines = [state.takes[index] for index in indexes]
     _, of, _ = picking.total(lines)
-    if value > of:
-        return pick_why.number_of(state, value, code) or pick_why.over_set(state, value)
     moved = sum((line.moved for line in lines), Decimal(0))
     if value < moved:
         return wrong(state, "pick.moved", label=take.label, quantity=moved)

@@ -15,6 +15,7 @@ from aisle.jobs.pick.history import LAID, Back
 from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.walk import Take, is_nothing, pieces
 from aisle.jobs.view import BACK, GOOD, INFO, ON, Fact, Hint, Line, Msg, Step, Stop, Verdict, msg, raw
+from aisle.scan.meaning import Meaning
 
 COMING = 12
 """Stops to come that a view carries; a screen shows as many as it has room for."""
@@ -120,6 +121,7 @@ def _stop(state: Picking, take: Take) -> Step:
         facts=_facts(state, take, stop),
         coming=_coming(state),
         choices=_choices(state),
+        keys=offers.keys(state),
         hints=(*hints, *_back()),
         done=done,
         total=total,
@@ -184,8 +186,8 @@ def _quantity(state: Picking, stop: Sequence[Take]) -> Msg:
 
 
 def _prompt(state: Picking, take: Take, stop: Sequence[Take]) -> Msg:
-    if ways := offers.choices(state):
-        return numbers.prompt(len(ways)) if offers.how_many(state) else msg("pick.prompt_choice")
+    if keys := offers.keys(state):
+        return numbers.prompt(keys) if offers.how_many(state) else numbers.prompt_letter(keys)
     if state.needs_place:
         return msg("pick.prompt_place", place=take.place)
     if state.held:
@@ -253,9 +255,13 @@ def _way(state: Picking, way: Way) -> Msg:
         return msg("pick.way_put_back_all")
     if way.kind == "leave" and state.back:
         return msg("pick.way_leave_hand")
-    if way.kind == "is_order":
+    if way.kind == "amount":
+        return msg("count.way_quantity", quantity=way.quantity)
+    if way.kind in ("is_order", "is_reference"):
         return msg("move.way_is_order", order=way.key)
-    if way.kind in picking.NUMBER_OF:
+    if way.kind in ("is_delivery", "is_person"):
+        return numbers.way_other(Meaning(way.kind[3:], way.key, way.label))
+    if way.kind in numbers.NUMBER_OF:
         return msg("count.way_place" if way.kind == "is_location" else "count.way_product", label=way.label or way.key)
     if way.kind == taken_at.KIND:
         return msg("pick.way_taken_at", place=way.key)
@@ -380,7 +386,7 @@ def _back_prompt(state: Picking) -> Msg:
             return msg("pick.prompt_back")
         place = state.back[0].place
         return msg("pick.prompt_laid", place=place) if place else msg("pick.prompt_laid_unsaid")
-    return msg("pick.prompt_choice" if state.totes and state.phase != "wait" else "move.prompt_choice")
+    return numbers.prompt_letter(offers.keys(state), scans=bool(state.totes and state.phase != "wait"))
 
 
 def _back_step(state: Picking) -> Step:
@@ -404,6 +410,7 @@ def _back_step(state: Picking) -> Step:
         ),
         coming=tuple(Stop(back.place, label.format(back.letter, back.label), back.quantity) for back in listed),
         choices=_choices(state),
+        keys=offers.keys(state),
         hints=_back(),
         ahead=msg("pick.ahead_hand" if any(map(_is_for_others, state.back)) else "pick.ahead_back"),
     )

@@ -47,15 +47,17 @@ def over_set(state: Picking, value: Decimal, *ways: Way) -> Result:
 
 
 def number_of(state: Picking, value: Decimal, code: str) -> Result | None:
-    """Asks what digits are the number of that are too many to be picked; None where they can only be a quantity.
+    """Asks what digits are the number of; None where they can only be a quantity.
 
-    They stand as too many until the answer comes: so a journal of before it was asked is replayed to the same.
+    More than was ordered stands as too many until the answer comes: so a journal of before it was asked is replayed to
+    the same.
     """
     query = numbers.asked(value, code)
     if query is None:
         return None
-    asked = Asked(NAMED, f"{value:f}", code=code or f"{value:f}")
-    return Turn(over_set(state, value).state._replace(asked=asked), (query,))
+    asked = Asked(NAMED, f"{value:f}", code=str(query.args["code"]))
+    state = over_set(state, value).state if value > picking.ordered(state) else state
+    return Turn(state._replace(asked=asked), (query,))
 
 
 def no_number(state: Picking) -> str:

@@ -81,12 +81,13 @@ class ReceiveJob:
         return Receiving()
 
     def open(self, state: Receiving) -> Open:
-        """Rows and ways are numbered; of the product in hand the quantity is open."""
-        choices = receive_view.choices(state)
+        """Rows of lists are numbered; of the product in hand the quantity is open, and letters choose."""
+        choices, keys = receive_view.choices(state), receive_view.keys(state)
         item = receive_take.of_how_many(state)
         # No `finds`: what is no word and ended with Enter is a delivery's number, for which the service is asked.
-        letters, sure = receive_view.letters(state), state.phase in ("check", "leave")
-        return Open(item is not None, bool(item and item.decimal), choices, letters=letters, by_hand=sure)
+        letters = receive_view.letters(state)
+        sure = state.phase in ("check", "leave") or receive_take.is_number_asked(state)
+        return Open(item is not None, bool(item and item.decimal), choices, letters=letters, by_hand=sure, keys=keys)
 
     def prefers(self, state: Receiving) -> tuple[str, ...]:
         """What the step on the screen asks for comes first."""
@@ -261,7 +262,7 @@ def _unknown(state: Receiving, event: Event, code: str, context: Context) -> Res
 
 def _quantity(state: Receiving, value: Decimal, code: str, context: Context) -> Result:
     query = numbers.asked(value, code)
-    if query is None or receive_take.is_asked(state):
+    if query is None:
         return receive_take.set_to(state, value, context)
     return Turn(state._replace(asked=value), (query,))
 
@@ -269,14 +270,13 @@ def _quantity(state: Receiving, value: Decimal, code: str, context: Context) -> 
 def _named(state: Receiving, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     """Digits that nothing has for a number are a quantity; else it is asked."""
     value, state = state.asked, state._replace(asked=ZERO)
-    found = numbers.meant(rows, value, numbers.or_order(value, (LOCATION, DELIVERY, PRODUCT)))
+    found = numbers.meant(rows, value, (LOCATION, DELIVERY, PRODUCT))
     if found is None or receive_take.of_how_many(state) is None:
         return receive_take.set_to(state, value, context)
     label = found.key if found.kind == ORDER else found.label or found.key
-    if receive_take.is_number_asked(state) and value != state.ways[0].quantity:
-        return receive_take.number_first(state, label)
     ways = (Way("amount", quantity=value), Way(f"is_{found.kind}", found.key, label=label))
-    return told(state._replace(ways=ways), ASK, "receive.number_of", quantity=value)
+    asked = state._replace(ways=ways, phase="goods")
+    return told(asked, ASK, "receive.number_of", quantity=value)
 
 
 def _choice(state: Receiving, choice: int, context: Context) -> Result:
@@ -297,22 +297,24 @@ def _choice(state: Receiving, choice: int, context: Context) -> Result:
 
 
 def _way(state: Receiving, way: Way, context: Context) -> Result:
+    if way.kind == "amount":
+        return receive_take.set_to(state, way.quantity, context)
     state = state._replace(ways=())
+    if way.kind in numbers.NUMBER_OF and state.pending:
+        return receive_take.ask_again(state, context)
     match way.kind:
         case "open" | "switch":
             return receive_which.open_(state, way.key, way.label, context)
-        case "amount":
-            return receive_take.set_to(state, way.quantity, context)
         case "is_product" | "is_location" | "is_delivery":
             return _thing(state, (Meaning(way.kind[3:], way.key, way.label, code=way.key),), context)
-        case "is_order":  # of which nothing comes in; the number was meant for another page
+        case "is_order" | "is_reference" | "is_person":  # of which nothing comes in: the number is for another page
             return told(state, INFO, "session.dropped")
         case "extra" | "fit" | "over":
             return receive_take.chosen(state, way, context)
         case "find":
             return Turn(state, (Start("lookup", {"search": way.key}),))
         case "aside":
-            return receive_take.set_aside(state, way.key, way.label or way.key)
+            return receive_take.set_aside(state, way.key, way.label or way.key, context)
         case "other":
             return _to_list(state, context)
     return told(state._replace(pending=None), INFO, "receive.go_on", delivery=state.number)
@@ -393,6 +395,8 @@ def _leave(state: Receiving, choice: int, context: Context) -> Result:
 def _back(state: Receiving, context: Context) -> Result:
     if receive_take.is_asked(state):
         return receive_take.dropped(state)
+    if receive_take.is_number_asked(state) and state.pending:
+        return receive_take.ask_again(state._replace(ways=()), context)
     if state.ways:
         return told(state._replace(ways=(), pending=None), INFO, "session.dropped")
     match state.phase:

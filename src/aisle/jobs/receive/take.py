@@ -31,12 +31,6 @@ from aisle.scan.meaning import PRODUCT, Meaning
 
 OPERATION = "create-store-product-logs"
 
-HOW_MANY = ("fit", "over", "amount")
-"""Ways that say how many: any other number says it too."""
-
-NUMBER_OF = ("is_product", "is_location", "is_delivery", "is_order")
-"""Ways that say what digits are the number of."""
-
 ABOUT_GOODS = ("fit", "over", "extra")
 """Ways out of a question about goods that somebody has in his hands: until it is answered, nothing else is taken."""
 
@@ -124,8 +118,7 @@ def unanswered(state: Receiving, meaning: Meaning | None, context: Context) -> R
     if asked and meaning and (meaning.kind, meaning.key) == (PRODUCT, asked.key):
         more = asked._replace(quantity=asked.quantity + meaning.quantity)
         if is_announced(state, asked.key):
-            item = _asked_about(state, asked)
-            return want(state, item, more.quantity, context) if item else Turn(state)
+            return ask_again(state._replace(pending=more), context)
         return Turn(state._replace(pending=more), (expecting(more),))
     label, quantity = (asked.label or asked.key, asked.quantity) if asked else ("", ZERO)
     return told(state, WRONG, "receive.answer_first", label=label, quantity=quantity)
@@ -160,11 +153,11 @@ def number_first(state: Receiving, what: str) -> Result:
 
 def of_how_many(state: Receiving) -> Item | None:
     """The product whose quantity is open: the one in hand, or the one that is asked about."""
-    kinds = {way.kind for way in state.ways}
-    if state.phase != "goods" or kinds - {*HOW_MANY, "aside", "find", *NUMBER_OF}:
+    if state.phase not in ("goods", "leave") or not state.number:
         return None
-    if kinds & {"fit", "over"} and state.pending:
-        return _asked_about(state, state.pending)
+    if state.ways and state.pending:
+        asked = state.pending
+        return _asked_about(state, asked) or Item(asked.key, asked.label or asked.key)
     return state.item
 
 
@@ -176,21 +169,32 @@ def _asked_about(state: Receiving, meaning: Meaning) -> Item | None:
 
 def set_to(state: Receiving, value: Decimal, context: Context) -> Result:
     """So many are in hand."""
-    item = of_how_many(state)
+    item, asked = of_how_many(state), state.pending
     if item is None:
         return told(state, WRONG, "receive.scan_first")
+    if value and state.ways and asked and not (is_announced(state, asked.key) or asked.key in state.extra):
+        more = asked._replace(quantity=value, explicit=True)
+        return Turn(state._replace(pending=more), (expecting(more),))
     if not value and state.ways and not _in_hand(state, item.product):
-        return set_aside(state._replace(ways=()), item.product, item.label)
+        return set_aside(state._replace(ways=()), item.product, item.label, context)
     return want(state._replace(ways=(), pending=None), item, value, context)
 
 
-def set_aside(state: Receiving, product_number: str, label: str) -> Result:
+def ask_again(state: Receiving, context: Context) -> Result:
+    """What becomes of the goods that are asked about, once it is settled that digits were no quantity of them."""
+    asked = state.pending
+    assert asked is not None
+    item = _asked_about(state, asked)
+    return want(state, item, asked.quantity, context) if item else Turn(state, (expecting(asked),))
+
+
+def set_aside(state: Receiving, product_number: str, label: str, context: Context) -> Result:
     """What was asked about is not taken; what was in hand of it before is there still."""
     asked = state.pending.quantity if state.pending and state.pending.key == product_number else ZERO
     state = state._replace(pending=None)
     quantity = _in_hand(state, product_number)
     more = asked - quantity
-    if numbers.is_beyond(asked, max(*announced_of(state, product_number), quantity)):
+    if numbers.is_beyond(asked, max(*announced_of(state, product_number), quantity), context.policy.large_quantity):
         asked = more = ZERO  # so many never came
     if quantity and more > 0:
         rest = msg("receive.still_in_hand", quantity=quantity)
@@ -208,16 +212,17 @@ def want(state: Receiving, item: Item, quantity: Decimal, context: Context) -> R
         return told(state, WRONG, "receive.whole", label=item.label, quantity=quantity)
     missing = missing_of(state, item.product)
     if item.product in state.extra:
-        return _doubted(state, item, quantity) or _take(state, item, quantity, context)
+        return _doubted(state, item, quantity, context) or _take(state, item, quantity, context)
     if quantity > missing:
         return _too_many(state, item, quantity, missing)
     return _take(state, item, quantity, context)
 
 
-def _doubted(state: Receiving, item: Item, quantity: Decimal) -> Result | None:
+def _doubted(state: Receiving, item: Item, quantity: Decimal, context: Context) -> Result | None:
     """The question whether so many came of what may be more than was announced; None where that can be believed."""
-    known = max(*announced_of(state, item.product), _in_hand(state, item.product))
-    if not numbers.is_beyond(quantity, known):
+    of, received = announced_of(state, item.product)
+    said, limit = max(received, _in_hand(state, item.product)), context.policy.large_quantity
+    if not numbers.is_beyond(quantity, of, limit, said):
         return None
     return told(_asking(state, item, quantity), ASK, "count.so_many", value=quantity, label=item.label)
 

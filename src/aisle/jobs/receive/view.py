@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from aisle.jobs import numbers, window
+from aisle.jobs.choice_keys import keys_of
 from aisle.jobs.receive import take as receive_take
 from aisle.jobs.receive.receiving import (
     Difference,
@@ -21,6 +22,7 @@ from aisle.jobs.receive.receiving import (
 )
 from aisle.jobs.view import BACK, PAGES, Fact, Hint, ListWindow, Msg, Row, Step, Stop, View, msg, raw, signed
 from aisle.jobs.view import Line as Shown
+from aisle.scan.meaning import Meaning
 
 COMING = 12
 """Goods still to come that a view carries."""
@@ -43,9 +45,14 @@ WAYS = {
     "is_product": "receive.way_is_product",
     "is_location": "receive.way_is_location",
     "is_delivery": "receive.way_open",
-    "is_order": "count.way_order",
 }
-"""What the numbered ways on say."""
+"""What the ways on say."""
+
+LEAVING = ("book", "forget", "back")
+"""What the answers to the question before a delivery is left are, in their order."""
+
+COMMANDS = "dlu"
+"""The letters of the goods' page."""
 
 HEADS = (msg("head.supplier"), msg("head.delivery"), msg("head.came"), msg("head.expected_on"))
 LINE_HEADS = (msg("head.product"), msg("head.came"), msg("head.container"))
@@ -58,12 +65,21 @@ def listed(state: Receiving) -> int:
 
 
 def choices(state: Receiving) -> int:
-    """How many numbered choices are open."""
+    """How many choices are open."""
     if state.ways or state.phase in ("check", "leave"):
         return len(_choices(state))
     if state.phase == "lines":
         return len(lines_shown(state))
     return window.numbered_rows(state) if state.phase == "delivery" else 0
+
+
+def keys(state: Receiving) -> str:
+    """The letters of the choices, wherever goods are in hand or may be; else they are numbered."""
+    if state.phase == "leave" and not state.ways:
+        return keys_of(LEAVING)
+    if not state.ways or not state.number:
+        return ""
+    return keys_of((way.kind for way in state.ways), COMMANDS)
 
 
 def letters(state: Receiving) -> str:
@@ -102,6 +118,8 @@ def _choices(state: Receiving) -> tuple[Msg, ...]:
 
 
 def _way(way: Way) -> Msg:
+    if way.kind in ("is_order", "is_reference", "is_person"):
+        return numbers.way_other(Meaning(way.kind[3:], way.key, way.label))
     return msg(WAYS[way.kind], delivery=way.key, code=way.key, label=way.label or way.key, quantity=way.quantity)
 
 
@@ -232,6 +250,7 @@ def _step(state: Receiving) -> Step:
         facts=_facts(state, state.item) if state.item and not asking else (),
         coming=() if asking or state.phase != "goods" else _coming(state),
         choices=_choices(state),
+        keys=keys(state),
         hints=_hints(state),
         done=state.done,
         total=state.announced,
@@ -242,12 +261,14 @@ def _step(state: Receiving) -> Step:
 
 def _prompt(state: Receiving) -> Msg:
     if state.phase == "leave":
+        return numbers.prompt(keys(state))
+    if state.ways and not state.number:
         return msg("receive.prompt_choice")
     if state.ways:
         waits = receive_take.is_number_asked(state) or receive_take.is_asked(state)
         if receive_take.of_how_many(state) is not None:
-            return numbers.prompt(len(state.ways), scans=not waits)
-        return msg("move.prompt_choice") if waits else msg("receive.prompt_choice")
+            return numbers.prompt(keys(state), scans=not waits)
+        return numbers.prompt_letter(keys(state), scans=not waits)
     return msg("receive.prompt_item") if state.item else msg("receive.prompt_product")
 
 
@@ -256,7 +277,7 @@ def _shown(state: Receiving) -> tuple[Shown, ...]:
     if not state.number:
         return (Shown("note", msg("receive.note_which")),)
     to = msg("receive.to_place", place=state.place) if state.place else msg("receive.to_stock")
-    if receive_take.is_asked(state) and state.pending:
+    if state.ways and state.pending and state.phase == "goods":
         asked = state.pending
         quantity = msg("receive.in_question", quantity=asked.quantity)
         return Shown("product", raw(asked.label or asked.key)), Shown("quantity", quantity)

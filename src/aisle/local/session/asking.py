@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from aisle.jobs import COUNTING
 from aisle.jobs.base import Context, Start
 from aisle.jobs.base import priced as as_price
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, unnumbered
+from aisle.jobs.choice_keys import keys_of
+from aisle.jobs.numbers import prompt_letter
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Detail, Msg, Step, Verdict, View, msg, unnumbered
 from aisle.jobs.view import raw as as_it_came
 from aisle.local.reads.reads import Reads
 from aisle.local.session import how_much
@@ -41,10 +43,14 @@ class Asking(NamedTuple):
         return self if self.page == page_of(levels) else NOTHING
 
     def open(self, open_: Open) -> Open:
-        """What an input may be: a choice of the readings while they are asked, or a quantity where that is."""
+        """What an input may be: a choice of the readings while they are asked, or a quantity where that is. Where a
+        quantity is open below, letters choose, and a number is none."""
         if self.label:
             return Open(quantity=True, decimals=True, letters="y" if self.doubt else "")
-        return Open(choices=len(self.ways)) if self.ways else open_
+        return Open(choices=len(self.ways), keys=self._keys(open_)) if self.ways else open_
+
+    def _keys(self, open_: Open) -> str:
+        return keys_of("" for _ in self.ways) if open_.quantity or open_.keys else ""
 
     def chosen(self, said: Said) -> Said:
         """The reading of that number, where one was asked for; so much of what was scanned, where that was."""
@@ -90,14 +96,20 @@ class Asking(NamedTuple):
         """The open line as a person has it in mind: `12*` stands before what is typed now."""
         return f"{self.times}*{text}" if self.times else text
 
-    def over(self, view: View) -> View:
-        """The page with the question on it."""
+    def over(self, view: View, open_: Open = Open()) -> View:  # noqa: B008 - a tuple
+        """The page, which has this open, with the question on it."""
         if self.label:
-            return unnumbered(view)._replace(choices=(), prompt=msg("session.type_how_much"))
+            plain = unnumbered(view)
+            plain = plain._replace(keys="") if isinstance(plain, Step | Detail) else plain
+            return plain._replace(choices=(), prompt=msg("session.type_how_much"))
         if not self.ways:
             return view
-        choices = tuple(as_it_came(name_of(way)) for way in self.ways)
-        return unnumbered(view)._replace(choices=choices, prompt=msg("session.choose"))
+        choices, keys = tuple(as_it_came(name_of(way)) for way in self.ways), self._keys(open_)
+        view = unnumbered(view)
+        if isinstance(view, Step | Detail):
+            prompt = prompt_letter(keys, scans=False) if keys else msg("session.choose")
+            return view._replace(choices=choices, keys=keys, prompt=prompt)
+        return view._replace(choices=choices, prompt=msg("session.choose"))
 
 
 NOTHING = Asking()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from aisle.jobs.base import Query, Rows, Start, hides, listens
-from aisle.jobs.view import BACK, PAGING, Hint, Msg, View, numbered_rows
+from aisle.jobs.view import BACK, PAGING, Detail, Hint, Msg, Step, View, numbered_rows
 from aisle.local.session.stack import Level
 from aisle.scan.meaning import Back, Command, Said
 
@@ -37,6 +37,8 @@ def pressed(text: str, keys: Mapping[str, str], top: Level) -> str:
     if own is None or listens(top.job):
         return text
     open_ = top.job.open(top.state)
+    if text.strip(" ").lower() in open_.keys and own not in open_.keys:  # what is asked comes first
+        return text
     return text if open_.text and own not in (*PAGES, *open_.letters) else own
 
 
@@ -65,7 +67,16 @@ def leads_back(level: Level) -> bool:
 
 def renamed(view: View, shown: Mapping[str, str]) -> View:
     """The page with its letters as they are called here."""
-    return view._replace(hints=tuple(hint._replace(letter=shown.get(hint.letter, hint.letter)) for hint in view.hints))
+    view = view._replace(hints=tuple(hint._replace(letter=shown.get(hint.letter, hint.letter)) for hint in view.hints))
+    if isinstance(view, Step | Detail) and view.keys:
+        return view._replace(keys="".join(_key(each, view.keys, shown) for each in view.keys))
+    return view
+
+
+def _key(letter: str, keys: str, shown: Mapping[str, str]) -> str:
+    """What a choice is called here: its letter, unless a key was given to that which is none of the others."""
+    named = shown.get(letter, letter)
+    return named if len(named) == 1 and named not in keys else letter
 
 
 def opening(
@@ -99,6 +110,7 @@ def opening(
         {
             "letters": view.hints if hears else (),
             "choices": view.choices if hears else (),
+            "keys": view.keys if isinstance(view, Step | Detail) else "",
             "numbered": numbered_rows(view),
             "open": tuple(level.job.name for level in levels),
             "signed_in": levels[0].job.name != "sign_in",

@@ -15,20 +15,30 @@ def meant_for(levels: Sequence[Level]) -> tuple[Any, ...]:
     """The page on the screen, as far as it decides what typed text means."""
     job, state, ref, _ = levels[-1]
     open_ = job.open(state)
-    return len(levels), job.name, ref, job.at(state), open_.choices, open_.quantity, open_.stand_for
+    page = len(levels), job.name, ref, job.at(state), open_.choices, open_.quantity
+    return *page, open_.keys, open_.stand_for
 
 
 def means_else(said: Said, open_: Open, levels: Sequence[Level], seen: tuple[Any, ...]) -> bool:
-    """Whether that is a number which was on the screen (`seen`, as `meant_for` had it then), and was something else
-    there: what came before it in one queue has put other choices in their place."""
-    if not isinstance(said, Choice | Quantity):
+    """Whether that is a number, or a letter, which was on the screen (`seen`, as `meant_for` had it then), and was
+    something else there: what came before it in one queue has put other choices in their place."""
+    if not isinstance(said, Choice | Quantity) or not seen or seen[:3] != meant_for(levels)[:3]:
         return False
-    number = said.number if isinstance(said, Choice) else int(said.value) if not said.value % 1 else 0
-    before = seen[-1] if seen and seen[:3] == meant_for(levels)[:3] else ()
-    if not 1 <= number <= len(before):
-        return False
-    now = open_.stand_for[number - 1 : number] if isinstance(said, Choice) else ()
-    return bool(now != before[number - 1 : number])
+    before = _by_key(*seen[-2:])
+    if isinstance(said, Quantity):
+        return not said.value % 1 and str(int(said.value)) in before
+    key = _key(open_.keys, said.number)
+    return key in before and before[key] != _by_key(open_.keys, open_.stand_for).get(key)
+
+
+def _key(keys: str, number: int) -> str:
+    """What is typed for a choice."""
+    return keys[number - 1 : number] if keys else str(number)
+
+
+def _by_key(keys: str, stand_for: tuple[Any, ...]) -> dict[str, Any]:
+    """What each choice is, by what is typed for it."""
+    return {_key(keys, number): each for number, each in enumerate(stand_for, 1)}
 
 
 def not_taken(text: str, verdict: Verdict | None) -> Verdict:

@@ -37,7 +37,8 @@ def view(desk: Desk) -> View:
     """What the job has to show, under what the session itself asks."""
     top = desk._stack.top
     seen = top.job.view(top.state)
-    return desk._asking.over(renamed(seen, desk._terms.shown) if desk._terms.shown else seen)
+    shown = renamed(seen, desk._terms.shown) if desk._terms.shown else seen
+    return desk._asking.over(shown, top.job.open(top.state)) if desk._asking.pending else shown
 
 
 def _typed(desk: Desk) -> str:

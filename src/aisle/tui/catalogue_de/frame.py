@@ -402,8 +402,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "input.letter": ("Kein Befehl {text:~}", "Den Befehl „{text:~}“ gibt es hier nicht"),
     "input.page": ("Keine Seite mehr", "Es gibt keine weitere Seite"),
-    "input.by_hand": ("Nur tippen", "Ein Scan bestätigt nicht: die Nummer tippen"),
-    "input.moved": ("Neu wählen", "Die Nummern sind neu: noch einmal wählen"),
+    "input.by_hand": ("Nur von Hand", "Ein Scan bestätigt nicht: eintippen"),
+    "input.moved": ("Nochmals sehen", "Die Auswahl ist neu: noch einmal wählen"),
     "input.after": (
         "Noch einmal",
         "{text:~}: erst scannen",
@@ -413,6 +413,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Kein {text:~}; b: zurück",
         "Keine Auswahl {text:~}; b: zurück",
         "Die Auswahl {text:~} gibt es hier nicht; b geht zurück",
+    ),
+    "input.letters": (
+        "{text:~}: Buchstabe!",
+        "{text:~} wählt nichts: Buchstabe eingeben",
+        "{text:~} wählt hier nichts: den Buchstaben einer Auswahl eingeben; b: zurück",
     ),
     "input.no_choice": ("Kein {text:~} hier", "Die Auswahl {text:~} gibt es hier nicht"),
     "input.quantity": ("Falsch: {text:~}", "„{text:~}“ ist keine Menge"),

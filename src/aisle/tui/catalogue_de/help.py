@@ -20,6 +20,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.delivery": "eine Lieferung oder ihr Behälter",
     "help.badge": "ein Ausweis",
     "help.number": "eine Nummer der Liste",
+    "help.choice_letter": "der Buchstabe einer Auswahl",
     "help.quantity": "wie viele, oder 3*4",
     "help.times": "12* und ein Scan: zwölf",
     "help.words": "Wörter",
@@ -45,20 +46,22 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "andere Plätze."
     ),
     "help.pick_product": (
-        "Den genannten Artikel nehmen und jedes Stück scannen, oder eines scannen und die Gesamtmenge tippen. Ein "
-        "falscher Artikel ändert nichts. Ist die Position fertig, kommt die nächste von selbst."
+        "Den Artikel nehmen, den der Bildschirm nennt, und jedes Stück scannen, oder eines scannen und die Menge "
+        "eingeben: das ist eine Zahl immer. Buchstaben beantworten eine Frage. Ein falscher Artikel ändert nichts."
+        " Ist die Position fertig, kommt die nächste von selbst."
     ),
     "help.pick_done": (
         "Hier ist nichts mehr zu picken. Was gepickt ist, am Abholplatz abstellen und den Platz scannen, oder den "
         "nächsten Auftrag scannen."
     ),
     "help.pick_back": (
-        "Diese Ware ist in deiner Hand und wird hier nicht mehr gepickt. Zurücklegen, wo sie war, oder dem "
-        "geben, der den Auftrag jetzt pickt; die getippte Nummer sagt, welches von beiden."
+        "Diese Ware ist in deiner Hand und wird hier nicht mehr gepickt. Zurücklegen, wo sie war, oder dem geben, "
+        "der den Auftrag jetzt pickt; der getippte Buchstabe sagt, welches von beiden."
     ),
     "help.walk": (
-        "Mehrere Aufträge in eine Runde nehmen: scannen, oder nach Nummer wählen. Jeder bekommt eine Kiste mit "
-        "Buchstaben. {g} beginnt die Runde in der Reihenfolge der Wege."
+        "Mehrere Aufträge in eine Runde nehmen: scannen, oder die Anzahl eingeben. Jeder bekommt eine Kiste mit "
+        "einem Buchstaben; bei einer Nummer, die kein Auftrag ist, wird gefragt, ob es eine Kiste ist. {g} beginnt"
+        " die Runde in der Laufreihenfolge."
     ),
     "help.lookup_list": (
         "Einen Artikel suchen: scannen, oder zwei oder mehr Buchstaben des Namens, die Nummer oder das Ende des "
@@ -79,12 +82,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.note": "Was der Kunde geschrieben hat, ganz. {b} führt zur Arbeit zurück.",
     "help.move_from": "Wo liegt die Ware jetzt? Den Platz scannen, oder den Artikel scannen und den Platz wählen.",
     "help.move_take": (
-        "Scannen, was von hier genommen wird; jeder Scan ist eines mehr, eine Zahl setzt die Menge. Dann den "
-        "Zielplatz scannen."
+        "Scannen, was hier weggenommen wird; jeder Scan ist einer mehr, eine Zahl setzt die Menge, Buchstaben "
+        "beantworten eine Frage. Dann den Platz scannen, wohin es kommt."
     ),
     "help.move_load": "Den Wagen laden: Platz und Artikel scannen, so viele wie nötig. {d} beginnt das Einlagern.",
     "help.move_put": "Zum Platz bringen und ihn scannen; ein Artikel davor sagt, was hier abgelegt wird.",
-    "help.move_ask": "Vor dem Umlagern fehlt noch eine Angabe. Eine Nummer wählen; {b} verwirft die Frage.",
+    "help.move_ask": (
+        "Vor dem Umlagern fehlt noch eine Angabe. Wählen, was auf der Seite steht; {b} verwirft die Frage."
+    ),
     "help.count_start": (
         "Was ist zu zählen? Einen Platz scannen, um alles dort zu zählen, oder einen Artikel. Die Nummern führen "
         "zu dem, was zu zählen ist, zu Verlusten, und zu dem, was gezählt wurde."
@@ -94,16 +99,17 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Nummer wählen."
     ),
     "help.count": (
-        "Jedes Stück scannen, oder eines scannen und tippen, wie viele es sind. Der nächste Artikel oder Platz "
-        "schließt ab; {u} macht den letzten Schritt rückgängig."
+        "Jedes Stück scannen, oder eines scannen und die Menge eingeben: das ist eine Zahl immer, und die letzte "
+        "gilt. Buchstaben beantworten eine Frage. Der nächste Artikel oder Platz schließt ab; {u} macht den "
+        "letzten Schritt rückgängig."
     ),
     "help.count_recount": (
         "Das weicht stark vom Buch ab. Noch einmal zählen; die zweite Zählung gilt, wie sie auch ist."
     ),
     "help.count_summary": "Was gezählt wurde und wie es abweicht. Den nächsten Platz scannen, oder zurück.",
     "help.loss": (
-        "Melden, was verloren oder gefunden ist: Artikel scannen, Menge sagen und Grund wählen. Der Bestand folgt "
-        "sofort."
+        "Verlust oder Fund melden: Artikel scannen, die Menge sagen und den Grund wählen. Eine Zahl ist immer die "
+        "Menge, Buchstaben beantworten eine Frage. Der Bestand folgt sofort."
     ),
     "help.short": (
         "Hier ist zu wenig. Einen anderen Platz wählen, oder sagen, warum etwas fehlt; der Grund geht mit dem Auftrag."
@@ -146,11 +152,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Welche Lieferung ist da? Ihre Nummer oder einen Behälter scannen, oder aus der Liste wählen."
     ),
     "help.receive_goods": (
-        "Scannen, was aus der Lieferung kommt; jeder Scan ist eines mehr, eine Zahl setzt die Menge. Einen Platz "
-        "scannen, um es dort einzulagern, oder den nächsten Artikel."
+        "Scannen, was aus der Lieferung kommt; jeder Scan ist einer mehr, eine Zahl setzt die Menge, Buchstaben "
+        "beantworten eine Frage. Einen Platz scannen, um es dort einzulagern, oder den nächsten Artikel."
     ),
     "help.receive_check": (
-        "Was kam und was abweicht. Die Differenzen ansehen, dann nach Nummer wählen: weiter, abschließen, oder später."
+        "Was kam und was abweicht. Die Abweichungen ansehen, dann wählen: weiter, abschließen, oder später."
     ),
     "help.deliveries": (
         "Lieferungen, die erwartet werden oder da sind, und ihre Eingänge. Ein Scan oder eine Nummer öffnet eine; "

@@ -138,6 +138,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Alles belegt: {label:~}",
         "Alles von {label:~} ist hier für {count:Auftrag|Aufträge} belegt. Wessen?",
     ),
+    "move.whose_so_many": (
+        "{quantity}: für wen?",
+        "{quantity} von {label:~}: für wen?",
+        "{quantity} von {label:~}, reserviert für {count:Auftrag|Aufträge}: welcher?",
+    ),
     "move.whole": ("Nur ganze Stücke", "{quantity} von {label:~}: nur ganze Stücke umlagern"),
     "move.over": (
         "Laut Buch {books}",

@@ -5,11 +5,13 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Pick
     "prompt.choose_or_many": (
-        "{numbers}, o. gesamt",
-        "{numbers} wählen, oder Gesamtmenge",
-        "{numbers} wählen, Gesamtmenge eingeben, oder weiter scannen",
+        "{letters} od. Menge",
+        "{letters} wählen, oder Menge eingeben",
+        "{letters} wählen, Menge eingeben, oder weiter scannen",
     ),
-    "prompt.choose_or_type": ("{numbers}, o. gesamt", "{numbers} wählen, oder Gesamtmenge eingeben"),
+    "prompt.choose_or_type": ("{letters} od. Menge", "{letters} wählen, oder Menge eingeben"),
+    "prompt.letter": ("Taste {letters}", "Eine Taste wählen: {letters}"),
+    "prompt.letter_or_scan": ("{letters} oder Scan", "{letters} wählen, oder weiter scannen"),
     "hint.short": ("Fehlt", "Zu wenig da"),
     "pick.title": ("{order}", "Picken {order}", "Picken {order} · {who:~}"),
     "pick.title_round": ("{count:Auftrag|Aufträge}", "Runde: {count:Auftrag|Aufträge}"),
@@ -35,7 +37,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.prompt_wait": ("Warten", "Auf die Positionen warten"),
     "pick.note_wait_round": ("{count:kommt|kommen} noch…", "Positionen von {count:Auftrag|Aufträgen} werden geholt."),
     "pick.note_answer": ("Erst wählen.", "Bis zur Auswahl wird nichts geöffnet."),
-    "pick.answer_first": ("Erst wählen", "Erst eine Nummer wählen, dann weiter scannen"),
+    "pick.answer_first": ("Zuerst wählen", "Zuerst wählen, dann weiter scannen"),
     "pick.note_wait": ("Wird geholt…", "Die Positionen dieses Auftrags werden geholt."),
     "pick.prompt_choice": ("Wählen, scannen", "Nummer wählen, oder weiter scannen"),
     "pick.prompt_place": ("Scan {place:~}", "Den Platz {place:~} scannen"),
@@ -43,7 +45,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.prompt_product": ("Artikel scannen", "Artikel scannen; für mehrere 12* davor"),
     "pick.prompt_done": ("Abholplatz scannen", "Abholplatz scannen, oder den nächsten Auftrag"),
     "pick.prompt_tote": ("Platz für {tote}", "Abholplatz von Kiste {tote} scannen"),
-    "pick.prompt_back": ("Zurücklegen", "Zurücklegen, dann 1"),
+    "pick.prompt_back": ("Zurücklegen, y", "Zurücklegen, dann y eingeben"),
     "pick.prompt_back_done": ("Weiter scannen", "Scannen, was als Nächstes kommt"),
     "pick.prompt_done_moved": ("Nächster Auftrag", "Nächsten Auftrag scannen"),
     "pick.note_done": (
@@ -176,6 +178,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{quantity} ist zu viel: bestellt {of}",
         "{quantity} ist zu viel: {of} von {label:~} bestellt",
     ),
+    "pick.number_of_tote": (
+        "{value}: was?",
+        "{value}: so viele, oder Kiste {tote}?",
+        "{value}: so viele, oder Kiste {tote} von Auftrag {order}?",
+    ),
     "pick.moved": (
         "{quantity} abgestellt",
         "Schon abgestellt: {quantity} von {label:~}; weniger geht nicht",
@@ -297,7 +304,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.out_empty": ("{tote} ist leer", "Kiste {tote}: Auftrag {order} hat keine Positionen"),
     "pick.out_left_out": ("Ohne {tote}", "Weiter ohne {tote}, {order}"),
     "pick.out_hand": ("{count} zurücklegen", "{what}: {count} in der Hand"),
-    "pick.put_back_first": ("Zurücklegen", "Erst zurücklegen, dann 1"),
+    "pick.put_back_first": ("Zurücklegen, y", "Erst zurücklegen, dann y eingeben"),
     "pick.leave_hand": ("{count} in der Hand!", "Noch {count} in der Hand. So lassen?"),
     "pick.left_hand": ("{count} in der Hand", "Verlassen, noch {count} in der Hand"),
     "pick.left_hand_nowhere": (
@@ -353,7 +360,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.asked_again": (
         "{order}: wählen",
         "Wessen ist {order}? Wählen",
-        "Wer pickt Auftrag {order} jetzt? Nummer wählen",
+        "Wer pickt Auftrag {order} jetzt? Buchstaben wählen",
     ),
     "pick.taken_over": (
         "Jetzt bei {who:~}",

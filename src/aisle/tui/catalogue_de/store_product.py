@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.title_sure": ("Senden?", "Stimmt das so?"),
     "store_product.prompt": ("Nummer, Scan", "Nummer der Änderung tippen, oder einen Artikel scannen"),
     "store_product.prompt_read": ("Scan, oder b", "Einen Artikel scannen, oder b für zurück"),
-    "store_product.prompt_sure": ("1: senden", "1 tippen zum Senden, oder b für einen anderen Wert"),
+    "store_product.prompt_sure": ("y od. neuer Wert", "y zum Senden, ein anderer Wert, oder b"),
     "store_product.prompt_chart": ("b: zurück", "b führt zurück zum Artikel"),
     "store_product.loading": ("Angefragt…", "Noch nicht bekannt; angefragt"),
     "store_product.not_ranged": (
@@ -95,9 +95,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.not_this": ("{what:~}?", "Das ist {what:~}; Artikel scannen"),
     "store_product.in_hand": ("Erst der Wert", "Erst den Wert tippen, oder b; dann {what:~} scannen"),
     "store_product.yes_or_back": (
-        "1 sendet, b nicht",
-        "1 sendet {value}, sonst b",
-        "1 eingeben, um {value} zu senden, oder b für einen anderen Wert",
+        "y sendet, b nicht",
+        "y sendet {value}, sonst b",
+        "y zum Senden von {value}, oder b für einen anderen Wert",
     ),
     "store_product.costs_nothing": ("Kostet nichts?", "Es würde nichts kosten: ist das gemeint?"),
     "store_product.fractions": ("{value}: so genau?", "{value} hat mehr als zwei Nachkommastellen: ist das gemeint?"),

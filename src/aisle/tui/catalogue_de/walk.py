@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.title": ("Runde", "Mehrere Aufträge", "Mehrere Aufträge in einer Runde"),
     "walk.prompt": ("Auftrag, oder Zahl", "Auftrag scannen, oder Anzahl eingeben"),
     "walk.prompt_more": ("Auftrag, oder g", "Nächsten Auftrag scannen, oder g zum Losgehen"),
-    "walk.prompt_choice": ("Wählen, scannen", "Nummer wählen, oder weiter scannen"),
     "walk.prompt_out": ("Welcher?", "Welcher kommt wieder heraus?"),
     "walk.note": (
         "Aufträge scannen.",
@@ -42,6 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.none_left": ("Keiner frei", "Kein anderer offener Auftrag ist frei"),
     "walk.tote": ("{tote} ist {code:~}", "Kiste {tote} ist {code:~}", "Kiste {tote}, für {order}, ist {code:~}"),
     "walk.way_is_tote": ("Es ist die Kiste", "{key:~} ist die Kiste des letzten Auftrags"),
+    "walk.way_many": ("{key} Aufträge", "{key} Aufträge nehmen"),
     "walk.like_an_order": ("Unbekannt: {code:~}", "Es gibt keinen Auftrag {code:~}. Ist das eine Kiste?"),
     "walk.tote_twice": ("Kiste belegt", "{code:~} ist die Kiste eines anderen Auftrags dieser Runde"),
     "walk.unknown": ("Unbekannt: {code:~}", "Nichts heißt hier {code:~}. Auftrag scannen."),

@@ -167,7 +167,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.in_place_again": ("An {place}", "Zurück: wieder an {place}", "Zurück: {label:~} wieder von {place}"),
     "pick.back_settled": ("Erledigt", "Woanders erledigt", "Was zu viel war, ist woanders erledigt"),
-    "pick.prompt_laid": ("Dort ablegen", "An {place} ablegen, dann 1"),
+    "pick.prompt_laid": ("Dort ablegen, y", "An {place} ablegen, dann y"),
     "pick.way_is_laid": ("Liegt dort", "Es liegt jetzt dort"),
     "pick.laid_there": ("Liegt dort", "Alles liegt, wo es gebucht ist"),
     "pick.note_back_laid": (
@@ -179,7 +179,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} an {place} gebucht",
         "Jemand hat {count} von Auftrag {order} aus deiner Hand an {place} gebucht: dort ablegen",
     ),
-    "pick.prompt_laid_unsaid": ("Fragen, wo es liegt", "Fragen wo, dort ablegen, dann 1"),
+    "pick.prompt_laid_unsaid": ("Fragen wo, dann y", "Fragen wo, dort ablegen, dann y"),
     "pick.note_back_laid_unsaid": (
         "Fragen, wo {count:liegt|liegen}",
         "Jemand anders hat {count} davon abgelegt, wo, weiß hier niemand: fragen, und dort ablegen, was du hast.",

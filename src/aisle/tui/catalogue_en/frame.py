@@ -392,8 +392,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "input.letter": ("No command {text:~}", "There is no command “{text:~}” here"),
     "input.page": ("No further page", "There is no further page"),
-    "input.by_hand": ("By hand only", "A scan does not confirm: type the number"),
-    "input.moved": ("Look again", "The numbers are new: choose again"),
+    "input.by_hand": ("By hand only", "A scan does not confirm: type it"),
+    "input.moved": ("Look again", "The choices are new: choose again"),
     "input.after": (
         "Say it again",
         "{text:~}: scan first, then type",
@@ -403,6 +403,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "No {text:~}; b is back",
         "No choice {text:~}; b goes back",
         "There is no choice {text:~} here; b goes back",
+    ),
+    "input.letters": (
+        "{text:~}: type a letter",
+        "{text:~} chooses nothing: type a letter",
+        "{text:~} chooses nothing here: type the letter of a choice; b goes back",
     ),
     "input.no_choice": ("No {text:~} here", "There is no choice {text:~} here"),
     "input.quantity": ("No quantity: {text:~}", "“{text:~}” is no quantity"),

@@ -20,6 +20,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.delivery": "a delivery or its container",
     "help.badge": "a badge",
     "help.number": "a number of the list",
+    "help.choice_letter": "the letter of a choice",
     "help.quantity": "how many, or 3*4",
     "help.times": "12* and a scan: twelve",
     "help.words": "words",
@@ -41,20 +42,21 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Go to the place on the screen and scan it. If it is empty or blocked, {s} says so and shows other places."
     ),
     "help.pick_product": (
-        "Take the product that the screen names and scan each piece, or scan one and type how many in all. A "
-        "wrong product changes nothing. When the line is complete, the next one comes by itself."
+        "Take the product that the screen names and scan each piece, or scan one and type how many in all: a "
+        "number is always that. Letters answer what is asked. A wrong product changes nothing. When the line is "
+        "complete, the next one comes by itself."
     ),
     "help.pick_done": (
         "Nothing is left to pick here. Put what was picked down where the customer gets it and scan that place, "
         "or scan the next order."
     ),
     "help.pick_back": (
-        "These goods are in your hands, and you pick them for no order now. Put them back where they were, "
-        "or hand them to whoever picks the order; the number you type says which."
+        "These goods are in your hands, and you pick them for no order now. Put them back where they were, or hand"
+        " them to whoever picks the order; the letter you type says which."
     ),
     "help.walk": (
-        "Put several orders into one round: scan them, or choose them by number. Each gets a tote with a letter. "
-        "{g} starts the round in the order of your steps."
+        "Put several orders into one round: scan them, or type how many. Each gets a tote with a letter; a number "
+        "that is no order is asked about before it is a tote's. {g} starts the round in the order of your steps."
     ),
     "help.lookup_list": (
         "Find a product: scan it, or type two or more letters of its name, its number or the end of its barcode. "
@@ -75,15 +77,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.note": "What the customer wrote, whole. {b} goes back to the job.",
     "help.move_from": "Where do the goods lie now? Scan that place, or scan the product and choose the place.",
     "help.move_take": (
-        "Scan what you take from here; each scan is one more, a number sets how many. Then scan the place where "
-        "it goes."
+        "Scan what you take from here; each scan is one more, a number sets how many, letters answer what is "
+        "asked. Then scan the place where it goes."
     ),
     "help.move_load": "Load the cart: scan place and products, as many as you like. {d} starts putting them away.",
     "help.move_put": (
         "Bring it to its place and scan that place; a product before it says which of the goods is put down here."
     ),
     "help.move_ask": (
-        "One thing is missing before the goods can be moved. Choose one of the numbers; {b} drops the question."
+        "One thing is missing before the goods can be moved. Choose what stands on the page; {b} drops the question."
     ),
     "help.count_start": (
         "What is to be counted? Scan a place to count all that lies there, or a product. The numbers lead to what "
@@ -94,15 +96,17 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "its number."
     ),
     "help.count": (
-        "Scan every piece, or scan one and type how many there are. The next product or place closes this one; "
-        "{u} takes the last step back."
+        "Scan every piece, or scan one and type how many there are: a number is always that, and the last one "
+        "stands. Letters answer what is asked. The next product or place closes this one; {u} takes the last step "
+        "back."
     ),
     "help.count_recount": (
         "This differs much from the books. Count it once more; the second count stands, whatever it is."
     ),
     "help.count_summary": "What was counted and how it differs. Scan the next place, or go back.",
     "help.loss": (
-        "Say what was lost or found: scan the product, say how many and choose why. The stock follows at once."
+        "Say what was lost or found: scan the product, say how many and choose why. A number is always how many, "
+        "letters answer what is asked. The stock follows at once."
     ),
     "help.short": (
         "There is not enough here. Choose another place to go to, or say why the line stays short; the reason "
@@ -142,12 +146,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Which delivery has come? Scan its number or a container of it, or choose it from the list."
     ),
     "help.receive_goods": (
-        "Scan what comes out of the delivery; each scan is one more, a number sets how many. Scan a place to put "
-        "it away there, or the next product to leave it standing."
+        "Scan what comes out of the delivery; each scan is one more, a number sets how many, letters answer what "
+        "is asked. Scan a place to put it away there, or the next product to leave it standing."
     ),
     "help.receive_check": (
-        "What came and what differs. Look at the differences, then choose by number: go on, close it, or leave it "
-        "for later."
+        "What came and what differs. Look at the differences, then choose: go on, close it, or leave it for later."
     ),
     "help.deliveries": (
         "Deliveries that are expected or came, and their receipts. A scan or a number opens one; {v} changes what "

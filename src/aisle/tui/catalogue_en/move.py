@@ -134,6 +134,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "The books have no {label:~} at {place}.",
     ),
     "move.whose": ("Whose?", "All held: {label:~}", "All of {label:~} here is held for {count:order|orders}. Whose?"),
+    "move.whose_so_many": (
+        "{quantity}: whose?",
+        "{quantity} of {label:~}: whose?",
+        "{quantity} of {label:~}, held for {count:order|orders}: of which one?",
+    ),
     "move.whole": ("Whole ones only", "{quantity} of {label:~}: only whole ones can be moved"),
     "move.over": (
         "Books say {books}",

@@ -5,11 +5,13 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Pick
     "prompt.choose_or_many": (
-        "{numbers}, or total",
-        "Choose {numbers}, or type the total",
-        "Choose {numbers}, type the total, or scan on",
+        "{letters}, or total",
+        "Choose {letters}, or type the total",
+        "Choose {letters}, type the total, or scan on",
     ),
-    "prompt.choose_or_type": ("{numbers}, or total", "Choose {numbers}, or type the total"),
+    "prompt.choose_or_type": ("{letters}, or total", "Choose {letters}, or type the total"),
+    "prompt.letter": ("Type {letters}", "Type one of {letters}"),
+    "prompt.letter_or_scan": ("{letters}, or scan", "Choose {letters}, or scan on"),
     "hint.short": ("Short", "Too little here"),
     "pick.title": ("{order}", "Pick {order}", "Pick {order} · {who:~}"),
     "pick.title_round": ("{count:order|orders}", "Round of {count:order|orders}"),
@@ -35,7 +37,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.prompt_wait": ("Wait", "Wait for the lines"),
     "pick.note_wait_round": ("{count} to come…", "The lines of {count:order|orders} are being fetched."),
     "pick.note_answer": ("Choose first.", "Nothing is opened until you have chosen."),
-    "pick.answer_first": ("Choose first", "Choose a number first, then scan on"),
+    "pick.answer_first": ("Choose first", "Choose first, then scan on"),
     "pick.note_wait": ("Fetching lines…", "The lines of this order are being fetched."),
     "pick.prompt_choice": ("Choose or scan", "Choose a number, or scan on"),
     "pick.prompt_place": ("Scan {place:~}", "Scan the place {place:~}"),
@@ -43,7 +45,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.prompt_product": ("Scan the product", "Scan the product; more with 12* before it"),
     "pick.prompt_done": ("Scan pick-up place", "Scan the pick-up place, or the next order"),
     "pick.prompt_tote": ("Place for {tote}", "Scan the pick-up place of tote {tote}"),
-    "pick.prompt_back": ("Put it back", "Put it back, then type 1"),
+    "pick.prompt_back": ("Put it back; y", "Put it back, then type y"),
     "pick.prompt_back_done": ("Scan on", "Scan what comes next"),
     "pick.prompt_done_moved": ("Scan next order", "Scan the next order"),
     "pick.note_done": (
@@ -162,6 +164,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{quantity} is too many: {of} ordered",
         "{quantity} is too many: {of} ordered of {label:~}",
     ),
+    "pick.number_of_tote": (
+        "{value}: what?",
+        "{value}: so many, or tote {tote}?",
+        "{value}: so many, or tote {tote} of order {order}?",
+    ),
     "pick.moved": (
         "{quantity} is put down",
         "{quantity} of {label:~} already put down; not fewer",
@@ -276,7 +283,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.out_empty": ("{tote} is empty", "Tote {tote}: order {order} has no lines"),
     "pick.out_left_out": ("Without {tote}", "Goes on without {tote}, {order}"),
     "pick.out_hand": ("Put back {count}", "{what}: {count} in hand"),
-    "pick.put_back_first": ("Put it back", "Put it back first, then type 1"),
+    "pick.put_back_first": ("Put it back; y", "Put it back first, then type y"),
     "pick.leave_hand": ("{count} in hand!", "{count} still in hand. Leave it so?"),
     "pick.left_hand": ("{count} in hand", "Left with {count} still in hand"),
     "pick.left_hand_nowhere": (
@@ -332,7 +339,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.asked_again": (
         "Choose for {order}",
         "Whose is {order}? Choose",
-        "Whose is order {order} now? Choose a number",
+        "Whose is order {order} now? Choose a letter",
     ),
     "pick.taken_over": (
         "{who:~} has it",

@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.title_sure": ("Send it?", "Is this right?"),
     "store_product.prompt": ("Number, or scan", "Type the number of what to change, or scan a product"),
     "store_product.prompt_read": ("Scan, or b", "Scan a product, or b to go back"),
-    "store_product.prompt_sure": ("1 to send it", "Type 1 to send it, or b for another value"),
+    "store_product.prompt_sure": ("y, or a new value", "Type y to send it, another value, or b"),
     "store_product.prompt_chart": ("b: back", "b goes back to the product"),
     "store_product.loading": ("Asked for…", "Not known yet; asked for"),
     "store_product.not_ranged": (
@@ -98,9 +98,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.not_this": ("{what:~}?", "That is {what:~}; scan a product"),
     "store_product.in_hand": ("Value first, or b", "Type the value first, or b; then scan {what:~}"),
     "store_product.yes_or_back": (
-        "1 sends, b not",
-        "Type 1 to send {value}, or b",
-        "Type 1 to send {value}, or b for another value",
+        "y sends, b not",
+        "Type y to send {value}, or b",
+        "Type y to send {value}, or b for another value",
     ),
     "store_product.costs_nothing": ("Costs nothing?", "It would cost nothing: is that meant?"),
     "store_product.fractions": ("{value}: so exact?", "{value} has more than two decimals: is that meant?"),

@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.title": ("Round", "Several orders", "Several orders in one round"),
     "walk.prompt": ("Order, or how many", "Scan an order, or type how many"),
     "walk.prompt_more": ("Next order, or g", "Scan the next order, or type g to go"),
-    "walk.prompt_choice": ("Choose or scan", "Choose a number, or scan on"),
     "walk.prompt_out": ("Which one?", "Which one is to be taken out?"),
     "walk.note": (
         "Scan the orders.",
@@ -42,6 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.none_left": ("None left", "No other open order is free"),
     "walk.tote": ("{tote} is {code:~}", "Tote {tote} is {code:~}", "Tote {tote}, for {order}, is {code:~}"),
     "walk.way_is_tote": ("It is the tote", "{key:~} is the tote of the last order"),
+    "walk.way_many": ("{key} orders", "Take {key} orders"),
     "walk.like_an_order": ("No order {code:~}", "There is no order {code:~}. Is it a tote?"),
     "walk.tote_twice": ("Tote is taken", "{code:~} is the tote of another order of this round"),
     "walk.unknown": ("Unknown: {code:~}", "Nothing here is called {code:~}. Scan an order."),

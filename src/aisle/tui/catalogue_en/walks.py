@@ -163,7 +163,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.in_place_again": ("At {place}", "Undone: at {place} again", "Undone: {label:~} is taken at {place} again"),
     "pick.back_settled": ("Settled", "Settled elsewhere", "What was too many is settled elsewhere"),
-    "pick.prompt_laid": ("Lay it there", "Lay it at {place}, then type 1"),
+    "pick.prompt_laid": ("Lay it there; y", "Lay it at {place}, then type y"),
     "pick.way_is_laid": ("It lies there", "It lies there now"),
     "pick.laid_there": ("It lies there", "All of it lies where it is booked"),
     "pick.note_back_laid": (
@@ -175,7 +175,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} booked at {place}",
         "Somebody else booked {count} of order {order} at {place}, out of your hand: lay that there",
     ),
-    "pick.prompt_laid_unsaid": ("Ask where it lies", "Ask where, lay it there, type 1"),
+    "pick.prompt_laid_unsaid": ("Ask where it lies; y", "Ask where, lay it there, type y"),
     "pick.note_back_laid_unsaid": (
         "Ask where {count:lies|lie}",
         "Somebody else has put {count} of it down, nobody here knows where: ask, and lay there what you have in hand.",

@@ -20,6 +20,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.delivery": "une livraison ou son conteneur",
     "help.badge": "un badge",
     "help.number": "un numéro de la liste",
+    "help.choice_letter": "la lettre d'un choix",
     "help.quantity": "combien, ou 3*4",
     "help.times": "12* et un scan : douze",
     "help.words": "des mots",
@@ -42,20 +43,22 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "emplacements."
     ),
     "help.pick_product": (
-        "Prendre l'article affiché et scanner chaque pièce, ou en scanner une et taper combien en tout. Un "
-        "mauvais article ne change rien. La ligne finie, la suivante vient toute seule."
+        "Prendre l'article affiché et scanner chaque pièce, ou en scanner une et taper combien en tout : un nombre"
+        " l'est toujours. Les lettres répondent aux questions. Un mauvais article ne change rien. La ligne finie, "
+        "la suivante vient toute seule."
     ),
     "help.pick_done": (
         "Rien ne reste à préparer ici. Poser ce qui est préparé au lieu de retrait et scanner ce lieu, ou scanner la "
         "commande suivante."
     ),
     "help.pick_back": (
-        "Ces articles sont en main et ne se préparent plus ici. Les remettre à leur place, ou les donner à "
-        "qui prépare la commande ; le numéro tapé dit lequel des deux."
+        "Ces articles sont en main et ne se préparent plus ici. Les remettre à leur place, ou les donner à qui "
+        "prépare la commande ; la lettre tapée dit lequel des deux."
     ),
     "help.walk": (
-        "Mettre plusieurs commandes dans une tournée : les scanner ou les choisir par numéro. Chacune a un bac "
-        "avec une lettre. {g} commence la tournée dans l'ordre du parcours."
+        "Mettre plusieurs commandes dans une tournée : les scanner, ou taper combien. Chacune a un bac avec une "
+        "lettre ; un numéro qui n'est pas une commande n'est un bac que si on le confirme. {g} commence la tournée"
+        " dans l'ordre du parcours."
     ),
     "help.lookup_list": (
         "Trouver un article : le scanner, ou taper au moins deux lettres du nom, le numéro ou la fin du "
@@ -78,14 +81,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Où sont les articles maintenant ? Scanner l'emplacement, ou scanner l'article et choisir l'emplacement."
     ),
     "help.move_take": (
-        "Scanner ce qui est pris ici ; chaque scan en ajoute un, un nombre fixe la quantité. Puis scanner "
-        "l'emplacement d'arrivée."
+        "Scanner ce qui est pris ici ; chaque scan en ajoute un, un nombre fixe la quantité, les lettres répondent"
+        " aux questions. Puis scanner l'emplacement d'arrivée."
     ),
     "help.move_load": (
         "Charger le chariot : scanner emplacement et articles, autant qu'il faut. {d} commence le rangement."
     ),
     "help.move_put": "L'apporter à l'emplacement et le scanner ; un article avant dit ce qui est posé ici.",
-    "help.move_ask": "Il manque une réponse avant de déplacer. Choisir un numéro ; {b} abandonne la question.",
+    "help.move_ask": (
+        "Il manque une réponse avant de déplacer. Choisir ce que la page propose ; {b} abandonne la question."
+    ),
     "help.count_start": (
         "Que faut-il compter ? Scanner un emplacement pour tout y compter, ou un article. Les numéros mènent à ce "
         "qui est à compter, aux pertes, et à ce qui a été compté."
@@ -95,14 +100,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "choisir le numéro."
     ),
     "help.count": (
-        "Scanner chaque pièce, ou en scanner une et taper combien il y en a. L'article ou l'emplacement suivant "
-        "termine ; {u} annule la dernière étape."
+        "Scanner chaque pièce, ou en scanner une et taper combien il y en a : un nombre l'est toujours, et le "
+        "dernier compte. Les lettres répondent aux questions. L'article ou l'emplacement suivant termine ; {u} "
+        "annule la dernière étape."
     ),
     "help.count_recount": "L'écart est grand. Compter encore une fois ; le second compte fait foi, quel qu'il soit.",
     "help.count_summary": "Ce qui a été compté et les écarts. Scanner l'emplacement suivant, ou revenir.",
     "help.loss": (
-        "Signaler ce qui est perdu ou trouvé : scanner l'article, dire combien et choisir pourquoi. Le stock suit "
-        "aussitôt."
+        "Signaler ce qui est perdu ou trouvé : scanner l'article, dire combien et choisir pourquoi. Un nombre dit "
+        "toujours combien, les lettres répondent aux questions. Le stock suit aussitôt."
     ),
     "help.short": (
         "Il n'y a pas assez ici. Choisir un autre emplacement, ou dire pourquoi il en manque ; la raison suit la "
@@ -145,11 +151,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Quelle livraison est arrivée ? Scanner son numéro ou un conteneur, ou choisir dans la liste."
     ),
     "help.receive_goods": (
-        "Scanner ce qui sort de la livraison ; chaque scan en ajoute un, un nombre fixe la quantité. Scanner un "
-        "emplacement pour l'y ranger, ou l'article suivant."
+        "Scanner ce qui sort de la livraison ; chaque scan en ajoute un, un nombre fixe la quantité, les lettres "
+        "répondent aux questions. Scanner un emplacement pour l'y ranger, ou l'article suivant."
     ),
     "help.receive_check": (
-        "Ce qui est arrivé et ce qui diffère. Voir les écarts, puis choisir un numéro : continuer, clore, ou plus tard."
+        "Ce qui est arrivé et ce qui diffère. Voir les écarts, puis choisir : continuer, clore, ou plus tard."
     ),
     "help.deliveries": (
         "Livraisons attendues ou arrivées, et leurs réceptions. Un scan ou numéro en ouvre une ; {v} change la liste."

@@ -147,6 +147,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Tout réservé : {label:~}",
         "Tout {label:~} ici est réservé pour {count:commande|commandes}. Laquelle ?",
     ),
+    "move.whose_so_many": (
+        "{quantity} : à qui ?",
+        "{quantity} de {label:~} : à qui ?",
+        "{quantity} de {label:~}, réservés pour {count:commande|commandes} : laquelle ?",
+    ),
     "move.whole": ("Entiers seuls", "{quantity} de {label:~} : entiers seulement"),
     "move.over": (
         "Théorique : {books}",

@@ -5,11 +5,13 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Pick
     "prompt.choose_or_many": (
-        "{numbers}, ou total",
-        "Choisir {numbers}, ou taper le total",
-        "Choisir {numbers}, taper le total, ou scanner",
+        "{letters}, ou total",
+        "Choisir {letters}, ou taper le total",
+        "Choisir {letters}, taper le total, ou scanner",
     ),
-    "prompt.choose_or_type": ("{numbers}, ou total", "Choisir {numbers}, ou taper le total"),
+    "prompt.choose_or_type": ("{letters}, ou total", "Choisir {letters}, ou taper le total"),
+    "prompt.letter": ("Taper {letters}", "Taper une lettre : {letters}"),
+    "prompt.letter_or_scan": ("{letters}, ou scan", "Choisir {letters}, ou scanner"),
     "hint.short": ("Manque", "Il en manque"),
     "pick.title": ("{order}", "Cde {order}", "Commande {order} · {who:~}"),
     "pick.title_round": ("{count:cde|cdes}", "Tournée de {count:commande|commandes}"),
@@ -35,7 +37,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.prompt_wait": ("Patience", "Attendre les lignes"),
     "pick.note_wait_round": ("Encore {count}…", "Les lignes de {count:commande|commandes} arrivent."),
     "pick.note_answer": ("Choisir d'abord.", "Rien ne s'ouvre avant d'avoir choisi."),
-    "pick.answer_first": ("D'abord choisir", "Choisir d'abord un numéro, puis scanner"),
+    "pick.answer_first": ("D'abord choisir", "D'abord choisir, puis scanner"),
     "pick.note_wait": ("Lignes en route…", "Les lignes de cette commande arrivent."),
     "pick.prompt_choice": ("Choix ou scan", "Choisir un numéro, ou scanner"),
     "pick.prompt_place": ("Scan {place:~}", "Scanner l'emplacement {place:~}"),
@@ -43,7 +45,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.prompt_product": ("Scanner l'article", "Scanner l'article ; plusieurs avec 12* devant"),
     "pick.prompt_done": ("Scan lieu retrait", "Scanner le lieu de retrait, ou la commande suivante"),
     "pick.prompt_tote": ("Lieu pour {tote}", "Scanner le lieu de retrait du bac {tote}"),
-    "pick.prompt_back": ("À replacer", "Remettre en place, puis taper 1"),
+    "pick.prompt_back": ("Replacer, puis y", "Remettre en place, puis taper y"),
     "pick.prompt_back_done": ("La suite", "Scanner ce qui vient"),
     "pick.prompt_done_moved": ("Commande suivante", "Scanner la commande suivante"),
     "pick.note_done": (
@@ -170,6 +172,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{quantity} : trop, commandé {of}",
         "{quantity}, c'est trop : {of} de {label:~} en commande",
     ),
+    "pick.number_of_tote": (
+        "{value} : quoi ?",
+        "{value} : la quantité, ou le bac {tote} ?",
+        "{value} : la quantité, ou le bac {tote} de la commande {order} ?",
+    ),
     "pick.moved": (
         "Déjà déposé : {quantity}",
         "{label:~} : {quantity} déjà au retrait ; pas moins",
@@ -295,7 +302,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.out_empty": ("{tote} est vide", "Bac {tote} : la commande {order} n'a pas de lignes"),
     "pick.out_left_out": ("Sans {tote}", "La tournée continue sans {tote}, {order}"),
     "pick.out_hand": ("Replacer {count}", "{what} : {count} en main"),
-    "pick.put_back_first": ("À replacer", "D'abord remettre en place, puis taper 1"),
+    "pick.put_back_first": ("Replacer, puis y", "D'abord remettre en place, puis taper y"),
     "pick.leave_hand": ("{count} en main !", "Encore {count} en main. Quitter ainsi ?"),
     "pick.left_hand": ("{count} en main", "Quitté avec encore {count} en main"),
     "pick.left_hand_nowhere": (
@@ -351,7 +358,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.asked_again": (
         "{order} : choisir",
         "À qui est {order} ? Choisir",
-        "À qui est la commande {order} ? Choisir un numéro",
+        "À qui est la commande {order} ? Choisir une lettre",
     ),
     "pick.taken_over": (
         "Prise : {who:~}",

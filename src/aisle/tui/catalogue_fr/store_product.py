@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.title_sure": ("Envoyer ?", "Est-ce juste ?"),
     "store_product.prompt": ("Numéro, scan", "Taper le numéro à modifier, ou scanner un article"),
     "store_product.prompt_read": ("Scan, ou b", "Scanner un article, ou b pour revenir"),
-    "store_product.prompt_sure": ("1 : envoyer", "Taper 1 pour envoyer, ou b pour une autre valeur"),
+    "store_product.prompt_sure": ("y, ou une valeur", "Taper y pour envoyer, une autre valeur, ou b"),
     "store_product.prompt_chart": ("b : retour", "b revient à l'article"),
     "store_product.loading": ("Demandé…", "Pas encore connu ; demandé"),
     "store_product.not_ranged": (
@@ -98,9 +98,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.not_this": ("{what:~} ?", "C'est {what:~} ; scanner un article"),
     "store_product.in_hand": ("La valeur d'abord", "Taper d'abord la valeur, ou b ; puis scanner {what:~}"),
     "store_product.yes_or_back": (
-        "1 envoie, b non",
-        "1 envoie {value}, sinon b",
-        "Taper 1 pour envoyer {value}, ou b pour une autre valeur",
+        "y envoie, b non",
+        "y envoie {value}, sinon b",
+        "Taper y pour envoyer {value}, ou b pour une autre valeur",
     ),
     "store_product.costs_nothing": ("Gratuit ?", "Cela ne coûterait rien : est-ce voulu ?"),
     "store_product.fractions": ("{value} : exact ?", "{value} a plus de deux décimales : est-ce voulu ?"),

@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.title": ("Tournée", "Plusieurs cdes", "Plusieurs commandes en une tournée"),
     "walk.prompt": ("Commande, ou nombre", "Scanner une commande, ou taper combien"),
     "walk.prompt_more": ("Cde suivante, ou g", "Scanner la commande suivante, ou g pour partir"),
-    "walk.prompt_choice": ("Choix ou scan", "Choisir un numéro, ou scanner"),
     "walk.prompt_out": ("Laquelle ?", "Laquelle retirer ?"),
     "walk.note": (
         "Scanner les cdes.",
@@ -42,6 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.none_left": ("Plus aucune", "Aucune autre commande ouverte n'est libre"),
     "walk.tote": ("{tote} est {code:~}", "Le bac {tote} est {code:~}", "Le bac {tote}, pour {order}, est {code:~}"),
     "walk.way_is_tote": ("C'est le bac", "{key:~} est le bac de la dernière commande"),
+    "walk.way_many": ("{key} cdes", "Prendre {key} commandes"),
     "walk.like_an_order": ("Aucune cde {code:~}", "Il n'y a pas de commande {code:~}. Est-ce un bac ?"),
     "walk.tote_twice": ("Bac déjà pris", "{code:~} est le bac d'une autre commande de cette tournée"),
     "walk.unknown": ("Inconnu : {code:~}", "Rien ici ne s'appelle {code:~}. Scanner une commande."),

@@ -171,7 +171,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.in_place_again": ("À {place}", "Annulé : de nouveau à {place}", "Annulé : {label:~} de nouveau à {place}"),
     "pick.back_settled": ("Réglé", "Réglé ailleurs", "Ce qui était de trop est réglé ailleurs"),
-    "pick.prompt_laid": ("Le poser là", "Poser à {place}, puis taper 1"),
+    "pick.prompt_laid": ("Le poser là ; y", "Poser à {place}, puis taper y"),
     "pick.way_is_laid": ("C'est là", "C'est posé là"),
     "pick.laid_there": ("C'est posé", "Tout est là où c'est noté"),
     "pick.note_back_laid": (
@@ -183,7 +183,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} noté à {place}",
         "Un autre a noté à {place} {count} de la commande {order}, encore en main ici : les y poser",
     ),
-    "pick.prompt_laid_unsaid": ("Demander où c'est", "Demander où, y poser, taper 1"),
+    "pick.prompt_laid_unsaid": ("Demander où ; y", "Demander où, y poser, taper y"),
     "pick.note_back_laid_unsaid": (
         "Demander où : {count}",
         "Un autre en a posé {count}, personne ici ne sait où : demander, et y poser ce qui est en main.",

@@ -395,8 +395,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "input.letter": ("Geen opdracht {text:~}", "Opdracht “{text:~}” bestaat hier niet"),
     "input.page": ("Geen pagina meer", "Er is geen andere pagina"),
-    "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het nummer"),
-    "input.moved": ("Kijk opnieuw", "De nummers zijn nieuw: kies opnieuw"),
+    "input.by_hand": ("Alleen typen", "Een scan bevestigt niet: typ het"),
+    "input.moved": ("Kijk opnieuw", "De keuzes zijn nieuw: kies opnieuw"),
     "input.after": (
         "Nog eens",
         "{text:~}: eerst scannen",
@@ -406,6 +406,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Geen {text:~}; b is terug",
         "Geen keuze {text:~}; b gaat terug",
         "Keuze {text:~} is er hier niet; b gaat terug",
+    ),
+    "input.letters": (
+        "{text:~}: typ een letter",
+        "{text:~} kiest niets: typ een letter",
+        "{text:~} kiest hier niets: typ de letter van een keuze; b gaat terug",
     ),
     "input.no_choice": ("Geen {text:~} hier", "Keuze {text:~} is er hier niet"),
     "input.quantity": ("Geen aantal: {text:~}", "“{text:~}” is geen aantal"),

@@ -20,6 +20,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.delivery": "een levering of een container ervan",
     "help.badge": "een badge",
     "help.number": "een nummer uit de lijst",
+    "help.choice_letter": "de letter van een keuze",
     "help.quantity": "hoeveel, of 3*4",
     "help.times": "12* en een scan: twaalf",
     "help.words": "woorden",
@@ -39,20 +40,21 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ga naar de plek op het scherm en scan die. Is die leeg of versperd, dan meldt {s} dat en toont andere plekken."
     ),
     "help.pick_product": (
-        "Pak het artikel dat het scherm noemt en scan elk stuk, of scan er een en typ hoeveel in totaal. Een "
-        "verkeerd artikel verandert niets. Is de regel klaar, dan komt de volgende vanzelf."
+        "Pak het artikel dat het scherm noemt en scan elk stuk, of scan er een en typ hoeveel in totaal: dat is "
+        "een getal altijd. Letters beantwoorden een vraag. Een verkeerd artikel verandert niets. Is de regel "
+        "klaar, dan komt de volgende vanzelf."
     ),
     "help.pick_done": (
         "Hier valt niets meer te picken. Zet wat gepickt is op de afhaalplek en scan die plek, of scan de volgende "
         "order."
     ),
     "help.pick_back": (
-        "Deze goederen heb je in de hand en pick je voor geen order meer. Leg ze terug waar ze lagen, of "
-        "geef ze aan wie de order nu pickt; het nummer dat je typt zegt welke van de twee."
+        "Deze goederen heb je in de hand en pick je voor geen order meer. Leg ze terug waar ze lagen, of geef ze "
+        "aan wie de order nu pickt; de letter die je typt zegt welke van de twee."
     ),
     "help.walk": (
-        "Doe meerdere orders in één ronde: scan ze, of kies ze met hun nummer. Elk krijgt een bak met een letter. "
-        "{g} begint de ronde in looproute."
+        "Doe meerdere orders in één ronde: scan ze, of typ hoeveel. Elk krijgt een bak met een letter; bij een "
+        "nummer dat geen order is wordt gevraagd of het een bak is. {g} begint de ronde in looproute."
     ),
     "help.lookup_list": (
         "Zoek een artikel: scan het, of typ twee of meer letters van de naam, het nummer of het eind van de "
@@ -73,13 +75,14 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.note": "Wat de klant schreef, in zijn geheel. {b} gaat terug naar het werk.",
     "help.move_from": "Waar liggen de goederen nu? Scan die plek, of scan het artikel en kies de plek.",
     "help.move_take": (
-        "Scan wat je hier weghaalt; elke scan is er een meer, een getal zet het aantal. Scan daarna de plek waar "
-        "het heen gaat."
+        "Scan wat je hier weghaalt; elke scan is er een meer, een getal zet het aantal, letters beantwoorden een "
+        "vraag. Scan daarna de plek waar het heen gaat."
     ),
     "help.move_load": "Laad de kar: scan plek en artikelen, zoveel je wilt. {d} begint met inruimen.",
     "help.move_put": "Breng het naar zijn plek en scan die; een artikel ervoor zegt wat hier wordt neergelegd.",
     "help.move_ask": (
-        "Er ontbreekt nog iets voor de goederen verplaatst kunnen worden. Kies een nummer; {b} laat de vraag vallen."
+        "Er ontbreekt nog iets voor de goederen verplaatst kunnen worden. Kies wat op de pagina staat; {b} laat de"
+        " vraag vallen."
     ),
     "help.count_start": (
         "Wat moet geteld worden? Scan een plek om alles daar te tellen, of een artikel. De nummers leiden naar "
@@ -90,15 +93,17 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "het nummer."
     ),
     "help.count": (
-        "Scan elk stuk, of scan er een en typ hoeveel er zijn. Het volgende artikel of de volgende plek sluit dit "
-        "af; {u} maakt de laatste stap ongedaan."
+        "Scan elk stuk, of scan er een en typ hoeveel er zijn: dat is een getal altijd, en het laatste geldt. "
+        "Letters beantwoorden een vraag. Het volgende artikel of de volgende plek sluit dit af; {u} maakt de "
+        "laatste stap ongedaan."
     ),
     "help.count_recount": (
         "Dit wijkt sterk af van het systeem. Tel nog een keer; de tweede telling geldt, wat het ook is."
     ),
     "help.count_summary": "Wat geteld is en hoe het verschilt. Scan de volgende plek, of ga terug.",
     "help.loss": (
-        "Meld wat verloren of gevonden is: scan het artikel, zeg hoeveel en kies waarom. De voorraad volgt meteen."
+        "Meld wat verloren of gevonden is: scan het artikel, zeg hoeveel en kies waarom. Een getal is altijd "
+        "hoeveel, letters beantwoorden een vraag. De voorraad volgt meteen."
     ),
     "help.short": (
         "Hier is te weinig. Kies een andere plek, of zeg waarom de regel tekort blijft; de reden gaat met de order mee."
@@ -135,11 +140,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.receive_delivery": "Welke levering is er? Scan het nummer of een container ervan, of kies uit de lijst.",
     "help.receive_goods": (
-        "Scan wat uit de levering komt; elke scan is er een meer, een getal zet het aantal. Scan een plek om het "
-        "daar te leggen, of het volgende artikel."
+        "Scan wat uit de levering komt; elke scan is er een meer, een getal zet het aantal, letters beantwoorden "
+        "een vraag. Scan een plek om het daar te leggen, of het volgende artikel."
     ),
     "help.receive_check": (
-        "Wat er kwam en wat verschilt. Bekijk de verschillen en kies dan een nummer: verder, afsluiten, of later."
+        "Wat er kwam en wat verschilt. Bekijk de verschillen en kies dan: verder, afsluiten, of later."
     ),
     "help.deliveries": (
         "Leveringen die verwacht worden of er zijn, en hun ontvangsten. Een scan of nummer opent er een; {v} wisselt "

@@ -144,6 +144,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Alles vast: {label:~}",
         "Alle {label:~} hier staat vast voor {count:order|orders}. Van welke?",
     ),
+    "move.whose_so_many": (
+        "{quantity}: van wie?",
+        "{quantity} van {label:~}: van wie?",
+        "{quantity} van {label:~}, vast voor {count:order|orders}: van welke?",
+    ),
     "move.whole": ("Alleen hele", "{quantity} van {label:~}: alleen hele te verplaatsen"),
     "move.over": (
         "Systeem: {books}",

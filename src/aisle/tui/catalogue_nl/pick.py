@@ -5,11 +5,13 @@ from __future__ import annotations
 MESSAGES: dict[str, str | tuple[str, ...]] = {
     # Pick
     "prompt.choose_or_many": (
-        "{numbers}, of totaal",
-        "Kies {numbers}, of typ het totaal",
-        "Kies {numbers}, typ het totaal, of scan verder",
+        "{letters}, of totaal",
+        "Kies {letters}, of typ het totaal",
+        "Kies {letters}, typ het totaal, of scan verder",
     ),
-    "prompt.choose_or_type": ("{numbers}, of totaal", "Kies {numbers}, of typ het totaal"),
+    "prompt.choose_or_type": ("{letters}, of totaal", "Kies {letters}, of typ het totaal"),
+    "prompt.letter": ("Typ {letters}", "Typ een van {letters}"),
+    "prompt.letter_or_scan": ("{letters}, of scan", "Kies {letters}, of scan verder"),
     "hint.short": ("Tekort", "Te weinig hier"),
     "pick.title": ("{order}", "Order {order}", "Order {order} · {who:~}"),
     "pick.title_round": ("{count:order|orders}", "Ronde van {count:order|orders}"),
@@ -35,7 +37,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.prompt_wait": ("Wacht", "Wacht op de regels"),
     "pick.note_wait_round": ("Nog {count}…", "De regels van {count:order|orders} worden opgehaald."),
     "pick.note_answer": ("Kies eerst.", "Er gaat niets open voordat er gekozen is."),
-    "pick.answer_first": ("Kies eerst", "Kies eerst een nummer, scan dan verder"),
+    "pick.answer_first": ("Kies eerst", "Kies eerst, scan dan verder"),
     "pick.note_wait": ("Regels ophalen…", "De regels van deze order worden opgehaald."),
     "pick.prompt_choice": ("Kies of scan", "Kies een nummer, of scan verder"),
     "pick.prompt_place": ("Scan {place:~}", "Scan de plek {place:~}"),
@@ -43,7 +45,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.prompt_product": ("Scan het artikel", "Scan het artikel; meer met 12* ervoor"),
     "pick.prompt_done": ("Scan afhaalplek", "Scan de afhaalplek, of de volgende order"),
     "pick.prompt_tote": ("Plek voor {tote}", "Scan de afhaalplek van bak {tote}"),
-    "pick.prompt_back": ("Leg het terug", "Leg het terug, typ dan 1"),
+    "pick.prompt_back": ("Leg het terug; y", "Leg het terug, typ dan y"),
     "pick.prompt_back_done": ("Scan door", "Scan wat er nu komt"),
     "pick.prompt_done_moved": ("Volgende order", "Scan de volgende order"),
     "pick.note_done": (
@@ -177,6 +179,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{quantity} is te veel: {of} besteld",
         "{quantity} is te veel: {of} besteld van {label:~}",
     ),
+    "pick.number_of_tote": (
+        "{value}: wat?",
+        "{value}: zo veel, of bak {tote}?",
+        "{value}: zo veel, of bak {tote} van order {order}?",
+    ),
     "pick.moved": (
         "{quantity} al neergezet",
         "{quantity} van {label:~} al neergezet; minder kan niet",
@@ -298,7 +305,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.out_empty": ("{tote} is leeg", "Bak {tote}: order {order} heeft geen regels"),
     "pick.out_left_out": ("Zonder {tote}", "Gaat door zonder {tote}, {order}"),
     "pick.out_hand": ("Leg {count} terug", "{what}: {count} in de hand"),
-    "pick.put_back_first": ("Leg het terug", "Leg het eerst terug, typ dan 1"),
+    "pick.put_back_first": ("Leg het terug; y", "Leg het eerst terug, typ dan y"),
     "pick.leave_hand": ("{count} in de hand!", "Nog {count} in de hand. Zo stoppen?"),
     "pick.left_hand": ("{count} in de hand", "Gestopt met nog {count} in de hand"),
     "pick.left_hand_nowhere": (
@@ -354,7 +361,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.asked_again": (
         "Kies voor {order}",
         "Van wie is {order}? Kies",
-        "Van wie is order {order} nu? Kies een nummer",
+        "Van wie is order {order} nu? Kies een letter",
     ),
     "pick.taken_over": (
         "{who:~} pickt nu",

@@ -14,7 +14,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.title_sure": ("Verzenden?", "Klopt dit?"),
     "store_product.prompt": ("Nummer of scan", "Typ het nummer van wat anders moet, of scan een artikel"),
     "store_product.prompt_read": ("Scan, of b", "Scan een artikel, of b om terug te gaan"),
-    "store_product.prompt_sure": ("1: verzenden", "Typ 1 om te verzenden, of b voor een andere waarde"),
+    "store_product.prompt_sure": ("y, of waarde", "Typ y om te verzenden, een andere waarde, of b"),
     "store_product.prompt_chart": ("b: terug", "b gaat terug naar het artikel"),
     "store_product.loading": ("Opgevraagd…", "Nog niet bekend; is opgevraagd"),
     "store_product.not_ranged": (
@@ -92,9 +92,9 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "store_product.not_this": ("{what:~}?", "Dat is {what:~}; scan een artikel"),
     "store_product.in_hand": ("Eerst de waarde", "Typ eerst de waarde, of b; scan dan {what:~}"),
     "store_product.yes_or_back": (
-        "1 verzendt, b niet",
-        "Typ 1 voor {value}, of b",
-        "Typ 1 om {value} te verzenden, of b voor een andere waarde",
+        "y verzendt, b niet",
+        "Typ y voor {value}, of b",
+        "Typ y om {value} te verzenden, of b voor een andere waarde",
     ),
     "store_product.costs_nothing": ("Kost niets?", "Het zou niets kosten: klopt dat?"),
     "store_product.fractions": ("{value}: zo precies?", "{value} heeft meer dan twee decimalen: klopt dat?"),

@@ -6,7 +6,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.title": ("Ronde", "Nieuwe ronde", "Meerdere orders in één ronde"),
     "walk.prompt": ("Order, of hoeveel", "Scan een order, of typ hoeveel"),
     "walk.prompt_more": ("Scan order, of g", "Scan de volgende order, of typ g om te gaan"),
-    "walk.prompt_choice": ("Kies of scan", "Kies een nummer, of scan verder"),
     "walk.prompt_out": ("Welke?", "Welke gaat eruit?"),
     "walk.note": (
         "Scan de orders.",
@@ -42,6 +41,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "walk.none_left": ("Geen meer", "Er is geen andere open order vrij"),
     "walk.tote": ("{tote} is {code:~}", "Bak {tote} is {code:~}", "Bak {tote}, voor {order}, is {code:~}"),
     "walk.way_is_tote": ("Het is de bak", "{key:~} is de bak van de laatste order"),
+    "walk.way_many": ("{key} orders", "Neem {key} orders"),
     "walk.like_an_order": ("Geen order {code:~}", "Er is geen order {code:~}. Is het een bak?"),
     "walk.tote_twice": ("Bak is bezet", "{code:~} is de bak van een andere order in deze ronde"),
     "walk.unknown": ("Onbekend: {code:~}", "Niets heet hier {code:~}. Scan een order."),

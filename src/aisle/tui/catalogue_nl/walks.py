@@ -154,7 +154,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "home.lying": ("{count} vast", "{count} vast, leg neer", "{count} vast, leg neer", "{count} vast, leg neer {due}"),
     "pick.in_place_again": ("Op {place}", "Ongedaan: weer op {place}", "Ongedaan: {label:~} weer van {place}"),
     "pick.back_settled": ("Afgehandeld", "Elders afgehandeld", "Wat te veel was, is elders afgehandeld"),
-    "pick.prompt_laid": ("Leg het daar", "Leg het op {place}, typ dan 1"),
+    "pick.prompt_laid": ("Leg het daar; y", "Leg het op {place}, typ dan y"),
     "pick.way_is_laid": ("Het ligt er", "Het ligt er nu"),
     "pick.laid_there": ("Het ligt er", "Alles ligt waar het geboekt is"),
     "pick.note_back_laid": (
@@ -166,7 +166,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{count} geboekt op {place}",
         "Iemand anders boekte {count} van order {order} uit jouw hand op {place}: leg het daar neer",
     ),
-    "pick.prompt_laid_unsaid": ("Vraag waar het ligt", "Vraag waar, leg het daar, typ 1"),
+    "pick.prompt_laid_unsaid": ("Vraag waar; typ y", "Vraag waar, leg het daar, typ y"),
     "pick.note_back_laid_unsaid": (
         "Vraag waar {count:ligt|liggen}",
         "Iemand anders legde er {count} van neer, niemand weet hier waar: vraag het, en leg daar wat je vasthebt.",

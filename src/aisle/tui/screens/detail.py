@@ -185,14 +185,14 @@ def _foot(view: Detail, hints: Sequence[Hint], box: Box, spare: int = 0) -> list
     """All choices, under each other where there is room, and under them the letters; together where rows are few. On
     `spare` lines letters keep their words."""
     after = numbered_rows(view)
-    choices = choice_items(view.choices, box.cells, box.voice, after=after)
+    choices = choice_items(view.choices, box.cells, box.voice, after=after, keys=view.keys)
     if len(choices) > box.rows // 6:
-        choices = choice_flow(view.choices, box.cells, box.voice, after)
+        choices = choice_flow(view.choices, box.cells, box.voice, after, view.keys)
     feet = 2 if box.rows >= 9 else 1
     feet = max(feet, min(spare, box.rows // 2) - len(choices))
     foot = [*choices, *hint_lines(hints, box.cells, box.voice, feet)[:feet]]
     if len(foot) > box.rows // 2:
-        foot = command_flow(view.choices, hints, box.cells, box.voice, box.rows // 2, after)
+        foot = command_flow(view.choices, hints, box.cells, box.voice, box.rows // 2, after, view.keys)
     return foot[: max(0, box.rows - 1)]
 
 

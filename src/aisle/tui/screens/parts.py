@@ -38,12 +38,13 @@ def flowed(items: Iterable[Line], cells: int, gap: int = 3) -> list[Line]:
     return lines
 
 
-def choice_items(choices: Sequence[Msg], cells: int, voice: Voice, rows: int = 1, after: int = 0) -> list[Line]:
-    """Each choice behind its number, in at most `cells`; what one line would cut has at most so many. So many numbers
-    are those of rows (`after`)."""
+def choice_items(
+    choices: Sequence[Msg], cells: int, voice: Voice, rows: int = 1, after: int = 0, keys: str = ""
+) -> list[Line]:
+    """Each choice behind its number or letter, in at most `cells`; what one line would cut has at most so many. So many
+    numbers are those of rows (`after`)."""
     items: list[Line] = []
-    for number, choice in enumerate(choices, after + 1):
-        key = str(number)
+    for key, choice in zip(_keys(choices, after, keys), choices, strict=True):
         room = max(1, cells - len(key) - 1)
         first, more = voice.short(choice, room), []
         if rows > 1 and voice.mark in first:
@@ -61,9 +62,9 @@ def lines_over(text: str, cells: int, rows: int, first: int = 0) -> int:
     return 0 if len(lines) <= rows else sum(width(line) for line in lines[rows:]) + len(lines) - rows
 
 
-def choice_flow(choices: Sequence[Msg], cells: int, voice: Voice, after: int = 0) -> list[Line]:
+def choice_flow(choices: Sequence[Msg], cells: int, voice: Voice, after: int = 0, keys: str = "") -> list[Line]:
     """The choices side by side; shorter words before more lines."""
-    return _flow(_numbered(choices, after), cells, voice)
+    return _flow(_keyed(choices, after, keys), cells, voice)
 
 
 def hint_lines(hints: Sequence[Hint], cells: int, voice: Voice, rows: int = MANY) -> list[Line]:
@@ -72,18 +73,29 @@ def hint_lines(hints: Sequence[Hint], cells: int, voice: Voice, rows: int = MANY
 
 
 def command_flow(
-    choices: Sequence[Msg], hints: Sequence[Hint], cells: int, voice: Voice, rows: int = MANY, after: int = 0
+    choices: Sequence[Msg],
+    hints: Sequence[Hint],
+    cells: int,
+    voice: Voice,
+    rows: int = MANY,
+    after: int = 0,
+    keys: str = "",
 ) -> list[Line]:
     """Choices and commands on the same lines, for screens of few rows."""
-    return _squeezed([*_numbered(choices, after), *_lettered(hints)], cells, voice, rows)
+    return _squeezed([*_keyed(choices, after, keys), *_lettered(hints)], cells, voice, rows)
 
 
 Keyed = tuple[str, Msg, str]
 """A key, what it does, and the role of both."""
 
 
-def _numbered(choices: Sequence[Msg], after: int) -> list[Keyed]:
-    return [(str(number), choice, "choice") for number, choice in enumerate(choices, after + 1)]
+def _keys(choices: Sequence[Msg], after: int, keys: str) -> list[str]:
+    """What is typed for each choice."""
+    return list(keys) if keys else [str(number) for number in range(after + 1, after + 1 + len(choices))]
+
+
+def _keyed(choices: Sequence[Msg], after: int, keys: str) -> list[Keyed]:
+    return [(key, choice, "choice") for key, choice in zip(_keys(choices, after, keys), choices, strict=True)]
 
 
 def _lettered(hints: Sequence[Hint]) -> list[Keyed]:

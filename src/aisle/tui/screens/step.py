@@ -51,10 +51,10 @@ def body(step: Step, box: Box) -> list[Line]:
     feet = 2 if box.rows >= 9 else 1
     foot = hint_lines(step.hints, box.cells, box.voice, feet)[:feet] if box.rows >= 4 else []
     above = len({line.role for line in step.lines} & set(FIRST))
-    choices = len(choice_flow(step.choices, box.cells, box.voice))
+    choices = len(choice_flow(step.choices, box.cells, box.voice, keys=step.keys))
     if choices > max(1, box.rows - above - len(foot)) or _is_tight(step, above, choices + len(foot), box):
-        foot = command_flow(step.choices, step.hints, box.cells, box.voice, max(1, box.rows - 2))
-        foot, step = _held(foot, box._replace(rows=box.rows - 1)), step._replace(choices=())
+        foot = _foot(step, box, max(1, box.rows - 2))
+        foot, step = _held(foot, box._replace(rows=box.rows - 1)), step._replace(choices=(), keys="")
     room = box.rows - len(foot) - (1 if foot and box.rows >= 12 else 0)
     if box.cells >= TWO_COLUMNS and (step.coming or step.facts):
         lines = _two_columns(step, box._replace(rows=room))
@@ -63,19 +63,24 @@ def body(step: Step, box: Box) -> list[Line]:
     return [*lines, *([] for _ in range(box.rows - len(foot) - len(lines))), *foot]
 
 
+def _foot(step: Step, box: Box, rows: int) -> list[Line]:
+    """Choices and commands together, on so many lines."""
+    return command_flow(step.choices, step.hints, box.cells, box.voice, rows, keys=step.keys)
+
+
 def _is_tight(step: Step, above: int, feet: int, box: Box) -> bool:
     """Whether something that is said has room only where what leads back stands beside the choices."""
     notes = sum(line.role not in FIRST for line in step.lines)
     beside = box.rows < PLACED and {"place", "quantity"} <= {line.role for line in step.lines}
     if len(step.hints) != 1 or not notes or not step.choices or above - beside + notes + feet <= box.rows:
         return False
-    return len(command_flow(step.choices, step.hints, box.cells, box.voice, max(1, box.rows - 2))) < feet
+    return len(_foot(step, box, max(1, box.rows - 2))) < feet
 
 
 def least(step: Step, box: Box) -> int:
     """The rows below which something that can be chosen would not be seen."""
     above = 2 if any(line.role == "product" for line in step.lines) else 1
-    return above + len(command_flow(step.choices, step.hints, box.cells, box.voice, 1))
+    return above + len(_foot(step, box, 1))
 
 
 def _two_columns(step: Step, box: Box) -> list[Line]:
@@ -104,8 +109,10 @@ def _one_column(step: Step, box: Box) -> list[Line]:
     first, rest = _first(step, box), [line for line in step.lines if line.role not in FIRST]
     notes = _wrapped(rest, box, 1)
     least = sum(len(block.sizes[0]) for block in first if block.sizes)
-    tight = _held(choice_flow(step.choices, box.cells, box.voice), box._replace(rows=box.rows - least))
-    choices, whole = (choice_items(step.choices, box.cells, box.voice, rows) for rows in (1, CHOICE_ROWS))
+    tight = _held(choice_flow(step.choices, box.cells, box.voice, keys=step.keys), box._replace(rows=box.rows - least))
+    choices, whole = (
+        choice_items(step.choices, box.cells, box.voice, rows, keys=step.keys) for rows in (1, CHOICE_ROWS)
+    )
     facts = fact_lines(step.facts, box.cells, box.voice)
     coming = _coming(step, box)
     blocks = (

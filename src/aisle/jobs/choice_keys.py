@@ -1,0 +1,99 @@
+"""Which letter stands for which choice on pages where a quantity may be open: there a number is always the quantity.
+
+One letter means one thing in all jobs: `y` yes, what the question says; `k` keep it as it is; `n` none of it; `r` only
+the rest that is still needed; `x` drop it, or it is no quantity at all; `c` count (`v` beside a cart); `f` find it;
+`g` go to another one; `o` somebody else has it; `m` more; `a` all; `l` it lies there still. Choices among equals have
+the first free letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+YES: Final = "y"
+KEEP: Final = "k"
+NONE: Final = "n"
+REST: Final = "r"
+DROP: Final = "x"
+FIND: Final = "f"
+GO: Final = "g"
+OTHERS: Final = "o"
+ALL: Final = "a"
+
+KEYS: Final = {
+    # What the question says
+    "quantity": YES,
+    "amount": YES,
+    "over": YES,
+    "extra": YES,
+    "set": "ym",
+    "take_here": YES,
+    "put_here": YES,
+    "put_others": YES,
+    "put": YES,
+    "put_back": YES,
+    "reopen": YES,
+    "take_in": YES,
+    "both": YES,
+    "leave": "yq",
+    "undo_rest": YES,
+    "finish": YES,
+    "book": YES,
+    "is_tote": YES,
+    "all_the_same": YES,
+    "many": YES,
+    "then": YES,
+    "go_on": YES,
+    "out": YES,
+    # As it is
+    "stay": KEEP,
+    "leave_it": KEEP,
+    "in_hand": KEEP,
+    "back": KEEP,
+    "later": KEEP,
+    # None of it
+    "aside": NONE,
+    "not_there": NONE,
+    "nowhere": NONE,
+    # The rest
+    "take_rest": REST,
+    "fit": REST,
+    "fit_order": REST,
+    # Not this
+    "drop": DROP,
+    "forget": DROP,
+    "throw_away": DROP,
+    "is_product": DROP,
+    "is_location": DROP,
+    "is_order": DROP,
+    "is_reference": DROP,
+    "is_delivery": DROP,
+    "is_person": DROP,
+    "tote": DROP,
+    # Something else
+    "count": "cv",
+    "look_up": FIND,
+    "find": FIND,
+    "switch": GO,
+    "leave_for": GO,
+    "hand_over": OTHERS,
+    "handed_over": OTHERS,
+    "other": ALL,
+    "leave_all": ALL,
+    "lying": "l",
+    "join": "j",
+}
+"""The letter of each kind of choice, the likeliest first; a kind that is not here is one among equals."""
+
+FREE: Final = "efgjmortvzixlsqawckdun"
+"""Letters of equals, in the order in which they are given. `b`, `h` and `p` lead through every page."""
+
+
+def keys_of(kinds: Iterable[str], commands: str = "") -> str:
+    """A letter for each of these choices, none of them twice. `commands`: letters that the page itself knows."""
+    keys = ""
+    for kind in kinds:
+        taken = f"{keys}{commands}"
+        keys += next(letter for letter in (*KEYS.get(kind, ""), *FREE) if letter not in taken)
+    return keys
