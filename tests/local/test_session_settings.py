@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from aisle.code_forms import check_digit
 from aisle.courier.pull import progress
 from aisle.errors import SettingsError, StorageError
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
@@ -21,7 +22,6 @@ from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
 from aisle.local.session.watch import Watch, terms_of
-from aisle.scan.codes import check_digit
 from aisle.scan.inputs import Line
 from aisle.settings import LANGUAGES, REASONS, SHORT_REASONS, Loaded, Settings, load
 from aisle.settings.kept import keep

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aisle.scan.codes import check_digit, index_keys
+from aisle.code_forms import check_digit, index_keys
 from aisle.scan.decoder import LONGEST_LINE
 from aisle.scan.grammar import COMMANDS, are_readings, keys_of, readings
 from aisle.scan.meaning import (

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import apsw
 
+from aisle.code_forms import index_keys
 from aisle.jobs import store_time
 from aisle.local.cache.came import settle
 from aisle.local.cache.codes import Code, add_codes, drop_codes
@@ -16,7 +17,6 @@ from aisle.local.cache.products import names
 from aisle.local.cache.rows import Malformed, Raw, dumped, key, mapping, number, search_text, word
 from aisle.local.db import fetch
 from aisle.local.fold import natural
-from aisle.scan.codes import index_keys
 from aisle.scan.meaning import DELIVERY, PRODUCT
 from aisle.tuples import NamedTuple
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import apsw
 
+from aisle.code_forms import index_keys
 from aisle.local.cache.codes import add_codes, drop_codes
 from aisle.local.cache.order_rows import NO_DATE, LineRow, OrderRow
 from aisle.local.cache.products import chunks, names
 from aisle.local.cache.rows import forms
 from aisle.local.cache.schema_orders import CLAIMED, SHORTEST, STATUS
 from aisle.local.db import fetch
-from aisle.scan.codes import index_keys
 from aisle.scan.meaning import ORDER, PRODUCT, REFERENCE
 from aisle.tuples import NamedTuple
 

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from aisle.code_forms import index_keys
 from aisle.jobs.amounts import number as amount
 from aisle.local.cache.dumping import encoder
-from aisle.scan.codes import index_keys
 from aisle.tuples import NamedTuple
 from aisle.words import kept
 
