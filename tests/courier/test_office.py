@@ -41,7 +41,9 @@ from tests.terminal.lifeline import Lifeline
 class Incumbent:
     """A courier in office, in a task of the test's."""
 
-    def __init__(self, host: Host, *, version: str = "1.0.0", token_file: str = "", lifeline: int = -1, **more: Any) -> None:
+    def __init__(
+        self, host: Host, *, version: str = "1.0.0", token_file: str = "", lifeline: int = -1, **more: Any
+    ) -> None:
         self.host = host
         self.office: Office | None = None
         world = World(host.time.clock, host.time.sleep, lambda: 0.0)

@@ -18,7 +18,7 @@ Clock = Callable[[], float]
 """Seconds since 1970, such as `time.time`."""
 
 Zone = tzinfo | None
-"""The time zone of a store; None for that of this host."""
+"""The time zone of a store; None for that in which this process works."""
 
 
 @lru_cache(maxsize=64)
