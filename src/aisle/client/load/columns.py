@@ -66,6 +66,14 @@ class Layout(NamedTuple):
         """The columns that name a record, of one row or of several."""
         return self.key or self.unique
 
+    @property
+    def is_creating(self) -> bool:
+        """Whether a row may make something that was not there, under the last of the columns that name it."""
+        return self.file in _CREATING
+
+
+_CREATING = frozenset({"stores.csv", "products.csv", "locations.csv", "people.csv", "orders.csv", "deliveries.csv"})
+
 
 def text(cell: str) -> str:
     """Any text. Bytes that were no UTF-8 arrive as lone surrogates and are refused here."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ from aisle.client.load.columns import (
     STORES,
     Layout,
 )
-from aisle.client.load.repeated import SharedCodes, codes_in, conflicts
+from aisle.client.load.repeated import CODE_FIELDS, SharedCodes, conflicts, spelled
 from aisle.client.load.report import BadRow, LoadError
-from aisle.client.load.table import Row, Table, Values, grouped
+from aisle.client.load.table import Key, Row, Table, Values, grouped
 from aisle.tuples import NamedTuple
 
 
@@ -50,7 +50,19 @@ class Left(NamedTuple):
     rows: int
 
 
-Reader = Callable[[Table], Iterator[Record | Left]]
+class Found(NamedTuple):
+    """What the service has beside a file: why rows are refused, by their lines, and the keys that it has as they are.
+
+    `codes` are the codes of its products that the file gives to other ones: of each form the product and the field.
+    """
+
+    refused: Mapping[int, str] = {}
+    known: Collection[Key] = ()
+    codes: Mapping[str, tuple[str, str]] = {}
+
+
+NOTHING_FOUND = Found()
+Reader = Callable[[Table, Found], Iterator[Record | Left]]
 
 _OTHER_TABLES = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers", ".txt", ".tsv")
 """What a table is saved as by somebody who did not save it as CSV."""
@@ -97,39 +109,42 @@ def unknown_files(directory: Path) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def records(table: Table) -> Iterator[Record | Left]:
-    """The records of a file in its order, and the rows that make none."""
-    yield from _READERS[table.name](table)
+def records(table: Table, found: Found = NOTHING_FOUND) -> Iterator[Record | Left]:
+    """The records of a file in its order, and the rows that make none; `found` is what the service has beside it."""
+    yield from _READERS[table.name](table, found)
 
 
-def _checked(table: Table) -> Iterator[Row]:
+def _checked(table: Table, found: Found) -> Iterator[Row]:
     """The rows of a file; those that contradict another one, or name the same in another way, have a reason."""
-    bad, repeats = conflicts(table)
+    bad, repeats = conflicts(table, found.known)
+    bad |= found.refused
     shared = SharedCodes(table) if table.name == PRODUCTS.file else None
     for row in table.rows(bad):
         if row.line in repeats:
             table.notes.warn("the same as an earlier row", f"row {repeats[row.line]}", row.line)
         if shared and not row.reason:
-            _warn_of_shared(table, shared, row)
+            _warn_of_shared(table, shared, found, row)
         yield row
 
 
-def _warn_of_shared(table: Table, shared: SharedCodes, row: Row) -> None:
+def _warn_of_shared(table: Table, shared: SharedCodes, found: Found, row: Row) -> None:
     product = row.values["product_number"]
-    for name in ("barcode", "purchase_unit_barcode", "barcodes_array"):
-        for code in sorted(codes_in(row.values.get(name, ""))):
+    for name in CODE_FIELDS:
+        for code, said in sorted(spelled(row.values.get(name, "")).items()):
             if other := shared.other(code, product, row.line):
                 line, its = other
-                table.notes.warn(
-                    f"{name} is on two products", f"{code} of {product} is also of {its} (row {line})", row.line
-                )
+                value = f"{said} of {product} is also of {its} (row {line})"
+                table.notes.warn(f"{name} is on two products", value, row.line)
+            elif code in found.codes and (its := found.codes[code][0]) != product:
+                value = f"{said} of {product} is also of {its}, which the service has"
+                table.notes.warn(f"{name} is on two products", value, row.line)
 
 
 def _one_by_one(what: str, name: str, defaults: Values | None = None, *, path: bool = False) -> Reader:
     """Each row is a record; with `path` its store is the path's and not said again."""
 
-    def read(table: Table) -> Iterator[Record | Left]:
-        for row in _checked(table):
+    def read(table: Table, found: Found) -> Iterator[Record | Left]:
+        for row in _checked(table, found):
             if row.reason:
                 yield Left((BadRow(table.name, row.line, row.reason),), 1)
             else:
@@ -140,9 +155,9 @@ def _one_by_one(what: str, name: str, defaults: Values | None = None, *, path: b
     return read
 
 
-def _counts(table: Table) -> Iterator[Record | Left]:
+def _counts(table: Table, found: Found) -> Iterator[Record | Left]:
     """Rows of the same product and place become one count, which names each of their pools."""
-    for rows in grouped(_checked(table), table.scattered()):
+    for rows in grouped(_checked(table, found), table.scattered()):
         merged: dict[str, Any] = {}
         at: dict[str, int] = {}
         for row in rows:
@@ -174,8 +189,8 @@ def _count_into(merged: dict[str, Any], values: Values) -> str:
 def _by_lines(what: str, layout: Layout, *, numbered: bool = True) -> Reader:
     """Rows with the same key become one record with its lines, whole or not at all."""
 
-    def read(table: Table) -> Iterator[Record | Left]:
-        for rows in grouped(_checked(table), table.scattered()):
+    def read(table: Table, found: Found) -> Iterator[Record | Left]:
+        for rows in grouped(_checked(table, found), table.scattered()):
             record: dict[str, Any] = {}
             seen: dict[Any, int] = {}
             bad = []

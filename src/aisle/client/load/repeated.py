@@ -2,46 +2,56 @@
 
 from __future__ import annotations
 
-from aisle.client.load.cells import check_digit, folded
+import re
+from collections.abc import Callable, Collection
+
+from aisle.client.load.cells import folded
 from aisle.client.load.table import Key, Table
+from aisle.code_forms import canonical, checks, tidy, upc_e_expanded
+
+CODE_FIELDS = ("barcode", "purchase_unit_barcode", "barcodes_array")
+"""The columns that hold the codes of a product."""
+
+_UPC_E = 8
+_BETWEEN = re.compile(r"[\s,;|]+")
 
 
-def conflicts(table: Table) -> tuple[dict[int, str], dict[int, int]]:
+def conflicts(table: Table, known: Collection[Key] = ()) -> tuple[dict[int, str], dict[int, int]]:
     """Why rows are not loaded, by their lines; and the rows that only repeat an earlier one, with its line.
+
+    `known` are keys that the service has as they are: two of them may be alike.
 
     Two quick passes. Hashes of names are remembered, and the names alone that occur more than once.
     """
-    suspect = _suspect(table)
+    fold = _fold_all if table.is_creating else _fold
+    suspect = _repeated(table, fold) if table.unique else _written_in_two_ways(table, fold)
     groups: dict[int, list[tuple[int, Key, int]]] = {}
     for line, key, said in table.names() if suspect else ():
-        if (name := _fold(key)) in suspect:
+        if (name := fold(key)) in suspect:
             groups.setdefault(name, []).append((line, key, said))
     bad: dict[int, str] = {}
     repeats: dict[int, int] = {}
     for group in groups.values():
-        _judge(group, table.unique, bad, repeats)
+        _judge(group, table.unique, known, bad, repeats)
     return bad, repeats
 
 
-def _suspect(table: Table) -> set[int]:
-    """Names that occur more than once; where rows make up a record together, those that are written in two ways."""
-    return _repeated(table) if table.unique else _written_in_two_ways(table)
-
-
-def _repeated(table: Table) -> set[int]:
+def _repeated(table: Table, fold: Callable[[Key], int]) -> set[int]:
+    """Names that occur more than once."""
     seen: set[int] = set()
     found: set[int] = set()
     for _, key, _ in table.names():
-        name = _fold(key)
+        name = fold(key)
         (found if name in seen else seen).add(name)
     return found
 
 
-def _written_in_two_ways(table: Table) -> set[int]:
+def _written_in_two_ways(table: Table, fold: Callable[[Key], int]) -> set[int]:
+    """Names that are written in two ways, where rows make up a record together."""
     seen: dict[int, int] = {}
     return {
         name
-        for name, said in ((_fold(key), hash(key)) for _, key, _ in table.names())
+        for name, said in ((fold(key), hash(key)) for _, key, _ in table.names())
         if seen.setdefault(name, said) != said
     }
 
@@ -50,19 +60,56 @@ def _fold(key: Key) -> int:
     return hash(tuple([folded(part) for part in key]))
 
 
-def _judge(group: list[tuple[int, Key, int]], is_unique: bool, bad: dict[int, str], repeats: dict[int, int]) -> None:
-    first_line, first_key, first_said = group[0]
+def _fold_all(key: Key) -> int:
+    """Of a file that creates what its keys name: the zeros before the name do not tell two of them apart."""
+    return hash(alike(key))
+
+
+def alike(key: Key) -> Key:
+    """A key as it is compared with those of the service: its name without blanks, case and the zeros before it."""
+    *before, name = key
+    name = folded(name)
+    return (*map(folded, before), name.lstrip("0") or name[-1:])
+
+
+def differs(new: str, known: str, where: str = "") -> str:
+    """Why a new name is refused beside a known one, with the likely cause. `where` says where that one stands."""
+    mine, its = folded(new), folded(known)
+    if mine == its:
+        return f"{new!r} and {known!r}{where or ' of the service'} differ by blanks or case alone; use one of them"
+    longer, shorter = (known, new) if len(its) > len(mine) else (new, known)
+    return f"{new!r}: {known} is there{where}; has {shorter} lost its zeros? Write {longer}, in a column of text"
+
+
+Group = list[tuple[int, Key, int]]
+
+
+def _judge(group: Group, is_unique: bool, known: Collection[Key], bad: dict[int, str], repeats: dict[int, int]) -> None:
     keys = {key: line for line, key, _ in reversed(group)}
-    if len(keys) > 1:
+    if len(keys) > 1 and not all(key in known for key in keys):
         for line, key, _ in group:
-            other, at = next((one, place) for one, place in keys.items() if one != key)
-            bad[line] = f"{_words(key)} and {_words(other)} in row {at} differ by blanks or case alone; use one of them"
-    elif is_unique and all(said == first_said for _, _, said in group):
-        repeats |= {line: first_line for line, _, _ in group[1:]}
+            if key not in known:
+                other, at = next((one, place) for one, place in keys.items() if one != key)
+                bad[line] = _differ(key, other, at)
     elif is_unique:
-        for line, _, _ in group:
-            at = next(place for place, _, _ in group if place != line)
-            bad[line] = f"{_words(first_key)} is also in row {at}, with other values; keep one of the rows"
+        for key in keys:
+            _judge_same([row for row in group if row[1] == key], bad, repeats)
+
+
+def _differ(key: Key, other: Key, at: int) -> str:
+    if _fold(key) == _fold(other):
+        return f"{_words(key)} and {_words(other)} in row {at} differ by blanks or case alone; use one of them"
+    return differs(key[-1], other[-1], f" in row {at}")
+
+
+def _judge_same(group: Group, bad: dict[int, str], repeats: dict[int, int]) -> None:
+    first_line, key, first_said = group[0]
+    if all(said == first_said for _, _, said in group):
+        repeats |= {line: first_line for line, _, _ in group[1:]}
+        return
+    for line, _, _ in group:
+        at = next(place for place, _, _ in group if place != line)
+        bad[line] = f"{_words(key)} is also in row {at}, with other values; keep one of the rows"
 
 
 def _words(key: Key) -> str:
@@ -76,7 +123,7 @@ class SharedCodes:
         seen: set[int] = set()
         self._shared: set[int] = set()
         self._first: dict[str, tuple[int, str]] = {}
-        for name in ("barcode", "purchase_unit_barcode", "barcodes_array"):
+        for name in CODE_FIELDS:
             for _, cell in table.column(name):
                 for code in codes_in(cell):
                     key = hash(code)
@@ -93,5 +140,17 @@ class SharedCodes:
 
 
 def codes_in(cell: str) -> set[str]:
-    """The codes of a cell in the form in which they are compared: without leading zeros."""
-    return {code.lstrip("0") if check_digit(code) else code for code in cell.split(",") if code}
+    """The codes of a cell in the form in which they are compared: zeros off, and a UPC-E as the UPC-A that it is."""
+    return set(spelled(cell))
+
+
+def spelled(cell: str) -> dict[str, str]:
+    """The codes of a cell by the form in which they are compared, each as it stands there."""
+    return {_form(code): code for code in _BETWEEN.split(cell) if code}
+
+
+def _form(code: str) -> str:
+    code = tidy(code)
+    if len(code) == _UPC_E and not checks(code):
+        code = upc_e_expanded(code) or code
+    return canonical(code)

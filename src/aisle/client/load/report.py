@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from aisle.errors import AisleError
-from aisle.text import clean
+from aisle.text import clean, ended
 from aisle.tuples import NamedTuple
 
 SHOWN = 20
@@ -46,6 +46,7 @@ class Notes:
         self._assumed: list[str] = []
         self._changed: dict[str, list[int]] = {}
         self._warned: dict[str, list[tuple[int, str]]] = {}
+        self._doubts: list[str] = []
 
     def assume(self, what: str) -> None:
         """Notes by what the whole file was read."""
@@ -59,10 +60,16 @@ class Notes:
         """Notes what may be wrong in a row, with the value that shows it."""
         self._warned.setdefault(what, []).append((line, value))
 
+    def doubt(self, what: str) -> None:
+        """Notes what could not be looked at in the whole file."""
+        self._doubts.append(what)
+
     def lines(self) -> Iterator[str]:
         """The notes as plain lines: what was assumed, what was changed, then the warnings."""
         if self._assumed:
             yield f"{self.file}: read with {', '.join(map(clean, self._assumed))}."
+        for what in self._doubts:
+            yield f"{self.file}: warning: {ended(clean(what))}"
         for what, lines in self._changed.items():
             yield f"{self.file}: changed in {rows_of(lines)}: {clean(what)}."
         for what, found in self._warned.items():

@@ -37,7 +37,8 @@ from aisle.client.load.columns import (
     STORE_PRODUCTS,
     STORES,
 )
-from aisle.client.load.read import Left, Record, records, tables, unknown_files
+from aisle.client.load.known import compare
+from aisle.client.load.read import NOTHING_FOUND, Left, Record, records, tables, unknown_files
 from aisle.client.load.report import BadRow, FileReport, LoadError, LoadReport, Progress
 from aisle.client.load.resume import begin, end
 from aisle.client.load.table import Table
@@ -152,6 +153,7 @@ class _File:
         self._progress = progress
         self._sleep = sleep
         self._closed_stores: dict[str, str] = {}
+        self._found = NOTHING_FOUND
         self._is_stock = table.name == STOCK.file
         self._before = before if self._is_stock else None
         self._run_key = secrets.token_hex(8)
@@ -165,6 +167,7 @@ class _File:
         return FileReport(self._table.name, self._rows, *loaded, tuple(self._left), tuple(self._table.notes.lines()))
 
     async def send_all(self) -> None:
+        self._found = await compare(self._table, self._client)
         for found in self._batches():
             if isinstance(found, Left):
                 self._refuse(found.rows, *found.bad)
@@ -190,7 +193,7 @@ class _File:
         """Records of the same store together, as many as make a batch, and the rows that make no record."""
         pending: dict[str, list[Record]] = {}
         filled: dict[str, int] = {}
-        for found in records(self._table):
+        for found in records(self._table, self._found):
             if isinstance(found, Left):
                 yield found
                 continue

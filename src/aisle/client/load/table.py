@@ -58,6 +58,8 @@ class Table:
         self._notation = Notation(is_local=self._dialect.separator == _LOCAL)
         self._is_surveyed = False
         self.unique = bool(layout.unique)
+        self.is_creating = layout.is_creating
+        self.key_names = layout.named_by
 
     def rows(self, bad: Mapping[int, str] = {}) -> Iterator[Row]:
         """Every row, in order; empty ones are passed over. `position` is how many bytes have been read so far.
@@ -80,12 +82,31 @@ class Table:
 
     def column(self, name: str) -> Iterator[tuple[int, str]]:
         """The line of each row with the cell of one column as it was meant; none where the file has no such column."""
-        at = next((index for index, column in self._cleaned if column.name == name), None)
-        if at is None:
-            return
+        if any(column.name == name for _, column in self._cleaned):
+            for line, (cell,) in self.picked((name,)):
+                if cell:
+                    yield line, cell
+
+    def picked(self, names: Iterable[str]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """The line of each row with some of its cells as they were meant; empty where there is none.
+
+        Codes that stood in one cell are joined by commas.
+        """
+        places = {column.name: index for index, column in self._cleaned}
+        wanted = [places.get(name, -1) for name in names]
         for line, found, error in self._cells():
-            if not error and len(found) > at and found[at]:
-                yield line, self._clean_key(found, [at])[0]
+            if not error:
+                yield line, tuple([self._joined(at, found[at]) if 0 <= at < len(found) else "" for at in wanted])
+
+    def _joined(self, index: int, cell: str) -> str:
+        column = self._columns[index]
+        if column is None or not cell:
+            return cell
+        try:
+            cleaned = cells.CLEANERS[column.kind](cell, self._notation)
+        except ValueError:
+            return cell
+        return ",".join((cleaned.cell, *cleaned.more)) if cleaned.more else cleaned.cell
 
     def scattered(self) -> dict[Key, int]:
         """The keys whose rows do not all stand together, with the line of their last row: one quick pass.

@@ -1,0 +1,172 @@
+"""Keys that the service has: a new key that differs from one of them by zeros, blanks or case alone is refused.
+
+A spreadsheet takes the zeros off `0226`. The row then names a product that is not there, and would make a second one.
+The keys are read by pages, and only where the service has any; of the file only hashes are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from aisle.client.core import Core
+from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, TransportError, Unauthorized
+from aisle.client.load.cells import folded
+from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
+from aisle.client.load.read import Found
+from aisle.client.load.repeated import CODE_FIELDS, alike, codes_in, differs
+from aisle.client.load.report import LoadError
+from aisle.client.load.table import Key, Table
+from aisle.contract.wire import QueryValue, encode_segment
+from aisle.errors import ContractError
+from aisle.tuples import NamedTuple
+
+_PAGE = 1000
+
+Row = Mapping[str, Any]
+
+
+class _List(NamedTuple):
+    """The list in which the service shows what a file creates: the field that names it there, and what it is."""
+
+    operation: str
+    field: str
+    what: str
+    query: Mapping[str, QueryValue] = {}
+    in_path: bool = False
+
+
+_LISTS = {
+    STORES.file: _List("list-stores", "storeNo", "store"),
+    PRODUCTS.file: _List("list-products", "product_number", "product"),
+    LOCATIONS.file: _List("list-locations", "location_code", "location", in_path=True),
+    ORDERS.file: _List("list-customer-orders", "order_number", "order", in_path=True),
+    DELIVERIES.file: _List("list-deliveries", "order_number", "delivery"),
+    PEOPLE.file: _List("", "badge", "badge"),
+}
+
+
+async def compare(table: Table, client: Core) -> Found:
+    """Compares the keys of a file that creates something with those that the service has.
+
+    Raises LoadError where the service does not answer; what it cannot list is noted, and not compared.
+    """
+    listed = _LISTS.get(table.name)
+    if listed is None:
+        return Found()
+    try:
+        return await _Comparison(table, client, listed).run()
+    except (TransportError, ServerError) as error:
+        raise LoadError(
+            f"Whether the service has what {table.name} names cannot be read: {error} Load again later: it goes on,"
+            " and doubles nothing."
+        ) from error
+    except ClientError as error:
+        table.notes.doubt(f"could not be compared with what the service has: {error}")
+        return Found()
+
+
+class _Comparison:
+    """One file beside the lists of the service."""
+
+    def __init__(self, table: Table, client: Core, listed: _List) -> None:
+        self._table = table
+        self._client = client
+        self._list = listed
+        self._has_store = len(table.key_names) > 1
+        self._forms: set[int] = set()
+        self._owners: dict[int, int] = {}
+        self._alike: dict[Key, list[Key]] = {}
+        self._codes: dict[str, tuple[str, str]] = {}
+        self._users: dict[tuple[str, str], tuple[str, str]] = {}
+
+    async def run(self) -> Found:
+        async with aclosing(self._pages()) as pages:
+            async for store, rows in pages:
+                if rows and not self._forms:
+                    self._survey()
+                for row in rows:
+                    self._take(store, row)
+        known = frozenset(key for keys in self._alike.values() for key in keys)
+        refused = dict(self._refused(known)) if known or self._users else {}
+        return Found(refused, known, self._codes_left())
+
+    def _survey(self) -> None:
+        """Remembers what the file names, once it is known that the service has anything to compare it with."""
+        self._forms = {hash(alike(key)) for _, key, _ in self._table.names()}
+        if self._table.name == PRODUCTS.file:
+            for _, (product, *cells) in self._table.picked(("product_number", *CODE_FIELDS)):
+                for code in (code for cell in cells for code in codes_in(cell)):
+                    mine = hash(product)
+                    self._owners[hash(code)] = mine if self._owners.get(hash(code), mine) == mine else 0
+
+    def _take(self, store: str, row: Row) -> None:
+        name = row.get(self._list.field)
+        if not isinstance(name, str):
+            return
+        key = (store, name) if self._has_store else (name,)
+        if isinstance(user := row.get("user"), str):
+            self._users[store, folded(user)] = user, name
+        form_of = alike(key)
+        if hash(form_of) in self._forms:
+            self._alike.setdefault(form_of, []).append(key)
+        if self._owners:
+            self._take_codes(name, row)
+
+    def _take_codes(self, product: str, row: Row) -> None:
+        for field in CODE_FIELDS:
+            for code in codes_in(str(row.get(field) or "")):
+                if self._owners.get(hash(code), hash(product)) != hash(product):
+                    self._codes.setdefault(code, (product, field))
+
+    def _refused(self, known: frozenset[Key]) -> Iterator[tuple[int, str]]:
+        for line, key, _ in self._table.names():
+            if key not in known and (others := self._alike.get(alike(key))):
+                yield line, f"{self._list.what} {differs(key[-1], others[0][-1])}"
+        for line, (store, badge, user) in self._users_in_file() if self._users else ():
+            other, its = self._users.get((store, folded(user)), (user, badge))
+            if other != user and its != badge:
+                yield line, f"user {differs(user, other)}"
+
+    def _users_in_file(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        return self._table.picked(("store_number", "badge", "user"))
+
+    def _codes_left(self) -> dict[str, tuple[str, str]]:
+        """The codes but those of products to which the file gives another one in the same field."""
+        owners = {product for product, _ in self._codes.values()}
+        replaced: set[tuple[str, str]] = set()
+        for _, (product, *cells) in self._table.picked(("product_number", *CODE_FIELDS)) if owners else ():
+            if product in owners:
+                replaced |= {(product, name) for name, cell in zip(CODE_FIELDS, cells, strict=True) if cell}
+        return {code: owner for code, owner in self._codes.items() if owner not in replaced}
+
+    async def _pages(self) -> AsyncGenerator[tuple[str, list[dict[str, Any]]], None]:
+        for store in self._stores() if self._has_store else [""]:
+            try:
+                if self._table.name == PEOPLE.file:
+                    yield store, await self._people(store)
+                    continue
+                path = {"store_number": store} if self._list.in_path else {}
+                query = {"page_size": _PAGE, **self._list.query}
+                query |= {} if self._list.in_path or not store else {"store_number": store}
+                async with aclosing(self._client.pages(self._list.operation, path=path, query=query)) as pages:
+                    async for rows, _ in pages:
+                        yield store, rows
+            except (Unauthorized, Forbidden, NotFound):
+                continue  # what the service says to the store is told with its rows
+            except ContractError as error:
+                if isinstance(error, ClientError):
+                    raise
+                continue  # no path can name this store
+
+    def _stores(self) -> list[str]:
+        return list(dict.fromkeys(store for _, (store, *_) in self._table.picked(("store_number",)) if store))
+
+    async def _people(self, store: str) -> list[dict[str, Any]]:
+        answer = await self._client.extension("GET", f"/aisle/v1/stores/{encode_segment(store)}/people")
+        try:
+            found = answer.json()["people"] if answer.is_success else []
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return []
+        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []

@@ -1,0 +1,130 @@
+"""New keys and codes of a file beside those that the service has, and beside one another."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.load.test_sequences import World, a_world
+
+HEADERS = {
+    "stores.csv": "store_number,store_name,is_warehouse",
+    "products.csv": "product_number,product_name,barcode,purchase_unit_barcode,barcodes_array",
+    "locations.csv": "store_number,location_code",
+    "people.csv": "store_number,badge,user,name",
+    "orders.csv": "store_number,order_number,line_number,product_number,quantity",
+    "deliveries.csv": "store_number,order_number,no_of_containers,line_number,product_number,quantity",
+}
+FIRST = {
+    "stores.csv": ["0042,Kerkstraat,false"],
+    "products.csv": ["0226,Nul,9520001100109,,", "P1,Een,9520001100086,,", "AB 1,Blank,,,"],
+    "locations.csv": ["0042,A-1", "0042,0007"],
+    "people.csv": ["0042,0012345,anna,Anna"],
+    "orders.csv": ["0042,004711,1,P1,2", "0042,z1,1,P1,1"],
+    "deliveries.csv": ["0042,0077,1,1,P1,3"],
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with a_world(tmp_path) as world:
+        yield world
+
+
+async def load(world: World, files: dict[str, list[str]]) -> tuple[list[str], list[str]]:
+    """The reasons of the bad rows of a load of these files alone, and its notes."""
+    world.clear()
+    for name, rows in files.items():
+        world.write(name, HEADERS[name], *rows)
+    report = await world.load()
+    assert report is not None
+    return [str(row) for row in report.bad], [line for file in report.files for line in file.notes]
+
+
+ZEROS = [
+    ("stores.csv", "42,Kerkstraat,false", "'42': 0042 is there; has 42 lost its zeros?"),
+    ("stores.csv", "00042,Kerkstraat,false", "'00042': 0042 is there; has 0042 lost its zeros?"),
+    ("products.csv", "226,Nul,9520001100109,,", "'226': 0226 is there; has 226 lost its zeros?"),
+    ("products.csv", "00226,Nul,,,", "'00226': 0226 is there; has 0226 lost its zeros?"),
+    ("locations.csv", "0042,7", "'7': 0007 is there; has 7 lost its zeros?"),
+    ("people.csv", "0042,12345,bert,Bert", "'12345': 0012345 is there; has 12345 lost its zeros?"),
+    ("orders.csv", "0042,4711,1,P1,2", "'4711': 004711 is there; has 4711 lost its zeros?"),
+    ("deliveries.csv", "0042,77,1,1,P1,3", "'77': 0077 is there; has 77 lost its zeros?"),
+]
+CASE = [
+    ("products.csv", "p1,Eentje,,,", "'p1' and 'P1' of the service differ by blanks or case alone"),
+    ("products.csv", "AB1,Eentje,,,", "'AB1' and 'AB 1' of the service differ by blanks or case alone"),
+    ("locations.csv", "0042,a-1", "'a-1' and 'A-1' of the service differ by blanks or case alone"),
+    ("orders.csv", "0042,Z1,1,P1,1", "'Z1' and 'z1' of the service differ by blanks or case alone"),
+    ("people.csv", "0042,B9,Anna,Anna", "user 'Anna' and 'anna' of the service differ by blanks or case alone"),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "words"), [*ZEROS, *CASE])
+async def test_a_new_key_that_is_like_one_of_the_service_is_refused(
+    name: str, row: str, words: str, world: World
+) -> None:
+    assert await load(world, FIRST) == ([], [])
+    bad, _ = await load(world, {name: [row]})
+    assert len(bad) == 1
+    assert bad[0].startswith(f"{name}:2: ")
+    assert words in bad[0]
+
+
+async def test_the_same_files_are_loaded_again_without_a_word(world: World) -> None:
+    await load(world, FIRST)
+    assert await load(world, FIRST) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("stores.csv", ["0044,A,false", "44,B,false"]),
+        ("products.csv", ["0301,A,,,", "301,A,,,"]),
+        ("locations.csv", ["0042,09", "0042,9"]),
+        ("people.csv", ["0042,08,u,U", "0042,8,v,V"]),
+        ("orders.csv", ["0042,05,1,P1,1", "0042,5,1,P1,1"]),
+        ("deliveries.csv", ["0042,06,1,1,P1,1", "0042,6,1,1,P1,1"]),
+    ],
+)
+async def test_two_keys_of_one_file_that_differ_by_zeros_are_refused(name: str, rows: list[str], world: World) -> None:
+    await load(world, FIRST)
+    bad, _ = await load(world, {name: rows})
+    assert [line.partition(": ")[0] for line in bad] == [f"{name}:2", f"{name}:3"]
+    assert all("lost its zeros?" in line for line in bad)
+
+
+CODES = [
+    ("C3,Drie,9520001100086,,", "barcode", "9520001100086"),
+    ("C3,Drie,09520001100086,,", "barcode", "09520001100086"),
+    ("C3,Drie,,9520001100086,", "purchase_unit_barcode", "9520001100086"),
+    ("C3,Drie,,,9520001100086", "barcodes_array", "9520001100086"),
+    ("C3,Drie,,,9520001100055;9520001100086", "barcodes_array", "9520001100086"),
+    ("C3,Drie,0065100004327,,", "barcode", "0065100004327"),
+]
+
+
+@pytest.mark.parametrize(("row", "column", "code"), CODES)
+async def test_a_code_of_another_product_of_the_service_is_warned_of(
+    row: str, column: str, code: str, world: World
+) -> None:
+    await load(world, FIRST | {"products.csv": ["P1,Een,9520001100086,,", "U,UPC,06543217,,"]})
+    bad, notes = await load(world, {"products.csv": [row]})
+    its = "U" if code == "0065100004327" else "P1"
+    assert bad == []
+    assert notes[-1] == (
+        f"products.csv:2: warning: {column} is on two products: {code} of C3 is also of {its}, which the service has."
+    )
+
+
+async def test_a_code_that_its_product_gives_up_in_the_same_file_is_free(world: World) -> None:
+    await load(world, FIRST)
+    rows = ["C3,Drie,9520001100086,,", "P1,Een,9520001100093,,"]
+    assert await load(world, {"products.csv": rows}) == ([], [])
+
+
+async def test_two_keys_that_the_service_has_already_are_loaded_again(world: World) -> None:
+    await load(world, {"stores.csv": ["1,One,false"]})
+    async with world.client() as client:
+        await client.create_or_update_products({"products": [{"product_number": "07"}, {"product_number": "7"}]})
+    assert await load(world, {"products.csv": ["07,A,,,", "7,B,,,"]}) == ([], [])
