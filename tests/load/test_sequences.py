@@ -227,7 +227,8 @@ async def test_a_corrected_row_does_not_count_the_others_again(tmp_path: Path) -
         assert report.ok
         assert report.lines()[-2:] == [
             "stock.csv: 1 of 3 rows loaded.",
-            "stock.csv: the stock of 2 rows (2, 4) was loaded before and is left as it is; --recount counts it again.",
+            "stock.csv: the stock of 2 rows (2, 4) was loaded before and is left as it is. To count a row"
+            " again, put only that row in a stock.csv in a folder of its own, and load that folder with --recount.",
         ]
         assert [await world.stock(one) for one in "PQR"] == [14, 6, 7]
         assert_books(world.service)

@@ -65,10 +65,21 @@ async def _load(
     new one that is the demo store."""
     async with service_client(loaded, demo=not brings_stores) as client:
         try:
-            return await load(directory, client, strict=strict, recount=recount, kept=kept, progress=_told())
+            return await load(
+                directory, client, strict=strict, recount=recount, kept=kept, progress=_told(), cut_off=_cut_off
+            )
         finally:
             if sys.stderr.isatty():
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _cut_off(report: LoadReport) -> None:
+    """Prints what became of the files before the load ended early."""
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    print("The load ended early. Until then:")
+    for line in report.lines():
+        print(line)
 
 
 def _told() -> Callable[[Progress], None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from aisle.errors import AisleError
@@ -19,14 +20,45 @@ class LoadError(AisleError):
 
 
 class BadRow(NamedTuple):
-    """A row that was not loaded. `line` is where it begins in the file, the header being line 1."""
+    """A row that was not loaded. `line` is where it begins in the file, the header being line 1.
+
+    `kind` is what many rows have in common that are refused for the same; found in the reason where it is not said.
+    """
 
     file: str
     line: int
     reason: str
+    kind: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {clean(self.reason)}"
+
+
+def _kind_of(row: BadRow) -> str:
+    """The reason without what stands in quotes, and without the rows that it names."""
+    return row.kind or _OF_ONE_ROW.sub(_ELSE, row.reason)
+
+
+_OF_ONE_ROW = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|(?<=row )\d+|\b\d[\d.,-]*(?=\W|$)")
+_ELSE = "…"
+
+
+def refusals(bad: Iterable[BadRow]) -> Iterator[str]:
+    """The bad rows as lines: of each file and kind the first ones one by one, of the others the rows."""
+    shown: dict[tuple[str, str], int] = {}
+    rest: dict[tuple[str, str], list[int]] = {}
+    for row in bad:
+        key = row.file, _kind_of(row)
+        shown[key] = shown.get(key, 0) + 1
+        if shown[key] <= SHOWN:
+            yield str(row)
+        else:
+            rest.setdefault(key, []).append(row.line)
+    for (file, kind), lines in rest.items():
+        if len(lines) == 1:
+            yield f"{file}: {clean(kind)} (in row {lines[0]} too)"
+        else:
+            yield f"{file}: {clean(kind)} (in {rows_of(lines).replace(' (', ' too: ').removesuffix(')')})"
 
 
 class Progress(NamedTuple):
@@ -135,7 +167,7 @@ class LoadReport(NamedTuple):
         for file in self.files:
             lines += [_file_line(file), *_left_lines(file), *file.notes]
         lines += [_unknown_line(name) for name in self.unknown_files]
-        lines += [str(row) for row in self.bad]
+        lines += refusals(self.bad)
         if self.stopped:
             lines.append("Stopped at the first bad row, as asked. What comes before it may have been loaded.")
         if self.bad:
@@ -151,8 +183,8 @@ def _file_line(file: FileReport) -> str:
 def _left_lines(file: FileReport) -> Iterator[str]:
     if file.left_rows:
         yield (
-            f"{file.file}: the stock of {rows_of(file.left_rows)} was loaded before and is left as it is;"
-            " --recount counts it again."
+            f"{file.file}: the stock of {rows_of(file.left_rows)} was loaded before and is left as it is."
+            " To count a row again, put only that row in a stock.csv in a folder of its own, and load that folder with --recount."
         )
 
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 
 from aisle.client.answer import Answer
@@ -96,6 +98,7 @@ async def load(
     recount: bool = False,
     kept: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
+    cut_off: Callable[[LoadReport], None] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> LoadReport:
     """Loads all that the interface can create from the CSV files of a directory, each of them optional.
@@ -103,8 +106,10 @@ async def load(
     Stock rows are loaded as counts; with `recount` also those that were loaded before. A strict load stops at the first
     bad row; otherwise the good rows of every file are loaded, and the report names the bad ones. `kept` is a file that
     holds the name of this load until its end: a load of the same files that finds it there goes on. `progress` is told
-    after each batch. Raises LoadError when a file cannot be used at all (before anything is sent), or when the service
-    does not answer, or takes nothing from this token.
+    after each batch; `cut_off` is given the report so far of a load that ends early.
+
+    Raises LoadError when a file cannot be used at all (before anything is sent), or when the service does not answer,
+    or takes nothing from this token.
 
     interface: the creating operations; locations and people, which it has none for, go to `/aisle/v1/`.
     """
@@ -116,12 +121,17 @@ async def load(
     before = None if recount else LoadedStock(client)
     for table in found:
         run = _File(table, client, name.id, before, strict, progress or _nothing, sleep)
+        is_whole = False
         try:
             await run.send_all()
+            is_whole = True
         except _Stop:
-            stopped = True
-        files.append(run.report())
-        bad += sorted(run.bad, key=lambda row: row.line)
+            stopped = is_whole = True
+        finally:
+            files.append(run.report())
+            bad += sorted(run.bad, key=lambda row: row.line)
+            if not is_whole and cut_off:
+                cut_off(LoadReport(tuple(files), tuple(bad), unknown_files(directory), False, name.is_resumed))
         if stopped:
             break
     end(kept)
@@ -153,6 +163,7 @@ class _File:
         self._progress = progress
         self._sleep = sleep
         self._closed_stores: dict[str, str] = {}
+        self._is_mixed = False
         self._found = NOTHING_FOUND
         self._is_stock = table.name == STOCK.file
         self._before = before if self._is_stock else None
@@ -211,14 +222,21 @@ class _File:
 
     async def _send(self, batch: Sequence[Record]) -> None:
         """Sends a batch; halves it when it is refused, first half first, until the records are found that are."""
-        reason = self._closed_stores.get(batch[0].store) or await self._refusal(batch)
+        for record in batch:
+            if reason := self._closed_stores.get(_store_of(record)):
+                self._refuse(record.rows, _refused(self._table.name, record, reason))
+        batch = [record for record in batch if _store_of(record) not in self._closed_stores]
+        if not batch:
+            return
+        reason = await self._refusal(batch)
         if not reason:
             self._rows += sum(record.rows for record in batch)
             self._loaded_rows += sum(record.rows for record in batch)
             self._loaded_records += len(batch)
-        elif len(batch) == 1 or batch[0].store in self._closed_stores:
-            for record in batch:
-                self._refuse(record.rows, BadRow(self._table.name, record.line, _refused(record, reason)))
+        elif _store_of(batch[0]) in self._closed_stores:
+            await self._send(batch)
+        elif len(batch) == 1:
+            self._refuse(batch[0].rows, _refused(self._table.name, batch[0], reason))
         else:
             middle = len(batch) // 2
             await self._send(batch[:middle])
@@ -235,12 +253,29 @@ class _File:
         if classify(answer) is Fate.ACCEPTED or _was_carried_out(answer):
             return ""
         said = ended(clean(message_of(answer)) or f"status {answer.status}")
-        self._raise_hopeless(answer.status, said, batch[0])
-        if answer.status == 403:
-            self._closed_stores[batch[0].store] = said
+        if not self._is_of_a_store(answer.status, said, batch):
+            self._raise_hopeless(answer.status, said)
         return said
 
-    def _raise_hopeless(self, status: int, said: str, record: Record) -> None:
+    def _is_of_a_store(self, status: int, said: str, batch: Sequence[Record]) -> bool:
+        """Whether a 403 or 404 concerns a store that records name, and not the whole file.
+
+        A store that all records of the batch name is closed: its other rows are refused unasked.
+        """
+        stores = {_store_of(record) for record in batch}
+        if status not in (403, 404) or not any(stores):
+            return False
+        is_named = any(re.search(rf"(?<!\w){re.escape(store)}(?!\w)", said) for store in stores if store)
+        if status == 404:
+            is_of_store = is_named
+        else:
+            self._is_mixed = self._is_mixed or len(stores) > 1
+            is_of_store = is_named or self._is_mixed or bool(batch[0].store)
+        if is_of_store and len(stores) == 1 and (status == 403 or self._target.operation.startswith(EXTENSIONS)):
+            self._closed_stores[stores.pop()] = said
+        return is_of_store
+
+    def _raise_hopeless(self, status: int, said: str) -> None:
         """Raises LoadError for a refusal that no row can mend."""
         file = self._table.name
         if status == 401:
@@ -250,7 +285,7 @@ class _File:
             raise LoadError(
                 f"The service cannot create {what}: {said} Remove {file}, or load into aisle's own service."
             )
-        if status == 403 and not record.store:
+        if status == 403:
             raise LoadError(f"The token may not load {file}: {said} Use one that may, and load again.")
 
     async def _answer(self, batch: Sequence[Record], more: str = "") -> Answer:
@@ -307,6 +342,30 @@ def _was_carried_out(answer: Answer) -> bool:
         return False
 
 
-def _refused(record: Record, reason: str) -> str:
+def _store_of(record: Record) -> str:
+    """The store that a record is for: that of its path, or of its body where the path has none."""
+    return record.store or ("" if "store_name" in record.body else str(record.body.get("store_number") or ""))
+
+
+def _refused(file: str, record: Record, reason: str) -> BadRow:
     rows = f" with its {record.rows} rows" if record.rows > 1 else ""
-    return f"the service refused {record.what}{rows}: {reason}"
+    said = f"{reason}{_ADVICE.get(file, '')}" if _EXISTS.search(reason) else reason
+    return BadRow(file, record.line, f"the service refused {record.what}{rows}: {said}", _kind(record, said))
+
+
+def _kind(record: Record, reason: str) -> str:
+    """What many rows are refused for: the reason without what this record alone has."""
+    said = (value for name, value in record.body.items() if name != "store_number")
+    own = {str(value) for value in said if isinstance(value, str | int | Decimal)}
+    for value in sorted(own - {""}, key=len, reverse=True):
+        reason = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", "…", reason)
+    return f"the service refused it: {reason}"
+
+
+_EXISTS = re.compile(r"exists with another content", re.IGNORECASE)
+_ADVICE = {
+    ORDERS.file: " A load changes no order: change it where it was made, or give the row another order_number.",
+    DELIVERIES.file: " A load changes no delivery: change it where it was announced, or give the row another"
+    " order_number.",
+}
+"""What a person can do where a record is there with other values."""
