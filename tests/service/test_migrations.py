@@ -142,7 +142,7 @@ async def test_measures_of_products_of_earlier_programs_are_found_however_they_a
     world.service.close()
 
 
-_CODED = {
+_CODED: dict[str, dict[str, Any]] = {
     "P2": {"barcode": "(01)04006381333931"},
     "P3": {"barcode": "ABC-7"},
     "P4": {"barcode": "*K-9*"},
@@ -182,7 +182,7 @@ async def test_barcodes_of_earlier_programs_are_found_in_every_form(
 ) -> None:
     """They were kept under one key, without zeros before it; the migration keeps them under all."""
     secret = new_secret()
-    codes = {**_CODED, "P9": {"barcode": "gone"}}
+    codes: dict[str, dict[str, Any]] = {**_CODED, "P9": {"barcode": "gone"}}
     said = [_product(number, item) for number, item in codes.items()]
     said += ["UPDATE product SET deleted_on = '2026' WHERE product_number = 'P9'"]
     said += ["INSERT INTO product_code VALUES ('stale', 'P3')"]
