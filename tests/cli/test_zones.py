@@ -1,4 +1,4 @@
-"""Each store lives by its own time zone, and one of which nothing is said by the host's: whatever store a process is of."""
+"""Each store lives by its own time zone, and one without a setting by the host's, whatever store a process is of."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def kept(home: Home) -> list[list[tuple[object, ...]]]:
     }
     with closing(apsw.Connection(str(home.cache))) as connection:
         return [
-            connection.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2").fetchall()  # noqa: S608 - of this test
+            connection.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2").fetchall()
             for table, columns in tables.items()
         ]
 

@@ -132,7 +132,7 @@ def _load(commands: _Commands[Parser]) -> None:
         " columns are the interface's fields",
     )
     parser.add_argument("--strict", action="store_true", help="stop at the first bad row")
-    parser.add_argument("--recount", action="store_true", help="count stock again that was loaded before")
+    parser.add_argument("--recount", action="store_true", help="count stock again that was loaded or counted before")
     add_settings(parser)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from aisle.client.load.notation import LOCAL_FLAGS, Notation
+from aisle.code_forms import check_digit, tidy, upc_e_expanded
 from aisle.tuples import NamedTuple
 
 TEXT, CODE, DOTTED, BARCODE, BARCODES = "text", "code", "dotted code", "barcode", "barcodes"
@@ -38,6 +39,26 @@ _UNSEEN = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
 _ODD_BLANK = re.compile(r"[^\S ]")
 _BETWEEN_DIGITS = re.compile(rf"(?<=[0-9])(?:[{BLANKS}]+|-)(?=[0-9])")
 _APART = re.compile(r"[,;|/\r\n]+")
+_AND = re.compile(r"(?<=\d)\s*(?:\b(?:en|und|et|and)\b|[&+])\s*(?=\d)|(?<=\))\s+(?:en|und|et|and)\s+", re.IGNORECASE)
+"""Words between two codes."""
+_CODES_APART = re.compile(f"{_APART.pattern}|{_AND.pattern}", re.IGNORECASE)
+_SEPARATORS_AROUND = re.compile(r"\A[\s,;|/]+|[\s,;|/]+\Z")
+_SHORTENED_INSIDE = re.compile(r"(?<![\d.,])\d+[.,]\d+E\+?\d+|(?<![\d.,])\d+E\+\d+", re.IGNORECASE | re.ASCII)
+_QUOTES = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
+_ODD_MARKS = f"()[]{{}}:{_QUOTES}"
+_LABEL = r"(?:ean|gtin|upc|isbn|barcode|streepjescode|strichcode|code)(?:[- ]?(?:8|12|13|14))?"
+_NAME_BEFORE = re.compile(rf"\A{_LABEL}[\s.:#-]+", re.IGNORECASE)
+_BESIDE = re.compile(
+    rf"[+-]\d+|{_LABEL}[\s.:#-]*\d[\d -]*|(?:\D*[\s:(])?\d[\d -]*(?:[\s(,]\D*)?", re.IGNORECASE | re.ASCII | re.DOTALL
+)
+"""A code with a sign, a name of its kind or words beside it, and never a letter that it may begin with."""
+_NO_CODE_WORDS = """
+n.v.t. n.v.t nvt geen onbekend leeg niets k.a. kein keine keiner keines ohne unbekannt leer entfällt nichts
+sans aucun aucune néant neant inconnu vide n.d. none no nothing unknown empty missing n.b.
+"""
+_NO_CODE = frozenset(_NO_CODE_WORDS.split())
+"""Words for no code, in Dutch, German, French and English."""
+_FLAGS = frozenset({"true", "false", *LOCAL_FLAGS})
 _A_CODE = re.compile(r"\d{7,14}", re.ASCII)
 _CHECKED = frozenset({8, 12, 13, 14, 17, 18})
 """Lengths of the codes that end in a check digit (GS1)."""
@@ -45,11 +66,15 @@ _SHORT = 8
 
 
 class Cleaned(NamedTuple):
-    """A cell as it was meant; `undone` says what was taken away, `more` are the further codes that stood in it."""
+    """A cell as it was meant; `undone` says what was taken away, `more` are the further codes that stood in it.
+
+    `doubt` says why the cell may not be what it should be, though nobody can say what else.
+    """
 
     cell: str
     undone: str = ""
     more: tuple[str, ...] = ()
+    doubt: str = ""
 
 
 Cleaner = Callable[[str, Notation], Cleaned]
@@ -65,12 +90,11 @@ def folded(cell: str) -> str:
     return re.sub(rf"[{BLANKS}]+", "", cell).casefold()
 
 
-def check_digit(code: str) -> str:
+def right_digit(code: str) -> str:
     """The digit that a code of these digits should end in (GS1); empty where its length has none."""
     if len(code) not in _CHECKED or not (code.isascii() and code.isdecimal()):
         return ""
-    total = sum(int(digit) * (3 if at % 2 == 0 else 1) for at, digit in enumerate(reversed(code[:-1])))
-    return str(-total % 10)
+    return check_digit(code[:-1])
 
 
 def wrong_check_digit(code: str) -> str:
@@ -78,23 +102,9 @@ def wrong_check_digit(code: str) -> str:
 
     Eight digits are an EAN-8, or a UPC-E, whose digit is that of the twelve that it stands for.
     """
-    right = check_digit(code)
-    if not right or right == code[-1]:
-        return ""
-    is_upc_e = len(code) == _SHORT and code[0] in "01" and check_digit(_upc_a(code)) == code[-1]
-    return "" if is_upc_e else right
-
-
-def _upc_a(code: str) -> str:
-    """The twelve digits that a UPC-E of eight stands for."""
-    system, body, last, check = code[0], code[1:6], code[6], code[7]
-    if last in "012":
-        return f"{system}{body[:2]}{last}0000{body[2:]}{check}"
-    if last == "3":
-        return f"{system}{body[:3]}00000{body[3:]}{check}"
-    if last == "4":
-        return f"{system}{body[:4]}00000{body[4]}{check}"
-    return f"{system}{body}0000{last}{check}"
+    right = right_digit(code)
+    is_right = right == code[-1:] or (len(code) == _SHORT and upc_e_expanded(code))
+    return "" if is_right else right
 
 
 def _free_of_errors(cell: str) -> str:
@@ -140,7 +150,7 @@ def _code(cell: str, _: Notation, *, dotted: bool = False) -> Cleaned:
     """A code keeps the blanks inside it; no-break spaces become blanks."""
     if cell.isascii() and cell.isalnum() and cell.casefold() not in NOTHING:
         return Cleaned(cell)
-    bare, undone, _more = _value(cell)
+    bare, undone, *_rest = _value(cell)
     bare, undone = _whole(bare, undone, dotted=dotted)
     plain = _ODD_BLANK.sub(" ", _UNSEEN.sub("", bare))
     return Cleaned(plain, _and(undone, "no-break spaces inside it made blanks") if plain != bare else undone)
@@ -151,7 +161,7 @@ def _whole(bare: str, undone: str, *, dotted: bool = False) -> tuple[str, str]:
     if found := _SHORTENED.fullmatch(bare):
         whole, rest, power = (found[1], found[2], found[3]) if found[1] else (found[4], "", found[5])
         digits = whole + rest
-        if len(whole) + int(power) == len(digits) and check_digit(digits) == digits[-1]:
+        if len(whole) + int(power) == len(digits) and right_digit(digits) == digits[-1]:
             return digits, _and(undone, "E notation written out, all digits are there")
         raise ValueError(
             f"{bare!r} was shortened by a spreadsheet, and digits of it are lost; format the column as text and"
@@ -164,19 +174,86 @@ def _whole(bare: str, undone: str, *, dotted: bool = False) -> tuple[str, str]:
 
 def _barcode(cell: str, _: Notation) -> Cleaned:
     """One barcode; of several in a cell the first is the barcode, the others are further ones."""
-    if cell.isascii() and cell.isalnum() and cell.casefold() not in NOTHING:
+    if _is_plain_code(cell):
         return Cleaned(cell)
-    bare, undone, _more = _value(cell)
-    codes = [trimmed(part) for part in _APART.split(bare)]
-    if len(codes) > 1 and all(_A_CODE.fullmatch(joined_digits(code)) for code in codes):
-        first, *others = (joined_digits(code) for code in codes)
+    bare, undone, *_rest = _value(cell)
+    if not bare or is_no_code(bare):
+        return Cleaned("", undone if not bare else f"{bare} read as an empty cell")
+    if found := _SHORTENED_INSIDE.search(bare):
+        _refuse_shortened(found[0], bare)
+    unquoted = bare.strip(_QUOTES)
+    undone = _and(undone, "quotes around it taken off") if unquoted != bare else undone
+    bare = _SEPARATORS_AROUND.sub("", unquoted)
+    undone = _and(undone, "a separator beside it taken off") if bare != unquoted else undone
+    codes = [trimmed(part).strip(_QUOTES) for part in _CODES_APART.split(bare)]
+    if len(codes) > 1 and all(_A_CODE.fullmatch(one) for one in map(_bare_code, codes)):
+        first, *others = map(_bare_code, codes)
         return Cleaned(first, _and(undone, f"{len(codes)} codes in one cell taken apart"), tuple(others))
+    return _one_barcode(bare, undone)
+
+
+def _one_barcode(bare: str, undone: str) -> Cleaned:
     bare, undone = _whole(bare, undone)
     parts = bare.split()
-    if len(parts) > 1 and all(len(part) in _CHECKED and check_digit(part) == part[-1] for part in parts):
+    if len(parts) > 1 and all(len(part) in _CHECKED and right_digit(part) == part[-1] for part in parts):
         return Cleaned(parts[0], _and(undone, f"{len(parts)} codes in one cell taken apart"), tuple(parts[1:]))
     joined = joined_digits(bare)
-    return Cleaned(joined, _and(undone, "blanks or hyphens between its digits taken out") if joined != bare else undone)
+    if joined != bare:
+        return Cleaned(joined, _and(undone, "blanks or hyphens between its digits taken out"))
+    code = _bare_code(bare)
+    if code != bare:
+        return Cleaned(code, _and(undone, f"{_beside(bare, code)} beside the code taken off"))
+    return Cleaned(bare, undone, doubt=_doubt(bare))
+
+
+def _is_plain_code(cell: str) -> bool:
+    return (
+        cell.isascii()
+        and cell.isalnum()
+        and cell.casefold() not in NOTHING
+        and not is_no_code(cell)
+        and (cell.casefold() not in _FLAGS)
+    )
+
+
+def is_no_code(cell: str) -> bool:
+    """Whether a cell of codes says that there is none: a word for that in four languages, a line, zeros alone."""
+    return cell.casefold() in _NO_CODE or not cell.strip("0") or not cell.strip("-–—./*? ")
+
+
+def _bare_code(text: str) -> str:
+    """The one code with a right check digit that stands there beside words or a sign; else the text as it is."""
+    joined = joined_digits(text)
+    if joined.isascii() and joined.isdecimal():
+        return joined
+    numbers = re.findall(r"\d+", _BETWEEN_DIGITS.sub("", _NAME_BEFORE.sub("", text)), re.ASCII)
+    if len(numbers) != 1 or right_digit(numbers[0]) != numbers[0][-1] or not _BESIDE.fullmatch(text):
+        return text
+    return str(numbers[0])
+
+
+def _beside(text: str, code: str) -> str:
+    return "a sign" if joined_digits(text[1:]) == code else "words"
+
+
+def _doubt(code: str) -> str:
+    """Why a code may not be one that can be scanned; empty where nothing speaks against it."""
+    has_digit = any(map(str.isdecimal, code))
+    if code.casefold() in _FLAGS or not has_digit:
+        return "has no digit, and is hardly a code"
+    if code[0] in "+-" or any(mark in code for mark in _ODD_MARKS):
+        return "" if tidy(code).isdecimal() else "holds signs that are hardly part of a code"
+    is_worded = " " in code and any(map(str.isalpha, code))
+    return "holds words beside digits, and is hardly a code" if is_worded else ""
+
+
+def _refuse_shortened(part: str, bare: str) -> None:
+    """Raises ValueError for one of several codes that a spreadsheet has shortened."""
+    if part != bare:
+        raise ValueError(
+            f"{bare!r} holds {part!r}, which was shortened by a spreadsheet; format the column as text and write the"
+            " code anew"
+        )
 
 
 def joined_digits(code: str) -> str:
@@ -187,11 +264,18 @@ def joined_digits(code: str) -> str:
 
 def _barcodes(cell: str, notation: Notation) -> Cleaned:
     """Further barcodes, as the interface wants them: with commas between."""
-    if cell.isascii() and cell.isalnum() and cell.casefold() not in NOTHING:
+    if _is_plain_code(cell):
         return Cleaned(cell)
     bare, undone = _free_of_errors(cell), ""
+    if is_no_code(bare):
+        return Cleaned("", f"{bare} read as an empty cell")
+    if short := _SHORTENED_INSIDE.search(bare):
+        _refuse_shortened(short[0], bare)
     if bare.casefold() in NOTHING or _QUOTED.fullmatch(bare) or not _APART.search(bare):
-        bare, undone, _more = _value(cell)
+        bare, undone, *_rest = _value(cell)
+    apart = _AND.sub(",", bare)
+    undone = _and(undone, "words between codes taken out") if apart != bare else undone
+    bare = apart
     parts = _APART.split(bare) if _APART.search(bare) else _apart_by_blanks(bare)
     found = [_barcode(trimmed(part), notation) for part in parts if trimmed(part)]
     codes = list(dict.fromkeys(code for one in found for code in (one.cell, *one.more) if code))
@@ -199,7 +283,8 @@ def _barcodes(cell: str, notation: Notation) -> Cleaned:
         undone = undone if one.undone in undone else _and(undone, one.undone)
     if len(parts) > 1 and "/" in bare:
         undone = _and(undone, "/ between codes")
-    return Cleaned(",".join(codes), undone) if undone else Cleaned(bare)
+    doubt = next((one.doubt for one in found if one.doubt), "")
+    return Cleaned(",".join(codes) if undone else bare, undone, doubt=doubt)
 
 
 def _apart_by_blanks(bare: str) -> list[str]:
@@ -210,35 +295,35 @@ def _apart_by_blanks(bare: str) -> list[str]:
 def _number(cell: str, notation: Notation) -> Cleaned:
     if cell.isascii() and cell.isdecimal():
         return Cleaned(cell)
-    bare, undone, _more = _value(cell)
+    bare, undone, *_rest = _value(cell)
     return Cleaned(notation.number(bare) if bare else "", undone)
 
 
 def _numbers(cell: str, notation: Notation) -> Cleaned:
-    bare, undone, _more = _value(cell)
+    bare, undone, *_rest = _value(cell)
     return Cleaned("|".join(notation.number(trimmed(part)) for part in bare.split("|") if trimmed(part)), undone)
 
 
 def _pool(cell: str, _: Notation) -> Cleaned:
-    bare, undone, _more = _value(cell)
+    bare, undone, *_rest = _value(cell)
     return Cleaned(*_whole(bare, undone))
 
 
 def _flag(cell: str, _: Notation) -> Cleaned:
-    bare, undone, _more = _value(cell)
+    bare, undone, *_rest = _value(cell)
     if said := LOCAL_FLAGS.get(bare.casefold()):
         return Cleaned(said, _and(undone, f"{bare} read as {said}"))
     return Cleaned(*_whole(bare, undone))
 
 
 def _date(cell: str, notation: Notation) -> Cleaned:
-    bare, undone, _more = _value(cell)
+    bare, undone, *_rest = _value(cell)
     said = notation.date(bare) if bare else ""
     return Cleaned(said, _and(undone, "local date read as yyyy-mm-dd") if said != bare else undone)
 
 
 def _list(cell: str, _: Notation) -> Cleaned:
-    bare, undone, _more = _value(cell)
+    bare, undone, *_rest = _value(cell)
     parts = bare.split("|")
     stripped = [trimmed(part) for part in parts]
     return Cleaned("|".join(stripped), _and(undone, "blanks between parts taken off") if stripped != parts else undone)

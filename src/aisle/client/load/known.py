@@ -6,7 +6,7 @@ The keys are read by pages, and only where the service has any; of the file only
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -15,7 +15,7 @@ from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, T
 from aisle.client.load.cells import folded
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
 from aisle.client.load.read import Found
-from aisle.client.load.repeated import CODE_FIELDS, alike, codes_in, differs
+from aisle.client.load.repeated import COLUMNS, alike, codes_in, differs, keys_of
 from aisle.client.load.report import LoadError
 from aisle.client.load.table import Key, Table
 from aisle.contract.wire import QueryValue, encode_segment
@@ -96,10 +96,10 @@ class _Comparison:
         """Remembers what the file names, once it is known that the service has anything to compare it with."""
         self._forms = {hash(alike(key)) for _, key, _ in self._table.names()}
         if self._table.name == PRODUCTS.file:
-            for _, (product, *cells) in self._table.picked(("product_number", *CODE_FIELDS)):
-                for code in (code for cell in cells for code in codes_in(cell)):
-                    mine = hash(product)
-                    self._owners[hash(code)] = mine if self._owners.get(hash(code), mine) == mine else 0
+            for _, (product, *cells) in self._table.picked(("product_number", *COLUMNS)):
+                mine = hash(product)
+                for key in _keys(zip(COLUMNS, cells, strict=True)):
+                    self._owners[hash(key)] = mine if self._owners.get(hash(key), mine) == mine else 0
 
     def _take(self, store: str, row: Row) -> None:
         name = row.get(self._list.field)
@@ -115,10 +115,10 @@ class _Comparison:
             self._take_codes(name, row)
 
     def _take_codes(self, product: str, row: Row) -> None:
-        for field in CODE_FIELDS:
-            for code in codes_in(str(row.get(field) or "")):
-                if self._owners.get(hash(code), hash(product)) != hash(product):
-                    self._codes.setdefault(code, (product, field))
+        for field in COLUMNS:
+            for key in _keys([(field, str(row.get(field) or ""))]):
+                if self._owners.get(hash(key), hash(product)) != hash(product):
+                    self._codes.setdefault(key, (product, field))
 
     def _refused(self, known: frozenset[Key]) -> Iterator[tuple[int, str]]:
         for line, key, _ in self._table.names():
@@ -136,9 +136,9 @@ class _Comparison:
         """The codes but those of products to which the file gives another one in the same field."""
         owners = {product for product, _ in self._codes.values()}
         replaced: set[tuple[str, str]] = set()
-        for _, (product, *cells) in self._table.picked(("product_number", *CODE_FIELDS)) if owners else ():
+        for _, (product, *cells) in self._table.picked(("product_number", *COLUMNS)) if owners else ():
             if product in owners:
-                replaced |= {(product, name) for name, cell in zip(CODE_FIELDS, cells, strict=True) if cell}
+                replaced |= {(product, name) for name, cell in zip(COLUMNS, cells, strict=True) if cell}
         return {code: owner for code, owner in self._codes.items() if owner not in replaced}
 
     async def _pages(self) -> AsyncGenerator[tuple[str, list[dict[str, Any]]], None]:
@@ -170,3 +170,10 @@ class _Comparison:
         except (ValueError, LookupError, TypeError, RecursionError):
             return []
         return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+
+def _keys(cells: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The keys of all codes that stand in these columns."""
+    for name, cell in cells:
+        for code in codes_in(name, cell):
+            yield from keys_of(code)

@@ -22,7 +22,7 @@ from aisle.client.load.columns import (
     STORES,
     Layout,
 )
-from aisle.client.load.repeated import CODE_FIELDS, SharedCodes, conflicts, spelled
+from aisle.client.load.repeated import COLUMNS, SharedCodes, codes_in, conflicts, keys_of
 from aisle.client.load.report import BadRow, LoadError
 from aisle.client.load.table import Key, Row, Table, Values, grouped
 from aisle.tuples import NamedTuple
@@ -53,12 +53,17 @@ class Left(NamedTuple):
 class Found(NamedTuple):
     """What the service has beside a file: why rows are refused, by their lines, and the keys that it has as they are.
 
-    `codes` are the codes of its products that the file gives to other ones: of each form the product and the field.
+    `codes` are keys of codes of its products that the file gives to other ones, with the product and the column.
     """
 
     refused: Mapping[int, str] = {}
     known: Collection[Key] = ()
     codes: Mapping[str, tuple[str, str]] = {}
+
+    def owner(self, code: str, product: str) -> str:
+        """The other product of the service that has this code; empty where there is none."""
+        owners = (self.codes[key][0] for key in (keys_of(code) if self.codes else ()) if key in self.codes)
+        return next((owner for owner in owners if owner != product), "")
 
 
 NOTHING_FOUND = Found()
@@ -124,20 +129,32 @@ def _checked(table: Table, found: Found) -> Iterator[Row]:
             table.notes.warn("the same as an earlier row", f"row {repeats[row.line]}", row.line)
         if shared and not row.reason:
             _warn_of_shared(table, shared, found, row)
+            _warn_of_unit(table, row)
         yield row
 
 
 def _warn_of_shared(table: Table, shared: SharedCodes, found: Found, row: Row) -> None:
     product = row.values["product_number"]
-    for name in CODE_FIELDS:
-        for code, said in sorted(spelled(row.values.get(name, "")).items()):
+    for name in COLUMNS:
+        for code in codes_in(name, row.values.get(name, "")):
             if other := shared.other(code, product, row.line):
                 line, its = other
-                value = f"{said} of {product} is also of {its} (row {line})"
+                value = f"{code} of {product} is also of {its} (row {line})"
                 table.notes.warn(f"{name} is on two products", value, row.line)
-            elif code in found.codes and (its := found.codes[code][0]) != product:
-                value = f"{said} of {product} is also of {its}, which the service has"
+            elif its := found.owner(code, product):
+                value = f"{code} of {product} is also of {its}, which the service has"
                 table.notes.warn(f"{name} is on two products", value, row.line)
+
+
+def _warn_of_unit(table: Table, row: Row) -> None:
+    """Notes a code that stands for one piece and for a whole unit: a scan of it counts one."""
+    pieces = {
+        key for name in COLUMNS[::2] for code in codes_in(name, row.values.get(name, "")) for key in keys_of(code)
+    }
+    code = row.values.get("purchase_unit_barcode", "")
+    if code and not pieces.isdisjoint(keys_of(code)) and row.values.get("purchase_unit_quantity") != 1:
+        value = f"{code}: a scan of the unit counts one piece"
+        table.notes.warn("purchase_unit_barcode is also the code of one piece", value, row.line)
 
 
 def _one_by_one(what: str, name: str, defaults: Values | None = None, *, path: bool = False) -> Reader:

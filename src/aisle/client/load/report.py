@@ -184,7 +184,8 @@ def _left_lines(file: FileReport) -> Iterator[str]:
     if file.left_rows:
         yield (
             f"{file.file}: the stock of {rows_of(file.left_rows)} was loaded before and is left as it is."
-            " To count a row again, put only that row in a stock.csv in a folder of its own, and load that folder with --recount."
+            " To count a row again, put only that row in a stock.csv in a folder of its own, and load that folder with"
+            " --recount."
         )
 
 

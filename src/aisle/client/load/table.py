@@ -194,6 +194,7 @@ class Table:
             return Row(line, {}, reason, key)
         values: Values = {}
         undone: list[str] = []
+        doubts: list[tuple[str, str]] = []
         for index, column in self._cleaned:
             cell = found[index] if index < len(found) else ""
             if not cell:
@@ -206,13 +207,17 @@ class Table:
                 return Row(line, values, f"{column.name} {error}", key)
             if cleaned.undone:
                 undone.append(f"{column.name}: {cleaned.undone}")
+            if cleaned.doubt:
+                doubts.append((f"{column.name} {cleaned.doubt}", repr(cleaned.cell)))
             if cleaned.more:
-                _add_further(values, column.name, cleaned.more)
+                doubts += _add_further(values, column.name, cleaned.more)
         for name in self._required:
             if name not in values:
                 return Row(line, values, f"{name} is empty, but every row needs it", key)
         for said in undone:
             self.notes.change(said, line)
+        for what, value in doubts:
+            self.notes.warn(what, value, line)
         if len(found) < len(self._columns):
             self.notes.change("fewer cells than the header; the last ones were read as empty", line)
         self._warn(line, values)
@@ -257,11 +262,13 @@ _DATE_LIKE = re.compile(
 )
 
 
-def _add_further(values: Values, name: str, codes: Iterable[str]) -> None:
-    """Codes that stood in one cell with the barcode are further ones of the product."""
-    if name == "barcode":
-        known = [code for code in str(values.get("barcodes_array", "")).split(",") if code]
-        values["barcodes_array"] = ",".join(dict.fromkeys([*known, *codes]))
+def _add_further(values: Values, name: str, codes: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Codes that stood in one cell with the barcode are further ones of the product; elsewhere they are warned of."""
+    if name != "barcode":
+        return [(f"{name} takes one code, and the others of the cell are left out", ", ".join(codes))]
+    known = [code for code in str(values.get("barcodes_array", "")).split(",") if code]
+    values["barcodes_array"] = ",".join(dict.fromkeys([*known, *codes]))
+    return []
 
 
 def _unwrapped(cell: str) -> str:

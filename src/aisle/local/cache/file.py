@@ -20,8 +20,9 @@ def open_cache(folder: Path, *, writer: bool) -> apsw.Connection:
     """The cache of a home folder.
 
     The writer makes it, and empties one that is damaged or of an older version; the change feed of the new one goes on
-    above that of the old one. It keeps days and times by the zone in which this process works. One of a newer program is left alone, whoever opens it. A reader gets it as it is. Raises
-    StorageError, also when there is none that can be read.
+    above that of the old one. It keeps days and times by the zone in which this process works. One of a newer program
+    is left alone, whoever opens it. A reader gets it as it is. Raises StorageError, also when there is none that can be
+    read.
     """
     path = folder / "cache.db"
     if not writer:

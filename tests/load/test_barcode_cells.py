@@ -1,0 +1,108 @@
+"""Cells of barcodes that hold more than a code: what is sure is cleaned, what is not is warned of by row and column."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.load.test_spreadsheets import Found, Write, product, write
+
+__all__ = ["write"]
+
+SEVERAL = "9520001100055,9520001100062"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("9520001100055 en 9520001100062", "9520001100055 und 9520001100062", "9520001100055 et 9520001100062"),
+        *("9520001100055 and 9520001100062", "9520001100055 & 9520001100062", "9520001100055 + 9520001100062"),
+        *("9520001100055/9520001100062", "9520001100055 EN 9520001100062"),
+        *("9520001100055 (oud), 9520001100062 (nieuw)", '"9520001100055";"9520001100062"'),
+    ],
+)
+@pytest.mark.parametrize("column", ["barcode", "barcodes_array"])
+def test_codes_with_words_between_are_taken_apart(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, **{column: cell})
+    body = found.bodies[0]
+    assert ",".join(filter(None, (body.get("barcode"), body.get("barcodes_array")))) == SEVERAL
+    assert len(found.notes) == 1
+    assert "changed in row 2" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cell", "code"),
+    [
+        ("-9520001100215", "9520001100215"),
+        ("+9520001100222", "9520001100222"),
+        ('"9520001100246"', "9520001100246"),
+        ("“9520001100246”", "9520001100246"),
+        ("«9520001100246»", "9520001100246"),
+        ("9520001100260,", "9520001100260"),
+        (";9520001100260;", "9520001100260"),
+        ("9520001100277 (oud)", "9520001100277"),
+        ("9520001100277 oud", "9520001100277"),
+        ("EAN 9520001100284", "9520001100284"),
+        ("EAN: 9520001100284", "9520001100284"),
+        ("EAN-13: 9520001100284", "9520001100284"),
+    ],
+)
+def test_a_code_beside_words_and_signs_is_taken_out(cell: str, code: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcode=cell)
+    assert found.bodies == [{"product_number": "P", "barcode": code}]
+    assert len(found.notes) == 1
+    assert "changed in row 2" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["n.v.t.", "nvt", "geen", "kein", "keine", "aucun", "sans", "néant", "none", "-", "--", "—", "/", "0", "000", "?"],
+)
+@pytest.mark.parametrize("column", ["barcode", "barcodes_array", "purchase_unit_barcode"])
+def test_words_for_no_code_are_empty_cells(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, **{column: cell})
+    assert found.bodies == [{"product_number": "P"}]
+    assert found.notes == [f"products.csv: changed in row 2: {column}: {cell} read as an empty cell."]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("WAHR", "true", "123 oud", "doos 12", "9520001100278 (oud)", "(oud) 9520001100277 x2", "-123456", "12:34"),
+        *("see below", "code 12 34x", "[1234567]"),
+    ],
+)
+@pytest.mark.parametrize("column", ["barcode", "barcodes_array"])
+def test_what_is_hardly_a_code_is_warned_of(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+    notes = product(write, tmp_path, **{column: cell}).notes
+    assert any(note.startswith(f"products.csv:2: warning: {column} h") and "hardly" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "cell", ["AB-1234", "X9520001100284", "ABC", "12.34", "(01)09520001100260", "A/12", "9520001100024", "00012345"]
+)
+def test_codes_that_a_shop_may_have_are_left_alone(cell: str, write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, barcode=cell)
+    assert found.bodies[0]["barcode"] == cell
+    assert not any("hardly" in note or "changed" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("cell", ["9,52E+12/9520001100079", "9520001100079;9,52E+12", "9.52E+12 9520001100079"])
+@pytest.mark.parametrize("column", ["barcode", "barcodes_array"])
+def test_a_shortened_code_beside_another_is_refused(cell: str, column: str, write: Write, tmp_path: Path) -> None:
+    assert "was shortened by a spreadsheet" in product(write, tmp_path, **{column: cell}).bad[2]
+
+
+def test_one_code_for_a_piece_and_for_a_unit_is_warned_of(write: Write, tmp_path: Path) -> None:
+    code = "9520001100024"
+    header = "product_number,barcode,purchase_unit_barcode,purchase_unit_quantity"
+    write("products.csv", header, f"A,{code},{code},6", "C,9520001100093,09520001100093,1")
+    assert Found(tmp_path).notes == [
+        "products.csv:2: warning: purchase_unit_barcode is also the code of one piece:"
+        " 9520001100024: a scan of the unit counts one piece."
+    ]
+
+
+def test_a_unit_takes_one_code(write: Write, tmp_path: Path) -> None:
+    found = product(write, tmp_path, purchase_unit_barcode="9520001100055/9520001100062")
+    assert found.bodies[0]["purchase_unit_barcode"] == "9520001100055"
+    assert any("takes one code" in note and "9520001100062" in note for note in found.notes)
