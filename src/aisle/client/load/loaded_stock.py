@@ -73,8 +73,8 @@ class LoadedStock:
         if not self._is_read_whole:
             async for row in self._rows(count.store, {}):
                 if row.get(_BARE) is not None and row.get("reference") != REFERENCE:
-                    at, said = _key(row), _counted_by(row)
-                    log.others[at] = max(said, log.others.get(at, said))
+                    at, other = _key(row), _counted_by(row)
+                    log.others[at] = max(other, log.others.get(at, other))
             self._is_read_whole = True
         found = log.others.get(_key(count.body))
         if found is None:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import apsw
 
 from aisle.jobs.codec import to_text
+from aisle.jobs.store_time import utc
 from aisle.local.cache.differences import Logged, keep_told
-from aisle.local.cache.rows import Raw, dumped, key, mapping, utc, word
+from aisle.local.cache.rows import Raw, dumped, key, mapping, word
 from aisle.local.cache.schema_log import UNDONE
 from aisle.local.db import fetch
 from aisle.local.host.home import short_hash
