@@ -1,4 +1,4 @@
-"""The tests of restores notice mistakes in what they test: with each of these, work is lost or doubled, and they fail."""
+"""The tests of restores notice mistakes: with each of these, work is lost or doubled, and they fail."""
 
 from __future__ import annotations
 
