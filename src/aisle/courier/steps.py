@@ -117,7 +117,9 @@ def _shift_outbox(outbox: apsw.Connection, step: float) -> None:
     outbox.execute(
         "UPDATE operation SET not_before = CASE WHEN not_before > 0 THEN not_before + :step ELSE 0 END,"
         " first_sent_at = first_sent_at + :step, confirmed_at = confirmed_at + :step,"
-        " doubted_at = doubted_at + :step, settles_at = settles_at + :step, replayed_at = replayed_at + :step"
+        " doubted_at = doubted_at + :step, settles_at = settles_at + :step, replayed_at = replayed_at + :step,"
+        " was_in = iif(was_in = '', '', (SELECT json_group_array(json_array("
+        "iif(value ->> 0 > 0, (value ->> 0) + :step, 0), (value ->> 1) + :step)) FROM json_each(was_in)))"
         " WHERE live = 1",
         {"step": step},
     )

@@ -49,10 +49,18 @@ _UNKEYED_OF = (
     "SELECT * FROM operation WHERE state = 'done' AND keyed = 0 AND first_sent_at IS NOT NULL AND closed_by = ''"
     " AND operation IN (SELECT value FROM json_each(?)) AND confirmed_at >= ? ORDER BY confirmed_at DESC LIMIT ?"
 )
-_AGAIN = """
-UPDATE operation SET attempts = 0, first_sent_at = NULL, read_back_at = NULL, replayed_at = ?,
-  keyed_since = iif(?, NULL, coalesce(keyed_since, first_sent_at)) WHERE n = ?
+_WAS_IN = """
+UPDATE operation SET confirmed_at = min(confirmed_at, :now),
+  was_in = json_insert(iif(was_in = '', '[]', was_in), '$[#]', json_array(iif(live = 1, confirmed_at, 0), :now))
+WHERE n = :n AND confirmed_at IS NOT NULL
 """
+"""What was read back already is in all that was read until now: its own moment may be of another clock."""
+_AGAIN = """
+UPDATE operation SET attempts = 0, read_back_at = NULL, replayed_at = :now,
+  keyed_since = iif(:lost, NULL, coalesce(keyed_since, first_sent_at)),
+  first_sent_at = iif(:lost, NULL, min(first_sent_at, :now)) WHERE n = :n
+"""
+"""What the service may still have keeps the moment when it was sent: it may be in what is read."""
 
 
 class Replayed(NamedTuple):
@@ -116,9 +124,10 @@ class Replays(Doubtful):
 
     def _begin_again(self, op: Operation, *, lost: bool) -> None:
         now = self._clock()
+        self._db.execute(_WAS_IN, {"now": now, "n": op.n})
         if op.keyed:
             self._apply(op.op_id, REPLAY, why=NOTHING)
-            self._db.execute(_AGAIN, (now, lost, op.n))
+            self._db.execute(_AGAIN, {"now": now, "lost": lost, "n": op.n})
         else:
             times: dict[str, Any] = {"settles_at": now, "not_before": now}
             self._apply(op.op_id, LOSE, why=told("told.restored"), **times)
