@@ -309,7 +309,8 @@ async def test_what_was_counted_in_another_way_is_left_and_named(
             assert report.files[-1].left_rows == left
             [said] = [line for line in report.lines() if line.startswith("stock.csv:2:")]
             assert said.startswith(
-                "stock.csv:2: warning: the stock was counted before, and is left as it is; --recount counts it again:"
+                "stock.csv:2: warning: the stock was counted before, and is left as it is (to count it again, put only"
+                " such rows in a stock.csv in a folder of its own, and load that with --recount):"
                 f" P at A, counted before{by} on "
             )
             assert [await world.stock(one) for one in "PQ"] == [16, 5]

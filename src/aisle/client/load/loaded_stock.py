@@ -15,6 +15,7 @@ from aisle.client.core import Core
 from aisle.client.errors import ClientError, Forbidden, NotFound
 from aisle.client.load.read import Record
 from aisle.client.load.report import LoadError, Notes
+from aisle.client.load.table import Table
 from aisle.contract.wire import QueryValue
 from aisle.tuples import NamedTuple
 
@@ -26,6 +27,8 @@ _BARE = "counted_quantity"
 _WHERE = ("product_number", "location_code")
 _MOMENTS = ("moved_on", "created_on", "updated_on")
 _MINUTE = len("2026-11-27T18:00")
+
+WITHOUT_PLACE = "no place"
 
 Place = tuple[str, str]
 """A product, and where it lies."""
@@ -44,8 +47,11 @@ class Log(NamedTuple):
 class LoadedStock:
     """What the log of each store says was counted; read when the first count of the store is to be sent."""
 
-    def __init__(self, client: Core) -> None:
+    def __init__(self, client: Core, table: Table | None = None) -> None:
+        """`table` is the file whose counts are asked about."""
         self._client = client
+        self._table = table
+        self._unplaced: set[tuple[str, str]] | None = None
         self._stores: dict[str, Log] = {}
         self._is_read_whole = False
 
@@ -55,8 +61,12 @@ class LoadedStock:
         A row that says another figure than was loaded, or whose place was counted otherwise, is noted. Raises LoadError
         where the log cannot be read.
         """
-        known = (await self._of(count.store)).loaded.get(_key(count.body))
+        log = await self._of(count.store)
+        known = log.loaded.get(_key(count.body))
         if known is None:
+            if other := self._otherwise(log, count):
+                _warn_of_place(count, other, notes)
+                return None, tuple(count.at.values())
             return await self._unless_counted(count, notes), ()
         left = {name: line for name, line in count.at.items() if name == _BARE or name in known}
         for name, line in left.items():
@@ -66,6 +76,26 @@ class LoadedStock:
         body = {name: value for name, value in count.body.items() if name not in left}
         at = {name: line for name, line in count.at.items() if name not in left}
         return count._replace(body=body, line=min(at.values()), rows=len(at), at=at), tuple(left.values())
+
+    def _otherwise(self, log: Log, count: Record) -> str:
+        """Where the product was loaded, if that was with a place and the count has none, or the other way round.
+
+        A count without a place is of the whole product: beside counts of its places it would undo what was lost there.
+        With a place it counts what had none a second time, unless the file names what has no place too.
+        """
+        product, code = _key(count.body)
+        if not code:
+            return next((at for number, at in log.loaded if number == product and at), "")
+        if (product, "") not in log.loaded or (count.store, product) in self._without_place():
+            return ""
+        return WITHOUT_PLACE
+
+    def _without_place(self) -> set[tuple[str, str]]:
+        """The products of the file that it counts without a place, with their stores."""
+        if self._unplaced is None:
+            rows = self._table.picked(("store_number", *_WHERE)) if self._table else ()
+            self._unplaced = {(store, product) for _, (store, product, code) in rows if not code}
+        return self._unplaced
 
     async def _unless_counted(self, count: Record, notes: Notes) -> Record | None:
         """The count, unless somebody has counted there in another way; that is noted."""
@@ -85,7 +115,8 @@ class LoadedStock:
         said = " ".join(part for part in (f"by {who}" if who else "", f"on {when}" if when else "") if part)
         for line in sorted(count.at.values()):
             notes.warn(
-                "the stock was counted before, and is left as it is; --recount counts it again",
+                "the stock was counted before, and is left as it is (to count it again, put only such rows in a"
+                " stock.csv in a folder of its own, and load that with --recount)",
                 f"{where}, counted before {said}".rstrip(),
                 line,
             )
@@ -141,6 +172,16 @@ def _pools(row: Mapping[str, Any]) -> Pools:
     names = (f"stock_pool_{pool}" for pool in range(1, 11))
     found = {name: Decimal(str(row[name])) for name in names if row.get(name) is not None}
     return found or {_BARE: Decimal(str(row.get(_BARE) or 0))}
+
+
+def _warn_of_place(count: Record, other: str, notes: Notes) -> None:
+    product, code = _key(count.body)
+    for line in sorted(count.at.values()):
+        notes.warn(
+            "the stock was loaded before with a place and now without, or the other way round; it is left as it is",
+            f"{product}: {other} then, {code or WITHOUT_PLACE} now",
+            line,
+        )
 
 
 def _compare(body: Mapping[str, Any], name: str, line: int, known: Pools, notes: Notes) -> None:

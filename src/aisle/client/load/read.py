@@ -22,6 +22,7 @@ from aisle.client.load.columns import (
     STORES,
     Layout,
 )
+from aisle.client.load.footers import footer_reason
 from aisle.client.load.repeated import COLUMNS, SharedCodes, codes_in, conflicts, keys_of
 from aisle.client.load.report import BadRow, LoadError
 from aisle.client.load.table import Key, Row, Table, Values, grouped
@@ -130,7 +131,20 @@ def _checked(table: Table, found: Found) -> Iterator[Row]:
         if shared and not row.reason:
             _warn_of_shared(table, shared, found, row)
             _warn_of_unit(table, row)
+            row = _named(table, found, row)
         yield row
+
+
+def _named(table: Table, found: Found, row: Row) -> Row:
+    """A row of a product, with the reason where it is a footer; one without a name is noted where it is new."""
+    number = row.values["product_number"]
+    if (number,) in found.known:
+        return row
+    if reason := footer_reason(row.values, "product_number"):
+        return row._replace(reason=reason)
+    if table.has_column("product_name") and "product_name" not in row.values:
+        table.notes.warn("product_name is empty, and a new product is called by its number", number, row.line)
+    return row
 
 
 def _warn_of_shared(table: Table, shared: SharedCodes, found: Found, row: Row) -> None:

@@ -118,7 +118,9 @@ async def load(
     stopped = False
     found = tables(directory)
     name = begin(kept, found, recount=recount)
-    before = None if recount else LoadedStock(client)
+    before = (
+        None if recount else LoadedStock(client, next((table for table in found if table.name == STOCK.file), None))
+    )
     for table in found:
         run = _File(table, client, name.id, before, strict, progress or _nothing, sleep)
         is_whole = False

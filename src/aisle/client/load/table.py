@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from os import SEEK_END
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ Values = dict[str, Any]
 Key = tuple[str, ...]
 
 _SIGNS = re.compile(rf"[{cells.BLANKS}_-]+")
+_EMPTY = f" \t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2007\u202f{chr(26)}"
+"""What a row without anything may hold: blanks, and the mark at which old programs end a file (Ctrl-Z)."""
 _LOCAL = ";"
 """What separates columns where a comma separates decimals."""
 
@@ -57,6 +60,7 @@ class Table:
         self._cleaned = [(index, column) for index, column in enumerate(self._columns) if column]
         self._notation = Notation(is_local=self._dialect.separator == _LOCAL)
         self._is_surveyed = False
+        self._last: int | None = None
         self.unique = bool(layout.unique)
         self.is_creating = layout.is_creating
         self.key_names = layout.named_by
@@ -67,11 +71,29 @@ class Table:
         `bad` says of rows, by their lines, that they are bad already, and why.
         """
         self._survey()
+        widest = 0
         for line, found, error in self._cells():
+            if len(found) < widest and line not in bad and not error and self._is_cut(line):
+                error = (
+                    "is the last row, has no line end, and fewer cells than the rows before it: the file seems to be"
+                    " cut off; save it again, and load it whole"
+                )
+            widest = max(widest, len(found))
             if error or line in bad:
                 yield Row(line, {}, error or bad[line], () if error else self._key_of(found))
             else:
                 yield self._row(line, found)
+
+    def _is_cut(self, line: int) -> bool:
+        """Whether a row is the last one of a file that does not end with a line end."""
+        position = self.position
+        if self._last is None:
+            with open(self.path, "rb") as raw:
+                raw.seek(-1, SEEK_END)
+                is_ended = raw.read(1) in b"\r\n\0\x1a"
+            self._last = 0 if is_ended else max((at for at, _, _ in self._cells()), default=0)
+        self.position = position
+        return self._last == line
 
     def names(self) -> Iterator[tuple[int, Key, int]]:
         """The line of each row, the cells that name its record, and a hash of what it says."""
@@ -80,9 +102,13 @@ class Table:
             if key:
                 yield line, key, hash(tuple(found))
 
+    def has_column(self, name: str) -> bool:
+        """Whether the file has this column."""
+        return any(column.name == name for _, column in self._cleaned)
+
     def column(self, name: str) -> Iterator[tuple[int, str]]:
         """The line of each row with the cell of one column as it was meant; none where the file has no such column."""
-        if any(column.name == name for _, column in self._cleaned):
+        if self.has_column(name):
             for line, (cell,) in self.picked((name,)):
                 if cell:
                     yield line, cell
@@ -165,7 +191,7 @@ class Table:
                     yield line, [], f"is no CSV ({error}); look for a quotation mark that is not closed or not doubled"
                     continue
                 self.position = raw.tell()
-                if found and any(cell and not cell.isspace() for cell in found):
+                if found and any(cell.strip(_EMPTY) for cell in found):
                     yield line, found, ""
         self.position = self.size
 

@@ -1,0 +1,31 @@
+"""Rows that are no record of the file but words beside it: totals, sources, page numbers of a report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_WORDS = """
+totaal subtotaal aantal bron einde stand afgedrukt pagina som regels artikelen
+total subtotal sum count source end printed page rows items
+gesamt summe zwischensumme anzahl quelle ende gedruckt seite zeilen artikel
+totaux somme nombre fin imprimé lignes articles
+"""
+_WORD = "|".join(_WORDS.split())
+_ALONE = re.compile(rf"(?:eind|grand |sous-)?(?:{_WORD})[:.]?", re.IGNORECASE)
+_BEGINS = re.compile(rf"[(\[*=-]*\s*(?:{_WORD})\b.*|[(\[].*|.*:\s.*|.*:", re.IGNORECASE | re.DOTALL)
+_COUNTED = re.compile(rf"\d+ (?:{_WORD}|producten|products|produkte|produits)\b.*", re.IGNORECASE)
+
+
+def footer_reason(values: Mapping[str, Any], key: str) -> str:
+    """Why a row is taken for a footer, and not for what the file lists; empty where it is none.
+
+    A word for a total has no name beside it; other words beside the table have nothing beside them at all.
+    """
+    name = str(values.get(key, ""))
+    is_total = "product_name" not in values and _ALONE.fullmatch(name)
+    is_text = len(values) == 1 and (_BEGINS.fullmatch(name) or _COUNTED.fullmatch(name))
+    if not (is_total or is_text):
+        return ""
+    return f"{key} {name!r} looks like a line below the table; delete the row, or give it a product_name"

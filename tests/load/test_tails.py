@@ -1,0 +1,115 @@
+"""What stands below a table or is missing at its end, and stock that comes without its place."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.load.test_sequences import STOCK_HEADER, World, a_world, stocked
+from tests.load.test_spreadsheets import Found, Write, write
+
+__all__ = ["write"]
+
+HEADER = "product_number,product_name,barcode"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with a_world(tmp_path) as world:
+        yield world
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        *(
+            "Totaal: 12 artikelen,,",
+            "(bron: kassa),,",
+            "Totaal,,",
+            "TOTAL,,",
+            "Gesamt:,,",
+            "Summe,,12",
+            "Quelle: Kasse,,",
+        ),
+        *("12 artikelen,,", "Printed 2026-11-27,,", "[end of list],,", "Nombre de lignes: 4,,", "* Einde *,,", "Fin,,"),
+    ],
+)
+def test_a_footer_is_no_product(row: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", HEADER, "P1,Een,9520001100109", row)
+    found = Found(tmp_path)
+    assert [body["product_number"] for body in found.bodies] == ["P1"]
+    assert "looks like a line below the table" in found.bad[3]
+
+
+@pytest.mark.parametrize("row", ["P2,,", "Total,Total 500 g,9520001100024", "12 x,Twelve,", "Ende,Endives,", "A(1),,"])
+def test_a_product_is_no_footer(row: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", HEADER, "P1,Een,9520001100109", row)
+    assert Found(tmp_path).bad == {}
+
+
+@pytest.mark.parametrize("last", ["\x1a", "\x1a,,", " \x1a"])
+def test_the_mark_of_an_end_is_no_row(last: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", HEADER, "P1,Een,9520001100109", last)
+    found = Found(tmp_path)
+    assert len(found.bodies) == 1
+    assert found.bad == {}
+    assert found.notes == []
+
+
+@pytest.mark.parametrize("last", ["U4", "U4,Vier"])
+def test_a_last_row_that_is_cut_off_is_refused(last: str, tmp_path: Path) -> None:
+    (tmp_path / "products.csv").write_text(f"{HEADER}\nP1,Een,9520001100109\n{last}")
+    found = Found(tmp_path)
+    assert len(found.bodies) == 1
+    assert "the file seems to be cut off" in found.bad[3]
+
+
+@pytest.mark.parametrize("text", ["P1,Een,9\nU4,Vier,8", "P1,Een,9\nU4\n", "P1\nU4"])
+def test_a_last_row_that_is_whole_is_loaded(text: str, tmp_path: Path) -> None:
+    (tmp_path / "products.csv").write_text(f"{HEADER}\n{text}")
+    assert Found(tmp_path).bad == {}
+
+
+def test_a_product_without_a_name_is_warned_of(write: Write, tmp_path: Path) -> None:
+    write("products.csv", HEADER, "P1,,9520001100109", "P2,Twee,")
+    assert Found(tmp_path).notes == [
+        "products.csv:2: warning: product_name is empty, and a new product is called by its number: P1."
+    ]
+
+
+async def test_stock_without_its_place_does_not_undo_what_was_lost(world: World) -> None:
+    stocked(world, "1,P,A,1,10")
+    await world.load()
+    await world.lose("P", 6)
+    world.clear()
+    world.write("stock.csv", "store_number,product_number,quantity", "1,P,10")
+    report = await world.load()
+    assert report is not None
+    assert await world.stock("P") == 4
+    assert report.files[0].left_rows == (2,)
+    assert "P: A then, no place now" in report.files[0].notes[0]
+
+
+async def test_stock_with_a_place_does_not_double_what_had_none(world: World) -> None:
+    stocked(world, "1,P,,1,10")
+    await world.load()
+    world.clear()
+    world.write("stock.csv", STOCK_HEADER, "1,P,A,1,10")
+    report = await world.load()
+    assert report is not None
+    assert await world.stock("P") == 10
+    assert "P: no place then, A now" in report.files[0].notes[0]
+
+
+@pytest.mark.parametrize("said", ["28-11-2026", "2026-11-28", "28.11.2026", "2026/11/28", "2026-11-28T00:00:00Z"])
+async def test_a_day_of_the_next_delivery_is_that_day_wherever_it_is_read(said: str, world: World) -> None:
+    stocked(world)
+    world.write("store_products.csv", "store_number,product_number,next_delivery_date", f"1,P,{said}")
+    report = await world.load()
+    assert report is not None
+    assert report.ok
+    async with world.client() as client:
+        answer = await client.request("list-store-products-stock", query={"store_number": "1", "product_number": "P"})
+    [entry] = answer.json()["list"]
+    assert entry["next_delivery_datetime"] == "2026-11-28"
+    assert entry["delivery_datetimes"] == ["2026-11-28"]
