@@ -128,3 +128,15 @@ async def test_two_keys_that_the_service_has_already_are_loaded_again(world: Wor
     async with world.client() as client:
         await client.create_or_update_products({"products": [{"product_number": "07"}, {"product_number": "7"}]})
     assert await load(world, {"products.csv": ["07,A,,,", "7,B,,,"]}) == ([], [])
+
+
+async def test_a_badge_of_somebody_else_is_a_refused_row(world: World) -> None:
+    await load(world, FIRST | {"people.csv": ["0042,B2,bert,Bert"]})
+    bad, _ = await load(world, {"people.csv": ["0042,B3,cees,Cees", "0042,B2,dora,Dora"]})
+    assert bad == [
+        "people.csv:3: the service refused badge B2: badge: Badge B2 is that of Bert (bert); give Dora another one, or"
+        " remove bert."
+    ]
+    async with world.client() as client:
+        people = (await client.extension("GET", "/aisle/v1/stores/0042/people")).json()["people"]
+    assert [one["user"] for one in people] == ["bert", "cees"]

@@ -186,7 +186,7 @@ def test_an_order_with_a_bad_row_is_left_out_whole(write: Write, tmp_path: Path)
     ("rows", "line", "words"),
     [
         ("1,A,1,P,1,Bob\n1,A,2,P,1,Eve\n", 3, "customer_name is 'Eve', but 'Bob' in an earlier row"),
-        ("1,A,1,P,1,\n1,A,1,Q,1,\n", 3, "line_number 1 was given to line 2"),
+        ("1,A,1,P,1,\n1,A,1,Q,1,\n", 3, "line_number 1 stands in row 2 too"),
         ("1,A,,P,1,\n", 2, "line_number is empty, but every row needs it"),
         ("1,A,1,P,,\n", 2, "quantity is empty"),
         ('1,A,1,"P"x,1,\n', 2, "is no CSV"),

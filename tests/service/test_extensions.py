@@ -51,6 +51,12 @@ async def test_people_are_listed_without_secrets(world: World) -> None:
         {"badge": "B2", "user": "u2", "name": "Bo", "role": "supervisor", "has_pin": False},
     ]
     await world.post(PEOPLE, {"people": [{"badge": "B3", "user": "u1", "name": "X"}]}, 422)
+    taken = await world.post(PEOPLE, {"people": [{"badge": "B2", "user": "u3", "name": "Dora"}]}, 422)
+    assert "Badge B2 is that of Bo (u2); give Dora another one, or remove u2." in str(taken)
+    assert len((await world.get(PEOPLE))["people"]) == 2
+    moved = [people[1] | {"is_active": False}, {"badge": "B2", "user": "u3", "name": "Dora"}]
+    await world.post(PEOPLE, {"people": moved})
+    await world.post(PEOPLE, {"people": [moved[1] | {"is_active": False}, people[1]]})
     await world.post(PEOPLE, {"people": [{"badge": "B3", "user": "u3", "name": "X", "role": "king"}]}, 400)
     staff = world.open_client(world.token("staff", ["S1"]))
     assert (await world.send("GET", PEOPLE, client=staff)).status_code == 200

@@ -58,7 +58,7 @@ sans aucun aucune néant neant inconnu vide n.d. none no nothing unknown empty m
 """
 _NO_CODE = frozenset(_NO_CODE_WORDS.split())
 """Words for no code, in Dutch, German, French and English."""
-_FLAGS = frozenset({"true", "false", *LOCAL_FLAGS})
+_FLAGS = frozenset({"true", "false", *(word for word in LOCAL_FLAGS if len(word) > 3)})
 _A_CODE = re.compile(r"\d{7,14}", re.ASCII)
 _CHECKED = frozenset({8, 12, 13, 14, 17, 18})
 """Lengths of the codes that end in a check digit (GS1)."""
@@ -153,7 +153,12 @@ def _code(cell: str, _: Notation, *, dotted: bool = False) -> Cleaned:
     bare, undone, *_rest = _value(cell)
     bare, undone = _whole(bare, undone, dotted=dotted)
     plain = _ODD_BLANK.sub(" ", _UNSEEN.sub("", bare))
-    return Cleaned(plain, _and(undone, "no-break spaces inside it made blanks") if plain != bare else undone)
+    return Cleaned(plain, _and(undone, _blanks_in(bare)) if plain != bare else undone)
+
+
+def _blanks_in(bare: str) -> str:
+    odd = "tabs or line ends" if re.search(r"[\t\r\n\x0b\x0c]", bare) else "no-break spaces"
+    return f"{odd} inside it made blanks"
 
 
 def _whole(bare: str, undone: str, *, dotted: bool = False) -> tuple[str, str]:

@@ -90,7 +90,7 @@ def number(cell: str) -> int | Decimal:
 
 
 def boolean(cell: str) -> bool:
-    """true, false, 1 or 0."""
+    """true, false, 1 or 0, and yes and no in the languages that the files come in."""
     try:
         return _FLAGS[cell.lower()]
     except KeyError:
@@ -123,6 +123,16 @@ def pool(cell: str) -> int:
     if cell.isascii() and cell.isdigit() and 1 <= int(cell) <= 10:
         return int(cell)
     raise ValueError(f"{cell!r} is no stock pool; write 1 to 10")
+
+
+def role(cell: str) -> str:
+    """What a person is: staff or supervisor, in any case."""
+    if cell.casefold() in _ROLES:
+        return cell.casefold()
+    raise ValueError(f"{cell!r} is no role; write {' or '.join(_ROLES)}")
+
+
+_ROLES = ("staff", "supervisor")
 
 
 def _pool_text(cell: str) -> str:
@@ -163,6 +173,7 @@ _KINDS: dict[Parser, str] = {
     boolean: cells.FLAG,
     number: cells.NUMBER,
     pool: cells.POOL,
+    role: cells.CODE,
     _pool_text: cells.POOL,
 }
 _NUMBERED = frozenset({"store_gln", "supplier_id", "referral_product_id", "sales_order_id"})
@@ -249,7 +260,7 @@ PEOPLE = Layout(
             _column("badge", text, True),
             _column("user", text, True),
             _column("name", text, True),
-            _column("role", text),
+            _column("role", role),
         )
     },
     unique=("store_number", "badge"),

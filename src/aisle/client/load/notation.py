@@ -114,7 +114,9 @@ class Notation:
             raise ValueError(f"{cell!r} has a year of two digits; write yyyy-mm-dd")
         found = _DATE.fullmatch(cell)
         if not found:
-            return cell
+            return _named_month(cell)
+        if "00" in (found[1].zfill(2), found[3].zfill(2)):
+            raise ValueError(f"{cell!r} is no day of the calendar; a spreadsheet writes it for an empty cell")
         order = _order(found) or self._only_order(found)
         if not order:
             raise ValueError(f"{cell!r} can have the day or the month first; write yyyy-mm-dd")
@@ -124,6 +126,41 @@ class Notation:
         if found[1] == found[3]:
             return DAY_FIRST
         return next(iter(self._dates)) if len(self._dates) == 1 else ""
+
+
+_MONTHS = (
+    "jan jän january januar januari janvier",
+    "feb fév fev february februar februari février fevrier févr",
+    "mar mrt mär mrz march märz maart mars",
+    "apr avr april avril",
+    "may mei mai",
+    "jun june juni juin",
+    "jul july juli juillet juil",
+    "aug august augustus aoû aout août",
+    "sep sept september septembre",
+    "oct okt october oktober octobre",
+    "nov november novembre",
+    "dec dez déc december dezember décembre decembre",
+)
+_NUMBER_OF = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
+_WITH_MONTH = re.compile(r"(\d{1,2})[. -]+([^\W\d_]{3,})[. -]+(\d{4})")
+
+
+def _named_month(cell: str) -> str:
+    """A date with the name of its month as ISO 8601; other text as it is. Raises ValueError for a day that is none."""
+    found = _WITH_MONTH.fullmatch(cell)
+    month = _NUMBER_OF.get(found[2].casefold()) if found else None
+    if found is None or month is None:
+        if re.search(r"\d", cell) and not _ISO.match(cell):
+            raise ValueError(f"{cell!r} is no date that can be read; write yyyy-mm-dd")
+        return cell
+    try:
+        return date(int(found[3]), month, int(found[1])).isoformat()
+    except ValueError:
+        raise ValueError(f"{cell!r} is no day of the calendar") from None
+
+
+_ISO = re.compile(r"\d{4}-?\d{2}-?\d{2}", re.ASCII)
 
 
 def _bare(cell: str) -> str:
@@ -172,7 +209,7 @@ def _time(found: re.Match[str]) -> str:
 
 
 LOCAL_FLAGS: Mapping[str, str] = {
-    **dict.fromkeys(("wahr", "waar", "vrai"), "true"),
-    **dict.fromkeys(("falsch", "onwaar", "faux"), "false"),
+    **dict.fromkeys(("wahr", "waar", "vrai", "ja", "j", "yes", "y", "oui", "o"), "true"),
+    **dict.fromkeys(("falsch", "onwaar", "faux", "nein", "nee", "n", "no", "non"), "false"),
 }
-"""What a spreadsheet writes for true and false in German, Dutch and French."""
+"""What spreadsheets and people write for true and false in German, Dutch, French and English."""

@@ -256,7 +256,7 @@ def _line_into(layout: Layout, record: dict[str, Any], row: Row) -> str:
 def _numbered_once(line: dict[str, Any], seen: dict[Any, int], row: Row) -> str:
     earlier = seen.setdefault(line["line_number"], row.line)
     if earlier != row.line:
-        return f"line_number {line['line_number']} was given to line {earlier} of this file; number the lines apart"
+        return f"line_number {line['line_number']} stands in row {earlier} too; number the lines apart"
     return ""
 
 

@@ -254,7 +254,7 @@ class _File:
             return str(error)
         if classify(answer) is Fate.ACCEPTED or _was_carried_out(answer):
             return ""
-        said = ended(clean(message_of(answer)) or f"status {answer.status}")
+        said = ended(_in_columns(clean(message_of(answer)), self._target.array) or f"status {answer.status}")
         if not self._is_of_a_store(answer.status, said, batch):
             self._raise_hopeless(answer.status, said)
         return said
@@ -353,6 +353,13 @@ def _refused(file: str, record: Record, reason: str) -> BadRow:
     rows = f" with its {record.rows} rows" if record.rows > 1 else ""
     said = f"{reason}{_ADVICE.get(file, '')}" if _EXISTS.search(reason) else reason
     return BadRow(file, record.line, f"the service refused {record.what}{rows}: {said}", _kind(record, said))
+
+
+def _in_columns(said: str, array: str) -> str:
+    """What the service says of a field of a body, with the name that its column has in the file."""
+    said = re.sub(rf"\b{re.escape(array)}\[\d+\]\.", "", said)
+    said = re.sub(r"\b\w+\[(\d+)\]\.(\w+)", lambda found: f"{found[2]} of line {int(found[1]) + 1}", said)
+    return re.sub(r"\b(?:stock_pool_\d+|counted_quantity)\b(?=:)", "quantity", said)
 
 
 def _kind(record: Record, reason: str) -> str:

@@ -32,7 +32,7 @@ from aisle.local.reads.rows import Found, Result
 from aisle.local.reads.standing import Standings
 from aisle.local.reads.unread import lacking, unread
 from aisle.local.reads.walk import Walk, Walks
-from aisle.scan.meaning import PRODUCT, Candidate
+from aisle.scan.meaning import PERSON, PRODUCT, Candidate
 
 if TYPE_CHECKING:
     from aisle.local.cache import prices as cache_prices
@@ -45,7 +45,7 @@ _GONE = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError, apsw.CantOpenError,
 """What a reader meets when the courier makes the cache anew under its feet."""
 
 _FIND = """
-SELECT e.value, c.kind, c.key, c.factor, p.name, p.allow_decimal, o.label, m.name, p.unit
+SELECT e.value, c.kind, c.key, c.factor, p.name, p.allow_decimal, o.label, m.name, p.unit, m.badge
 FROM json_each(?) e JOIN code c ON c.code = e.value
 LEFT JOIN product p ON c.kind = 'product' AND p.product_number = c.key
 LEFT JOIN orders o ON c.kind IN ('order', 'reference') AND o.order_number = c.key
@@ -122,8 +122,14 @@ class Reads:
         return found
 
     def _found(self, keys: Iterable[str]) -> list[Candidate]:
-        wanted = to_text(list(dict.fromkeys(keys)))
-        return [_candidate(*row) for row in fetch(self._cache, _FIND, wanted)]
+        wanted = list(dict.fromkeys(keys))
+        rows = [(*row[:-1], str(row[-1] or "")) for row in fetch(self._cache, _FIND, to_text(wanted))]
+        badges = {key: badge for _, kind, key, *_, badge in rows if kind == PERSON}
+        found = [_candidate(*row[:-1]) for row in rows]
+        if len(badges) < 2:
+            return found
+        person = _person_of(wanted[0], badges)
+        return [one for one in found if one.kind != PERSON or one.key == person]
 
     def priced(self, candidates: list[Candidate]) -> list[Candidate]:
         """The same, with the price of each product for which one is in force without doubt."""
@@ -243,6 +249,14 @@ class Reads:
         """Why the link is refused, as it is kept; empty where it is not."""
         rows = self._safely(lambda: fetch(self._cache, "SELECT server FROM link WHERE state = 'refused'"))
         return str(rows[0][0] or "") if rows else ""
+
+
+def _person_of(text: str, badges: Mapping[str, str]) -> str:
+    """Whose badge or user name is exactly this one, where the forms of it lead to several people; empty if nobody's."""
+    said = text.strip().casefold()
+    exact = [user for user, badge in badges.items() if said == badge.strip().casefold()]
+    exact = exact or [user for user in badges if said == user.strip().casefold()]
+    return exact[0] if len(exact) == 1 else ""
 
 
 def _candidate(

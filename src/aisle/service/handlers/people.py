@@ -64,7 +64,7 @@ async def prepare_people(reading: Reading, call: Call) -> Call:
 async def write_people(ctx: Context, call: Call) -> bytes:
     """Add people, change those with the same badge, or let them go. What they had signed in for ends with the change.
 
-    Raises Refusal (422) when two would have one user name.
+    Raises Refusal (422) when two would have one user name, or one badge: nobody loses a badge to somebody else unsaid.
     """
     store = ctx.here.number
     rows = await ctx.tx.all(core.PEOPLE, store)
@@ -76,6 +76,9 @@ async def write_people(ctx: Context, call: Call) -> bytes:
         if not badge or not user:
             raise against_rule("A person needs a badge and a user name.", field)
         before = known.pop(badge, None)
+        if before and said.get("is_active", True) and before.user.casefold() != user.casefold():
+            whose = f"Badge {badge} is that of {before.name} ({before.user})"
+            raise against_rule(f"{whose}; give {said['name']} another one, or remove {before.user}.", f"{field}.badge")
         if before:
             badges.pop(before.user, None)
         if badges.get(user, badge) != badge:

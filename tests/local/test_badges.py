@@ -1,0 +1,43 @@
+"""Badges that differ by their zeros alone: each opens for its own person, and a form of two opens for nobody."""
+
+from pathlib import Path
+
+import pytest
+
+from aisle.jobs.view import GOOD
+from tests.local import goods
+from tests.local.test_session_care import Home, _writer, at, say, told
+
+PEOPLE = [
+    {**goods.person("anna", "Anna Kovac"), "badge": "0012345"},
+    {**goods.person("bert", "Bert Mol"), "badge": "12345"},
+    {**goods.person("cees", "Cees Vos"), "badge": "000777"},
+    {**goods.person("dora", "Dora Bos"), "badge": "AB-1"},
+]
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["first", "last"])
+@pytest.mark.parametrize(
+    ("badge", "name"),
+    [
+        ("12345", "Bert Mol"),
+        ("0012345", "Anna Kovac"),
+        ("00012345", ""),
+        ("012345", ""),
+        ("000777", "Cees Vos"),
+        ("0000777", "Cees Vos"),
+        ("ab-1", "Dora Bos"),
+        ("AB-1", "Dora Bos"),
+        ("anna", "Anna Kovac"),
+        ("BERT", "Bert Mol"),
+    ],
+)
+def test_a_badge_opens_for_the_one_who_has_it(badge: str, name: str, turned: bool, aisle_home: Path) -> None:
+    home = Home(aisle_home, "embedded", "0001")
+    with at(home) as session:
+        with _writer(home) as cache:
+            cache.put_people(PEOPLE[::-1] if turned else PEOPLE)
+        session.poll(rung=True)
+        frame = say(session, badge)
+        assert (told(frame) == (GOOD, "sign_in.done")) == bool(name)
+        assert frame.user == name
