@@ -142,6 +142,7 @@ async def test_what_is_written_arrives_and_leaves_the_overlay(host: Host, clock:
         clock.set_by = jump
         await host.time.until(lambda: host.desk.is_read_back(op_id), 60)
         assert host.line("O1")["picked_quantity"] == 2
+        assert op_id in host.desk.outbox.newest_keys(clock.wall() - HOUR / 2, 20), "a restore would go unnoticed"
     assert len(host.fake.applied) == 1
 
 
