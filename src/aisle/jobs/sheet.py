@@ -74,8 +74,8 @@ class Coming(NamedTuple):
     """An open delivery that brings some of the product."""
 
     order: str
-    quantity: Decimal
-    """How much of it still comes."""
+    quantity: Decimal | None
+    """How much of it still comes; None where nobody says it."""
     day: Msg | None = None
     """When that is expected, where it is known."""
 
@@ -210,7 +210,7 @@ def coming(rows: Iterable[Mapping[str, Any]], now: str) -> tuple[Coming, ...]:
     return tuple(
         Coming(
             str(row["order_number"]),
-            number(row.get("missing")),
+            None if row.get("missing") is None else number(row["missing"]),
             due(str(row["datetime_expected"]), now) if row.get("datetime_expected") else None,
         )
         for row in rows

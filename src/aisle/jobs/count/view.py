@@ -238,8 +238,12 @@ def _coming(state: Counting) -> tuple[Stop, ...]:
         return ()
     left = [item for index, item in enumerate(state.items) if index != state.at and item.missing][:COMING]
     if state.mode == "product":
-        return tuple(Stop(item.place, "" if item.place else item.label, item.expected) for item in left)
-    return tuple(Stop("", item.label, item.expected) for item in left)
+        return tuple(Stop(item.place, "" if item.place else item.label, _expected(item)) for item in left)
+    return tuple(Stop("", item.label, _expected(item)) for item in left)
+
+
+def _expected(item: Item) -> Decimal | None:
+    return None if item.unsaid else item.expected
 
 
 def _hints(state: Counting) -> tuple[Hint, ...]:

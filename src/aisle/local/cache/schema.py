@@ -5,7 +5,7 @@ from __future__ import annotations
 from aisle.local.cache.schema_log import LOG
 from aisle.local.cache.schema_orders import ORDERS
 
-VERSION = 28
+VERSION = 29
 """Counted up with every change below."""
 
 ABSENT = "orders_absent"
@@ -23,7 +23,7 @@ WAREHOUSE = "ifnull(raw ->> 'isWarhouse', 0) IN (1, 'true')"
 AREA = "ifnull(raw ->> 'areaId', '')"
 """What a store is, and where, as conditions that have an index."""
 
-MISSING = "received IS NULL OR received < quantity"
+MISSING = "received IS NULL OR quantity IS NULL OR received < quantity"
 """A line of a delivery of which something may have to come yet."""
 
 
@@ -198,7 +198,7 @@ CREATE TABLE delivery_line (
   order_number TEXT NOT NULL,
   line_number INTEGER NOT NULL,
   product_number TEXT NOT NULL,
-  quantity NUMERIC NOT NULL,
+  quantity NUMERIC,
   received NUMERIC,
   raw TEXT NOT NULL,
   PRIMARY KEY (order_number, line_number)
