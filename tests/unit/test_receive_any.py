@@ -37,30 +37,6 @@ CODES = (
     *("P1", "P1", "P2", "P3", "P4", "P5", "P9", "D-1", "D-2", "D-9", "C-1", "C-2", "C-3", "A-1", "A-1", "A-2", "7"),
     *("P6", "P6", "D-4", "D-4"),
 )
-    [
-        "P1",
-        "P1",
-        "P2",
-        "P3",
-        "P4",
-        "P5",
-        "P6",
-        "P6",
-        "P9",
-        "D-1",
-        "D-2",
-        "D-4",
-        "D-4",
-        "D-9",
-        "C-1",
-        "C-2",
-        "C-3",
-        "A-1",
-        "A-1",
-        "A-2",
-        "7",
-    ]
-)
 TAKEN = {"receive.taken", "receive.taken_alone", "receive.taken_extra"}
 WALKS, STEPS = tries(380, 1150), 40
 REACHED = tries(25, 100)
