@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import store_time
+from aisle.jobs import amounts, store_time
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Json, whole
 from aisle.jobs.view import Msg, msg
@@ -32,7 +32,8 @@ class Spot(NamedTuple):
     """A place where the product lies; `pools` names them with their quantities, where there are several."""
 
     place: str
-    quantity: Decimal
+    quantity: Decimal | None
+    """None where nobody says it."""
     pools: str = ""
 
 
@@ -153,7 +154,7 @@ def _spot(place: Mapping[str, Any], names: Mapping[str, str]) -> Spot:
     texts = [f"{names.get(pool) or pool} {whole(quantity)}" for pool, quantity in pools.items()]
     alone = [names.get(pool) or pool for pool in pools]
     said = ", ".join(texts) if len(texts) > 1 else alone[0] if alone and len(names) > 1 else ""
-    return Spot(str(place["location_code"]), number(place.get("quantity")), said)
+    return Spot(str(place["location_code"]), amounts.said(place.get("quantity")), said)
 
 
 def _codes(row: Mapping[str, Any]) -> tuple[str, ...]:

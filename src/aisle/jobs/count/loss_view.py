@@ -128,7 +128,7 @@ def shown(state: Losing) -> tuple[Row, ...]:
 
 def _spot(spot: Item) -> Row:
     place = msg("count.place", place=spot.place) if spot.place else msg("count.nowhere")
-    return Row(f"{spot.place}/{spot.pool}", (place, msg("estimate", value=spot.expected)))
+    return Row(f"{spot.place}/{spot.pool}", (place, raw("?") if spot.unsaid else msg("estimate", value=spot.expected)))
 
 
 def _why(reason: Reason) -> Row:

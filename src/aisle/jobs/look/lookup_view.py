@@ -95,9 +95,9 @@ def _stock(sheet: Sheet) -> Msg:
     return msg("lookup.stock", stock=sheet.stock)
 
 
-def about(quantity: Decimal) -> Msg:
+def about(quantity: Decimal | None) -> Msg:
     """An estimate."""
-    return msg("lookup.about", text=quantity)
+    return raw("?") if quantity is None else msg("lookup.about", text=quantity)
 
 
 def aged(title: Msg, age: Decimal) -> Msg:

@@ -152,7 +152,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.none": ("Hand leer", "Nichts von {label:~} in der Hand"),
     "receive.taken": ("{quantity} von {of}", "{quantity} von {of} · {label:~}"),
     "receive.taken_extra": ("{quantity}, extra", "{quantity} · {label:~}, unangekündigt"),
-    "receive.taken_alone": ("{quantity} in Hand", "{quantity} · {label:~}"),
+    "receive.taken_alone": ("{quantity} in Hand", "{quantity} in Hand · {label:~}"),
     "receive.place_set": ("An {place}", "Ware geht ab jetzt an {place}"),
     "receive.put": ("{place}: {quantity}", "{quantity} an {place}", "{quantity} von {label:~} angenommen an {place}"),
     "receive.put_last": ("{quantity}; alles da", "{quantity} an {place}; alles da, d schließt ab"),

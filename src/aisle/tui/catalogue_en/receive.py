@@ -152,7 +152,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.none": ("None in hand", "Nothing of {label:~} in hand"),
     "receive.taken": ("{quantity} of {of}", "{quantity} of {of} · {label:~}"),
     "receive.taken_extra": ("{quantity}, extra", "{quantity} · {label:~}, not announced"),
-    "receive.taken_alone": ("{quantity} in hand", "{quantity} · {label:~}"),
+    "receive.taken_alone": ("{quantity} in hand", "{quantity} in hand · {label:~}"),
     "receive.place_set": ("To {place}", "Goods go to {place} from now on"),
     "receive.put": ("{place}: {quantity}", "{quantity} to {place}", "{quantity} of {label:~} received at {place}"),
     "receive.put_last": ("{quantity}; all here", "{quantity} to {place}; all is here, d closes"),

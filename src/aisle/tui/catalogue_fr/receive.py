@@ -152,7 +152,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.none": ("Rien en main", "Rien de {label:~} en main"),
     "receive.taken": ("{quantity} sur {of}", "{quantity} sur {of} · {label:~}"),
     "receive.taken_extra": ("{quantity}, en plus", "{quantity} · {label:~}, pas annoncé"),
-    "receive.taken_alone": ("{quantity} en main", "{quantity} · {label:~}"),
+    "receive.taken_alone": ("{quantity} en main", "{quantity} en main · {label:~}"),
     "receive.place_set": ("Vers {place}", "Les articles vont désormais à {place}"),
     "receive.put": ("{place} : {quantity}", "{quantity} vers {place}", "{quantity} de {label:~} reçu à {place}"),
     "receive.put_last": ("{quantity} ; complet", "{quantity} vers {place} ; tout est là, d pour clore"),

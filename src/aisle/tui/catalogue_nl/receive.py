@@ -152,7 +152,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.none": ("Niets in hand", "Niets van {label:~} in de hand"),
     "receive.taken": ("{quantity} van {of}", "{quantity} van {of} · {label:~}"),
     "receive.taken_extra": ("{quantity}, extra", "{quantity} · {label:~}, niet aangekondigd"),
-    "receive.taken_alone": ("{quantity} in hand", "{quantity} · {label:~}"),
+    "receive.taken_alone": ("{quantity} in hand", "{quantity} in hand · {label:~}"),
     "receive.place_set": ("Naar {place}", "Vanaf nu gaan goederen naar {place}"),
     "receive.put": ("{place}: {quantity}", "{quantity} naar {place}", "{quantity} van {label:~} ontvangen op {place}"),
     "receive.put_last": ("{quantity}; compleet", "{quantity} naar {place}; alles is er, d sluit af"),
