@@ -14,7 +14,7 @@ from aisle.jobs.base import Remark, Write
 from aisle.local.cache.below import below_of
 from aisle.local.cache.differences import difference_of, price_said
 from aisle.local.cache.prices import prices_of
-from aisle.local.cache.writer import Cache
+from aisle.local.cache.writer import Cache, Sync
 from aisle.local.db import fetch, transaction
 from aisle.local.outbox.operation import Intent
 from aisle.local.outbox.outbox import Outbox
@@ -164,3 +164,44 @@ def test_who_is_at_work_is_found_without_a_look_at_all_open_orders(reads: Reads)
     ]
     assert any("orders_at_work" in step for step in plans)
     assert not any(step.startswith("SCAN orders") for step in plans), plans
+
+
+OVERDRAWN = [
+    # stock in all, at places, in hand of each order, stock read before the orders, more than there was
+    (3, 3, (), False, 0),
+    (3, 1, (2,), False, 0),
+    (3, 0, (2, 1), False, 0),
+    (3, 0, (2, 1, 2), False, 2),
+    (1, 0, (2,), False, 1),
+    (0, 0, (1,), False, 1),
+    (0, 0, (), False, 0),
+    (5, 3, (1, 1), False, 0),
+    (5, 3, (1, 1, 1), False, 1),
+    (3, 3, (2,), True, 0),
+    (3, 0, (2, 1, 2), True, 0),
+]
+
+
+@pytest.mark.parametrize(("whole", "lying", "hands", "before", "more"), OVERDRAWN)
+def test_more_in_hand_than_the_stock_had_is_an_exception(
+    reads: Reads, cache: Cache, whole: int, lying: int, hands: tuple[int, ...], before: bool, more: int
+) -> None:
+    cache.put_products([goods.product("P1", "Apple")])
+    cache.put_stock([goods.stock("P1", whole, places={"A-1": lying})], read_began=2.0 if before else 9.0)
+    orders = [goods.order(f"O{n}", goods.line(1, "P1", quantity, quantity)) for n, quantity in enumerate(hands)]
+    cache.put_orders(orders, lines_known=True, read_began=5.0)
+    rows, total = reads.query("impossible", {"first": 0, "size": 9})
+    found = [(row["kind"], row["product_number"], row["quantity"]) for row in rows]
+    assert found == ([("overdrawn", "P1", more)] if more else [])
+    assert total == len(found)
+    (row,), _ = reads.query("exceptions", {"now": "2026-03-05T10:00:00+00:00", "minutes": 60})
+    assert row["impossible"] == total
+
+
+def test_stock_that_was_read_long_before_is_believed(reads: Reads, cache: Cache) -> None:
+    cache.put_products([goods.product("P1", "Apple")])
+    cache.put_stock([goods.stock("P1", 3, places={"A-1": 0})], read_began=2.0)
+    cache.put_orders([goods.order("O1", goods.line(1, "P1", 5, 5))], lines_known=True, read_began=5.0)
+    assert reads.query("impossible", {})[1] == 0
+    cache.set_link(Sync(state="live", last_ok=200.0))
+    assert reads.query("impossible", {})[1] == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from aisle.jobs.view import ASK, GOOD, INFO, Detail, Frame, ListWindow, Msg
+from aisle.jobs.view import ASK, GOOD, INFO, Detail, Frame, ListWindow, Msg, Step
 from aisle.local.cache.writer import Cache, Sync, open_cache
 from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Operation
@@ -88,7 +88,10 @@ def test_two_entries_take_the_rest_from_another_place(home: Home) -> None:
         assert ways(frame)[:3] == ["B-1", "C-1", "Place is empty"]
         frame = say(session, "2")
         assert (frame.view.name, told(frame)[0]) == ("pick.product", GOOD)
-        say(session, f"4*{CODES[0]}")
+        frame = say(session, f"4*{CODES[0]}")
+        assert told(frame) == (ASK, "pick.taken_where")  # the screen shows another stop
+        assert isinstance(frame.view, Step)
+        say(session, str([dict(choice.args)["place"] for choice in frame.view.choices].index("C-1") + 1))
     found = {line["line_number"]: line for line in lines(home)}
     assert (found[1]["picked_quantity"], found[1]["preferred_location_code"]) == (5, "C-1")
 

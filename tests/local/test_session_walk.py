@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -370,3 +370,26 @@ def test_of_all_that_was_released_only_the_orders_shown_are_asked_for(home: Home
         (False, "", False),
     ]
     assert len(seen) == 2
+
+
+def test_the_third_order_of_a_stock_of_three_is_told_that_it_is_too_much(home: Home) -> None:
+    """Nothing of it is sent: what this host took counts."""
+    with closing(open_cache(home.folder, writer=True)) as connection:
+        cache = Cache(connection, "0001")
+        cache.put_stock([goods.stock("P1", 3, places={"A-1": 3})])
+        lines = {
+            f"S{n}": goods.line(1, "P1", quantity, preferred_location_code="A-1")
+            for n, quantity in enumerate((2, 1, 2))
+        }
+        cache.put_orders(
+            [goods.order(number, line) for number, line in lines.items()], lines_known=True, read_began=1.0
+        )
+    said = []
+    with at(home) as session:
+        for number, quantity in zip(lines, (2, 1, 2), strict=True):
+            frame = say(session, number, f"{quantity}*{CODES['P1']}" if quantity > 1 else CODES["P1"])
+            assert frame.verdict is not None
+            assert frame.verdict.kind == GOOD
+            said.append(frame.verdict.more.id if frame.verdict.more else "")
+            say(session, "b")
+    assert said == ["", "", "pick.beyond"]

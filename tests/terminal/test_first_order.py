@@ -75,7 +75,7 @@ def test_from_an_empty_machine_to_the_last_line_picked(aisle_home: Path, picker:
         app.shows("live", "all sent")
         app.take("PU-02", "pick.done", "pick.put_down")
         app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("4113")), START_S)
-        app.take("u", "pick.done", "pick.put_undone")
+        app.take("u", "pick.done", "pick.put_undone_many")
         app.terminal.wait_for(lambda _: not any(line.moved for line in shop.lines("4113")), START_S)
         app.take("PU-01", "pick.done", "pick.put_down")
         app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("4113")), START_S)

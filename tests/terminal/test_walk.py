@@ -157,7 +157,7 @@ def test_one_tote_alone_undo_and_a_kill_in_the_middle(shop: Shop, goods: list[Go
     app.take("PU-02", "pick.done", "pick.put_down_totes")
     app.terminal.wait_for(lambda _: all(line.moved == line.quantity for line in shop.lines("R-2")), START_S)
     assert not any(line.moved for order in ("R-1", "R-3") for line in shop.lines(order))
-    app.take("u", "pick.done", "pick.put_undone_totes")
+    app.take("u", "pick.done", "pick.for_tote")
     app.terminal.wait_for(lambda _: not any(line.moved for line in shop.lines("R-2")), START_S)
     app.take("PU-01", "pick.done", "pick.put_down_totes")
     app.terminal.wait_for(

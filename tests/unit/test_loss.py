@@ -90,6 +90,8 @@ class Hand:
         if query.name == "named":
             rows = tuple({"kind": kind, "key": key, "label": key} for kind, key in NUMBERS if key == query.args["code"])
             return Rows(query.id, rows, len(rows))
+        if query.name == "store":
+            return Rows(query.id, ({"pools": {"1": "Web", "2": "Shop"}},), 1)
         if query.name == "refusals":
             return Rows(query.id, self.refused, len(self.refused))
         if query.name == "reasons":

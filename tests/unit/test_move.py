@@ -276,7 +276,7 @@ def test_undo_says_when_it_is_too_late() -> None:
     hand = Hand()
     hand.say("A-1", "w", "A-2")
     hand.store.goods["P3", "A-2", 1, "", 0] = 0
-    assert hand.say("u") == "move.too_late"
+    assert hand.say("u") == "move.too_late_many"
     assert dict(hand.verdicts[-1].text.args)["label"] == "Product P3"
 
 
@@ -522,7 +522,7 @@ def test_goods_that_changed_their_pool_at_several_places_are_taken_back_at_each(
         ("P1", 1, ("A-1", 1, "", 0), ("A-1", 2, "", 0)),
         ("P7", 1, ("B-1", 1, "", 0), ("B-1", 2, "", 0)),
     ]
-    assert hand.say("u") == "move.undone"
+    assert hand.say("u") == "move.undone_many"
     assert hand.items == [
         ("P1", 1, ("A-1", 2, "", 0), ("A-1", 1, "", 0)),
         ("P7", 1, ("B-1", 2, "", 0), ("B-1", 1, "", 0)),
@@ -530,7 +530,7 @@ def test_goods_that_changed_their_pool_at_several_places_are_taken_back_at_each(
     assert hand.held == {"P1": 1, "P7": 1}
     hand.say("d")
     hand.store.goods["P7", "B-1", 2, "", 0] = 0
-    assert hand.say("u") == "move.too_late"
+    assert hand.say("u") == "move.too_late_many"
 
 
 def test_of_a_stockroom_that_is_one_place_no_more_is_read_than_is_touched() -> None:

@@ -95,7 +95,7 @@ class World:
             turn = self.job.step(self.state, waiting.pop(0), self.context)
             self.state = turn.state
             if turn.verdict:
-                VERDICTS[turn.verdict.text.id] += 1
+                VERDICTS[turn.verdict.text.id.replace("undone_many", "undone")] += 1
             for effect in turn.effects:
                 if isinstance(effect, Write):
                     self.write(effect)
@@ -338,7 +338,7 @@ WORDS = """
     part_of is_set for_other other_order not_of_round this_order this_tote joined which person unknown no_quantity
     dropped leave_round left left_round waiting left_done left_round_done left_lying left_lying_round changed
     out_rejected out_rejected_here
-    out_finished out_hand put_back_first put_back_done put_down put_down_totes put_undone put_undone_totes
+    out_finished out_hand put_back_first put_back_done put_down put_down_totes put_undone
     put_on_shelf put_on_round_shelf put_on_goods nothing_in_hand nothing_in_round tote rejected finished
     rejected_here put_back_undone comes fewer all_but round_all_but
 """

@@ -47,7 +47,8 @@ def test_the_rest_taken_elsewhere_is_walked_to_in_its_order() -> None:
     assert hand.state.take.product == "P2"
     open_ = [(take.place, take.product) for take in hand.state.takes if take.open]
     assert open_ == [("A-2", "P2"), ("A-2", "P3"), ("A-5", "P1"), ("A-5", "P1"), ("A-9", "P4")]
-    hand.scan("P1", "4")
+    assert hand.scan("P1", "4") == "pick.taken_where"
+    hand.feed(Choice(1))
     lines = [each for body in hand.updates[-2:] for each in body["order_lines"]]
     assert {(each["preferred_location_code"], each["stock_pool"]) for each in lines} == {("A-5", 2)}
     assert totes(hand) == {"A": 3, "B": 4, "C": 1}

@@ -236,7 +236,7 @@ def test_another_order_is_not_opened_on_the_way() -> None:
     assert hand.choices() == ["pick.way_join"]
 
 
-def test_one_scan_takes_goods_of_one_place_alone_where_places_are_verified() -> None:
+def test_one_scan_takes_goods_of_one_place_alone() -> None:
     lines = (line(1, "P1", 2, preferred_location_code="A-1"), line(2, "P1", 3, preferred_location_code="B-1"))
     hand = Hand(*lines, verified=True)
     hand.scan("A-1", kind=LOCATION)
@@ -249,7 +249,10 @@ def test_one_scan_takes_goods_of_one_place_alone_where_places_are_verified() -> 
     assert hand.scan("P1", "4") == "pick.over"
     assert hand.feed(Choice(1)) == "pick.all_taken"
     hand = Hand(*lines)
-    assert hand.scan("P1", "5") == "pick.all_taken"
+    assert hand.scan("P1", "5") == "pick.over_here"
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.sent == {1: 2}
+    assert hand.scan("P1", "3") == "pick.all_taken"
     assert hand.sent == {1: 2, 2: 3}
 
 
@@ -259,8 +262,8 @@ def test_what_is_wanted_at_other_places_too_is_not_said_to_be_ordered_here_alone
     hand.scan("P1")
     assert hand.feed(Quantity(Decimal(5))) == "pick.over_here"
     assert hand.told == "5 is too many: 2 of Product P1 from A-1"
-    assert hand.feed(Choice(1)) == "pick.all_taken"
-    assert hand.sent == {1: 2, 2: 3}
+    assert hand.feed(Choice(1)) == "pick.taken"
+    assert hand.sent == {1: 2}
 
 
 def test_pools_are_called_as_the_store_calls_them_where_it_does() -> None:

@@ -168,7 +168,7 @@ def test_what_nobody_announced_is_taken_set_aside_or_received_with_the_delivery_
     hand = Hand()
     hand.say("D-1")
     assert hand.say("P9") == "receive.not_announced"
-    assert hand.say("n") == "receive.set_aside"
+    assert hand.say("n") == "receive.aside_all"
     hand.say("P9")
     assert hand.say("y") == "receive.taken_extra"
     assert shown_quantity(hand) == msg("receive.quantity_extra", quantity=Decimal(1))
@@ -464,7 +464,7 @@ def test_what_is_in_hand_before_more_is_set_aside_is_said_to_be_there_still() ->
     hand = Hand()
     hand.say("D-1", "P1", "=6", "P2", "P2")
     assert hand.verdict == "receive.more"
-    assert hand.say("n") == "receive.dropped_more"
+    assert hand.say("n") == "receive.aside_all"
     assert hand.state.item
     assert (hand.state.item.product, hand.state.item.quantity) == ("P2", Decimal(1))
 

@@ -79,8 +79,8 @@ class Remark(NamedTuple):
     """Something that this host keeps for everybody who works on it; the service never hears of it."""
 
     topic: str
-    """`claim`, `review`, `recount`, `view`, `urgent`, `given`, `released`, `lying`, `redirected`, or `language` (of a
-    person)."""
+    """`claim`, `review`, `recount`, `view`, `urgent`, `given`, `released`, `lying`, `redirected`, `halfway`, or
+    `language` (of a person)."""
     key: str
     text: str
     """Empty takes it away again."""
@@ -167,6 +167,10 @@ class WorkIn(NamedTuple):
     """As of a write."""
 
 
+class UndoLast(NamedTuple):
+    """Take up again the job by which whoever stands here did something last, and undo its last step there."""
+
+
 class Tune(NamedTuple):
     """From here on this terminal looks or speaks like that, until somebody signs out or its settings change."""
 
@@ -181,7 +185,7 @@ class Proved(NamedTuple):
     until: float
 
 
-Order = SignIn | SignOut | Quit | WorkIn | Tune | Proved
+Order = SignIn | SignOut | Quit | WorkIn | Tune | Proved | UndoLast
 """What the session itself is asked to do."""
 
 Effect = Query | Ask | Export | Write | Wish | Settle | Remark | Start | Close | Order
@@ -390,6 +394,12 @@ def holds(job: Job[Any], state: Any) -> tuple[str, ...]:
     """The orders that a job works on, so that others can be told; those that say nothing work on none."""
     said = getattr(job, "holds", None)
     return tuple(said(state)) if said else ()
+
+
+def can_undo(job: Job[Any], state: Any) -> bool:
+    """Whether a job that was closed in this state has a step that undo takes back, when it is taken up again."""
+    said = getattr(job, "can_undo", None)
+    return bool(said and said(state))
 
 
 def whole(value: Decimal) -> str:

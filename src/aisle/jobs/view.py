@@ -55,6 +55,15 @@ class Verdict(NamedTuple):
 
     kind: str
     text: Msg
+    whole: bool = False
+    """All of it is said, on several lines where one is too short; what else is good has one line."""
+    more: Msg | None = None
+    """What else has to be known of what was done; on further lines, where one is too short."""
+
+
+def undone(text: Msg) -> Verdict:
+    """Says what was undone: which goods, how many, from where and to where."""
+    return Verdict(GOOD, text, whole=True)
 
 
 class Line(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish, priced
 from aisle.jobs.count import counting, not_taken
 from aisle.jobs.count import send as count_send
-from aisle.jobs.count.counting import Counting, Gone, Item, Next, Sent
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.count.counting import Counting, Gone, Next, Sent
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, undone
 
 Result = Turn[Counting]
 
@@ -96,7 +96,7 @@ def advance(state: Counting, context: Context) -> Result:
     """To the next question; when none is left, to what differs, or out at once where nothing does."""
     if any(item.missing for item in state.items):
         state = state._replace(phase="missing")
-        return _missing(state, state.items[state.question])
+        return _missing(state, state.question)
     policy = context.policy
     items = tuple(
         item._replace(again=item.again or (not item.checked and counting.passes(item, policy))) for item in state.items
@@ -104,16 +104,17 @@ def advance(state: Counting, context: Context) -> Result:
     state = state._replace(items=items)
     if any(item.again for item in items):
         state = state._replace(phase="recount")
-        return told(state, ASK, "count.again", label=state.items[state.question].label)
+        return told(state, ASK, "count.again", label=counting.named(state, state.question))
     return summary(state) if state.differing else send(state, context)
 
 
-def _missing(state: Counting, item: Item) -> Result:
+def _missing(state: Counting, index: int) -> Result:
     """What is not there: a product at the place, or, over the places of a product, one of these."""
+    place, label = state.items[index].place, counting.named(state, *counting.missing_with(state, index))
     if state.mode != "product":
-        return told(state, ASK, "count.missing", label=item.label)
-    id_ = "count.missing_at" if item.place else "count.missing_nowhere"
-    return told(state, ASK, id_, label=item.label, place=item.place)
+        return told(state, ASK, "count.missing", label=label)
+    id_ = "count.missing_at" if place else "count.missing_nowhere"
+    return told(state, ASK, id_, label=label, place=place)
 
 
 def summary(state: Counting) -> Result:
@@ -127,10 +128,15 @@ def summary(state: Counting) -> Result:
 def answered(state: Counting, number: int, context: Context) -> Result:
     index = state.question
     item = state.items[index]
+    alike = counting.missing_with(state, index)
     if number == 1:
-        return advance(counting.put(state, index, Decimal(0), context.now)._replace(at=-1), context)
+        for each in alike:
+            state = counting.put(state, each, Decimal(0), context.now)
+        return advance(state._replace(at=-1), context)
     if number == 2:
-        return advance(counting.replaced(state, index, item._replace(left=True)), context)
+        for each in alike:
+            state = counting.replaced(state, each, state.items[each]._replace(left=True))
+        return advance(state, context)
     if number == 4:
         items = tuple(each._replace(left=each.left or each.missing) for each in state.items)
         return advance(state._replace(items=items), context)
@@ -146,9 +152,23 @@ def found_after_all(state: Counting, counted: Decimal, context: Context) -> Resu
 
 def checked(state: Counting, counted: Decimal, context: Context) -> Result:
     index = state.question
-    state = counting.put(state, index, counted, context.now)
-    checked = state.items[index]._replace(checked=True)
-    return advance(counting.replaced(state, index, checked)._replace(at=-1, second=None), context)
+    for each in (index, *(() if counted else _none_too(state, index))):
+        state = counting.put(state, each, counted, context.now)
+        state = counting.replaced(state, each, state.items[each]._replace(checked=True))
+    return advance(state._replace(at=-1, second=None), context)
+
+
+def _none_too(state: Counting, index: int) -> tuple[int, ...]:
+    """The other pools of the product here that are counted as none and have to be counted again: none of it is here."""
+    item = state.items[index]
+    return tuple(
+        at
+        for at, other in enumerate(state.items)
+        if at != index
+        and other.again
+        and other.counted == 0
+        and (other.place, other.product) == (item.place, item.product)
+    )
 
 
 def decided(state: Counting, number: int, context: Context) -> Result:
@@ -213,5 +233,8 @@ def taken_back(state: Counting, rows: not_taken.Rows, context: Context) -> Resul
     state = state._replace(gone=None)
     if refused and not gone.changes:
         return Turn(state, (), not_taken.told(refused))
-    effects = count_send.opposites(gone, context)
-    return told(state, GOOD, "count.taken_back", *effects, what=gone.what, count=len(gone.changes))
+    effects: tuple[Effect, ...] = count_send.opposites(gone, context)
+    told_ = undone(count_send.undone(gone))
+    if state.once and state.sent:  # it was opened for that count alone, and taken up again
+        effects = (*effects, Close(told_))
+    return Turn(state, effects, told_)

@@ -13,6 +13,7 @@ from typing import Any
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Policy, Query, Write
 from aisle.jobs.feet import LAST
+from aisle.jobs.view import Msg, msg, raw
 from aisle.scan.meaning import DELIVERY, ORDER, PERSON, REFERENCE, Meaning
 from aisle.tuples import NamedTuple
 
@@ -123,6 +124,7 @@ class Change(NamedTuple):
     quantity: Decimal
     at: str
     """The moment of the entry."""
+    label: str = ""
 
 
 class Gone(NamedTuple):
@@ -336,6 +338,43 @@ def refreshed(state: Counting, fresh: Iterable[Item]) -> Counting:
 def key(item: Item) -> tuple[str, str, int]:
     """What tells two items apart."""
     return item.place.casefold(), item.product, item.pool
+
+
+# What tells questions apart
+
+
+def pools_of(rows: tuple[Mapping[str, Any], ...]) -> tuple[Pool, ...]:
+    """The pools of the store (rows of the read `store`), by number."""
+    pools = (rows[0] if rows else {}).get("pools") or {}
+    named = sorted((int(number), str(name)) for number, name in pools.items())
+    return tuple(Pool(number, name) for number, name in named)
+
+
+def pool_name(pools: Iterable[Pool], number: int) -> str:
+    """The store's name for a pool; its number where it has none."""
+    return next((pool.name for pool in pools if pool.number == number and pool.name), str(number))
+
+
+def missing_with(state: Counting, index: int) -> tuple[int, ...]:
+    """This item and the others of its product at its place that nobody has said anything of: one question for all."""
+    same = (state.items[index].place.casefold(), state.items[index].product)
+    alike = (at for at, item in enumerate(state.items) if (item.place.casefold(), item.product) == same)
+    return tuple(at for at in alike if at == index or state.items[at].missing)
+
+
+def questions(state: Counting) -> int:
+    """How many products are not scanned, each at each of its places."""
+    return len({(item.place.casefold(), item.product) for item in state.items if item.missing})
+
+
+def named(state: Counting, *indexes: int) -> Msg:
+    """A product by its name, and by these pools where the books have it at the place in several."""
+    item = state.items[indexes[0]]
+    alike = [other for other in state.items if (other.place, other.product) == (item.place, item.product)]
+    if len(alike) < 2:
+        return raw(item.label)
+    pools = ", ".join(pool_name(state.pools, state.items[index].pool) for index in indexes)
+    return msg("count.in_pool", label=item.label, pool=pools)
 
 
 # Entries

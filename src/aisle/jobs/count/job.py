@@ -28,8 +28,8 @@ from aisle.jobs.count import asking, counting, not_taken
 from aisle.jobs.count import places as count_list
 from aisle.jobs.count import scan as count_scan
 from aisle.jobs.count import view as count_view
-from aisle.jobs.count.counting import Counting, Item, Next, Pool
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
+from aisle.jobs.count.counting import Counting, Item, Next
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, undone
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -101,12 +101,20 @@ class CountJob:
         """One of `steps`."""
         return count_view.step(state)
 
+    def can_undo(self, state: Counting) -> bool:
+        """Whether the count that was sent last changed something."""
+        return state.gone is not None and bool(state.gone.changes)
+
     def view(self, state: Counting) -> View:
         """What is to be counted now, or the question that is open."""
         return count_view.view(state)
 
     def step(self, state: Counting, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
+        turn = self._step(state, event, context)
+        return turn._replace(state=_on_policy(state, turn.state, event, context))
+
+    def _step(self, state: Counting, event: Event, context: Context) -> Result:
         match event:
             case Opened(args):
                 return _opened(state, args, context)
@@ -116,6 +124,8 @@ class CountJob:
                 return Turn(asking.refilled(state, context), _look_again(state))
             case Changed("product" | "location" | "recount" | "outbox"):
                 return Turn(state, _look_again(state))
+        if isinstance(event, Command) and event.letter == "u" and state.once and state.sent:
+            return asking.take_back(state)
         if state.pending and state.phase != "list":
             state = count_scan.looked_up(state, None, context).state
         asked = count_scan.is_asked(state)
@@ -143,6 +153,14 @@ class CountJob:
             case Unknown(code) | Text(code):
                 return asking.told(state, WRONG, "count.unknown", code=code)
         return Turn(state)
+
+
+def _on_policy(before: Counting, state: Counting, event: Event, context: Context) -> Counting:
+    """Whether counts are blind, as the settings say now: from the next place on, or from one where nothing is counted
+    when the job is taken up again."""
+    same = (before.mode, before.place, before.product) == (state.mode, state.place, state.product)
+    idle = state.phase in ("start", "list") or (isinstance(event, Resumed) and not state.counted)
+    return state if same and not idle else state._replace(blind=context.policy.blind)
 
 
 # Opening
@@ -182,9 +200,7 @@ def _rows(state: Counting, id_: str, rows: tuple[Mapping[str, Any], ...], contex
         case "asked":
             return Turn(state._replace(asked=len(rows)))
         case "store":
-            pools = (row or {}).get("pools") or {}
-            named = sorted((int(number), str(name)) for number, name in pools.items())
-            return Turn(state._replace(pools=tuple(Pool(number, name) for number, name in named)))
+            return Turn(state._replace(pools=counting.pools_of(rows)))
         case "open":
             return _at_place(state, row)
         case "tour":
@@ -321,9 +337,15 @@ def _undo(state: Counting) -> Result:
         return asking.told(back, WRONG, "count.nothing_to_undo")
     now = back.items[back.at].counted
     was = item.counted or Decimal(0)
+    label = _named(state, item)
     if now is None:
-        return asking.told(back, GOOD, "count.undone_all", label=item.label, was=was)
-    return asking.told(back, GOOD, "count.undone", label=item.label, was=was, now=now)
+        return Turn(back, (), undone(msg("count.undone_all", label=label, was=was)))
+    return Turn(back, (), undone(msg("count.undone", label=label, was=was, now=now)))
+
+
+def _named(state: Counting, item: Item) -> str:
+    """The place of a product that is counted at several, else the product."""
+    return item.place if state.mode == "product" and item.place else item.label
 
 
 def _choose_pool(state: Counting) -> Result:

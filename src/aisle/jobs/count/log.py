@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from aisle.jobs import window
+from aisle.jobs import goods, window
 from aisle.jobs.amounts import number
 from aisle.jobs.base import (
     Changed,
@@ -30,7 +30,7 @@ from aisle.jobs.count import counting, log_view
 from aisle.jobs.count.log_state import Entry, Log
 from aisle.jobs.count.losing import reasons
 from aisle.jobs.numbers import what_is
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Verdict, View, msg
+from aisle.jobs.view import ASK, INFO, WRONG, Verdict, View, msg, signed, undone
 from aisle.jobs.window import room
 from aisle.scan.meaning import PRODUCT, Back, Choice, Command, Open, Text, Thing, Unknown
 from aisle.undone import UNDO
@@ -178,7 +178,8 @@ def _chosen(state: Log, entry: Entry, choice: int, context: Context) -> Result:
         return Turn(state._replace(asking=True), (), asked)
     if choice == 2:
         return Turn(state._replace(asking=False), (), Verdict(INFO, msg("count.dropped")))
-    told = Verdict(GOOD, msg("count_log.undone", label=entry.label, quantity=-entry.difference))
+    change = signed(-entry.difference)
+    told = undone(msg("count_log.undone", label=entry.label, change=change, where=goods.at(entry.place)))
     state = state._replace(entry=entry._replace(undone=True), asking=False)
     return Turn(state, (_opposite(entry, context), _query(state, context)), told)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs.count.counting import Item
+from aisle.jobs.count.counting import Item, Pool
 from aisle.scan.meaning import Meaning
 from aisle.settings import LARGE_QUANTITY, REASONS
 from aisle.tuples import NamedTuple
@@ -58,6 +58,7 @@ class Losing(NamedTuple):
     """Rows of a question that the screen shows."""
     sent: tuple[Said, ...] = ()
     once: bool = False
+    pools: tuple[Pool, ...] = ()
     figures: bool = False
     """The books say something of the product: what they do not have where it was is none."""
     chosen: Reason | None = None

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import numbers
+from aisle.jobs import goods, numbers
 from aisle.jobs.base import Close, Closed, Context, Effect, Event, Opened, Query, Resumed, Rows, Start, Turn
 from aisle.jobs.count import counting, loss_view, not_taken
 from aisle.jobs.count.counting import Item
 from aisle.jobs.count.losing import HISTORY, NUMBERED, Losing, Reason, Said, reasons
 from aisle.jobs.numbers import what_is
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, View, msg, signed, undone
 from aisle.scan.meaning import (
     LOCATION,
     PRODUCT,
@@ -65,6 +65,10 @@ class LossJob:
     def uses(self, state: Losing, product: str) -> bool:
         """What is lost just now."""
         return state.item is not None and state.item.product == product
+
+    def can_undo(self, state: Losing) -> bool:
+        """Whether a loss was sent."""
+        return bool(state.sent)
 
     def at(self, state: Losing) -> str:
         """One of `steps`."""
@@ -122,7 +126,7 @@ def _opened(args: Mapping[str, Any], context: Context) -> Result:
     size = max(1, min(NUMBERED, context.rows))
     state = Losing(place=place, reasons=reasons(context.policy.reasons), size=size, once=bool(place or product))
     state = state._replace(limit=context.policy.large_quantity)
-    effects: tuple[Effect, ...] = (Query("reasons", "reasons", {}),)
+    effects: tuple[Effect, ...] = (Query("store", "store", {}), Query("reasons", "reasons", {}))
     if place:
         effects = (Query("place", "place", {"location_code": place, "size": 0}), *effects)
     if product:
@@ -134,6 +138,8 @@ def _opened(args: Mapping[str, Any], context: Context) -> Result:
 def _rows(state: Losing, id_: str, rows: tuple[Mapping[str, Any], ...], context: Context) -> Result:
     if id_ == "reasons":
         return Turn(state._replace(reasons=reasons(context.policy.reasons, rows)))
+    if id_ == "store":
+        return Turn(state._replace(pools=counting.pools_of(rows)))
     if id_ == not_taken.NOT_TAKEN:
         return _taken_back(state, rows, context)
     if id_ == "named":
@@ -161,8 +167,12 @@ def _settled(state: Losing) -> Result:
     here = [spot for spot in state.spots if state.place and spot.place.casefold() == state.place.casefold()]
     if not here and len(state.spots) == 1 and not state.place:
         here = list(state.spots)
+    default = [spot for spot in here if spot.pool == state.default]
+    if default or len(here) == 1:
+        return _at(state, (default or here)[0])
     if here:
-        return _at(state, next((spot for spot in here if spot.pool == state.default), here[0]))
+        asked = state._replace(phase="place", first=0, spots=tuple(here))
+        return _told(asked, ASK, "loss.which_pool", label=state.item.label, place=here[0].place)
     if not state.place and len(state.spots) > 1:
         return _told(state._replace(phase="place", first=0), ASK, "loss.where", label=state.item.label)
     return _at(state, state.item)
@@ -183,7 +193,8 @@ def _thing(state: Losing, meanings: tuple[Meaning, ...]) -> Result:
         return _scanned_place(state, meaning)
     item = state.item
     if item is None:
-        return Turn(state._replace(pending=meaning), (Query("product", "product", {"product_number": meaning.key}),))
+        product = Query("product", "product", {"product_number": meaning.key})
+        return Turn(state._replace(pending=meaning), (Query("reasons", "reasons", {}), product))
     if state.phase != "quantity" or meaning.key != item.product:
         return _told(state, WRONG, "loss.one_at_a_time", label=item.label, what=meaning.label or meaning.key)
     if meaning.quantity % 1 and not item.decimal:
@@ -330,9 +341,10 @@ def _say(state: Losing, reason: Reason, context: Context) -> Result:
     more: dict[str, str | int] = {"reason_code": reason.code, "loss_comment": reason.words}
     write = _write(said.item, said.quantity, context, more)
     done = state._replace(phase="product", item=None, spots=(), quantity=Decimal(0), first=0)
+    done = done._replace(sent=(*state.sent, said)[-HISTORY:])
     if state.once:
         return Turn(done, (write, Close(verdict)), verdict)
-    return Turn(done._replace(sent=(*state.sent, said)[-HISTORY:]), (write,), verdict)
+    return Turn(done, (write,), verdict)
 
 
 def _write(item: Item, quantity: Decimal, context: Context, more: Mapping[str, str | int]) -> Effect:
@@ -364,7 +376,9 @@ def _taken_back(state: Losing, rows: not_taken.Rows, context: Context) -> Result
     if refused := not_taken.refused(rows, said.item.product, said.at):
         return Turn(back, (), not_taken.told(refused))
     write = _write(said.item, -said.quantity, context, {"reference": UNDO + said.at})
-    return _told(back, GOOD, "loss.undone", write, label=said.item.label, quantity=abs(said.quantity))
+    change, where = signed(-said.quantity), goods.at(said.item.place)
+    text = msg("loss.undone", label=said.item.label, change=change, where=where)
+    return Turn(back, (write,), undone(text))
 
 
 def _back(state: Losing) -> Result:

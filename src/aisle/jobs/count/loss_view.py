@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs import numbers
 from aisle.jobs.choice_keys import keys_of
+from aisle.jobs.count import counting
 from aisle.jobs.count.counting import NO_USE, Item
 from aisle.jobs.count.losing import Losing, Reason
 from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, View, msg, raw
@@ -118,7 +119,7 @@ def _question(state: Losing) -> ListWindow:
 def shown(state: Losing) -> tuple[Row, ...]:
     """The rows of the question on the screen."""
     if state.phase == "place":
-        rows = tuple(_spot(spot) for spot in state.spots)
+        rows = tuple(_spot(state, spot) for spot in state.spots)
     elif state.phase == "reason":
         rows = tuple(_why(reason) for reason in state.reasons)
     else:
@@ -126,8 +127,11 @@ def shown(state: Losing) -> tuple[Row, ...]:
     return rows[state.first : state.first + state.size]
 
 
-def _spot(spot: Item) -> Row:
+def _spot(state: Losing, spot: Item) -> Row:
+    """A place, and which pool there, where the product lies there in several."""
     place = msg("count.place", place=spot.place) if spot.place else msg("count.nowhere")
+    if sum(other.place == spot.place for other in state.spots) > 1:
+        place = msg("count.in_pool", label=place, pool=counting.pool_name(state.pools, spot.pool))
     return Row(f"{spot.place}/{spot.pool}", (place, raw("?") if spot.unsaid else msg("estimate", value=spot.expected)))
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import goods
 from aisle.jobs.base import Context, Write
 from aisle.jobs.count import counting, not_taken
 from aisle.jobs.count.counting import Change, Counting, Gone, Item
+from aisle.jobs.view import Msg
 from aisle.undone import UNDO
 
 
@@ -26,7 +28,7 @@ def writes(state: Counting, context: Context) -> tuple[Write, ...]:
 def changes(state: Counting) -> tuple[Change, ...]:
     """What this count changes the stock by when it is sent."""
     return tuple(
-        Change(item.product, item.place, item.pool, item.difference, _moment(state, item))
+        Change(item.product, item.place, item.pool, item.difference, _moment(state, item), item.label)
         for item in _in_order(state.counted)
         if item.difference
     )
@@ -53,6 +55,16 @@ def opposites(gone: Gone, context: Context) -> tuple[Write, ...]:
         )
         for part in parts
     )
+
+
+def undone(gone: Gone) -> Msg:
+    """Says what taking a sent count back changes: the stock of which products, or of one product at which places."""
+    tour = len({each.place for each in gone.changes}) > 1
+    changes = [
+        goods.Goods(each.place if tour and each.place else each.label or each.product, -each.quantity, is_change=True)
+        for each in gone.changes
+    ]
+    return goods.about("count.taken_back", "count.taken_back_many", changes, what=gone.what)
 
 
 def _opposite(change: Change, context: Context) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from aisle.jobs import numbers
 from aisle.jobs.base import priced
 from aisle.jobs.choice_keys import keys_of
+from aisle.jobs.count import counting
 from aisle.jobs.count.counting import NO_USE, Counting, Item, Next
 from aisle.jobs.view import BACK, ON, Fact, Hint, Line, ListWindow, Msg, Row, Step, Stop, View, msg, raw, signed
 from aisle.scan.meaning import Meaning
@@ -41,7 +42,7 @@ def view(state: Counting) -> View:
         case "count":
             return _count(state)
         case "missing":
-            return _missing(state, state.items[state.question])
+            return _missing(state, state.question)
         case "recount":
             return _recount(state, state.items[state.question])
         case "summary":
@@ -61,7 +62,7 @@ def choices(state: Counting) -> tuple[Msg, ...]:
             asked = (msg("count.to_recounts", count=state.asked),) if state.asked else ()
             return (msg("count.to_loss"), msg("count.to_log"), listed, *asked)
         case "missing":
-            rest = sum(item.missing for item in state.items)
+            rest = counting.questions(state)
             ways = (msg("count.not_there"), msg("count.leave_it"), msg("count.count_now"))
             return (*ways, msg("count.leave_all", count=rest)) if rest > 1 else ways
         case "summary":
@@ -160,7 +161,7 @@ def _count(state: Counting) -> Step:
     item, left = state.item, [item for item in state.items if item.left and item.counted is None]
     lines = [Line("place", _place(state, item))]
     if item:
-        lines += [Line("product", raw(item.label)), Line("quantity", _quantity(state, item))]
+        lines += [Line("product", counting.named(state, state.at)), Line("quantity", _quantity(state, item))]
     elif not state.items:
         lines.append(Line("note", msg("count.note_empty")))
     elif state.blind:
@@ -236,10 +237,18 @@ def _coming(state: Counting) -> tuple[Stop, ...]:
     """What is left to be counted; a blind count does not say how much of it."""
     if state.blind:
         return ()
-    left = [item for index, item in enumerate(state.items) if index != state.at and item.missing][:COMING]
+    left = [index for index, item in enumerate(state.items) if index != state.at and item.missing][:COMING]
+    return tuple(_coming_item(state, index) for index in left)
+
+
+def _coming_item(state: Counting, index: int) -> Stop:
+    """Where it is, on the way of a product; which product, and which pool of it, at a place."""
+    item = state.items[index]
     if state.mode == "product":
-        return tuple(Stop(item.place, "" if item.place else item.label, _expected(item)) for item in left)
-    return tuple(Stop("", item.label, _expected(item)) for item in left)
+        pool = dict(counting.named(state, index).args).get("pool", "")
+        return Stop(item.place, str(pool) if item.place else item.label, _expected(item))
+    name = dict(counting.named(state, index).args)
+    return Stop("", f"{item.label} ({name['pool']})" if "pool" in name else item.label, _expected(item))
 
 
 def _expected(item: Item) -> Decimal | None:
@@ -258,10 +267,12 @@ def _hints(state: Counting) -> tuple[Hint, ...]:
     return (*hints, Hint("l", msg("hint.loss")))
 
 
-def _missing(state: Counting, item: Item) -> Step:
-    lines = [Line("place", _place(state, item)), Line("product", raw(item.label))]
-    if not (state.blind or item.unsaid):
-        lines.append(Line("quantity", msg("count.expected", expected=item.expected)))
+def _missing(state: Counting, index: int) -> Step:
+    item, alike = state.items[index], counting.missing_with(state, index)
+    lines = [Line("place", _place(state, item)), Line("product", counting.named(state, *alike))]
+    if not (state.blind or any(state.items[each].unsaid for each in alike)):
+        expected = sum((state.items[each].expected for each in alike), Decimal(0))
+        lines.append(Line("quantity", msg("count.expected", expected=expected)))
     return Step(
         name=step(state),
         title=_title(state),
@@ -275,7 +286,7 @@ def _missing(state: Counting, item: Item) -> Step:
 
 
 def _recount(state: Counting, item: Item) -> Step:
-    lines = [Line("place", _place(state, item)), Line("product", raw(item.label))]
+    lines = [Line("place", _place(state, item)), Line("product", counting.named(state, state.question))]
     if state.second is None:
         lines.append(Line("quantity", msg("count.first_time", counted=item.counted or Decimal(0))))
     else:
@@ -315,9 +326,12 @@ def _summary(state: Counting) -> ListWindow:
 
 def _row(state: Counting, index: int, item: Item) -> Row:
     where = state.mode == "product"
-    name = raw(item.place) if where and item.place else raw(item.label)
-    if where and not item.place:
-        name = msg("count.nowhere")
+    named = counting.named(state, state.items.index(item))
+    name = named
+    if where:
+        name = raw(item.place) if item.place else msg("count.nowhere")
+        if "pool" in dict(named.args):
+            name = msg("count.in_pool", label=name, pool=dict(named.args)["pool"])
     value = signed(item.value, priced(round(abs(item.value), 2))) if item.price else raw("")
     counted = msg("count.of_expected", counted=item.counted or Decimal(0), expected=item.expected)
     if item.unsaid:

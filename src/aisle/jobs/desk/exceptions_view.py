@@ -28,7 +28,12 @@ _ABOUT = {
     "recounts": "exceptions.about_recounts",
 }
 
-_CANNOT = {"below": "exceptions.below", "more": "exceptions.more", "missing": "exceptions.missing"}
+_CANNOT = {
+    "below": "exceptions.below",
+    "more": "exceptions.more",
+    "missing": "exceptions.missing",
+    "overdrawn": "exceptions.overdrawn",
+}
 
 _PROMPTS = {
     "differences": "exceptions.prompt_differences",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aisle.jobs import goods
 from aisle.jobs.desk.act_view import NAMES
 from aisle.jobs.desk.order_page_state import Happened, Line, Page
 from aisle.jobs.desk.orders_rows import Listed
@@ -102,6 +103,8 @@ def _lines(state: Page) -> tuple[Told, ...]:
     far = msg("order.far", state=msg(STATUS[order.status]), done=order.picked, total=order.of, due=order.due)
     told = [Told("product", head), Told("quantity", far)]
     told += [Told("note", each) for each in (claim(order), _walk(order), _first(order)) if each]
+    if places := dict.fromkeys(place for line in state.lines for place, _ in line.kept):
+        told.append(Told("note", msg("order.waits_at", place=goods.places(places))))
     if order.status == "rejected" and order.why:
         told.append(Told("note", msg("order.rejected_why", why=order.why)))
     if state.word in _LAST:

@@ -21,6 +21,7 @@ from aisle.jobs.base import (
     SignOut,
     Start,
     Turn,
+    UndoLast,
 )
 from aisle.jobs.house import home_view, leaving
 from aisle.jobs.house.home_state import DESK, JOBS, LETTERED, MENU, MORE, PAGES, Home, Listed, listed_of
@@ -65,7 +66,7 @@ class HomeJob:
 
     def open(self, state: Home) -> Open:
         """Numbered commands; what is neither of them nor a code finds orders."""
-        return Open(choices=len(PAGES[state.page]), letters="dnopq", search=True, finds=True)
+        return Open(choices=len(PAGES[state.page]), letters="dnopqru", search=True, finds=True)
 
     def prefers(self, state: Home) -> tuple[str, ...]:
         """Orders first: they are what home is for."""
@@ -91,7 +92,7 @@ class HomeJob:
                 state = state._replace(since=state.since or context.now)
                 return self._shown(state, context, moved=isinstance(event, Closed) and event.job in ("move", "tasks"))
             case Echo(text):
-                listed = window.typing(state, text, "doq", len(PAGES[state.page]))
+                listed = window.typing(state, text, "doqru", len(PAGES[state.page]))
                 return Turn(state) if listed is None else self._look(listed, context)
             case Text(text) | Unknown(text):
                 return self._look(_anew(state)._replace(search=text, opening=True, doubts=state.doubts), context)
@@ -103,6 +104,12 @@ class HomeJob:
                 return self._look(window.paged(state, letter, _size(context)), context)
             case Choice(number):
                 return self._chosen(state, number, context, sure)
+            case Command("r") if state.halfway:
+                return Turn(_anew(state), (_resumed(state),))
+            case Command("r"):
+                return Turn(state, (), Verdict(INFO, msg("home.none_halfway")))
+            case Command("u"):
+                return Turn(state, (UndoLast(),))
             case Command("d") if not state.doubts:
                 return Turn(state, (), Verdict(INFO, msg("home.none_open")))
             case Command("d" | "o" | "q" as letter):
@@ -117,6 +124,8 @@ class HomeJob:
                 return self._products(state, answer, context)
             case Rows("given", rows, _):
                 return _given(state, rows)
+            case Rows("halfway", rows, _):
+                return Turn(state._replace(halfway=tuple(str(row["order_number"]) for row in rows)))
             case Rows("trouble", _, total):
                 return Turn(state._replace(doubts=total))
             case Rows("open"):
@@ -137,7 +146,8 @@ class HomeJob:
         told = refused.refusals(state.since, heard=moved)
         given = Query("given", "given", {"user": context.user}, live=True)
         lost = (Query("lost", "order", {"order_number": state.lost}, live=True),) if state.lost else ()
-        return Turn(state, (_query(state, context), Query("trouble", "trouble", {}, live=True), given, told, *lost))
+        trouble = (Query("trouble", "trouble", {}, live=True), Query("halfway", "halfway", {}, live=True))
+        return Turn(state, (_query(state, context), *trouble, given, told, *lost))
 
     def _thing(self, state: Home, meaning: Meaning) -> Result:
         if meaning.kind in (ORDER, REFERENCE):
@@ -214,13 +224,20 @@ def receives(meanings: tuple[Meaning, ...]) -> Start:
     return Start("receive", {"deliveries": keys, "code": meanings[0].code or keys[0]})
 
 
+def _resumed(state: Home) -> Start:
+    """The delivery that was left half way goes on; of several the list."""
+    if len(state.halfway) > 1:
+        return Start("receive", {})
+    return Start("receive", {"deliveries": list(state.halfway), "code": state.halfway[0]})
+
+
 def _turned(state: Home) -> Result:
     return Turn(state._replace(page=state.page + 1))
 
 
 def _anew(state: Home) -> Home:
     """All open orders again; what was told once is not told again."""
-    return Home(given=state.given, since=state.since, refused=state.refused)
+    return Home(given=state.given, since=state.since, refused=state.refused, halfway=state.halfway)
 
 
 def _is_meant(search: str, row: Mapping[str, Any]) -> bool:

@@ -102,6 +102,8 @@ class Home(NamedTuple):
     """Movements of his that were refused since, as far as he was told."""
     partly: bool = False
     """There may be more than `total` that are searched for."""
+    halfway: tuple[str, ...] = ()
+    """Deliveries that were left here with a part of them received."""
     leaving: bool = False
     """He was told what is open: signing out once more does it."""
 

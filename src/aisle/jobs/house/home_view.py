@@ -34,7 +34,16 @@ def _hints(state: Home) -> tuple[Hint, ...]:
     back = (BACK,) if state.search or state.page else ()
     doubts = (Hint("d", msg("home.doubts")),) if state.doubts else ()
     out = () if state.page else (Hint("o", msg("home.sign_out")),)
-    return (*doubts, *out, *window.page_hints(state), Hint("h", msg("hint.help")), *back)
+    return (*_halfway(state), *doubts, *out, *window.page_hints(state), Hint("h", msg("hint.help")), *back)
+
+
+def _halfway(state: Home) -> tuple[Hint, ...]:
+    """The delivery that was left half way, or how many were."""
+    if not state.halfway:
+        return ()
+    count = len(state.halfway)
+    one, many = msg("home.halfway", delivery=state.halfway[0]), msg("home.halfway_many", count=count)
+    return (Hint("r", one if count == 1 else many),)
 
 
 def _row(listed: Listed) -> Row:

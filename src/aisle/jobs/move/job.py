@@ -98,6 +98,10 @@ class MoveJob:
         """What is to be scanned now."""
         return move_view.view(state)
 
+    def can_undo(self, state: Moving) -> bool:
+        """Whether the last step was a move; goods that were only taken are in no hand any more."""
+        return not state.task and bool(state.history) and bool(state.history[-1].legs)
+
     def holds(self, state: Moving) -> tuple[str, ...]:
         """What it was opened for, so that others see who is at it."""
         return (f"{HELD_BY}{state.task.id}",) if state.task else ()
@@ -340,7 +344,7 @@ def _way(state: Moving, way: Way, context: Context) -> Result:
             return told(state, INFO, "session.dropped")
         case "is_product" | "is_location" | "is_order" | "is_reference":
             return _thing(state, (Meaning(way.kind[3:], way.key, way.key, code=way.key),), context)
-        case "put":
+        case "put" | "put_all":
             return move_put.to_place(state._replace(undone=False), way.key, context)
         case "lying":
             return move_take.from_place(_dropped(state).state, way.key)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import goods
 from aisle.jobs.base import Context, Query, Turn, Wish
 from aisle.jobs.move import carrying
 from aisle.jobs.move.moving import ZERO, Did, InPool, Leg, Moving, Part, Wanting, Way, holdings, shelf_of, wanting
 from aisle.jobs.move.take import too_many
 from aisle.jobs.move.told import told
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, msg, raw
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg, raw, undone
 from aisle.scan.meaning import Meaning
 
 Result = Turn[Moving]
@@ -229,9 +230,13 @@ def _untaken(state: Moving, did: Did) -> Result:
     at = at if at >= 0 else len(hand) - 1
     phase = "load" if state.phase == "put" and not hand else state.phase
     state = state._replace(hand=hand, history=state.history[:-1], at=at, portion=ZERO, phase=phase, undone=False)
-    quantity = sum((part.quantity for part in did.parts), ZERO)
-    id_ = "move.untaken" if quantity > 0 else "move.retaken"
-    return told(state, GOOD, id_, label=did.parts[0].label, quantity=abs(quantity), count=len(did.parts))
+    back = did.parts[0].quantity > 0
+    parts = [part._replace(quantity=abs(part.quantity)) for part in did.parts]
+    if back:
+        text = goods.about("move.untaken", "move.untaken_many", _goods(parts), target=_taken_at(parts))
+    else:
+        text = goods.about("move.retaken", "move.retaken_many", _goods(parts))
+    return Turn(state, (), undone(text))
 
 
 def undo_checked(state: Moving, row: Mapping[str, Any] | None, context: Context, place: str = "") -> Result:
@@ -256,10 +261,19 @@ def undo_checked(state: Moving, row: Mapping[str, Any] | None, context: Context,
     where = leg.to_place or leg.to_order
     if left <= 0 or len(did.legs) > 1:
         state = state._replace(undoing=False, history=())
-        return told(state, WRONG, "move.too_late", label=leg.label, place=where)
+        return _too_late(state, did, leg.label, where)
     ways = (Way("undo_rest", where, left),)
     state = state._replace(ways=ways, undoing=True)
     return told(state, ASK, "move.partly_late", label=leg.label, place=where, left=left, quantity=leg.quantity)
+
+
+def _too_late(state: Moving, did: Did, label: str, place: str) -> Result:
+    """Nothing of a move is moved back, since some of it is not where it went."""
+    count = len({leg.product for leg in did.legs})
+    if count == 1:
+        return told(state, WRONG, "move.too_late", label=label, place=place)
+    text = msg("move.too_late_many", label=label, place=place, count=count)
+    return Turn(state, (), Verdict(WRONG, text))
 
 
 def _there(leg: Leg, row: Mapping[str, Any] | None) -> Decimal:
@@ -304,20 +318,30 @@ def _moved_back(state: Moving, did: Did, context: Context) -> Result:
         state = _standing(state, part)._replace(undone=True)
     if cart and state.phase == "put":
         state = state._replace(at=max(0, carrying.find(state.hand, part)))
-    leg = did.legs[0]
-    quantity = sum((each.quantity for each in did.parts), ZERO)
-    source = raw(leg.to_place or leg.to_order or "") if leg.to_place or leg.to_order else None
-    where = raw(part.place) if part.place else msg("move.no_place_short")
-    args: dict[str, Any] = {"label": part.label, "quantity": quantity, "target": where}
-    return told(state, GOOD, "move.undone", write, source=source or msg("move.no_place_short"), **args)
+    source = goods.places(leg.to_place or leg.to_order for leg in did.legs)
+    args = {"source": source, "target": _taken_at(did.parts)}
+    text = goods.about("move.undone", "move.undone_many", _goods(did.parts), **args)
+    return Turn(state, (write,), undone(text))
+
+
+def _goods(parts: Iterable[Part]) -> list[goods.Goods]:
+    """The goods of a message."""
+    return [goods.Goods(part.label, part.quantity, part.unit if part.decimal else "") for part in parts]
+
+
+def _taken_at(parts: Iterable[Part]) -> Msg:
+    """Where these goods were taken: places, or orders that had them in hand."""
+    return goods.places(part.place or part.order for part in parts)
 
 
 def after_undo(state: Moving, place: str) -> Result:
     """A place after a move was taken back: the goods were put back meanwhile, or they go there now. Who knows, says."""
-    part = state.part or state.hand[0]
     quantity = sum((each.quantity for each in state.hand), ZERO)
-    state = state._replace(ways=(Way("lying", place), Way("put", place, quantity)))
-    return told(state, ASK, "move.after_undo", label=part.label, quantity=quantity, place=place)
+    several = len({each.product for each in state.hand}) > 1
+    put = Way("put_all" if several else "put", place, Decimal(len(state.hand)) if several else quantity)
+    state = state._replace(ways=(Way("lying", place), put))
+    text = goods.about("move.after_undo", "move.after_undo_many", _goods(state.hand), place=place)
+    return Turn(state, (), Verdict(ASK, text))
 
 
 def _standing(state: Moving, part: Part) -> Moving:

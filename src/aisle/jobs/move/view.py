@@ -49,6 +49,7 @@ WAYS = {
     "drop": "move.way_drop",
     "lying": "move.way_lying",
     "put": "move.way_put",
+    "put_all": "move.way_put_all",
     "forget": "move.way_forget",
     "fit_order": "move.way_fit_order",
     "undo_rest": "move.way_undo_rest",

@@ -16,7 +16,7 @@ from aisle.jobs.count import not_taken
 from aisle.jobs.house.note import reading
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
-from aisle.jobs.pick import hands, offers, picking, redirected
+from aisle.jobs.pick import hands, offers, picking, redirected, taken_at
 from aisle.jobs.pick import orders as pick_orders
 from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick import pools as pick_pools
@@ -96,6 +96,10 @@ class PickJob:
         left = (back.order for back in state.back if back.passed_on)
         return tuple(dict.fromkeys((*(tote.order for tote in state.totes if tote.here), *left)))
 
+    def can_undo(self, state: Picking) -> bool:
+        """Whether a step is left that undo takes back."""
+        return bool(state.totes) and bool(state.history)
+
     def view(self, state: Picking) -> Step:
         """The stop on the screen."""
         return pick_view.view(state)
@@ -105,7 +109,20 @@ class PickJob:
         turn = pick_claim.begun(_next(state, event, context), context)
         turn = redirected.kept(pick_put.marked(state, turn, context), context)
         turn = turn._replace(state=offers.in_order(state, offers.put_aside(state, turn.state, event)))
+        turn = turn._replace(state=_on_policy(state, turn.state, event, context))
         return turn._replace(state=_closed(state, turn.state)) if _is_news(event) else turn
+
+
+def _on_policy(before: Picking, state: Picking, event: Event, context: Context) -> Picking:
+    """Whether places are verified, as the settings say now: from the next stop on, or from one where nothing is begun
+    when the job is taken up again."""
+    if state.verified == context.policy.verified:
+        return state
+    stops = [each.take.stop if each.take else None for each in (before, state)]
+    begun = state.held or state.ways or any(take.picked for take in picking.stop_of(state))
+    if stops[0] == stops[1] and (begun or not isinstance(event, Resumed)):
+        return state
+    return state._replace(verified=context.policy.verified)
 
 
 def _is_news(event: Event) -> bool:
@@ -313,6 +330,8 @@ def _way(state: Picking, way: Way, context: Context) -> Result:
             return pick_put.put_down(state, way.key, context, others=way.kind == "put_others")
         case "take_rest":
             return pick_take.take_rest(state, way.key, context)
+        case taken_at.KIND:
+            return pick_take.at_place(state, way, context)
         case "take_here":
             return pick_take.take_here(state, way.key, way.pool)
         case "reopen":
@@ -347,6 +366,8 @@ def _round_way(state: Picking, way: Way, context: Context) -> Result:
             gone = pick_orders.left(state, tote, "left_out", kind=INFO)
             again = pick_orders.look(each.order for each in gone.state.totes if not each.here)
             return gone._replace(effects=(*gone.effects, *again))
+        case "finish":
+            return Turn(state, (Start("act", {"orders": [way.key], "kind": "finish"}),))
         case "later":
             return Turn(state, (), Verdict(INFO, msg("pick.dropped")))
         case "go_on":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aisle.jobs.base import Event, Turn
 from aisle.jobs.choice_keys import keys_of
-from aisle.jobs.pick.hands import in_hand
+from aisle.jobs.pick.hands import held, in_hand
 from aisle.jobs.pick.picking import Picking, Way
 from aisle.jobs.view import ASK, Verdict, msg
 from aisle.scan.meaning import Quantity, Thing
@@ -49,10 +49,19 @@ def choices(state: Picking) -> tuple[Way, ...]:
         return (*state.ways, *over) if state.behind else (*over, *state.ways)
     if state.phase == "wait":
         return (Way("go_on"),) if any(tote.here for tote in state.totes) else ()
+    if can_be_handed_over(state):
+        return (Way("finish", state.order),)
     if state.phase != "done" or not state.many or state.only:
         return ()
     lying = [tote.order for tote in state.totes if in_hand(state, tote.order)]
     return tuple(Way("tote", order) for order in lying) if len(lying) > 1 else ()
+
+
+def can_be_handed_over(state: Picking) -> bool:
+    """Whether one order is picked, and waits for its customer: put down, or in a store that keeps no places."""
+    if state.phase != "done" or state.many or len(state.totes) != 1 or not any(take.picked for take in state.takes):
+        return False
+    return not held(state) or not any(take.place or take.kept for take in state.takes)
 
 
 def put_aside(before: Picking, state: Picking, event: Event) -> Picking:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aisle.jobs.base import Close, Context, Effect, Query, Turn, Wish
+from aisle.jobs.pick import beyond, hands, picking, redirected
 from aisle.jobs.pick import claim as pick_claim
 from aisle.jobs.pick import given as pick_given
 from aisle.jobs.pick import passed as pick_passed
-from aisle.jobs.pick import picking, redirected
 from aisle.jobs.pick.history import LAID
 from aisle.jobs.pick.picking import Picking, Tote
 from aisle.jobs.pick.undo import shifted
@@ -25,6 +25,7 @@ LEFT = {
     "rejected": ("pick.rejected", "pick.out_rejected"),
     "rejected_here": ("pick.rejected_here", "pick.out_rejected_here"),
     "finished": ("pick.finished", "pick.out_finished"),
+    "handed": ("pick.handed", "pick.out_handed"),
     "claimed": ("pick.claimed_now", "pick.out_claimed"),
     "given": ("pick.given_now", "pick.out_given"),
     "no_order": ("pick.no_order", "pick.out_no_order"),
@@ -58,6 +59,8 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
     if row is None:
         # One that is being picked goes on from what is known of it.
         return Turn(state, (Wish("order", order),)) if tote.here else left(state, tote, "no_order")
+    if _is_handed_over(state, tote, row):
+        return left(state, tote, "handed", kind=GOOD)
     if row.get("is_rejected") or not row.get("is_active", True):
         return left(state, tote, "rejected" if row.get("is_rejected") else "finished")
     if pick_given.is_given_away(tote, row, context):
@@ -75,13 +78,20 @@ def arrived(state: Picking, order: str, row: Mapping[str, Any] | None, context: 
     if not fresh:
         return left(state, tote, "empty")
     if tote.here:
-        turn = pick_given.followed(tote, _merged(state, tote, fresh), row)
+        turn = pick_given.followed(tote, _merged(state, tote, fresh, unsure=bool(row.get("unsure"))), row)
     else:
         state, fresh, marks = redirected.again(state, fresh, row, context)
         came = _came(state, tote._replace(here=True, urgent=bool(row.get("urgent"))), fresh)
         turn = pick_given.opened(pick_claim.opened(came, order, row, context), order, row)
         turn = turn._replace(effects=(*marks, *turn.effects))
     return pick_claim.accompanied(state, turn, order, row, context)
+
+
+def _is_handed_over(state: Picking, tote: Tote, row: Mapping[str, Any]) -> bool:
+    """Whether an order that is picked here was closed: its customer has the goods."""
+    if row.get("is_rejected") or row.get("is_active", True) or not tote.here:
+        return False
+    return picking.is_full(state, tote.order) and not hands.in_hand(state, tote.order)
 
 
 def _is_over(state: Picking, fresh: tuple[Take, ...]) -> bool:
@@ -122,12 +132,21 @@ def begun(state: Picking) -> Result:
     return Turn(start, (), Verdict(GOOD if open_ else INFO, told))
 
 
-def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
-    """Lines that changed elsewhere are taken over; the walk keeps its order, its places and its open question."""
+def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...], *, unsure: bool) -> Result:
+    """Lines that changed elsewhere are taken over; the walk keeps its order, its places and its open question.
+
+    Nothing is said of what may be one's own: a difference while something from here is on its way, and what puts it
+    right.
+    """
     mine = {take.line: take for take in state.takes if take.order == tote.order}
-    merged = {take.line: _same_walk(take, mine.get(take.line)) for take in fresh}
+    merged = {
+        take.line: beyond.kept(state, _same_walk(take, mine.get(take.line)), mine.get(take.line)) for take in fresh
+    }
     if merged == mine:
-        return Turn(state)
+        return Turn(state if unsure or not tote.unsure else picking.with_tote(state, tote._replace(unsure=False)))
+    differs = _shown(merged) != _shown(mine)
+    is_news = differs and not (unsure or tote.unsure)
+    state = picking.with_tote(state, tote._replace(unsure=unsure and (differs or tote.unsure)))
     others = [take for take in state.takes if take.order != tote.order]
     state = shifted(state, merged.values())
     renewed = picking.with_takes(state, [*others, *merged.values()])
@@ -135,10 +154,16 @@ def _merged(state: Picking, tote: Tote, fresh: tuple[Take, ...]) -> Result:
     same = before is not None and after is not None and before.stop == after.stop
     renewed = renewed._replace(ways=state.ways if same else ())
     if state.ways and not renewed.ways:
-        return Turn(renewed, (), Verdict(INFO, msg("pick.changed_asked", order=tote.order)))
-    if renewed.ways or renewed.over:
+        told = msg("pick.changed_asked", order=tote.order) if is_news else msg("pick.dropped")
+        return Turn(renewed, (), Verdict(INFO, told))
+    if renewed.ways or renewed.over or not is_news:
         return Turn(renewed)  # what is asked stays on the screen, with why it is asked
     return Turn(renewed, (), Verdict(INFO, msg("pick.changed", order=tote.order)))
+
+
+def _shown(takes: Mapping[int, Take]) -> list[tuple[Any, ...]]:
+    """What of these lines is the order's own: what the store knows of products and places is no change of it."""
+    return [(line, each.product, each.of, each.picked, each.moved, each.closed) for line, each in sorted(takes.items())]
 
 
 def _same_walk(fresh: Take, mine: Take | None) -> Take:

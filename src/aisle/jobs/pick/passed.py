@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import goods
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Close, Context, Turn
 from aisle.jobs.pick import hands
 from aisle.jobs.pick import write as pick_write
 from aisle.jobs.pick.history import LAID, Back, Did
 from aisle.jobs.pick.picking import Picking, did
-from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg
+from aisle.jobs.view import GOOD, INFO, WRONG, Msg, Verdict, msg, undone
 
 Result = Turn[Picking]
 
@@ -51,8 +52,9 @@ def settled(state: Picking) -> Msg:
 def picked_up(state: Picking, step: Did, context: Context) -> Result:
     """What was put down for somebody else is in hand again."""
     writes = pick_write.put_for_others(step.back, step.place, context.store, context.user, undone=True)
-    told = Verdict(GOOD, msg("pick.put_undone", order=_orders(step.back), place=step.place))
-    return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, told)
+    again = [goods.Goods(back.label, back.quantity) for back in step.back]
+    told = goods.about("pick.put_undone", "pick.put_undone_many", again, place=step.place)
+    return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, undone(told))
 
 
 def put_down_by(state: Picking) -> dict[str, str]:

@@ -21,10 +21,10 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class Way(NamedTuple):
     """One way on and what it is about.
 
-    `take_here`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`, `reopen`, `this_one`,
-    `set`, `amount`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`, `open_free`,
-    `leave_out`, `both`, `hand_over`, `is_order`, `is_reference` (order); `is_delivery`, `is_person`; `leave`,
-    `handed_over`, `put_back`, `go_on`, `later`.
+    `take_here`, `taken_at`, `put_here`, `put_others`, `count`, `is_location` (place); `take_rest`, `look_up`,
+    `reopen`, `this_one`, `set`, `amount`, `is_product` (product); `leave_for`, `join`, `take_in`, `tote`, `take_over`,
+    `open_free`, `leave_out`, `both`, `hand_over`, `finish`, `is_order`, `is_reference` (order); `is_delivery`,
+    `is_person`; `leave`, `handed_over`, `put_back`, `go_on`, `later`.
     """
 
     kind: str
@@ -63,6 +63,8 @@ class Tote(NamedTuple):
     """Its stops come before those of the others."""
     beside: tuple[str, ...] = ()
     """Who else has it open, by name, as far as this host knows."""
+    unsure: bool = False
+    """It was read last while something from here was on its way: a figure that is off is put right by the next read."""
 
 
 class Asked(NamedTuple):
@@ -307,10 +309,10 @@ def lines_of(state: Picking, product: str) -> list[int]:
 
 
 def fillable(state: Picking, product: str) -> list[int]:
-    """Indexes of the lines that goods of this product go to, one after the other: where places are verified, those of
-    one place alone."""
+    """Indexes of the lines that goods of this product go to, one after the other: those of one place alone, for what
+    is scanned together was taken together."""
     open_ = [index for index in lines_of(state, product) if state.takes[index].open]
-    if not (state.verified and open_):
+    if not open_:
         return open_
     place = state.takes[open_[0]].place.casefold()
     return [index for index in open_ if state.takes[index].place.casefold() == place]
@@ -358,15 +360,25 @@ def did(state: Picking, step: Did) -> Picking:
     return state._replace(history=(*state.history, step)[-HISTORY:])
 
 
-def moved(state: Picking, laid: Iterable[Laid], sign: int) -> Picking:
-    """Goods were put down, or are in hand again."""
+def moved(state: Picking, laid: Iterable[Laid], sign: int, place: str) -> Picking:
+    """Goods were put down at a place, or are in hand again from there."""
     more = {(each.order, each.line): each.quantity * sign for each in laid}
-    takes = (_moved(take, more.get((take.order, take.line), Decimal(0))) for take in state.takes)
+    takes = (_moved(take, more.get((take.order, take.line), Decimal(0)), place) for take in state.takes)
     return state._replace(takes=tuple(takes))
 
 
-def _moved(take: Take, more: Decimal) -> Take:
-    return take._replace(moved=take.moved + more, mine=max(Decimal(0), take.mine - more))
+def _moved(take: Take, more: Decimal, place: str) -> Take:
+    if not more:
+        return take
+    kept = tuple(code for code in take.kept if code != place)
+    kept = (*kept, place) if more > 0 else kept
+    return take._replace(moved=take.moved + more, mine=max(Decimal(0), take.mine - more), kept=kept)
+
+
+def lies_at(state: Picking, order: str = "") -> tuple[str, ...]:
+    """The places where the goods of an order, or of all, were put down."""
+    places = (place for take in state.takes if order in ("", take.order) and take.moved > 0 for place in take.kept)
+    return tuple(dict.fromkeys(places))
 
 
 def without(state: Picking, order: str, why: str) -> Picking:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from typing import Any
 
+from aisle.jobs import goods
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Close, Context, Query, Remark, Turn, Write
 from aisle.jobs.pick import claim as pick_claim
@@ -15,7 +15,7 @@ from aisle.jobs.pick import write as pick_write
 from aisle.jobs.pick.history import LAID, Did
 from aisle.jobs.pick.picking import Asked, Picking, Tote, Way, did
 from aisle.jobs.pick.why import wrong
-from aisle.jobs.view import GOOD, INFO, Verdict, msg
+from aisle.jobs.view import GOOD, INFO, Verdict, msg, undone
 from aisle.scan.meaning import Meaning
 
 Result = Turn[Picking]
@@ -144,9 +144,10 @@ def take_back(state: Picking, step: Did, context: Context) -> Result:
     if step.place:
         return passed.picked_up(state, step, context)
     writes = pick_write.put_back(step.back, context.store, context.user, undone=True)
-    count = sum((back.quantity for back in step.back), Decimal(0))
-    told = Verdict(GOOD, msg("pick.put_back_undone", count=count))
-    return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, told)
+    again = [goods.Goods(back.label, back.quantity) for back in step.back]
+    source = goods.places(back.place for back in step.back)
+    told = goods.about("pick.put_back_undone", "pick.put_back_undone_many", again, place=source)
+    return Turn(state._replace(back=(*step.back, *state.back), ways=()), writes, undone(told))
 
 
 def marked(before: Picking, turn: Result, context: Context) -> Result:

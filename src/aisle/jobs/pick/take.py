@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import numbers
+from aisle.jobs import goods, numbers
 from aisle.jobs.base import Context, Start, Turn, Write
 from aisle.jobs.count import not_taken
 from aisle.jobs.count import send as count_send
+from aisle.jobs.pick import beyond, picking, taken_at
 from aisle.jobs.pick import orders as pick_orders
-from aisle.jobs.pick import picking
 from aisle.jobs.pick import put as pick_put
 from aisle.jobs.pick import why as pick_why
 from aisle.jobs.pick import write as pick_write
@@ -20,8 +20,8 @@ from aisle.jobs.pick.picking import Picking, Tote, Way
 from aisle.jobs.pick.undo import in_place_again, moved_from, stood_before
 from aisle.jobs.pick.walk import elsewhere
 from aisle.jobs.pick.why import wrong
-from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg
-from aisle.scan.meaning import Meaning
+from aisle.jobs.view import ASK, GOOD, INFO, Msg, Verdict, msg, undone
+from aisle.scan.meaning import PRODUCT, Meaning
 
 Result = Turn[Picking]
 
@@ -38,6 +38,8 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
     first = state.takes[open_[0]]
     if meaning.quantity % 1 and not first.decimal:
         return wrong(state, "pick.whole", label=label, quantity=meaning.quantity)
+    if asked := taken_at.asked(state, meaning, open_):
+        return asked
     if state.verified and first.place and first.place.casefold() != state.place.casefold():
         return wrong(picking.go_to(state, open_[0]), "pick.place_first", place=first.place, label=label)
     if first.decimal and not meaning.explicit:
@@ -52,6 +54,13 @@ def product(state: Picking, meaning: Meaning, context: Context) -> Result:
             return wrong(here, "pick.over_here", way, quantity=meaning.quantity, **args)
         return wrong(here, "pick.over", way, label=label, quantity=meaning.quantity, rest=rest)
     return taken(state, picking.spread(state, open_, meaning.quantity), context)
+
+
+def at_place(state: Picking, way: Way, context: Context) -> Result:
+    """Takes what was scanned from the place that was chosen for it."""
+    explicit = bool(way.quantity)
+    meaning = Meaning(PRODUCT, way.product, way.label, way.quantity or Decimal(1), explicit)
+    return product(taken_at.chosen(state, way)._replace(ways=()), meaning, context)
 
 
 def _full(state: Picking, indexes: Sequence[int], meaning: Meaning) -> Result:
@@ -78,9 +87,9 @@ def taken(state: Picking, changes: Mapping[int, Decimal], context: Context, *, s
     stop = picking.stop_at(after, last)
     open_ = [index for index in stop if after.takes[index].open]
     on = picking.go_to(after, open_[0]) if open_ else picking.stand(after._replace(held=False), last)
-    told = _told(state, after, changes, stop, set_)
+    told = Verdict(GOOD, _told(state, after, changes, stop, set_), more=beyond.said(state, changes))
     effects = pick_write.updates(state, after, changes, context.store)
-    return Turn(on._replace(held=True) if open_ else on, effects, Verdict(GOOD, told))
+    return Turn(on._replace(held=True) if open_ else on, effects, told)
 
 
 def _told(before: Picking, after: Picking, changes: Mapping[int, Decimal], stop: Sequence[int], set_: bool) -> Msg:
@@ -325,8 +334,8 @@ def uncounted(state: Picking, rows: not_taken.Rows, context: Context) -> Result:
     state = state._replace(history=state.history[:-1])
     if refused and not gone.changes:
         return Turn(state, (), not_taken.told(refused))
-    told = msg("count.taken_back", what=gone.what, count=len(gone.changes))
-    return Turn(state._replace(ways=()), count_send.opposites(gone, context), Verdict(GOOD, told))
+    told = undone(count_send.undone(gone))
+    return Turn(state._replace(ways=()), count_send.opposites(gone, context), told)
 
 
 def _in_place_again(state: Picking, step: Did) -> Result | None:
@@ -338,7 +347,7 @@ def _in_place_again(state: Picking, step: Did) -> Result | None:
     line = first.order, first.line
     at = next(index for index, take in enumerate(back.takes) if (take.order, take.line) == line)
     told = msg("pick.in_place_again", label=first.label, place=first.place)
-    return Turn(picking.go_to(back, at), (), Verdict(GOOD, told))
+    return Turn(picking.go_to(back, at), (), undone(told))
 
 
 def _picked_up(state: Picking, step: Did, context: Context) -> Result | None:
@@ -346,10 +355,21 @@ def _picked_up(state: Picking, step: Did, context: Context) -> Result | None:
     if not writes:
         return None
     up = up._replace(ways=(), only="")
-    if not state.many:
-        return Turn(up, writes, Verdict(GOOD, msg("pick.put_undone", order=state.order, place=step.place)))
-    totes = _letters(state, (laid.order for laid in step.laid))
-    return Turn(up, writes, Verdict(GOOD, msg("pick.put_undone_totes", totes=totes, place=step.place)))
+    told = goods.about("pick.put_undone", "pick.put_undone_many", _picked_up_goods(state, up), place=step.place)
+    if state.many:
+        orders = [take.order for take, now in zip(state.takes, up.takes, strict=True) if take.moved != now.moved]
+        told = msg("pick.for_tote", tote=_letters(state, orders), what=told)
+    return Turn(up, writes, undone(told))
+
+
+def _picked_up_goods(before: Picking, after: Picking) -> list[goods.Goods]:
+    """What is in hand again that was put down."""
+    pairs = zip(before.takes, after.takes, strict=True)
+    return [
+        goods.Goods(take.label, take.moved - now.moved, take.unit if take.decimal else "")
+        for take, now in pairs
+        if take.moved != now.moved
+    ]
 
 
 def _undone(state: Picking, step: Did, context: Context) -> Result | None:
@@ -359,7 +379,7 @@ def _undone(state: Picking, step: Did, context: Context) -> Result | None:
     take = back.takes[touched[-1]]
     was, _, _ = picking.total(state.takes[index] for index in touched)
     now, _, _ = picking.total(back.takes[index] for index in touched)
-    told = msg("pick.undone", label=take.label, was=was, now=now)
+    told = msg("pick.undone", label=take.label, was=was, now=now, where=goods.at(take.place))
     if any(back.takes[index].closed and not state.takes[index].closed for index in touched):
         _, of, _ = picking.total(back.takes[index] for index in touched)
         told = msg("pick.closed_again", label=take.label, done=now, of=of)
@@ -370,7 +390,7 @@ def _undone(state: Picking, step: Did, context: Context) -> Result | None:
     writes: tuple[Write, ...] = pick_write.updates(state, back, touched, context.store)
     first = next((index for index in touched if back.takes[index].open), -1)
     on = picking.go_to(back, first)._replace(held=True) if first >= 0 else picking.stand(back._replace(held=False))
-    return Turn(on._replace(only=""), writes, Verdict(GOOD, told))
+    return Turn(on._replace(only=""), writes, undone(told))
 
 
 def _letters(state: Picking, orders: Any) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 
-from aisle.jobs import numbers
+from aisle.jobs import goods, numbers
 from aisle.jobs.base import priced
 from aisle.jobs.house.note import Note
-from aisle.jobs.pick import hands, offers, picking
+from aisle.jobs.pick import hands, offers, picking, taken_at
 from aisle.jobs.pick import passed as pick_passed
 from aisle.jobs.pick import pools as pick_pools
 from aisle.jobs.pick.history import LAID, Back
@@ -40,6 +40,7 @@ WAYS = {
     "go_on": "pick.way_go_on",
     "both": "pick.way_both",
     "hand_over": "pick.way_hand_over",
+    "finish": "pick.way_finish",
 }
 """What the numbered ways on say, where it is not reckoned."""
 
@@ -96,7 +97,7 @@ def _waiting(state: Picking) -> Step:
 def _stop(state: Picking, take: Take) -> Step:
     stop = picking.stop_of(state)
     lines = [Line("place", msg("pick.place", place=take.place))] if take.place else []
-    lines.append(Line("product", raw(take.label)))
+    lines.append(Line("product", _named(state, take)))
     lines.append(Line("quantity", _quantity(state, stop)))
     tote = picking.tote_of(state, take.order)
     if state.many and tote:
@@ -125,6 +126,18 @@ def _stop(state: Picking, take: Take) -> Step:
         done=done,
         total=total,
     )
+
+
+def _named(state: Picking, take: Take) -> Msg:
+    """The product; with its pool where another stop has it at the same place."""
+    pool = _pool_apart(state, take)
+    return msg("count.in_pool", label=take.label, pool=pool) if pool else raw(take.label)
+
+
+def _pool_apart(state: Picking, take: Take) -> str:
+    """The name of the pool that tells a stop from another one of its product at its place; empty where none has to."""
+    alike = (other for other in state.takes if (other.product, other.place) == (take.product, take.place))
+    return pick_pools.names(state, (take.pool,)) if any(other.pool != take.pool for other in alike) else ""
 
 
 def _aside(state: Picking) -> tuple[Hint, ...]:
@@ -211,10 +224,12 @@ def _coming(state: Picking) -> tuple[Stop, ...]:
 
 def _coming_stop(state: Picking, takes: Sequence[Take]) -> Stop:
     first, (_, _, rest) = takes[0], picking.total(takes)
+    pool = _pool_apart(state, first)
+    label = f"{first.label} ({pool})" if pool else first.label
     if not state.many:
-        return Stop(first.place, first.label, rest)
+        return Stop(first.place, label, rest)
     letters = " ".join(dict.fromkeys(picking.letter_of(state, take.order) for take in takes))
-    return Stop(first.place, f"{letters}: {first.label}", rest)
+    return Stop(first.place, f"{letters}: {label}", rest)
 
 
 def _choices(state: Picking) -> tuple[Msg, ...]:
@@ -248,6 +263,8 @@ def _way(state: Picking, way: Way) -> Msg:
         return numbers.way_other(Meaning(way.kind[3:], way.key, way.label))
     if way.kind in numbers.NUMBER_OF:
         return msg("count.way_place" if way.kind == "is_location" else "count.way_product", label=way.label or way.key)
+    if way.kind == taken_at.KIND:
+        return msg("pick.way_taken_at", place=way.key)
     if way.kind == "set":
         return msg(WAYS[way.kind], quantity=way.quantity)
     return msg(WAYS[way.kind], key=way.label or way.key)
@@ -291,9 +308,28 @@ def _done_lines(state: Picking) -> list[Line]:
 def _where(state: Picking, in_hand: bool) -> Msg:
     """What becomes of the goods, or where they are."""
     others = hands.held(state)
-    if in_hand or not others:
-        return msg("pick.note_put_down") if in_hand else msg("pick.note_moved")
-    return msg("pick.note_others", count=others)
+    if in_hand:
+        return msg("pick.note_put_down")
+    if others:
+        return msg("pick.note_others", count=others)
+    if not picking.lies_at(state):
+        return msg("pick.note_moved")
+    if not state.many:
+        return msg("pick.note_lies", place=goods.places(picking.lies_at(state)))
+    return _totes_lie(state)
+
+
+def _totes_lie(state: Picking) -> Msg:
+    """Which tote lies where."""
+    each = [
+        msg("pick.tote_lies", tote=tote.letter, place=goods.places(places))
+        for tote in state.totes
+        if (places := picking.lies_at(state, tote.order))
+    ]
+    whole = each[-1]
+    for one in reversed(each[:-1]):
+        whole = msg("goods.and", first=one, rest=whole)
+    return whole
 
 
 def _nothing(state: Picking) -> Msg:
@@ -320,7 +356,19 @@ def left(state: Picking) -> Verdict:
         return Verdict(INFO, msg("pick.left_lying", count=lying, order=state.order))
     if state.many:
         return Verdict(GOOD, msg("pick.left_round_done", count=len(state.totes)))
-    return Verdict(GOOD, msg("pick.left_done", order=state.order))
+    return _left_done(state)
+
+
+def _left_done(state: Picking) -> Verdict:
+    """Where the goods of an order wait that is left; that it is picked is said only of what was picked just now."""
+    did = any(step.before or step.laid for step in state.history)
+    if (places := picking.lies_at(state)) and not hands.held(state):
+        return Verdict(GOOD if did else INFO, msg("pick.left_waits", order=state.order, place=goods.places(places)))
+    return (
+        Verdict(GOOD, msg("pick.left_done", order=state.order))
+        if did
+        else Verdict(INFO, msg("pick.left_seen", order=state.order))
+    )
 
 
 def _done_prompt(state: Picking, in_hand: bool) -> Msg:

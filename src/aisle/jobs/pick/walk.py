@@ -51,6 +51,14 @@ class Take(NamedTuple):
     """Where what is picked was taken, the last at the end."""
     mine: Decimal = Decimal(0)
     """How much of what is in hand is in the hand of whoever picks here; the rest is in somebody else's."""
+    lies: tuple[tuple[str, int], ...] = ()
+    """The places that have some of it for this line, and a pool there that it may come from (0: not known)."""
+    stock: tuple[tuple[str, Decimal], ...] = ()
+    """What the books had at each place when the line was read; none where nobody said."""
+    read: Decimal = Decimal(0)
+    """What was picked of it then."""
+    kept: tuple[str, ...] = ()
+    """The places where what was put down of it lies."""
 
     @property
     def open(self) -> bool:
@@ -102,6 +110,11 @@ class Take(NamedTuple):
                 found.append(each._replace(quantity=part))
                 left -= part
         return (*found, Taken(self.place, 0, left)) if left > 0 else tuple(found)
+
+    @property
+    def books(self) -> Decimal | None:
+        """What the books had at its place when the line was read; None where nobody says."""
+        return dict(self.stock).get(self.place, Decimal(0)) if self.stock and self.place else None
 
     @property
     def stop(self) -> tuple[str, str, int, str]:
@@ -210,8 +223,14 @@ def _take(line: Mapping[str, Any], order: str) -> Take:
         walk=walk if walk > 0 else LAST,
         shelf=_place_order(line, place),
         stocked=line.get("is_stock") is not False,
+        lies=_lies(line, pools),
+        kept=tuple(str(each["location_code"]) for each in line.get("kept") or () if number(each.get("quantity")) > 0),
     )
-    return take.at(picked, own=False)
+    return take.at(picked, own=False)._replace(stock=_stock(line), read=picked)
+
+
+def _stock(line: Mapping[str, Any]) -> tuple[tuple[str, Decimal], ...]:
+    return tuple((str(place), number(quantity)) for place, quantity in (line.get("stock") or {}).items())
 
 
 def _pools(given: Any) -> tuple[int, ...]:
@@ -246,6 +265,17 @@ def _barred(line: Mapping[str, Any], place: str, pools: tuple[int, ...]) -> tupl
     if allows(pools, lying):
         return ()
     return tuple(sorted(int(pool) for pool, quantity in lying.items() if number(quantity) > 0))
+
+
+def _lies(line: Mapping[str, Any], pools: tuple[int, ...]) -> tuple[tuple[str, int], ...]:
+    """Where some of it lies that may be taken for the line."""
+    found = []
+    for known in line.get("places") or ():
+        lying = known.get("pools") or {}
+        if known.get("location_code") and number(known.get("quantity")) > 0 and allows(pools, lying):
+            stocked = [pool for pool in pools if number(lying.get(str(pool))) > 0]
+            found.append((str(known["location_code"]), stocked[0] if stocked else 0))
+    return tuple(found)
 
 
 def _place_order(line: Mapping[str, Any], place: str) -> Decimal:

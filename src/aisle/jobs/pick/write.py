@@ -96,7 +96,7 @@ def put_down(
     if not laid:
         return state, ()
     writes = _movements(_lines_of(state, laid), store, user, to={"location_code": place})
-    down = picking.moved(state, laid, 1)._replace(ways=(), only="")
+    down = picking.moved(state, laid, 1, place)._replace(ways=(), only="")
     return did(down, Did(laid=laid, place=place)), writes
 
 
@@ -107,7 +107,7 @@ def pick_up(state: Picking, step: Did, store: str, user: str) -> tuple[Picking, 
     if not laid:
         return state, ()
     writes = _movements(_lines_of(state, laid), store, user, came={"location_code": step.place})
-    return picking.moved(state, laid, -1), writes
+    return picking.moved(state, laid, -1, step.place), writes
 
 
 def _lines_of(state: Picking, laid: Iterable[Laid]) -> list[tuple[Take, Decimal]]:

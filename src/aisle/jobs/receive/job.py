@@ -38,6 +38,7 @@ from aisle.jobs.receive.receiving import (
     Result,
     Way,
     differences,
+    halfway,
     is_announced,
     line_of,
     listed_of,
@@ -101,12 +102,17 @@ class ReceiveJob:
         """One of `steps`."""
         return f"receive.{state.phase}"
 
+    def can_undo(self, state: Receiving) -> bool:
+        """Whether goods of the delivery were booked last."""
+        return bool(state.number) and bool(state.history) and bool(state.history[-1].entries)
+
     def view(self, state: Receiving) -> View:
         """What is to be scanned now."""
         return receive_view.view(state)
 
     def step(self, state: Receiving, event: Event, context: Context) -> Result:
         """The next state; see the functions below for each kind of event."""
+        state = _on_policy(state, context)
         if state.dropping and isinstance(event, _SINCE):
             state = state._replace(dropping=False)
         match event:
@@ -131,12 +137,21 @@ class ReceiveJob:
         return _moved(state, event, context)
 
 
+def _on_policy(state: Receiving, context: Context) -> Receiving:
+    """Goods go to the receiving place that the settings name now, from the next product on; one that somebody scanned
+    stays."""
+    place = context.policy.receiving_place
+    if state.standard == place or state.item is not None:
+        return state
+    return state._replace(place=place if state.place == state.standard else state.place, standard=place)
+
+
 # Opening, and what the store's data says
 
 
 def _opened(args: Mapping[str, Any], context: Context) -> Result:
     place = context.policy.receiving_place
-    state = Receiving(since=context.now, place=place, size=max(1, context.rows))
+    state = Receiving(since=context.now, place=place, standard=place, size=max(1, context.rows))
     keys = [str(key) for key in args.get("deliveries") or ()]
     if keys:
         meanings = [Meaning(DELIVERY, key, key, code=str(args.get("code") or key)) for key in keys]
@@ -299,7 +314,7 @@ def _way(state: Receiving, way: Way, context: Context) -> Result:
         case "find":
             return Turn(state, (Start("lookup", {"search": way.key}),))
         case "aside":
-            return receive_take.set_aside(state, way.key, way.label or way.key)
+            return receive_take.set_aside(state, way.key, way.label or way.key, context)
         case "other":
             return _to_list(state, context)
     return told(state._replace(pending=None), INFO, "receive.go_on", delivery=state.number)
@@ -316,8 +331,8 @@ def _moved(state: Receiving, event: Event, context: Context) -> Result:
             return receive_take.unanswered(state, None, context)
         case Command("u" | "l" | "d") if receive_take.is_number_asked(state):
             return told(state, WRONG, "receive.number_of", quantity=state.ways[0].quantity)
-        case Command("u") if state.phase == "goods":
-            return receive_take.undo(state._replace(ways=(), pending=None), context)
+        case Command("u") if state.phase in ("goods", "check", "leave"):  # closed there, and taken up again
+            return receive_take.undo(state._replace(phase="goods", ways=(), pending=None), context)
         case Command("l") if state.phase == "goods":
             return Turn(state._replace(phase="lines", first=0, ways=(), pending=None))
         case Command("d") if state.phase == "goods":
@@ -345,7 +360,8 @@ def _close(state: Receiving, context: Context) -> Result:
     id_ = "receive.closed_short" if short else "receive.closed"
     said = told(state, GOOD, id_, delivery=state.number, count=short).verdict
     if state.once:
-        return Turn(booked.state, (*booked.effects, Close(said)), said)
+        marked = halfway(booked.state, context.user)
+        return Turn(booked.state, (*booked.effects, marked, Close(said)), said)
     shut = _to_list(booked.state, context)
     return Turn(shut.state, (*booked.effects, *shut.effects), said)
 
@@ -356,10 +372,11 @@ def _go_on(state: Receiving) -> Result:
 
 def _to_list(state: Receiving, context: Context) -> Result:
     """Back to the list; nothing is in hand any more."""
-    fresh = Receiving(size=state.size, place=state.place, since=state.since, told=state.told)
+    fresh = Receiving(size=state.size, place=state.place, standard=state.standard, since=state.since, told=state.told)
+    marks = (halfway(state, context.user),) if state.number else ()
     if state.once:
-        return Turn(state, (Close(),))
-    return Turn(fresh, (receive_which.query(fresh), Wish("deliveries")))
+        return Turn(state, (*marks, Close()))
+    return Turn(fresh, (*marks, receive_which.query(fresh), Wish("deliveries")))
 
 
 def _leave(state: Receiving, choice: int, context: Context) -> Result:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import number
-from aisle.jobs.base import Context, Effect, Turn, Write
+from aisle.jobs.base import Context, Effect, Remark, Turn, Write
 from aisle.jobs.count import counting
 from aisle.jobs.sheet import due, settled
 from aisle.jobs.view import Msg, Verdict, msg
@@ -141,6 +141,8 @@ class Receiving(NamedTuple):
     """The container that is being unpacked."""
     place: str = ""
     """Where goods go that nobody brings anywhere else: the receiving place."""
+    standard: str = ""
+    """The receiving place of the settings, as it was known last."""
     item: Item | None = None
     pending: Meaning | None = None
     """A scan of a product that has still to be looked up."""
@@ -186,6 +188,16 @@ def _are_ones(lines: Iterable[Line]) -> bool:
 
 
 Result = Turn[Receiving]
+
+
+HALFWAY = "halfway"
+"""The remark that a delivery was left with a part of it received; who left it is its text."""
+
+
+def halfway(state: Receiving, user: str) -> Remark:
+    """Home marks a delivery that is left with a part of it received; one that is complete has no mark."""
+    some, all_ = any(line.received for line in state.lines), not any(line.missing for line in state.lines)
+    return Remark(HALFWAY, state.number, user if some and not all_ else "")
 
 
 def told(state: Receiving, kind: str, id_: str, *effects: Effect, **args: str | int | Decimal | Msg) -> Result:

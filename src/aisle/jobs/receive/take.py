@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from aisle.jobs import numbers
+from aisle.jobs import goods, numbers
 from aisle.jobs.amounts import number
 from aisle.jobs.base import Context, Effect, Query, Turn, Wish
 from aisle.jobs.receive.receiving import (
@@ -27,7 +27,7 @@ from aisle.jobs.receive.receiving import (
     write,
 )
 from aisle.jobs.receive.receiving import booked as lines_after
-from aisle.jobs.view import ASK, GOOD, INFO, WRONG
+from aisle.jobs.view import ASK, GOOD, INFO, WRONG, msg, raw, undone
 from aisle.scan.meaning import PRODUCT, Meaning
 
 OPERATION = "create-store-product-logs"
@@ -177,7 +177,7 @@ def set_to(state: Receiving, value: Decimal, context: Context) -> Result:
         more = asked._replace(quantity=value, explicit=True)
         return Turn(state._replace(pending=more), (expecting(more),))
     if not value and state.ways and not _in_hand(state, item.product):
-        return set_aside(state._replace(ways=()), item.product, item.label)
+        return set_aside(state._replace(ways=()), item.product, item.label, context)
     return want(state._replace(ways=(), pending=None), item, value, context)
 
 
@@ -189,12 +189,22 @@ def ask_again(state: Receiving, context: Context) -> Result:
     return want(state, item, asked.quantity, context) if item else Turn(state, (expecting(asked),))
 
 
-def set_aside(state: Receiving, product_number: str, label: str) -> Result:
+def set_aside(state: Receiving, product_number: str, label: str, context: Context) -> Result:
     """What was asked about is not taken; what was in hand of it before is there still."""
+    asked = state.pending.quantity if state.pending and state.pending.key == product_number else ZERO
     state = state._replace(pending=None)
-    if quantity := _in_hand(state, product_number):
+    quantity = _in_hand(state, product_number)
+    more = asked - quantity
+    if numbers.is_beyond(asked, max(*announced_of(state, product_number), quantity), context.policy.large_quantity):
+        asked = more = ZERO  # so many never came
+    if quantity and more > 0:
+        rest = msg("receive.still_in_hand", quantity=quantity)
+        return told(state, GOOD, "receive.aside_all", label=label, more=more, rest=rest)
+    if quantity:
         return told(state, INFO, "receive.dropped_more", label=label, quantity=quantity)
-    return told(state, INFO, "receive.set_aside", label=label)
+    if asked:
+        return told(state, GOOD, "receive.aside_all", label=label, more=asked, rest=raw(""))
+    return told(state, GOOD, "receive.set_aside", label=label)
 
 
 def want(state: Receiving, item: Item, quantity: Decimal, context: Context) -> Result:
@@ -330,14 +340,17 @@ def undo(state: Receiving, context: Context) -> Result:
         return told(state, WRONG, "receive.nothing_to_undo")
     did, state = state.history[-1], state._replace(history=state.history[:-1])
     if not did.entries:
+        item = state.item
         before = did.before if did.before and did.before.quantity else None
         quantity = before.quantity if before else ZERO
         state = state._replace(item=before)
-        return told(state, GOOD, "receive.undone_scan", label=did.label, quantity=quantity)
+        was = item.quantity if item else ZERO
+        return Turn(state, (), undone(msg("receive.undone_scan", label=did.label, was=was, now=quantity)))
     quantity = sum((entry.quantity for entry in did.entries), ZERO)
     state = lines_after(state, did.entries, did.label, sign=-1)
     if did.before:
         came = Did(did.label, did.before._replace(quantity=ZERO))
         state = remember(state._replace(item=did.before), came)
     back = write(state, did.entries, context, sign=-1)
-    return told(state, GOOD, "receive.undone", back, label=did.label, quantity=quantity)
+    where = goods.at(did.entries[0].place)
+    return Turn(state, (back,), undone(msg("receive.undone", label=did.label, quantity=quantity, where=where)))

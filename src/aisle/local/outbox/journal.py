@@ -38,6 +38,17 @@ _HELD_S = 30 * 86400.0
 """So long it is known who worked on an order."""
 
 
+_LAST_S = 16 * 3600.0
+"""What was done before that is undone by other means."""
+
+_LAST = """
+SELECT job_id, lanes FROM operation WHERE store = ? AND app_user = ? AND created_at > ? AND superseded_by = ''
+AND NOT (operation = 'update-customer-order' AND ifnull(json_array_length(body, '$.orders.order_lines'), 0) = 0
+  AND body ->> '$.orders.is_claimed' IS NOT NULL)
+ORDER BY n DESC LIMIT 1
+"""
+
+
 class JobRow(NamedTuple):
     """One job from its opening to its close."""
 
@@ -66,6 +77,13 @@ class OpenJob(NamedTuple):
     snapshot: str
     """Text of the state (aisle.jobs.codec); empty for the state before `Opened`."""
     events: tuple[EventRow, ...]
+
+
+class LastWork(NamedTuple):
+    """What somebody did last, by the lanes of its operation, and its job; None where that is open, or gone."""
+
+    lanes: str
+    job: OpenJob | None
 
 
 class EventRow(NamedTuple):
@@ -343,6 +361,23 @@ class Journal:
         )
         jobs = [job for job in (JobRow(*known(row, JobRow._fields)) for row in rows) if self._free(job, session_id)]
         return [OpenJob(job, job.snapshot, self._events_after(job)) for job in _stacked(jobs)]
+
+    def last_work(self, store: str, user: str) -> LastWork | None:
+        """The last thing that a person did here that the service hears of, and the job by which it was done; None where
+        there is none. That somebody works on an order is none."""
+        since = self._clock() - _LAST_S
+        for job_id, lanes in fetch(self._db, _LAST, store, user, since):
+            row = fetch_one(self._db, "SELECT * FROM job WHERE job_id = ?", job_id) if job_id else None
+            job = None if row is None else JobRow(*known(row, JobRow._fields))
+            if job is not None and job.closed is not None:
+                return LastWork(str(lanes), OpenJob(job, job.snapshot, self._events_after(job)))
+            return LastWork(str(lanes), None)
+        return None
+
+    def take_up(self, session_id: str, job_id: str) -> None:
+        """A job that was closed is open again, and this session's."""
+        with transaction(self._db):
+            self._db.execute("UPDATE job SET closed = NULL, session_id = ? WHERE job_id = ?", (session_id, job_id))
 
     def adopt(self, session_id: str, job_ids: Sequence[str]) -> tuple[str, ...]:
         """Takes open jobs over for a session: those that are still open and that no other running session holds."""

@@ -51,7 +51,9 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.doubts import doubts, trouble
 from aisle.local.outbox.outbox import Outbox
 from aisle.local.outbox.remarks import LANGUAGE, remarks_of
+from aisle.local.reads.at_places import with_stock
 from aisle.local.reads.claims import with_claims, with_pickers
+from aisle.local.reads.halfway import halfway
 from aisle.local.reads.laid import Known as Laid
 from aisle.local.reads.orders import Shift, holders, order, orders
 from aisle.local.reads.overlay import Overlay, Row
@@ -144,6 +146,12 @@ def _orders(on: Ground, args: Args) -> Found:
     found = _claimed(on, orders(on.cache, on.overlay.orders(), on.laid, shift, wanted))
     for row in found[0] if lying else ():
         row["lying"] = lying.get(str(row["order_number"]), 0)
+    return found
+
+
+def _order(on: Ground, args: Args) -> Result:
+    found = _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"])))
+    with_stock(on.cache, on.goods.pending(), found[0])
     return found
 
 
@@ -244,7 +252,7 @@ def _store(on: Ground, args: Args) -> Result:
 NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "orders": _orders,
     "given": lambda on, args: reads_walks.given(on.cache, on.outbox, args),
-    "order": lambda on, args: _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"]))),
+    "order": lambda on, args: _order(on, args),
     "product": _product,
     "surrounding": lambda on, args: reads_goods.surrounding(on.cache, str(args["product_number"]), on.home.store),
     "holders": _holders,
@@ -256,6 +264,7 @@ NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "named": lambda on, args: reads_moves.named(_of_code(on, str(args["code"]))),
     "doubts": lambda on, args: doubts(on.outbox, on.cache, args),
     "trouble": lambda on, _: trouble(on.outbox),
+    "halfway": lambda on, _: halfway(on.cache, on.outbox),
     "language": lambda on, args: _language(on.outbox, str(args["user"])),
     "open": _open,
     "unread": _unread,

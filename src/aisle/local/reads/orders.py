@@ -15,7 +15,7 @@ from aisle.jobs.window import COUNTED
 from aisle.local.cache.schema_orders import OPEN, SHORTEST
 from aisle.local.db import fetch, fetch_one
 from aisle.local.reads.laid import Known, Pending, header_of, laid_lines, lines_of, order_row, progress
-from aisle.local.reads.overlay import Row, decimal, is_full, lay_over
+from aisle.local.reads.overlay import Row, decimal, is_full, lay_over, may_be_in
 from aisle.local.reads.rows import (
     Found,
     Result,
@@ -251,7 +251,8 @@ def _pieces(line: Row, *, measured: bool) -> tuple[Decimal, Decimal]:
 
 def order(cache: apsw.Connection, pending: Pending, number: str) -> Result:
     """One order with its lines, each with its product's unit, the places where it lies, where it is kept, and
-    whether stock is kept of it at all: by the store, else by the catalogue."""
+    whether stock is kept of it at all: by the store, else by the catalogue. `unsure` while something of this host may
+    be in what was read, and nobody has said so: then its figures may be off until it is read again."""
     found = fetch_one(cache, "SELECT raw, lines_began, pickup FROM orders WHERE order_number = ?", number)
     if found is None:
         return [], 0
@@ -261,6 +262,7 @@ def order(cache: apsw.Connection, pending: Pending, number: str) -> Result:
     lay_over(row, lines, pending.get(number, ()), began)
     picked = sum((decimal(line.get("picked_quantity")) for line in lines), Decimal(0)) if lines else None
     row.update(lines=lines, lines_known=began is not None, picked_quantity=progress(row, picked))
+    row["unsure"] = any(may_be_in(each, began) for each in pending.get(number, ()))
     if any(line.get("allow_decimal") for line in lines):
         row.update(_in_pieces(_pieces(line, measured=bool(line.get("allow_decimal"))) for line in lines))
     return [row], 1

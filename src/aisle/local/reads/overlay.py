@@ -232,6 +232,11 @@ def is_in(operation: Operation, began: float | None) -> bool:
     return operation.confirmed_at is not None and began is not None and operation.confirmed_at < began
 
 
+def may_be_in(operation: Operation, began: float | None) -> bool:
+    """Whether a read that began at this moment may have brought what the operation did, and may not."""
+    return operation.first_sent_at is not None and not is_in(operation, began)
+
+
 def lay_over(header: Row, lines: list[Row], operations: Iterable[Operation], began: float | None) -> None:
     """Changes an order, in place, to what it will be when these operations are done.
 

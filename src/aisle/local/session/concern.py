@@ -59,6 +59,7 @@ _OF: Mapping[str, Told] = {
     "coming": _whole("delivery"),
     "count_log": _whole("log", OUTBOX),
     "deliveries": _whole("delivery"),
+    "halfway": _whole("delivery"),
     "delivery": _named("delivery", "order_number"),
     "doubts": _whole(OUTBOX),
     "elsewhere": _named("product", "product_number"),

@@ -28,6 +28,7 @@ from aisle.jobs.base import (
     SignIn,
     SignOut,
     Tune,
+    UndoLast,
     WorkIn,
 )
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame, Msg, Verdict, msg
@@ -205,6 +206,8 @@ class Desk(ABC):
             self._work_in(order.store)
         elif isinstance(order, Proved):
             self._pin = self._pin._replace(until=order.until, said=self._queue.at)
+        elif isinstance(order, UndoLast):
+            self._undo_last()
         elif isinstance(order, Tune):
             from aisle.local.session.tuning import tuned  # hardly ever, and no start pays for it
 
@@ -234,6 +237,10 @@ class Desk(ABC):
             from aisle.local.session.tuning import spoken
 
             self._terms, self._own = spoken(self._terms, self._own, str(rows[0]["language"]))
+
+    @abstractmethod
+    def _undo_last(self) -> None:
+        """Undoes what whoever is signed in did last on this host."""
 
     @abstractmethod
     def _work_in(self, store: str) -> None:

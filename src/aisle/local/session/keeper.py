@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from aisle.errors import StorageError
 from aisle.jobs import codec
-from aisle.jobs.base import Context, Event, Remark, SignIn, SignOut
+from aisle.jobs.base import Context, Event, Remark, SignIn, SignOut, can_undo
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Msg, Verdict, msg
-from aisle.local.outbox.journal import Journal
+from aisle.local.outbox.journal import Journal, OpenJob
 from aisle.local.outbox.operation import Author
 from aisle.local.session.draft import Draft
 from aisle.local.session.stack import Level, Outcome, Stack, held_by, knows
@@ -148,6 +148,19 @@ class Keeper:
         return states
 
     # What was left
+
+    def take_up(self, row: OpenJob) -> bool:
+        """Puts a closed job up again on top; False where it cannot be read, or has nothing to undo. Raises
+        StorageError."""
+        if not self._stack.replay(row):
+            return False
+        top = self._stack.top
+        if not can_undo(top.job, top.state):
+            self._stack.levels.pop()
+            return False
+        self._journal.take_up(self._id, row.job.job_id)
+        self._since[row.job.job_id] = len(row.events)
+        return True
 
     def resume(self, store: str, user: str) -> Verdict | None:
         """Puts up the jobs that a person left open, those that nobody else works on; what is to be said of it."""

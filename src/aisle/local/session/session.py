@@ -109,6 +109,11 @@ class Session(Desk):
 
         work_in(self, store)
 
+    def _undo_last(self) -> None:
+        from aisle.local.session.undo_last import undo_last
+
+        undo_last(self)
+
     def _why(self, error: StorageError) -> Msg:
         if not isinstance(error, Gone):
             return why_of(error)

@@ -33,6 +33,7 @@ from aisle.jobs.base import (
     Start,
     Tune,
     Turn,
+    UndoLast,
     Wish,
     WorkIn,
     Write,
@@ -309,7 +310,7 @@ class _Run:
                 self._open(job, args)
             case Close():
                 self._close(effect)
-            case SignIn() | SignOut() | Quit() | WorkIn() | Tune() | Proved():
+            case SignIn() | SignOut() | Quit() | WorkIn() | Tune() | Proved() | UndoLast():
                 self.orders.append(effect)
 
     def _open(self, job: str, args: Any) -> None:

@@ -443,4 +443,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} geht hier nicht: nur ganze Zahlen",
     ),
     "input.times": ("{text:~} von was?", "{text:~} geht nicht; 12* tippen und scannen"),
+    "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

@@ -36,7 +36,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.home": (
         "Hier beginnt alles. Einen Auftrag scannen, um ihn zu picken, einen Artikel, um ihn nachzuschlagen, einen "
         "Platz, um zu sehen, was dort liegt, oder eine Lieferung, um sie anzunehmen. Wörter finden Aufträge und "
-        "Artikel. Nummern sind die Arbeiten."
+        "Artikel. Nummern sind die Arbeiten. {u} macht das Letzte rückgängig."
     ),
     "help.pick_wait": (
         "Die Positionen dieses Auftrags werden geholt. Kurz warten, oder zurück und einen anderen Auftrag nehmen."

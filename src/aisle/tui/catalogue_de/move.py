@@ -87,6 +87,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.number_of": ("{quantity}: was?", "{quantity}: eine Menge, oder ein Code?"),
     "move.way_lying": ("Von {place}", "Sie liegen noch dort; von {place} nehmen"),
     "move.way_put": ("An {place}: {quantity}", "Die {quantity} in der Hand an {place}"),
+    "move.way_put_all": ("Alles an {place}", "Alle {quantity} Artikel an {place}"),
     "move.way_drop": ("Zurücklegen", "Zurücklegen, nichts umlagern"),
     "move.unknown": ("Unbekannt: {code:~}", "{code:~} hier unbekannt", "Nichts heißt hier {code:~}. Nochmal scannen."),
     "move.not_this": (
@@ -216,17 +217,30 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Storno: {quantity}",
         "Storno: {quantity} zurückgelegt",
         "Rückgängig: {quantity} von {label:~} zurückgelegt, nichts umgelagert",
+        "Rückgängig: {quantity} von {label:~} wieder an {target}, nichts umgelagert",
+    ),
+    "move.untaken_many": (
+        "Storno: {goods}",
+        "Storno: {goods} zurückgelegt",
+        "Rückgängig: {goods} wieder an {target}, nichts umgelagert",
     ),
     "move.retaken": ("Storno: {quantity}", "Rückgängig: {quantity} von {label:~} wieder in der Hand"),
+    "move.retaken_many": ("Storno: {goods}", "Rückgängig: {goods} wieder in der Hand"),
     "move.after_undo": (
         "{quantity} in Hand?",
         "In der Hand: {quantity} von {label:~}?",
         "Die Umlagerung von {quantity} {label:~} ist rückgängig. Sind sie in der Hand?",
     ),
+    "move.after_undo_many": ("{count} Artikel?", "In der Hand: {goods}?", "Rückgängig: {goods}. Sind sie in der Hand?"),
     "move.undone": (
         "Zurück: {quantity}",
         "Storno: {quantity} zurück an {target}",
         "Rückgängig: {quantity} von {label:~} aus {source} zurück an {target}; in der Hand",
+    ),
+    "move.undone_many": (
+        "Zurück: {goods}",
+        "Storno: {goods} zurück an {target}",
+        "Rückgängig: {goods} aus {source} zurück an {target}; in der Hand",
     ),
     "move.undo_awaited": (
         "Kurz warten",
@@ -236,6 +250,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Zu spät",
         "Zu spät: nicht mehr an {place:~}",
         "Zu spät: {label:~} liegt nicht mehr an {place}",
+    ),
+    "move.too_late_many": (
+        "Zu spät",
+        "Zu spät: nichts rückgängig",
+        "Zu spät: {label:~} liegt nicht mehr an {place}. Von den {count} Artikeln ist nichts zurückgebucht.",
     ),
     "move.partly_late": (
         "Nur noch {left}",

@@ -86,6 +86,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.nothing_picked": ("Nichts gepickt", "Nichts gepickt: {lines:Position|Positionen} mit Fehlmenge"),
     "pick.note_moved": ("Abgestellt.", "Die Ware steht am Abholplatz."),
     "pick.way_take_here": ("Von {key} nehmen", "Hier nehmen, von {key}"),
+    "pick.way_finish": ("Ausgeben", "An den Kunden ausgeben"),
+    "pick.beyond": ("Bestand {left}", "Bestand an {place}: {left}", "Mehr als der Bestand an {place}: er war {left}"),
+    "pick.note_lies": ("An {place}", "Die Ware liegt an {place}."),
+    "pick.tote_lies": "{tote} an {place}",
+    "pick.way_taken_at": ("{place}", "Von {place}"),
     "pick.way_take_rest": ("Nimm {rest}", "Die fehlenden {rest} nehmen"),
     "pick.way_look_up": ("Ansehen", "Ansehen: wo es liegt, wer es braucht"),
     "pick.way_look_up_this": ("{label:~} ansehen", "{label:~} ansehen, den Ersatzartikel"),
@@ -112,6 +117,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_order": ("{order}: unbekannt", "In dieser Filiale ist kein Auftrag {order} offen"),
     "pick.rejected": ("{order} abgelehnt", "Auftrag {order} wurde abgelehnt; nichts zu picken"),
     "pick.finished": ("{order} ist zu", "Auftrag {order} ist zu; nichts zu picken"),
+    "pick.handed": ("{order} ausgegeben", "Auftrag {order} ist ausgegeben"),
     "pick.empty": ("{order} ist leer", "Auftrag {order} hat keine Positionen"),
     "pick.opened": (
         "{count} zu picken",
@@ -133,9 +139,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Auftrag {order} wurde nicht geöffnet; nichts geändert",
     ),
     "pick.left_done": ("{order} gepickt", "Auftrag {order} ist gepickt"),
+    "pick.left_seen": ("{order} verlassen", "Auftrag {order} verlassen; nichts geändert"),
+    "pick.left_waits": ("An {place}", "Auftrag {order} liegt bereit an {place}"),
     "pick.at_place": ("An {place}", "An {place}: {label:~}"),
     "pick.no_place": ("Platz unbekannt", "{label:~} hat keinen Platz; Artikel scannen"),
     "pick.take_here": ("Von {place}", "{label:~} jetzt von {place}"),
+    "pick.taken_where": ("Woher?", "Woher? {label:~}", "{quantity} × {label:~}: woher genommen?"),
+    "pick.weigh_where": ("Woher?", "Woher genommen? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, nicht {wanted:~}",
         "Das ist {scanned}; zu {wanted} gehen",
@@ -211,10 +221,23 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.weigh": ("Wie viel?", "Wie viel {label:~}?", "Wie viel {label:~}? {rest} {unit} nötig. Eingeben."),
     "pick.put_on_shelf": ("{place}: ein Regal", "{place} ist ein Regal dieses Auftrags. Hier abstellen?"),
     "pick.way_put_here": ("An {key}", "Hier abstellen, an {key}"),
-    "pick.put_undone": ("Wieder in der Hand", "Auftrag {order} ist wieder in der Hand, nicht mehr an {place}"),
+    "pick.put_undone": (
+        "In Hand: {quantity}",
+        "Storno: {quantity} von {place} in der Hand",
+        "Rückgängig: {quantity} von {label:~} von {place} wieder in der Hand",
+    ),
+    "pick.put_undone_many": (
+        "In Hand: {goods}",
+        "Storno: {goods} von {place} in der Hand",
+        "Rückgängig: {goods} von {place} wieder in der Hand",
+    ),
     "pick.last_stop": ("Der letzte Platz", "Sonst ist kein Platz mehr übrig"),
     "pick.later": ("Auf später", "Auf später verschoben; jetzt {label:~}"),
-    "pick.undone": ("{was} → {now}", "Storno: {was} → {now}", "Rückgängig: {label:~} von {was} auf {now}"),
+    "pick.undone": (
+        "{was} → {now}",
+        "Storno: {was} → {now}{where}",
+        "Rückgängig: {label:~} von {was} auf {now}{where}",
+    ),
     "pick.nothing_to_undo": ("Nichts rückgängig", "Es gibt nichts rückgängig zu machen"),
     "pick.this_order": ("Schon offen", "Auftrag {order} wird gerade gepickt"),
     "pick.other_order": (
@@ -264,7 +287,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.this_tote": ("Das ist {tote}", "Auftrag {order} ist Kiste {tote}"),
     "pick.tote": ("Kiste {tote} allein", "Kiste {tote} allein: {order}"),
     "pick.put_down_totes": ("{totes} an {place}", "Kiste {totes} steht an {place}"),
-    "pick.put_undone_totes": ("{totes} in der Hand", "Kiste {totes} ist wieder in der Hand, nicht mehr an {place}"),
     "pick.nothing_in_round": ("Nichts abzustellen", "Von diesen Aufträgen ist nichts mehr abzustellen"),
     "pick.put_on_round_shelf": ("{place}: ein Regal", "{place} ist ein Regal dieser Aufträge. Hier abstellen?"),
     "pick.put_on_goods": (
@@ -276,6 +298,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.out_rejected": ("{tote} abgelehnt", "Kiste {tote}, {order}, wurde abgelehnt; die anderen gehen weiter"),
     "pick.out_rejected_here": ("{tote} abgelehnt", "Kiste {tote}, {order}, ist abgelehnt; die anderen gehen weiter"),
     "pick.out_finished": ("{tote} ist zu", "Kiste {tote}, {order}, wurde geschlossen; die anderen gehen weiter"),
+    "pick.out_handed": ("{tote} ausgegeben", "Kiste {tote}, {order}, ist ausgegeben"),
     "pick.out_claimed": ("{tote} bei {who:~}", "{who:~} hat {tote}, {order}, übernommen; die anderen gehen weiter"),
     "pick.out_no_order": ("{tote} ist weg", "Kiste {tote}: kein Auftrag {order} offen"),
     "pick.out_empty": ("{tote} ist leer", "Kiste {tote}: Auftrag {order} hat keine Positionen"),
@@ -290,7 +313,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Verlassen mit {count} in der Hand, ohne Platz; Umlagern stellt sie ab",
     ),
     "pick.put_back_done": ("Liegt wieder", "Alles liegt wieder an seinem Platz"),
-    "pick.put_back_undone": ("{count} in der Hand", "Rückgängig: {count} wieder in der Hand"),
+    "pick.put_back_undone": (
+        "In Hand: {quantity}",
+        "Storno: {quantity} wieder in der Hand",
+        "Rückgängig: {quantity} von {label:~} von {place} wieder in der Hand",
+    ),
+    "pick.put_back_undone_many": (
+        "In Hand: {goods}",
+        "Storno: {goods} wieder in der Hand",
+        "Rückgängig: {goods} von {place} wieder in der Hand",
+    ),
     # Why not
     "pick.rejected_here": ("{order} abgelehnt", "Auftrag {order} ist abgelehnt"),
     "pick.claimed": (

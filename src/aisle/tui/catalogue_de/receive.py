@@ -157,6 +157,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.put": ("{place}: {quantity}", "{quantity} an {place}", "{quantity} von {label:~} angenommen an {place}"),
     "receive.put_last": ("{quantity}; alles da", "{quantity} an {place}; alles da, d schließt ab"),
     "receive.set_aside": ("Beiseite", "Beiseite, nicht gebucht: {label:~}"),
+    "receive.aside_all": ("{more} beiseite{rest}", "{more} von {label:~} beiseite, nicht gebucht{rest}"),
+    "receive.still_in_hand": "; {quantity} in der Hand",
     "receive.go_on": ("Weiter", "Weiter: Lieferung {delivery:~}"),
     "receive.differ": (
         "{short:fehlt|fehlen}, {over} mehr",
@@ -172,8 +174,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.leave": ("{quantity} ungebucht", "{quantity} in der Hand, nicht gebucht: was nun?"),
     "receive.left": ("Gebucht", "Gebucht; {delivery:~} kann später weitergehen"),
     "receive.forgotten": ("{quantity} vergessen", "{quantity} von {label:~} vergessen, nichts gebucht"),
-    "receive.undone_scan": ("Storno: {quantity}", "Rückgängig: {quantity} von {label:~} in der Hand"),
-    "receive.undone": ("In der Hand: {quantity}", "Rückgängig: {quantity} von {label:~} nicht angenommen; in der Hand"),
+    "receive.undone_scan": (
+        "{was} → {now}",
+        "Storno: {was} → {now}",
+        "Rückgängig: {label:~} in der Hand von {was} auf {now}",
+    ),
+    "receive.undone": (
+        "In Hand: {quantity}",
+        "Storno: {quantity}{where}; in der Hand",
+        "Rückgängig: {quantity} von {label:~} nicht angenommen{where}; in der Hand",
+    ),
     "receive.nothing_to_undo": ("Nichts rückgängig", "Es gibt nichts rückgängig zu machen"),
     "receive.refused": ("Abgelehnt!", "Abgelehnt: {why:~}", "Der Dienst lehnt {label:~} ab: {why:~}"),
 }

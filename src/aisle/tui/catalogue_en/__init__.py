@@ -26,6 +26,7 @@ PARTS = (
     "web",
     "clearance",
     "today",
+    "goods",
     "told",
     "help",
 )

@@ -433,4 +433,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} will not do here: whole numbers only",
     ),
     "input.times": ("{text:~} what?", "{text:~} will not do; type 12* and scan"),
+    "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

@@ -34,7 +34,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.home": (
         "Everything starts here. Scan an order to pick it, a product to look it up, a place to see what lies "
-        "there, or a delivery to receive it. Words find orders and products. Numbers are the jobs."
+        "there, or a delivery to receive it. Words find orders and products. Numbers are the jobs. "
+        "{u} undoes what you did last."
     ),
     "help.pick_wait": "The lines of this order are being fetched. Wait a moment, or go back and take another order.",
     "help.pick_place": (

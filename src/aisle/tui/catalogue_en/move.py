@@ -87,6 +87,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.number_of": ("{quantity}: what?", "{quantity}: a quantity, or a code?"),
     "move.way_lying": ("Take at {place}", "They lie where they were; take at {place}"),
     "move.way_put": ("Put {quantity} at {place}", "Put the {quantity} in hand at {place}"),
+    "move.way_put_all": ("Put all at {place}", "Put all {quantity} products at {place}"),
     "move.way_drop": ("Put it back", "Put it back, move nothing"),
     "move.unknown": ("Unknown: {code:~}", "{code:~} is not known here", "Nothing here is called {code:~}. Scan again."),
     "move.not_this": (
@@ -209,23 +210,45 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Undone: {quantity}",
         "Undone: {quantity} put back",
         "Undone: {quantity} of {label:~} put back, nothing was moved",
+        "Undone: {quantity} of {label:~} back at {target}, nothing was moved",
+    ),
+    "move.untaken_many": (
+        "Undone: {goods}",
+        "Undone: {goods} put back",
+        "Undone: {goods} back at {target}, nothing was moved",
     ),
     "move.retaken": ("Undone: {quantity}", "Undone: {quantity} of {label:~} in hand again"),
+    "move.retaken_many": ("Undone: {goods}", "Undone: {goods} in hand again"),
     "move.after_undo": (
         "{quantity} in hand?",
         "In hand: {quantity} of {label:~}?",
         "The move of {quantity} of {label:~} was undone. Are they in hand?",
+    ),
+    "move.after_undo_many": (
+        "{count} products?",
+        "In hand: {goods}?",
+        "The move of {goods} was undone. Are they in hand?",
     ),
     "move.undone": (
         "Back: {quantity}",
         "Undone: {quantity} back to {target}",
         "Undone: {quantity} of {label:~} from {source} back to {target}; in hand",
     ),
+    "move.undone_many": (
+        "Back: {goods}",
+        "Undone: {goods} back to {target}",
+        "Undone: {goods} from {source} back to {target}; in hand",
+    ),
     "move.undo_awaited": ("Wait a moment", "The lines of order {order} are being fetched; then undo again"),
     "move.too_late": (
         "Too late",
         "Too late: not at {place:~} now",
         "Too late to undo: {label:~} does not lie at {place} any more",
+    ),
+    "move.too_late_many": (
+        "Too late",
+        "Too late: nothing undone",
+        "Too late to undo: {label:~} does not lie at {place} any more. Nothing of the {count} products was moved back.",
     ),
     "move.partly_late": (
         "Only {left} left",

@@ -157,6 +157,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.put": ("{place}: {quantity}", "{quantity} to {place}", "{quantity} of {label:~} received at {place}"),
     "receive.put_last": ("{quantity}; all here", "{quantity} to {place}; all is here, d closes"),
     "receive.set_aside": ("Set aside", "Set aside, not booked: {label:~}"),
+    "receive.aside_all": ("{more} set aside{rest}", "{more} of {label:~} set aside, not booked{rest}"),
+    "receive.still_in_hand": "; {quantity} in hand",
     "receive.go_on": ("Go on", "Go on with delivery {delivery:~}"),
     "receive.differ": (
         "{short} short, {over} over",
@@ -172,8 +174,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.leave": ("{quantity} not booked", "{quantity} in hand, not booked yet: what now?"),
     "receive.left": ("Booked", "Booked; {delivery:~} can go on later"),
     "receive.forgotten": ("{quantity} forgotten", "{quantity} of {label:~} forgotten, nothing was booked"),
-    "receive.undone_scan": ("Undone: {quantity}", "Undone: {quantity} of {label:~} in hand"),
-    "receive.undone": ("In hand: {quantity}", "Undone: {quantity} of {label:~} not received; in hand"),
+    "receive.undone_scan": (
+        "{was} → {now}",
+        "Undone: {was} → {now}",
+        "Undone: {label:~} back from {was} to {now} in hand",
+    ),
+    "receive.undone": (
+        "In hand: {quantity}",
+        "Undone: {quantity}{where}; in hand",
+        "Undone: {quantity} of {label:~} not received{where}; in hand",
+    ),
     "receive.nothing_to_undo": ("Nothing to undo", "There is nothing to undo"),
     "receive.refused": ("Not booked!", "Not booked: {why:~}", "The service refused {label:~}: {why:~}"),
 }

@@ -436,4 +436,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} ne va pas ici : nombres entiers seulement",
     ),
     "input.times": ("{text:~} quoi ?", "{text:~} ne va pas ; taper 12* et scanner"),
+    "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

@@ -33,7 +33,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "help.home": (
         "Tout commence ici. Scanner une commande pour la préparer, un article pour le voir, un emplacement pour "
         "voir ce qui s'y trouve, ou une livraison pour la recevoir. Les mots trouvent commandes et articles. Les "
-        "numéros sont les travaux."
+        "numéros sont les travaux. {u} annule la dernière action."
     ),
     "help.pick_wait": (
         "Les lignes de cette commande arrivent. Attendre un peu, ou revenir et prendre une autre commande."

@@ -96,6 +96,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.number_of": ("{quantity} : quoi ?", "{quantity} : une quantité, ou un code ?"),
     "move.way_lying": ("Prendre à {place}", "Restés à leur place ; prendre à {place}"),
     "move.way_put": ("{quantity} vers {place}", "Poser les {quantity} en main à {place}"),
+    "move.way_put_all": ("Tout vers {place}", "Poser les {quantity} articles à {place}"),
     "move.way_drop": ("Replacer", "Replacer, ne rien déplacer"),
     "move.unknown": ("Inconnu : {code:~}", "{code:~} est inconnu ici", "Rien ici ne s'appelle {code:~}. Rescanner."),
     "move.not_this": (
@@ -229,23 +230,45 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Annulé : {quantity}",
         "Annulé : {quantity} replacé",
         "Annulé : {quantity} de {label:~} replacé, rien n'a été déplacé",
+        "Annulé : {quantity} de {label:~} de retour à {target}, rien n'a été déplacé",
+    ),
+    "move.untaken_many": (
+        "Annulé : {goods}",
+        "Annulé : {goods} replacés",
+        "Annulé : {goods} de retour à {target}, rien n'a été déplacé",
     ),
     "move.retaken": ("Annulé : {quantity}", "Annulé : {quantity} de {label:~} de nouveau en main"),
+    "move.retaken_many": ("Annulé : {goods}", "Annulé : {goods} de nouveau en main"),
     "move.after_undo": (
         "{quantity} en main ?",
         "En main : {quantity} de {label:~} ?",
         "Le déplacement de {quantity} de {label:~} est annulé. Est-ce en main ?",
+    ),
+    "move.after_undo_many": (
+        "{count} articles ?",
+        "En main : {goods} ?",
+        "Déplacement annulé : {goods}. Sont-ils en main ?",
     ),
     "move.undone": (
         "Retour : {quantity}",
         "Annulé : {quantity} de retour à {target}",
         "Annulé : {quantity} de {label:~} de {source} à {target} ; en main",
     ),
+    "move.undone_many": (
+        "Retour : {goods}",
+        "Annulé : {goods} de retour à {target}",
+        "Annulé : {goods} de {source} à {target} ; en main",
+    ),
     "move.undo_awaited": ("Un instant", "Les lignes de la commande {order} arrivent ; annuler ensuite"),
     "move.too_late": (
         "Trop tard",
         "Trop tard : plus à {place:~}",
         "Trop tard pour annuler : {label:~} n'est plus à {place}",
+    ),
+    "move.too_late_many": (
+        "Trop tard",
+        "Trop tard : rien d'annulé",
+        "Trop tard : {label:~} n'est plus à {place}. Aucun des {count} articles n'est revenu.",
     ),
     "move.partly_late": (
         "Reste {left}",

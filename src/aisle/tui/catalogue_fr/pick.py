@@ -80,6 +80,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.nothing_picked": ("Rien de prélevé", "Rien n'a été prélevé : manque sur {lines:ligne|lignes}"),
     "pick.note_moved": ("Déposé.", "Les articles sont au lieu de retrait."),
     "pick.way_take_here": ("Prendre à {key}", "Prendre ici, à {key}"),
+    "pick.way_finish": ("Remettre", "Remettre au client"),
+    "pick.beyond": ("reste {left}", "Stock à {place} : {left}", "Plus que le stock à {place}, qui était de {left}"),
+    "pick.note_lies": ("À {place}", "Les articles sont à {place}."),
+    "pick.tote_lies": "{tote} à {place}",
+    "pick.way_taken_at": ("{place}", "De {place}"),
     "pick.way_take_rest": ("Prendre {rest}", "Prendre le reste : {rest}"),
     "pick.way_look_up": ("Chercher", "Chercher : où il est, qui en a besoin"),
     "pick.way_look_up_this": ("Voir {label:~}", "Voir {label:~}, le remplaçant"),
@@ -106,6 +111,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_order": ("Aucune cde {order}", "Il n'y a pas de commande ouverte {order} dans ce magasin"),
     "pick.rejected": ("{order} rejetée", "La commande {order} a été rejetée ; rien à préparer"),
     "pick.finished": ("{order} clôturée", "La commande {order} est clôturée ; rien à préparer"),
+    "pick.handed": ("{order} remise", "La commande {order} est remise"),
     "pick.empty": ("{order} est vide", "La commande {order} n'a pas de lignes"),
     "pick.opened": (
         "{count} à prendre",
@@ -127,9 +133,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "La commande {order} n'a pas été ouverte ; rien n'a été changé",
     ),
     "pick.left_done": ("{order} préparée", "La commande {order} est préparée"),
+    "pick.left_seen": ("{order} quittée", "Commande {order} quittée ; rien n'a changé"),
+    "pick.left_waits": ("À {place}", "La commande {order} attend à {place}"),
     "pick.at_place": ("À {place}", "À {place} : {label:~}"),
     "pick.no_place": ("Lieu inconnu", "{label:~} n'a pas d'emplacement ; scanner l'article"),
     "pick.take_here": ("De {place}", "{label:~} maintenant de {place}"),
+    "pick.taken_where": ("Pris où ?", "Pris où ? {label:~}", "{quantity} de {label:~} : pris où ?"),
+    "pick.weigh_where": ("Pris où ?", "Pris où ? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, pas {wanted:~}",
         "Ici {scanned} ; aller à {wanted}",
@@ -209,10 +219,23 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "pick.put_on_shelf": ("{place} est un rayon", "{place} est un rayon de cette commande. Déposer ici ?"),
     "pick.way_put_here": ("Déposer à {key}", "Déposer ici, à {key}"),
-    "pick.put_undone": ("Encore en main", "La commande {order} est de nouveau en main, plus à {place}"),
+    "pick.put_undone": (
+        "En main : {quantity}",
+        "Annulé : {quantity} de {place} en main",
+        "Annulé : {quantity} de {label:~} de {place} de nouveau en main",
+    ),
+    "pick.put_undone_many": (
+        "En main : {goods}",
+        "Annulé : {goods} de {place} en main",
+        "Annulé : {goods} de {place} de nouveau en main",
+    ),
     "pick.last_stop": ("C'est le dernier", "C'est le seul arrêt qui reste"),
     "pick.later": ("Plus tard", "Plus tard ; maintenant {label:~}"),
-    "pick.undone": ("{was} → {now}", "Annulé : {was} → {now}", "Annulé : {label:~} revient de {was} à {now}"),
+    "pick.undone": (
+        "{was} → {now}",
+        "Annulé : {was} → {now}{where}",
+        "Annulé : {label:~} revient de {was} à {now}{where}",
+    ),
     "pick.nothing_to_undo": ("Rien à annuler", "Il n'y a rien à annuler"),
     "pick.this_order": ("Déjà ouverte", "La commande {order} est celle en cours"),
     "pick.other_order": (
@@ -262,7 +285,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.this_tote": ("C'est {tote}", "La commande {order} est le bac {tote}"),
     "pick.tote": ("Bac {tote} seul", "Bac {tote} seul : {order}"),
     "pick.put_down_totes": ("{totes} à {place}", "Le bac {totes} est à {place}"),
-    "pick.put_undone_totes": ("{totes} en main", "Le bac {totes} est de nouveau en main, plus à {place}"),
     "pick.nothing_in_round": ("Rien à déposer", "Il n'y a plus rien de ces commandes à déposer"),
     "pick.put_on_round_shelf": ("{place} est un rayon", "{place} est un rayon de ces commandes. Déposer ici ?"),
     "pick.put_on_goods": (
@@ -274,6 +296,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.out_rejected": ("{tote} rejeté", "Le bac {tote}, {order}, a été rejeté ; les autres continuent"),
     "pick.out_rejected_here": ("{tote} rejeté", "Le bac {tote}, {order}, est rejeté ; les autres continuent"),
     "pick.out_finished": ("{tote} clôturé", "Le bac {tote}, {order}, a été clôturé ; les autres continuent"),
+    "pick.out_handed": ("{tote} remis", "Bac {tote}, {order}, remis au client"),
     "pick.out_claimed": ("{who:~} a {tote}", "{who:~} a repris {tote}, {order} ; les autres continuent"),
     "pick.out_no_order": ("{tote} disparu", "Bac {tote} : il n'y a pas de commande ouverte {order}"),
     "pick.out_empty": ("{tote} est vide", "Bac {tote} : la commande {order} n'a pas de lignes"),
@@ -288,7 +311,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Quitté avec {count} en main, sans emplacement ; « Déplacer » les dépose",
     ),
     "pick.put_back_done": ("Replacé", "Tout est remis en place"),
-    "pick.put_back_undone": ("{count} en main", "Annulé : {count} de nouveau en main"),
+    "pick.put_back_undone": (
+        "En main : {quantity}",
+        "Annulé : {quantity} de nouveau en main",
+        "Annulé : {quantity} de {label:~} de {place} de nouveau en main",
+    ),
+    "pick.put_back_undone_many": (
+        "En main : {goods}",
+        "Annulé : {goods} de nouveau en main",
+        "Annulé : {goods} de {place} de nouveau en main",
+    ),
     # Why not
     "pick.rejected_here": ("{order} rejetée", "La commande {order} est rejetée"),
     "pick.claimed": (

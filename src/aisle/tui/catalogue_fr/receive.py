@@ -157,6 +157,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.put": ("{place} : {quantity}", "{quantity} vers {place}", "{quantity} de {label:~} reçu à {place}"),
     "receive.put_last": ("{quantity} ; complet", "{quantity} vers {place} ; tout est là, d pour clore"),
     "receive.set_aside": ("De côté", "Mis de côté, pas noté : {label:~}"),
+    "receive.aside_all": ("{more} à part{rest}", "{more} de {label:~} à part, pas noté{rest}"),
+    "receive.still_in_hand": "; {quantity} en main",
     "receive.go_on": ("Suite", "Suite de la livraison {delivery:~}"),
     "receive.differ": (
         "manque {short}, trop {over}",
@@ -172,8 +174,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.leave": ("{quantity} à noter", "{quantity} en main, à noter : que faire ?"),
     "receive.left": ("Noté", "Noté ; {delivery:~} peut continuer plus tard"),
     "receive.forgotten": ("Oublié : {quantity}", "Oublié : {quantity} de {label:~}, rien n'a été noté"),
-    "receive.undone_scan": ("Annulé : {quantity}", "Annulé : {quantity} de {label:~} en main"),
-    "receive.undone": ("En main : {quantity}", "Annulé : {quantity} de {label:~} pas reçu ; en main"),
+    "receive.undone_scan": (
+        "{was} → {now}",
+        "Annulé : {was} → {now}",
+        "Annulé : {label:~} en main revient de {was} à {now}",
+    ),
+    "receive.undone": (
+        "En main : {quantity}",
+        "Annulé : {quantity}{where} ; en main",
+        "Annulé : {quantity} de {label:~} pas reçu{where} ; en main",
+    ),
     "receive.nothing_to_undo": ("Rien à annuler", "Il n'y a rien à annuler"),
     "receive.refused": ("Pas noté !", "Pas noté : {why:~}", "Le serveur a refusé {label:~} : {why:~}"),
 }

@@ -436,4 +436,5 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} kan hier niet: alleen hele aantallen",
     ),
     "input.times": ("{text:~} wat?", "{text:~} kan niet; typ 12* en scan"),
+    "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

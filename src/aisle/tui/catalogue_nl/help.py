@@ -32,7 +32,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     ),
     "help.home": (
         "Alles begint hier. Scan een order om te picken, een artikel om het op te zoeken, een plek om te zien wat "
-        "er ligt, of een levering om te ontvangen. Woorden vinden orders en artikelen. Nummers zijn het werk."
+        "er ligt, of een levering om te ontvangen. Woorden vinden orders en artikelen. Nummers zijn het werk. "
+        "{u} maakt ongedaan wat je het laatst deed."
     ),
     "help.pick_wait": "De regels van deze order worden opgehaald. Wacht even, of ga terug en neem een andere order.",
     "help.pick_place": (

@@ -93,6 +93,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "move.number_of": ("{quantity}: wat?", "{quantity}: een aantal, of een code?"),
     "move.way_lying": ("Pak op {place}", "Ze liggen waar ze lagen; pak ze op {place}"),
     "move.way_put": ("Zet {quantity} op {place}", "Zet de {quantity} in de hand op {place}"),
+    "move.way_put_all": ("Alles op {place}", "Zet alle {quantity} artikelen op {place}"),
     "move.way_drop": ("Terugleggen", "Terugleggen, niets verplaatsen"),
     "move.unknown": ("Onbekend: {code:~}", "{code:~} is hier onbekend", "Niets heet hier {code:~}. Scan opnieuw."),
     "move.not_this": (
@@ -222,23 +223,45 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ongedaan: {quantity}",
         "Ongedaan: {quantity} terug",
         "Ongedaan: {quantity} van {label:~} ligt terug, er is niets verplaatst",
+        "Ongedaan: {quantity} van {label:~} weer op {target}, er is niets verplaatst",
+    ),
+    "move.untaken_many": (
+        "Terug: {goods}",
+        "Ongedaan: {goods} terug",
+        "Ongedaan: {goods} weer op {target}, er is niets verplaatst",
     ),
     "move.retaken": ("Ongedaan: {quantity}", "Ongedaan: {quantity} van {label:~} weer in de hand"),
+    "move.retaken_many": ("Ongedaan: {goods}", "Ongedaan: {goods} weer in de hand"),
     "move.after_undo": (
         "{quantity} in hand?",
         "In de hand: {quantity} van {label:~}?",
         "De verplaatsing van {quantity} van {label:~} is ongedaan. Zijn ze in de hand?",
+    ),
+    "move.after_undo_many": (
+        "{count} artikelen?",
+        "In de hand: {goods}?",
+        "De verplaatsing van {goods} is ongedaan. Zijn ze in de hand?",
     ),
     "move.undone": (
         "Terug: {quantity}",
         "Ongedaan: {quantity} terug naar {target}",
         "Ongedaan: {quantity} van {label:~} van {source} terug naar {target}; in de hand",
     ),
+    "move.undone_many": (
+        "Terug: {goods}",
+        "Ongedaan: {goods} terug naar {target}",
+        "Ongedaan: {goods} van {source} terug naar {target}; in de hand",
+    ),
     "move.undo_awaited": ("Even wachten", "De regels van order {order} worden opgehaald; maak het daarna ongedaan"),
     "move.too_late": (
         "Te laat",
         "Te laat: niet meer op {place:~}",
         "Te laat om ongedaan te maken: {label:~} ligt niet meer op {place}",
+    ),
+    "move.too_late_many": (
+        "Te laat",
+        "Te laat: niets teruggezet",
+        "Te laat: {label:~} ligt niet meer op {place}. Van de {count} artikelen is niets teruggezet.",
     ),
     "move.partly_late": (
         "Nog maar {left}",

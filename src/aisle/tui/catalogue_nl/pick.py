@@ -83,6 +83,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.nothing_picked": ("Niets gepickt", "Niets gepickt: {lines:regel|regels} met tekort"),
     "pick.note_moved": ("Neergezet.", "De goederen liggen op de afhaalplek."),
     "pick.way_take_here": ("Pak op {key}", "Pak het hier, op {key}"),
+    "pick.way_finish": ("Uitgeven", "Geef het uit aan de klant"),
+    "pick.beyond": (
+        "voorraad {left}",
+        "Voorraad op {place}: {left}",
+        "Meer dan de voorraad op {place}: die was {left}",
+    ),
+    "pick.note_lies": ("Op {place}", "De artikelen liggen op {place}."),
+    "pick.tote_lies": "{tote} op {place}",
+    "pick.way_taken_at": ("{place}", "Van {place}"),
     "pick.way_take_rest": ("Pak {rest}", "Pak er nog {rest}, meer is niet nodig"),
     "pick.way_look_up": ("Opzoeken", "Opzoeken: waar het ligt, wie het nodig heeft"),
     "pick.way_look_up_this": ("Zoek {label:~}", "Opvolger {label:~} opzoeken"),
@@ -109,6 +118,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.no_order": ("Geen order {order}", "Er is geen open order {order} in deze winkel"),
     "pick.rejected": ("{order} afgewezen", "Order {order} is afgewezen; er valt niets te picken"),
     "pick.finished": ("{order} is dicht", "Order {order} is afgesloten; er valt niets te picken"),
+    "pick.handed": ("{order} uitgegeven", "Order {order} is uitgegeven"),
     "pick.empty": ("{order} is leeg", "Order {order} heeft geen regels"),
     "pick.opened": (
         "{count} te picken",
@@ -130,9 +140,13 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Order {order} is niet geopend; er is niets gewijzigd",
     ),
     "pick.left_done": ("{order} gepickt", "Order {order} is gepickt"),
+    "pick.left_seen": ("{order} verlaten", "Order {order} verlaten; niets gewijzigd"),
+    "pick.left_waits": ("Op {place}", "Order {order} staat klaar op {place}"),
     "pick.at_place": ("Op {place}", "Op {place}: {label:~}"),
     "pick.no_place": ("Plek onbekend", "{label:~} heeft geen plek; scan het artikel"),
     "pick.take_here": ("Van {place}", "{label:~} nu van {place}"),
+    "pick.taken_where": ("Waar gepakt?", "Waar gepakt? {label:~}", "{quantity} van {label:~}: waar gepakt?"),
+    "pick.weigh_where": ("Waar gepakt?", "Waar gepakt? {label:~}"),
     "pick.wrong_place": (
         "{scanned:~}, niet {wanted:~}",
         "Dit is {scanned}; ga naar {wanted}",
@@ -208,10 +222,23 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.weigh": ("Hoeveel?", "Hoeveel {label:~}?", "Hoeveel {label:~}? {rest} {unit} nodig. Typ het."),
     "pick.put_on_shelf": ("{place} is een schap", "{place} is een schap van deze order. Hier neerzetten?"),
     "pick.way_put_here": ("Zet op {key}", "Zet het hier neer, op {key}"),
-    "pick.put_undone": ("Weer in de hand", "Order {order} is weer in de hand, niet meer op {place}"),
+    "pick.put_undone": (
+        "In hand: {quantity}",
+        "Ongedaan: {quantity} van {place} in de hand",
+        "Ongedaan: {quantity} van {label:~} van {place} weer in de hand",
+    ),
+    "pick.put_undone_many": (
+        "In hand: {goods}",
+        "Ongedaan: {goods} van {place} in de hand",
+        "Ongedaan: {goods} van {place} weer in de hand",
+    ),
     "pick.last_stop": ("Laatste stop", "Dit is de enige stop die over is"),
     "pick.later": ("Voor later", "Voor later; nu {label:~}"),
-    "pick.undone": ("{was} → {now}", "Ongedaan: {was} → {now}", "Ongedaan: {label:~} terug van {was} naar {now}"),
+    "pick.undone": (
+        "{was} → {now}",
+        "Ongedaan: {was} → {now}{where}",
+        "Ongedaan: {label:~} terug van {was} naar {now}{where}",
+    ),
     "pick.nothing_to_undo": ("Kan niet terug", "Er valt niets ongedaan te maken"),
     "pick.this_order": ("Al open", "Order {order} wordt nu al gepickt"),
     "pick.other_order": (
@@ -261,7 +288,6 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.this_tote": ("Dat is {tote}", "Order {order} is bak {tote}"),
     "pick.tote": ("Alleen bak {tote}", "Alleen bak {tote}: {order}"),
     "pick.put_down_totes": ("{totes} op {place}", "Bak {totes} staat op {place}"),
-    "pick.put_undone_totes": ("{totes} in de hand", "Bak {totes} is weer in de hand, niet meer op {place}"),
     "pick.nothing_in_round": ("Niets te zetten", "Van deze orders valt er niets meer neer te zetten"),
     "pick.put_on_round_shelf": ("{place} is een schap", "{place} is een schap van deze orders. Hier neerzetten?"),
     "pick.put_on_goods": (
@@ -273,6 +299,7 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "pick.out_rejected": ("{tote} afgewezen", "Bak {tote}, {order}, is afgewezen; de andere gaan door"),
     "pick.out_rejected_here": ("{tote} afgewezen", "Bak {tote}, {order}, is nu afgewezen; de andere gaan door"),
     "pick.out_finished": ("{tote} is dicht", "Bak {tote}, {order}, is afgesloten; de andere gaan door"),
+    "pick.out_handed": ("{tote} uitgegeven", "Bak {tote}, {order}, is uitgegeven"),
     "pick.out_claimed": ("{who:~} heeft {tote}", "{who:~} heeft {tote}, {order}, overgenomen; de andere gaan door"),
     "pick.out_no_order": ("{tote} is weg", "Bak {tote}: er is geen open order {order}"),
     "pick.out_empty": ("{tote} is leeg", "Bak {tote}: order {order} heeft geen regels"),
@@ -287,7 +314,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Gestopt met {count} in de hand, op geen plek; Verplaatsen zet het neer",
     ),
     "pick.put_back_done": ("Ligt terug", "Alles ligt terug"),
-    "pick.put_back_undone": ("{count} in de hand", "Ongedaan: {count} weer in de hand"),
+    "pick.put_back_undone": (
+        "In hand: {quantity}",
+        "Ongedaan: {quantity} weer in de hand",
+        "Ongedaan: {quantity} van {label:~} van {place} weer in de hand",
+    ),
+    "pick.put_back_undone_many": (
+        "In hand: {goods}",
+        "Ongedaan: {goods} weer in de hand",
+        "Ongedaan: {goods} van {place} weer in de hand",
+    ),
     # Why not
     "pick.rejected_here": ("{order} afgewezen", "Order {order} is afgewezen"),
     "pick.claimed": (

@@ -157,6 +157,8 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.put": ("{place}: {quantity}", "{quantity} naar {place}", "{quantity} van {label:~} ontvangen op {place}"),
     "receive.put_last": ("{quantity}; compleet", "{quantity} naar {place}; alles is er, d sluit af"),
     "receive.set_aside": ("Apart gezet", "Apart gezet, niet geboekt: {label:~}"),
+    "receive.aside_all": ("{more} apart{rest}", "{more} van {label:~} apart gelegd, niet geboekt{rest}"),
+    "receive.still_in_hand": "; {quantity} in de hand",
     "receive.go_on": ("Verder", "Verder met levering {delivery:~}"),
     "receive.differ": (
         "{short} tekort, {over} over",
@@ -172,8 +174,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "receive.leave": ("{quantity} niet geboekt", "{quantity} in de hand, nog niet geboekt: wat nu?"),
     "receive.left": ("Geboekt", "Geboekt; {delivery:~} kan later verder"),
     "receive.forgotten": ("{quantity} vergeten", "{quantity} van {label:~} vergeten, er is niets geboekt"),
-    "receive.undone_scan": ("Ongedaan: {quantity}", "Ongedaan: {quantity} van {label:~} in de hand"),
-    "receive.undone": ("In de hand: {quantity}", "Ongedaan: {quantity} van {label:~} niet ontvangen; in de hand"),
+    "receive.undone_scan": (
+        "{was} → {now}",
+        "Ongedaan: {was} → {now}",
+        "Ongedaan: {label:~} in de hand terug van {was} naar {now}",
+    ),
+    "receive.undone": (
+        "In hand: {quantity}",
+        "Ongedaan: {quantity}{where}; in de hand",
+        "Ongedaan: {quantity} van {label:~} niet ontvangen{where}; in de hand",
+    ),
     "receive.nothing_to_undo": ("Kan niet terug", "Er valt niets ongedaan te maken"),
     "receive.refused": ("Niet geboekt!", "Niet geboekt: {why:~}", "De server weigerde {label:~}: {why:~}"),
 }

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from aisle.jobs.lists import LISTS
-from aisle.jobs.view import GOOD, INFO, Chart, Detail, Frame, Link, ListWindow, Msg, Step, Verdict, View, msg
+from aisle.jobs.view import ASK, GOOD, INFO, Chart, Detail, Frame, Link, ListWindow, Msg, Step, Verdict, View, msg
 from aisle.late import Late
 from aisle.text import fit, fit_end, width, wrap
 from aisle.tui.catalogue import LONGEST, Voice
@@ -88,7 +88,8 @@ def _chrome(frame: Frame, box: Box, columns: int) -> Chrome:
         alone, said = chrome, frame.verdict
 
         def more_rows() -> int:
-            return _verdict_rows(frame._replace(verdict=said._replace(kind=INFO)), alone, box, columns)
+            kind = ASK if _is_long(said) else INFO
+            return _verdict_rows(frame._replace(verdict=said._replace(kind=kind)), alone, box, columns)
 
         chrome = chrome._replace(verdict=_verdict(frame, said, columns, box.voice, margin, most, more_rows))
     return chrome
@@ -222,13 +223,19 @@ def _verdict(
         return [[(fit(tag.strip(), columns, mark=voice.mark, pad=True), role)]]
     indent = 1 if columns < 40 else width(tag)
     wide = columns - indent - 1
-    text = voice.fitting(verdict.text, lambda said: lines_over(said, wide, most, room))
-    if verdict.kind == GOOD and width(text) > room and (most := more_rows()) > 1:
-        text = voice.fitting(verdict.text, lambda said: lines_over(said, wide, most, room))
+    said = msg("frame.and_more", what=verdict.text, more=verdict.more) if verdict.more else verdict.text
+    text = voice.fitting(said, lambda said: lines_over(said, wide, most, room))
+    if verdict.kind == GOOD and (_is_long(verdict) or width(text) > room) and (most := more_rows()) > 1:
+        text = voice.fitting(said, lambda said: lines_over(said, wide, most, room))
     first, *more = wrap(text, wide, most, first=room, mark=voice.mark) or [""]
     lines: list[Line] = [[(tag + fit(first, room, pad=True) + serial, role)]]
     lines += [[(" " * indent + line, role)] for line in more]
     return [padded(line, columns, role) for line in lines]
+
+
+def _is_long(verdict: Verdict) -> bool:
+    """Whether what is good is said on several lines."""
+    return verdict.whole or verdict.more is not None
 
 
 _WORDS = {"good": "verdict.good", "wrong": "verdict.wrong", "info": "verdict.info", "ask": "verdict.ask"}

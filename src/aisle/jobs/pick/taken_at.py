@@ -1,0 +1,114 @@
+"""Finds where a product was taken that is scanned while the screen shows another stop, and asks where two are possible.
+
+A scan of a product says nothing of its place. At the stop on the screen it is the place on the screen. For another
+stop it is the place of that stop, unless the goods may come from a second one: then nothing is booked before it is
+said. Where places are verified, the scan of the place says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from aisle.jobs.base import Turn
+from aisle.jobs.pick import picking
+from aisle.jobs.pick.picking import Picking, Way
+from aisle.jobs.pick.undo import moved_from
+from aisle.jobs.pick.walk import Take
+from aisle.jobs.view import ASK, Verdict, msg
+from aisle.scan.meaning import Meaning
+
+KIND = "taken_at"
+"""The kind of the ways on that say where goods were taken."""
+
+Place = tuple[str, int]
+"""A place, and the pool that goods come from there; 0 where nobody says."""
+
+
+def asked(state: Picking, meaning: Meaning, open_: Sequence[int]) -> Turn[Picking] | None:
+    """Asks where the goods were taken; None where only one place is possible. `open_` are the lines that they fill."""
+    first = state.takes[open_[0]]
+    if state.verified or not first.place:
+        return None
+    places = _possible(state, first)
+    if len(places) < 2:
+        return None
+    quantity = _quantity(state, meaning, first)
+    label = meaning.label or first.label
+    ways = tuple(Way(KIND, place, label, pool, quantity, product=first.product) for place, pool in places)
+    text = msg("pick.taken_where", label=label, quantity=quantity) if quantity else msg("pick.weigh_where", label=label)
+    return Turn(state._replace(ways=ways), (), Verdict(ASK, text))
+
+
+def chosen(state: Picking, way: Way) -> Picking:
+    """The picker stands at the stop of these goods, which is at the place that was said."""
+    lines = [index for index in picking.lines_of(state, way.product) if state.takes[index].open]
+    if not lines:
+        return state
+    there = [index for index in lines if _same(state.takes[index].place, way.key)]
+    if there:
+        return picking.go_to(state, there[0])
+    index = lines[0]
+    stop = [each for each in picking.stop_at(state, index) if state.takes[each].open]
+    line = state.takes[index].order, state.takes[index].line
+    takes = list(state.takes)
+    for each in stop:
+        takes[each] = takes[each]._replace(place=way.key, pool=way.pool or takes[each].pool, barred=())
+    state = picking.did(state._replace(ways=()), moved_from(state.takes[each] for each in stop))
+    moved = picking.with_takes(state, takes)
+    return picking.go_to(moved, next(at for at, take in enumerate(moved.takes) if (take.order, take.line) == line))
+
+
+def _quantity(state: Picking, meaning: Meaning, take: Take) -> Decimal:
+    """What was scanned so far of these goods; 0 where it has still to be weighed."""
+    if take.decimal and not meaning.explicit:
+        return Decimal(0)
+    before = next((way.quantity for way in state.ways if way.kind == KIND and way.product == take.product), Decimal(0))
+    return before + meaning.quantity
+
+
+def _possible(state: Picking, first: Take) -> list[Place]:
+    """Where these goods may come from: the place on the screen first, then those that the walk names."""
+    takes = [take for take in state.takes if take.product == first.product]
+    stop = state.take
+    found: list[Place] = []
+    scanned = [(way.key, way.pool) for way in state.ways if way.kind == "take_here"]
+    if stop and stop.product == first.product:
+        found = [(stop.place, stop.pool), *(scanned if stop.place else ())]
+    elif stop and stop.place and not _same(stop.place, first.place):
+        found = [place for take in takes if take.open for place in _walked(state, take)]
+        found = [*_on_screen(state, stop, first), *found]
+    before = [(way.key, way.pool) for way in state.ways if way.kind == KIND and way.product == first.product]
+    return _apart([*before, *found])
+
+
+def _walked(state: Picking, take: Take) -> list[Place]:
+    """The place of a line, where it was taken before somebody said that it is taken elsewhere, and where it was."""
+    was = [
+        (stood.place, stood.pool)
+        for step in reversed(state.history)
+        for stood in step.stood
+        if (stood.order, stood.line) == (take.order, take.line) and stood.place
+    ]
+    return [(take.place, take.pool), *was]
+
+
+def _on_screen(state: Picking, stop: Take, first: Take) -> list[Place]:
+    """The place on the screen, where it was scanned or some of the goods lie there."""
+    lies = next((pool for place, pool in first.lies if _same(place, stop.place)), None)
+    if lies is None and not _same(state.place, stop.place):
+        return []
+    return [(stop.place, lies or first.pool)]
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold() == other.casefold()
+
+
+def _apart(places: Iterable[Place]) -> list[Place]:
+    """Each place once, the first that was said of it."""
+    found: dict[str, Place] = {}
+    for place, pool in places:
+        if place:
+            found.setdefault(place.casefold(), (place, pool))
+    return list(found.values())

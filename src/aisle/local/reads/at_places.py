@@ -1,0 +1,37 @@
+"""How much of the products of orders lies at each place, with all that this host has still to tell the service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+import apsw
+
+from aisle.jobs.codec import to_text
+from aisle.local.db import fetch
+from aisle.local.reads.overlay import Row, decimal
+from aisle.local.reads.overlay_goods import Pending, lay_stock
+from aisle.local.reads.rows import loaded, stock_places
+
+_STOCK = """
+SELECT p.product_number, s.raw, s.began FROM json_each(?) e
+JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
+"""
+
+
+def with_stock(cache: apsw.Connection, pending: Pending, orders: Iterable[Row]) -> None:
+    """Adds to each line its `stock`: what lies of its product at each place, by code; none where nobody says."""
+    lines = [line for order in orders for line in order["lines"]]
+    numbers = sorted({str(line["product_number"]) for line in lines})
+    found = {str(number): _laid(str(number), raw, began, pending) for number, raw, began in _read(cache, numbers)}
+    for line in lines:
+        line["stock"] = found.get(str(line["product_number"]), {})
+
+
+def _read(cache: apsw.Connection, numbers: list[str]) -> list[tuple[str, str, float | None]]:
+    return fetch(cache, _STOCK, to_text(numbers)) if numbers else []
+
+
+def _laid(number: str, raw: str, began: float | None, pending: Pending) -> dict[str, Decimal]:
+    stock = lay_stock(loaded(raw), number, pending.get(number, ()), began)
+    return {str(place["location_code"]): decimal(place.get("quantity")) for place in stock_places(stock)}

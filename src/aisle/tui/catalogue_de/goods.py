@@ -1,0 +1,19 @@
+"""What aisle says in German: several goods in one message."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, str | tuple[str, ...]] = {
+    "goods.one": "{quantity} × {label:~}",
+    "goods.and": "{first}, {rest}",
+    "goods.many": ("{count:Artikel|Artikel}", "{count:Artikel|Artikel}", "{count:Artikel|Artikel}: {list}"),
+    "goods.at": ", {place}",
+    "home.nothing_to_undo": ("Nichts rückgängig", "Hier ist nichts von dir rückgängig zu machen"),
+    "home.not_undone": (
+        "Bleibt: {what}",
+        "{what} ist hier nicht rückgängig",
+        "Das Letzte, an {what}, ist hier nicht rückgängig zu machen",
+    ),
+    "home.halfway": ("Weiter {delivery:~}", "Weiter mit {delivery:~}"),
+    "home.halfway_many": ("Weiter: {count}", "{count} Lieferungen halb"),
+    "home.none_halfway": ("Nichts halb", "Keine Lieferung blieb halb liegen"),
+}

@@ -1,0 +1,98 @@
+"""Undo says what was undone: which goods, how many of each, from where and to where, in every job."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from aisle.jobs import goods
+from aisle.jobs.goods import Goods
+from aisle.jobs.view import Msg, msg
+from aisle.scan.meaning import LOCATION, Command
+from aisle.settings import LANGUAGES
+from aisle.tui.catalogue import Voice
+from tests.unit import picks
+from tests.unit.moves import Hand as Mover
+from tests.unit.moves import Store
+
+
+def mover() -> Mover:
+    """Three places; one of them has several products."""
+    goods_at = {("P1", "A-1"): 100, ("P2", "A-1"): 20, ("P4", "A-1"): 12, ("P5", "A-2"): 8}
+    balances = {(product, code, 1, "", 0): quantity for (product, code), quantity in goods_at.items()}
+    return Mover(Store(balances, {}, ("A-1", "A-2", "B-1")))
+
+
+def said(hand: Mover) -> str:
+    """The last verdict, as long as it can be."""
+    verdict = hand.verdicts[-1]
+    assert verdict is not None
+    return Voice().say(verdict.text)
+
+
+@pytest.mark.parametrize("many", [1, 2, 3, 4])
+def test_every_product_of_a_list_is_named_with_its_quantity(many: int) -> None:
+    given = [Goods(f"Product {n}", Decimal(n * 10)) for n in range(1, many + 1)]
+    text = Voice().say(goods.about("move.undone", "move.undone_many", given, source="X", target="Y"))
+    for each in given:
+        assert f"{each.quantity} of {each.label}" in text
+
+
+def test_one_product_of_several_lines_is_one_sum() -> None:
+    given = [Goods("Soap", Decimal(2)), Goods("Oil", Decimal(1)), Goods("Soap", Decimal(3))]
+    assert Voice().say(goods.listed(given)) == "2 products: 5 of Soap, 1 of Oil"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_names_all_goods_of_a_group(language: str) -> None:
+    given = [Goods("Soap", Decimal(100)), Goods("Oil", Decimal("1.5"), "kg")]
+    args: dict[str, Msg] = {"source": msg("raw", text="A-02-3"), "target": msg("raw", text="A-02-2")}
+    text = Voice(language=language).say(goods.about("move.undone", "move.undone_many", given, **args))
+    assert all(part in text for part in ("100", "Soap", "Oil", "A-02-3", "A-02-2", "kg"))
+    assert "101" not in text
+
+
+def test_a_move_of_several_products_is_undone_by_name() -> None:
+    hand = mover()
+    hand.say("A-1", "w", "B-1", "u")
+    assert said(hand) == (
+        "Undone: 3 products: 100 of Product P1, 20 of Product P2, 12 of Product P4 from B-1 back to A-1; in hand"
+    )
+    hand.say("A-1")
+    assert "132 of" not in said(hand)
+    assert said(hand).startswith("The move of 3 products: 100 of Product P1, 20 of Product P2, 12 of Product P4 was")
+    assert [choice.id for choice in hand.view.choices] == ["move.way_lying", "move.way_put_all"]
+
+
+def test_a_move_of_goods_of_two_places_names_both() -> None:
+    hand = mover()
+    hand.say("A-1")
+    hand.scan("P1", "100")
+    hand.say("P5", "e", "B-1", "u")
+    assert said(hand) == "Undone: 2 products: 100 of Product P1, 1 of Product P5 from B-1 back to A-1, A-2; in hand"
+
+
+def test_a_whole_place_that_is_put_back_is_named() -> None:
+    hand = mover()
+    hand.say("A-1", "w", "u")
+    assert said(hand) == (
+        "Undone: 3 products: 100 of Product P1, 20 of Product P2, 12 of Product P4 back at A-1, nothing was moved"
+    )
+
+
+def test_goods_that_were_put_down_are_named_when_they_are_in_hand_again() -> None:
+    lines = [picks.line(n, f"P{n}", n, preferred_location_code="A-1") for n in (1, 2)]
+    hand = picks.Hand(*lines)
+    for n in (1, 2):
+        hand.scan(f"P{n}", str(n))
+    hand.scan("PU-1", kind=LOCATION)
+    hand.feed(Command("u"))
+    assert hand.told == "Undone: 2 products: 1 of Product P1, 2 of Product P2 from PU-1 in hand again"
+
+
+def test_a_take_that_is_undone_names_its_place() -> None:
+    hand = picks.Hand(picks.line(1, "P1", 3, preferred_location_code="A-1"))
+    hand.scan("P1", "2")
+    hand.feed(Command("u"))
+    assert hand.told == "Undone: Product P1 back from 2 to 0, A-1"
