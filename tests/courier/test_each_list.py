@@ -345,3 +345,48 @@ async def test_rows_of_a_wrong_type_are_counted_and_said_until_they_are_right(sh
         courier.sync.ask_all()
         await shop.time.until(lambda: courier.sync.progress.completed >= began, 60)
     assert _left(shop) == {}
+
+
+@pytest.mark.parametrize("wait", ["", "1", "30"])
+@pytest.mark.parametrize("name", LISTS)
+async def test_patience_asked_at_one_list_alone_keeps_no_other_waiting(shop: Shop, name: str, wait: str) -> None:
+    """Where it is asked three times in a row, and another list answers: also of the change feed, which is asked all
+    the time."""
+    _are_served(shop, name)
+    asked: list[float] = []
+
+    def patience(request: httpx.Request) -> httpx.Response:
+        asked.append(shop.time.now)
+        return _says(429, **({"Retry-After": wait} if wait else {}))(request)
+
+    async with shop.running(shop.courier(pace=Pace(changes=2.0))) as courier:
+        await shop.time.until(lambda: shop.state() == "live", 60)
+        shop.fail(name, patience)
+        courier.sync.ask_all()
+        wish(shop.desk.db, "logs", "", shop.time.now)
+        courier.wake()
+        await shop.time.until(lambda: name in shop.missing(), 400)
+        assert "not this one (429)" in shop.missing()[name]
+        await shop.time.until(lambda: courier.sync.progress.idle, 400)
+        assert set(shop.missing()) <= AND.get(name, {name})
+        asked.clear()
+        (op_id,) = shop.desk.write(update("O1", {1: 1}))
+        courier.wake()
+        await shop.time.until(lambda: shop.desk.state(op_id) == "done", 10)
+        await shop.time.pass_(600)
+        assert courier.link.is_up
+        assert len(asked) <= 60, "a list that asks for patience is given some"
+        shop.mend()
+        await shop.time.until(lambda: shop.state() == "live", AGAIN_S + 60)
+
+
+async def test_patience_asked_everywhere_is_a_matter_of_the_link(shop: Shop) -> None:
+    async with shop.running(shop.courier(pace=Pace(changes=2.0))) as courier:
+        await shop.time.until(lambda: shop.state() == "live", 60)
+        shop.fake.answer = _says(429, Retry_After="5")  # type: ignore[method-assign,assignment]
+        courier.sync.ask_all()
+        await shop.time.pass_(120)
+        assert shop.missing() == {}
+        shop.mend()
+        await shop.time.until(lambda: shop.state() == "live", 400)
+        assert shop.missing() == {}

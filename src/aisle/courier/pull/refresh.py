@@ -19,6 +19,7 @@ from aisle.courier.notices import Notices
 from aisle.courier.pull.changes import BULK, ChangeFeed, News
 from aisle.courier.pull.gaps import Gaps
 from aisle.courier.pull.intake import Row
+from aisle.courier.pull.rests import Rests
 from aisle.courier.pull.schedule import Pace, Timetable
 from aisle.courier.pull.single import Pull
 from aisle.courier.pull.stages import DELIVERIES, HEADERS, LINES, LOCATIONS, PEOPLE, PRODUCTS, RECEIPTS, STOCK, STORES
@@ -123,6 +124,7 @@ class Refresher:
         """When a session last asked for the store's log."""
         self._knocked = 0.0
         self._gaps = Gaps()
+        self._rests = Rests()
         sync.changed_orders = self._headers_changed
         sync.headers_read = self._headers_read
 
@@ -264,10 +266,15 @@ class Refresher:
         moments = [at for at in (self._table.next_at(), self.wanted.next_at()) if at is not None]
         return max(0.0, min(moments) - self._pull.now()) if moments else None
 
-    async def _is_of_the_link(self, error: Exception) -> bool:
-        """Whether nothing else can be read either: where one thing fails, it is asked whether the service is there."""
+    async def _is_of_the_link(self, error: Exception, name: str = "") -> bool:
+        """Whether nothing else can be read either: where one thing fails, it is asked whether the service is there.
+
+        Patience is asked of all, unless it is asked at one list (`name`) again and again while another one answers.
+        """
         if not self._link.is_up:
             return True
+        if isinstance(error, RateLimited) and self._rests.is_alone(name, error.retry_after, self._pull.now()):
+            return not await self.knock()
         if isinstance(error, Unauthorized | NotSent | RateLimited) or not isinstance(error, ClientError):
             self._link.failed(error)
             return True
@@ -275,7 +282,7 @@ class Refresher:
 
     async def _trouble(self, error: Exception, name: str = "") -> None:
         """A list could not be read: the link is down, or the list is not to be had, and then it is told as missing."""
-        if await self._is_of_the_link(error):
+        if await self._is_of_the_link(error, name):
             return
         self._notices.add(str(error))
         if name:
@@ -325,14 +332,18 @@ class Refresher:
     async def _fed(self, asking: Coroutine[Any, Any, Any]) -> Any:
         """What the change feed says; None where it makes no sense or is refused, and then screens and `aisle sync` say
         so: all else goes on, and what was confirmed is read back."""
+        if self._rests.lasts(CHANGES, self._pull.now()):
+            asking.close()
+            return None
         try:
             found = await asking
         except ClientError as error:
-            if await self._is_of_the_link(error):
+            if await self._is_of_the_link(error, CHANGES):
                 raise
             self._notices.add(str(error))
             self._sync.lacks(CHANGES, why_unread(error))
             return None
+        self._rests.end(CHANGES)
         self._sync.lacks(CHANGES, None)
         return found
 
@@ -359,14 +370,18 @@ class Refresher:
 
     async def _each(self, name: str, reading: Coroutine[Any, Any, Any]) -> None:
         """One list by itself: that it fails is told, and keeps no other from being read. Raises what the link is."""
+        if self._rests.lasts(name, self._pull.now()):
+            reading.close()
+            return
         try:
             await reading
         except ClientError as error:
-            if await self._is_of_the_link(error):
+            if await self._is_of_the_link(error, name):
                 raise
             self._notices.add(str(error))
             self._sync.lacks(name, why_unread(error))
         else:
+            self._rests.end(name)
             self._sync.lacks(name, None)
 
     # A service that implements the document alone

@@ -133,6 +133,8 @@ class Gone(NamedTuple):
     what: str
     """The place, or the product."""
     changes: tuple[Change, ...] = ()
+    unsaid: int = 0
+    """So many products were counted of which nobody had said how many there were: that cannot be taken back."""
 
 
 class Counting(NamedTuple):
