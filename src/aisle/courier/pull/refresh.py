@@ -41,6 +41,7 @@ from aisle.courier.topics import (
 )
 from aisle.local.outbox.operation import Operation
 from aisle.local.outbox.wishes import EVERYTHING, LISTS
+from aisle.local.told import Told
 
 FULL_S = 86400.0
 """After so long everything is read anew, whatever the service announced meanwhile."""
@@ -106,7 +107,7 @@ class Refresher:
             retire=retire,
             read_back=read_back,
             is_of_the_link=self._is_of_the_link,
-            lacks=sync.lacks,
+            lacks=self._lacks,
             left_out=sync.left_beside,
         )
         self._wishes = wishes
@@ -280,6 +281,12 @@ class Refresher:
             return True
         return not is_refusal(error) and not await self.knock()
 
+    def _lacks(self, name: str, why: Told | None) -> None:
+        """A list cannot be read, and why; None: it can."""
+        if why is None:
+            self._rests.end(name)
+        self._sync.lacks(name, why)
+
     async def _trouble(self, error: Exception, name: str = "") -> None:
         """A list could not be read: the link is down, or the list is not to be had, and then it is told as missing."""
         if await self._is_of_the_link(error, name):
@@ -343,8 +350,7 @@ class Refresher:
             self._notices.add(str(error))
             self._sync.lacks(CHANGES, why_unread(error))
             return None
-        self._rests.end(CHANGES)
-        self._sync.lacks(CHANGES, None)
+        self._lacks(CHANGES, None)
         return found
 
     async def _follow(self) -> None:
@@ -381,8 +387,7 @@ class Refresher:
             self._notices.add(str(error))
             self._sync.lacks(name, why_unread(error))
         else:
-            self._rests.end(name)
-            self._sync.lacks(name, None)
+            self._lacks(name, None)
 
     # A service that implements the document alone
 

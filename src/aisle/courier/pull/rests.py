@@ -1,4 +1,4 @@
-"""Lists at which the service asks for patience (429) again and again while it answers all else: each rests by itself."""
+"""Lists at which the service asks for patience (429) again and again while it answers all else: each rests alone."""
 
 from __future__ import annotations
 
