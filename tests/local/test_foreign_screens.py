@@ -92,7 +92,19 @@ KNOWN: Mapping[str, Any] = {
 
 NUMBER = re.compile(r"[±+-]?\d[\d.,:/-]*\d|[±+-]?\d")
 
-RECKONED: Mapping[str, set[str]] = {}
+RECKONED: Mapping[str, set[str]] = {
+    "move a product": {"302"},  # of 303 in stock one is picked
+    "pick, one taken": {
+        TEA,
+        SALT,
+        "31",
+        "550",
+        "2031",
+        "20784",
+    },  # without an order it is the delivery that expects it, or a look
+    "receive, checked": {"2031"},  # all is here: the list of deliveries
+    "short": {SALT},
+}
 """What is reckoned from figures that were sent alone, where another is left out."""
 
 BROUGHT = ("Product", "StoreProductStock", "StockLocation", "SurroundingStock", "CustomerOrder", "CustomerOrderLine",
@@ -221,7 +233,7 @@ def _cases() -> Iterator[Any]:
         yield pytest.param({name: ALL[name]}, id=name)
     yield pytest.param(ALL, id="everything")
     for name in BROUGHT:
-        for field, kind, required in RESOURCES[name]:
+        for field, _kind, required in RESOURCES[name]:
             if not required:
                 yield pytest.param({name: frozenset({field})}, id=f"{name}.{field}", marks=pytest.mark.full)
 
@@ -230,16 +242,6 @@ def _cases() -> Iterator[Any]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
     """The numbers on each screen where the service says all it may."""
     return _numbers(tmp_path_factory.mktemp("whole"), {})
-
-
-def test_show(whole: dict[str, set[str]], aisle_home: Path) -> None:
-    home = Home(aisle_home, "embedded", "0001")
-    cache = Cache(open_cache(home.folder, writer=True), "0001")
-    Service({}).put(cache)
-    for number, (screen, keys) in enumerate(SCREENS.items()):
-        with _walked(home, f"dock-{number}", keys) as session:
-            f = session._frame()
-            print(screen, f.view.name, f.verdict and f.verdict.text.id, sorted(whole[screen])[:60])
 
 
 SMALL = {str(number) for number in range(1, 21)}
@@ -258,7 +260,7 @@ def _sent(value: Any) -> Iterator[str]:
         yield from (f"{value}", f"-{value}", f"{value}.00")
 
 
-SENT = frozenset(each for name in BROUGHT for each in _sent(_whole(name)))
+SENT = frozenset(each for name in BROUGHT for each in _sent(_whole(name))) - {"0", "-0", "0.00"}
 
 
 @pytest.mark.parametrize("out", list(_cases()))

@@ -67,8 +67,8 @@ def _missing(state: Shortage) -> Msg:
 def _around(state: Shortage) -> Msg | None:
     if state.around.refused or state.around.age < 0 or (state.sheet and state.sheet.keeps_none):
         return None
-    stores = (near.quantity for near in state.around.stores if near.quantity > 0 and not near.is_warehouse)
-    return msg("short.around", quantity=sum(stores, Decimal(0)))
+    stores = [max(Decimal(0), near.quantity) for near in state.around.stores if not near.is_warehouse]
+    return msg("short.around", quantity=sum(stores, Decimal(0))) if stores else None
 
 
 def _coming(state: Shortage) -> Msg | None:
