@@ -102,6 +102,8 @@ RECKONED: Mapping[str, set[str]] = {
         "2031",
         "20784",
     },  # without an order it is the delivery that expects it, or a look
+    "exceptions": {"0", "0.00"},  # nothing of a kind, and what that comes to
+    "move": {"0"},  # no product is named there by the books
     "receive, checked": {"2031"},  # all is here: the list of deliveries
     "short": {SALT},
 }
