@@ -143,6 +143,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Zurückgenommen: die Zählung von {what:~}; Bestand {goods}",
     ),
     "count.none_to_take_back": ("Keine Differenz", "{what:~}: keine Differenz, nichts zurückzunehmen"),
+    "count.cannot_take_back": ("Geht nicht zurück", "{what:~}: Bestand war unbekannt; bitte neu zählen"),
+    "count.taken_back_partly": (
+        "{told}; nicht alles",
+        "{told}. {count:Artikel|Artikel} neu zählen: der Bestand war unbekannt",
+    ),
     "count.nothing": ("Nichts zu senden", "An {what:~} wurde nichts gezählt; nichts wird gesendet"),
     "count.counted": ("{counted}", "{counted} · {label:~}"),
     "count.counted_of": ("{counted}, ≈ {expected}", "{counted}, ≈ {expected} · {label:~}"),

@@ -143,6 +143,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Taken back: the count of {what:~}; stock {goods}",
     ),
     "count.none_to_take_back": ("Nothing differed", "{what:~}: nothing differed, nothing to take back"),
+    "count.cannot_take_back": ("Cannot be undone", "{what:~}: nobody said how many there were; count it again"),
+    "count.taken_back_partly": (
+        "{told}; not all",
+        "{told}. Count {count:product|products} again: nobody said how many there were",
+    ),
     "count.nothing": ("Nothing to send", "Nothing was counted at {what:~}; nothing is sent"),
     "count.counted": ("{counted}", "{counted} · {label:~}"),
     "count.counted_of": ("{counted}, ≈ {expected}", "{counted}, ≈ {expected} · {label:~}"),

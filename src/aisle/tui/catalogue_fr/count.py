@@ -146,6 +146,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Annulé : le comptage de {what:~} ; stock {goods}",
     ),
     "count.none_to_take_back": ("Sans écart", "{what:~} : sans écart, rien à annuler"),
+    "count.cannot_take_back": ("Pas annulable", "{what:~} : stock inconnu avant ; recomptez"),
+    "count.taken_back_partly": (
+        "{told} ; pas tout",
+        "{told}. Recomptez {count:article|articles} : le stock était inconnu",
+    ),
     "count.nothing": ("Rien à envoyer", "Rien n'a été compté à {what:~} ; rien n'est envoyé"),
     "count.counted": ("{counted}", "{counted} · {label:~}"),
     "count.counted_of": ("{counted}, ≈ {expected}", "{counted}, ≈ {expected} · {label:~}"),

@@ -143,6 +143,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Ingetrokken: de telling van {what:~}; voorraad {goods}",
     ),
     "count.none_to_take_back": ("Geen verschil", "{what:~}: geen verschil, niets in te trekken"),
+    "count.cannot_take_back": ("Kan niet terug", "{what:~}: voorraad was onbekend; tel opnieuw"),
+    "count.taken_back_partly": (
+        "{told}; niet alles",
+        "{told}. Tel {count:artikel|artikelen} opnieuw: de voorraad was onbekend",
+    ),
     "count.nothing": ("Niets te verzenden", "Bij {what:~} is niets geteld; er wordt niets verzonden"),
     "count.counted": ("{counted}", "{counted} · {label:~}"),
     "count.counted_of": ("{counted}, ≈ {expected}", "{counted}, ≈ {expected} · {label:~}"),
