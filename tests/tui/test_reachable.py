@@ -57,7 +57,7 @@ OPENED = (
 )
 """Jobs that the walk opens."""
 
-DEAF = ("input.letter", "input.page", "input.choice", "input.no_choice")
+DEAF = ("input.letter", "input.letters", "input.page", "input.choice", "input.no_choice")
 """Answers to a key that means nothing."""
 
 DEPTH = 3
@@ -170,7 +170,9 @@ def _printed(frame: Frame, size: tuple[int, int]) -> set[str]:
 def _offered(view: View) -> set[str]:
     """All keys that a view speaks of."""
     letters = {hint.letter for hint in view.hints}
-    return letters | {str(number) for number in range(1, numbered_rows(view) + len(view.choices) + 1)}
+    keys = getattr(view, "keys", "")
+    numbers = numbered_rows(view) + (0 if keys else len(view.choices))
+    return letters | set(keys) | {str(number) for number in range(1, numbers + 1)}
 
 
 def _pages(frame: Frame, size: tuple[int, int]) -> Iterator[Frame]:
@@ -255,15 +257,21 @@ def _where(stand: Stand) -> str:
     return f"{stand.frame.view.name} in {'/'.join(level.job.name for level in stand.levels)} with {stand.sign[2]}"
 
 
+def _chooses(stand: Stand, key: str) -> bool:
+    """Whether a key is a number, or the letter of a choice."""
+    return key.isdigit() or key in getattr(stand.frame.view, "keys", "")
+
+
 def _leads_home(walk: Walk) -> set[tuple[Any, ...]]:
-    """The pages from which back, and numbers where it asks, lead home."""
+    """The pages from which back, and the numbers and letters of choices where it asks, lead home."""
     home = {sign for sign in walk.stands if not sign[0]}
     grown = True
     while grown:
         more = {
             sign
             for sign, ways in walk.ways.items()
-            if sign not in home and any(after in home for key, after in ways.items() if key == "b" or key.isdigit())
+            if sign not in home
+            and any(after in home for key, after in ways.items() if key == "b" or _chooses(walk.stands[sign], key))
         }
         home |= more
         grown = bool(more)
