@@ -12,7 +12,7 @@ import pytest
 
 from aisle.cli import main
 from aisle.cli.sheet import MODULE_MM, QUIET
-from aisle.scan.grammar import COMMANDS, LETTERS
+from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS
 
 # Widths of bars and spaces for the values 0 to 106 of Code 128 (ISO/IEC 15417, table 1).
 _TABLE = """
@@ -81,7 +81,7 @@ def sheet(capsys: pytest.CaptureFixture[str]) -> str:
 def test_each_command_is_there_and_its_bars_say_it(capsys: pytest.CaptureFixture[str]) -> None:
     page = Sheet()
     page.feed(sheet(capsys))
-    assert [label for label, _, _ in page.drawings] == [*COMMANDS, *LETTERS]
+    assert [label for label, _, _ in page.drawings] == [*COMMANDS, *PRINTED_LETTERS]
     for label, wide, bars in page.drawings:
         assert decoded(bars) == label
         assert label in page.text

@@ -6,7 +6,7 @@ import pytest
 
 from aisle.jobs.base import Query
 from aisle.jobs.choice_keys import FREE, KEYS, MOST, keys_of
-from aisle.scan.grammar import LETTERS
+from aisle.scan.grammar import PRINTED_LETTERS
 from aisle.scan.meaning import Choice
 from tests.unit.picks import Hand, line
 from tests.unit.test_pick_numbers import given
@@ -25,7 +25,7 @@ def test_each_choice_has_a_letter_of_its_own_while_there_are_any(count: int, com
 
 
 def test_a_printed_letter_is_there_for_each_choice() -> None:
-    assert set(LETTERS.values()) >= set("".join((*KEYS.values(), FREE)))
+    assert set(PRINTED_LETTERS.values()) >= set("".join((*KEYS.values(), FREE)))
 
 
 @pytest.mark.parametrize("count", [7, 8, 9, 10, 18, 30])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from aisle.jobs.choice_keys import FREE, KEYS
 from aisle.scan.codes import check_digit, index_keys
 from aisle.scan.decoder import LONGEST_LINE
-from aisle.scan.grammar import COMMANDS, LETTERS, are_readings, keys_of, readings
+from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS, are_readings, keys_of, readings
 from aisle.scan.meaning import (
     LOCATION,
     ORDER,
@@ -253,7 +253,7 @@ def test_every_printed_command_can_be_said() -> None:
         assert readings(text, Open(choices=9, letters=letters)) == said
 
 
-@pytest.mark.parametrize("letter", LETTERS.values())
+@pytest.mark.parametrize("letter", PRINTED_LETTERS.values())
 @pytest.mark.parametrize("form", ["AISLE:{}", "aisle:{}", "]C0AISLE:{}", " AISLE:{} "])
 @pytest.mark.parametrize("quantity", [True, False])
 def test_a_printed_letter_chooses_what_it_stands_for_on_the_page(letter: str, form: str, quantity: bool) -> None:
@@ -269,8 +269,8 @@ def test_a_printed_letter_chooses_what_it_stands_for_on_the_page(letter: str, fo
 
 
 def test_a_printed_letter_is_there_for_each_choice() -> None:
-    assert set(LETTERS.values()) >= set("".join((*KEYS.values(), FREE)))
-    assert not set(LETTERS) & set(COMMANDS)
+    assert set(PRINTED_LETTERS.values()) >= set("".join((*KEYS.values(), FREE)))
+    assert not set(PRINTED_LETTERS) & set(COMMANDS)
 
 
 @given(st.text(max_size=40), st.sampled_from(OPENS))

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from aisle.errors import StorageError
-from aisle.scan.grammar import COMMANDS, LETTERS
+from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS
 
 MODULE_MM = 0.33
 """Width of the thinnest bar: fine for any scanner and any office printer."""
@@ -76,7 +76,7 @@ def page() -> str:
     """The whole page: one HTML document that needs nothing from anywhere else."""
     items = "\n".join(
         f"<li>{_bars(code)}<b>{escape(_words(code))}</b> <small>{escape(code)}</small></li>"
-        for code in (*COMMANDS, *LETTERS)
+        for code in (*COMMANDS, *PRINTED_LETTERS)
     )
     return _PAGE.format(quiet=f"{QUIET * MODULE_MM:.1f}", items=items)
 

@@ -50,7 +50,7 @@ COMMANDS: Final[dict[str, Said]] = {
 }
 """Printed command barcodes, in upper case; read in any case."""
 
-LETTERS: Final[dict[str, str]] = {f"AISLE:{letter.upper()}": letter for letter in "acdefgijklmnoqrstuvwxyz"}
+PRINTED_LETTERS: Final[dict[str, str]] = {f"AISLE:{letter.upper()}": letter for letter in "acdefgijklmnoqrstuvwxyz"}
 """Printed letters, for choices that have some. Where they choose nothing, they are the command of that letter."""
 
 PAGING: Final = "np"
@@ -106,8 +106,8 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
     name = (aim["code"] if aim and not aim["typed"] else text).upper()
     if name in COMMANDS:
         return _command(COMMANDS[name], text, open_)
-    if name in LETTERS:
-        return _printed_letter(LETTERS[name], text, open_)
+    if name in PRINTED_LETTERS:
+        return _printed_letter(PRINTED_LETTERS[name], text, open_)
     if aim:
         return _scanned(aim, table)
     if len(text) > 1 and text[0] == "?":
