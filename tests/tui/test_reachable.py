@@ -151,6 +151,11 @@ class Walker:
         self.session._who = SignIn("U1", "Anna Kovac")
         return gone
 
+    def scan(self, text: str) -> Stand:
+        """A line that comes at once."""
+        self.session.take([Line(text, "cr", 0.0, 0.0, 0.0)], 0.0)
+        return self.stand()
+
     def key_in(self, text: str) -> Stand:
         """Types a line key by key, as somebody does who reads it off the screen."""
         for end in range(1, len(text) + 1):
@@ -245,12 +250,24 @@ def _onwards(walker: Walker, stand: Stand, walk: Walk) -> list[Stand]:
         if key not in printed and key != "b":
             continue
         ways[key] = after.sign
+        if key in getattr(stand.frame.view, "keys", "") and not _is_scanned_too(walker, stand, key, after):
+            walk.wrong.append(f"{_where(stand)}: the printed code of {key!r} leads elsewhere")
         told = after.frame.verdict
         if told and told.text.id in DEAF and key in printed:
             walk.wrong.append(f"{_where(stand)}: {key!r} is printed, and the answer is {told.text.id}")
         if key == "b" and len(after.levels) > len(stand.levels):
             walk.wrong.append(f"{_where(stand)}: back opens {after.frame.view.name}")
     return found
+
+
+def _is_scanned_too(walker: Walker, stand: Stand, key: str, after: Stand) -> bool:
+    """Whether the letter of a choice, scanned from the printed sheet, leads where it leads when it is typed; a choice
+    that is confirmed by hand says so."""
+    walker.go(stand)
+    scanned = walker.scan(f"AISLE:{key.upper()}")
+    told = scanned.frame.verdict
+    gone = walker.is_gone()
+    return gone or scanned.sign == after.sign or (told is not None and told.text.id == "input.by_hand")
 
 
 def _where(stand: Stand) -> str:
