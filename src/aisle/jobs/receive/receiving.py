@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from aisle.jobs.amounts import number
-from aisle.jobs.base import Context, Effect, Remark, Turn, Write
+from aisle.jobs.base import HALFWAY, Context, Effect, Remark, Turn, Write
 from aisle.jobs.count import counting
 from aisle.jobs.sheet import due, settled
 from aisle.jobs.view import Msg, Verdict, msg
@@ -188,10 +188,6 @@ def _are_ones(lines: Iterable[Line]) -> bool:
 
 
 Result = Turn[Receiving]
-
-
-HALFWAY = "halfway"
-"""The remark that a delivery was left with a part of it received; who left it is its text."""
 
 
 def halfway(state: Receiving, user: str) -> Remark:
