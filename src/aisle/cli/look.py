@@ -81,7 +81,7 @@ def outbox(arguments: argparse.Namespace) -> int:
 def _replay(home: Home, said: str | None, zone: str) -> int:
     """Begins anew with what was confirmed; the courier does the rest. `zone` is that of the store, as it is set."""
     now = time.time()
-    since = 0.0 if said is None else moment_of(said, now)
+    since = None if said is None else moment_of(said, now)
     with closing(open_outbox(home.folder)) as connection:
         with closing(_names(home)) as cache:
             found = Cache(cache, home.store).cursor("features")
