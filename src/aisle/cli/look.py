@@ -90,7 +90,7 @@ def _replay(home: Home, said: str | None, zone: str) -> int:
         wish(connection, "orders", EVERYTHING, now)
         with closing(Bell(home)) as bell:
             bell.ring_courier()
-    if said is not None:
+    if since is not None:
         at = datetime.fromtimestamp(since).astimezone().isoformat(timespec="minutes")
         where = clean(zone) or "the zone of this host"
         print(f"Since {at}, by the time of store {clean(home.store)} ({where}).", file=sys.stderr)
