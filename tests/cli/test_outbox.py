@@ -213,6 +213,18 @@ def test_what_went_without_a_key_is_looked_for_first(aisle_home: Path, capsys: p
     assert "1 had none, and are looked for first" in out
 
 
+@pytest.mark.parametrize(
+    ("since", "of_days_ago"), [([], "done"), (["--since", "20d"], "in_doubt"), (["--since", "2d"], "done")]
+)
+def test_old_work_without_a_key_is_looked_for_only_when_that_is_said(
+    aisle_home: Path, capsys: pytest.CaptureFixture[str], since: list[str], of_days_ago: str
+) -> None:
+    old = confirmed(aisle_home, "P1", time.time() - 10 * 86400, keyed=False)
+    new = confirmed(aisle_home, "P2", time.time() - 86400, keyed=False)
+    status, _, _ = run(capsys, "replay", *since)
+    assert (status, state(aisle_home, old), state(aisle_home, new)) == (0, of_days_ago, "in_doubt")
+
+
 @pytest.mark.parametrize("wrong", ["yesterday", "", "3w", "d", "-1d", "2026-13-01", "9999-01-01", "tomorrow"])
 def test_a_moment_that_is_none_is_refused(aisle_home: Path, capsys: pytest.CaptureFixture[str], wrong: str) -> None:
     op_id = confirmed(aisle_home, "P1", time.time() - 3600)

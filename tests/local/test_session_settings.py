@@ -264,13 +264,15 @@ def test_only_a_changed_file_is_read(home: Home) -> None:
 
 
 def test_an_order_goes_on_as_it_was_begun_also_after_an_end(home: Home) -> None:
-    """Opened by product only; places are verified from the next order on, and the replay stands where it stood."""
+    """Opened by product only; places are verified from the next stop on, and the replay stands where it stood."""
     with at(home) as session:
         say(session, "4101", EAN)
         write(home, "verified = true")
         session.poll()
         frame = say(session, EAN)
         assert told(frame)[0] == GOOD
+        assert session._frame().view.name == "pick.place", "of the next stop, the place is asked for"
+        assert say(session, "A-2").view.name == "pick.product"
         before = say(session, OTHER)
         assert before.view.name == "pick.product"
     with at(home) as session:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 COURIER = "courier"
 """What stands for the terminal of a process that has none: no section of a device is meant for it."""
-NO_STORE = "-"
-"""What stands for the store of a process that works for all of them: no section of a store is meant for it."""
 INSIDE = "http://localhost"
 """The embedded service's address; nothing listens there, it is called in this process."""
 

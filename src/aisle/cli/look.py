@@ -81,7 +81,7 @@ def outbox(arguments: argparse.Namespace) -> int:
 def _replay(home: Home, said: str | None, zone: str) -> int:
     """Begins anew with what was confirmed; the courier does the rest. `zone` is that of the store, as it is set."""
     now = time.time()
-    since = 0.0 if said is None else moment_of(said, now)
+    since = None if said is None else moment_of(said, now)
     with closing(open_outbox(home.folder)) as connection:
         with closing(_names(home)) as cache:
             found = Cache(cache, home.store).cursor("features")
@@ -90,7 +90,7 @@ def _replay(home: Home, said: str | None, zone: str) -> int:
         wish(connection, "orders", EVERYTHING, now)
         with closing(Bell(home)) as bell:
             bell.ring_courier()
-    if said is not None:
+    if since is not None:
         at = datetime.fromtimestamp(since).astimezone().isoformat(timespec="minutes")
         where = clean(zone) or "the zone of this host"
         print(f"Since {at}, by the time of store {clean(home.store)} ({where}).", file=sys.stderr)

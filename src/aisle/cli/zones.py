@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from aisle.cli.compose import NO_STORE
 from aisle.errors import SettingsError
 from aisle.settings import Loaded, load, stamp_of
 from aisle.settings.time_zone import enter, host_zone, zone_of
@@ -13,6 +12,9 @@ from aisle.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from aisle.service.zones import Zones
+
+NO_STORE = "-"
+"""What stands for the store of a process that works for all of them: no section of a store is meant for it."""
 
 
 class Named(NamedTuple):

@@ -36,5 +36,5 @@ def unreadable(lack: Lack) -> Msg:
 
 
 def left_out(left: LeftOut) -> Msg:
-    """That rows of a list cannot be used, and which field makes no sense."""
-    return msg("list.left_out", count=left.rows, what=named(left.name), why=left.why)
+    """That rows of a list cannot be used; `aisle doctor` says which field makes no sense."""
+    return msg("list.left_out", count=left.rows, what=named(left.name))

@@ -30,9 +30,9 @@ class LineRow(NamedTuple):
     order_number: str
     line_number: int
     product_number: str
-    quantity: int | float
+    quantity: int | float | None
     received: int | float | None
-    """None where the delivery does not say it."""
+    """Both None where the delivery does not say it."""
     raw: str
 
 
@@ -97,7 +97,7 @@ def _line(order_number: str, at: int, given: object) -> LineRow:
     if line is not None and not isinstance(line, int):
         raise Malformed(f"line_number is {line!r}", "line_number")
     received = number(raw, "received_quantity")
-    quantity = number(raw, "quantity") or 0
+    quantity = number(raw, "quantity")
     return LineRow(
         order_number, at if line is None else line, word(raw, "product_number"), quantity, received, dumped(raw)
     )

@@ -116,7 +116,10 @@ def wrong_of(raw: Raw) -> tuple[str, Decimal, Decimal] | None:
         return "more", picked - ordered, ordered
     if moved > 0 and isinstance(entries, list) and entries:
         spots = (each for each in entries if isinstance(each, dict) and each.get("location_code"))
-        kept = sum((amount(each.get("quantity")) for each in spots if each.get("customer_order_number")), Decimal(0))
+        mine = [each.get("quantity") for each in spots if each.get("customer_order_number")]
+        if None in mine:
+            return None
+        kept = sum((amount(quantity) for quantity in mine), Decimal(0))
         if moved > kept:
             return "missing", moved - kept, kept
     return None
@@ -136,6 +139,8 @@ def _laid(
         code, quantity = word(entry, "location_code"), _amount(entry, "quantity")
         if not code or word(entry, "customer_order_number") != order_number:
             continue
+        if entry.get("quantity") is None:  # so much of it lies there as is in no hand
+            laid += Decimal(str(picked))
         laid += quantity
         if _amount(entry, "customer_order_line_number") in (0, line_number):
             held[code] = held.get(code, Decimal(0)) + quantity

@@ -18,6 +18,9 @@ from aisle.local.outbox.state import LOSE, REPLAY
 from aisle.local.told import NOTHING, told
 from aisle.tuples import NamedTuple
 
+UNKEYED_DAYS = 7
+"""How far back confirmed work without a key is looked for after a restore."""
+
 _AT_ONCE = 100
 """Operations in one transaction, so that no session waits for it."""
 
@@ -92,13 +95,15 @@ class Replays(Doubtful):
             ops += self._all("SELECT * FROM operation WHERE op_id = ? AND state = 'done'", op_id)
         return self._replay(ops, (), how, lost=True).again
 
-    def replay_since(self, since: float, kept_since: float, how: str) -> Replayed:
+    def replay_since(self, since: float | None, kept_since: float, how: str) -> Replayed:
         """The same of all that was confirmed since that moment, whether the service has lost it or not. Keys that were
         sent before `kept_since` the service may have forgotten: they are left alone. What went without one is looked
-        for."""
+        for; where no moment is said, that of `UNKEYED_DAYS` days, for more would be for a person to settle."""
+        unkeyed_since = self._clock() - UNKEYED_DAYS * 86400 if since is None else since
+        since = since or 0.0
         ops = self._all(_SINCE, since, kept_since)
         all_of = self._all(_SINCE, since, 0.0)
-        return self._replay(ops, self._all(_UNKEYED, since), how)._replace(too_old=len(all_of) - len(ops))
+        return self._replay(ops, self._all(_UNKEYED, unkeyed_since), how)._replace(too_old=len(all_of) - len(ops))
 
     def confirmed_unkeyed(self, operations: Sequence[str], since: float, limit: int) -> list[Operation]:
         """What was confirmed without a key since that moment, of these operations, youngest first."""

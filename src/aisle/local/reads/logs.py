@@ -133,7 +133,8 @@ def _name(row: Row, said: str) -> str:
 
 def _twin(row: Row, logged: Mapping[str, Row]) -> str:
     """The entry of the service's log that says the same, for a service that does not number what it takes."""
-    same = ("product_number", "location_code", "app_user_name", "counted_quantity", "difference")
+    same = ["product_number", "location_code", "app_user_name", "counted_quantity"]
+    same += [] if row["difference"] is None else ["difference"]
     for key, other in logged.items():
         if other["key"] == key and all(row[name] == other[name] for name in same):
             return key
@@ -186,10 +187,12 @@ def as_logged(key: str, at: str, raw: Row) -> Row:
     """An entry of the service's log."""
     counted = raw.get("counted_quantity")
     expected, quantity = raw.get("expected_quantity"), raw.get("quantity")
-    difference = decimal(quantity)
+    pools = _pools(raw)
+    difference = None if quantity is None else decimal(quantity)
     if counted is not None and expected is not None:
         difference = decimal(counted) - decimal(expected)
-    pools = _pools(raw)
+    elif difference is None and counted is None and pools:
+        difference = sum(pools.values(), Decimal(0))
     pool = raw.get("stock_pool") or (next(iter(pools)) if len(pools) == 1 else 0)
     return {
         **_head(raw),
@@ -232,6 +235,12 @@ def _noted(rows: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
             yield _entry(operation, index, entry, ids[index] if index < len(ids) else "")
 
 
+def _difference(entry: Mapping[str, Any], counted: Decimal) -> Decimal | None:
+    """What a count changes the stock by; None where nobody said how much there was."""
+    expected = entry.get("expected_quantity")
+    return None if expected is None else counted - decimal(expected)
+
+
 def _ids(operation: Operation) -> list[str]:
     """The numbers that the service gave the entries, where it says so."""
     try:
@@ -257,7 +266,7 @@ def _entry(operation: Operation, index: int, entry: Mapping[str, Any], id_: str)
         "said": at,
         "pool": next(iter(pools)) if len(pools) == 1 else 0,
         "counted_quantity": quantity if counting else None,
-        "difference": quantity - decimal(entry.get("expected_quantity")) if counting else quantity,
+        "difference": _difference(entry, quantity) if counting else quantity,
         "reason": "",
         "source": str(entry.get("source") or ""),
         "word": WORDS[operation.state],
