@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
+from aisle.code_forms import lookup_keys
 from aisle.jobs.base import Context
 from aisle.jobs.receive.receiving import Entry, Receiving, write
 from aisle.local.cache.writer import Cache, open_cache
@@ -20,7 +21,6 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.operation import Intent
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.reads.reads import Reads
-from aisle.scan.codes import lookup_keys
 from tests.local import goods
 from tests.local.kit import ANNA, STORE, Clock
 

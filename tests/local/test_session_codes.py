@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from aisle.code_forms import upc_e_expanded
 from aisle.courier.pull import progress
 from aisle.jobs.view import ASK, GOOD, INFO, WRONG, Frame
 from aisle.local.cache.writer import Cache, open_cache
@@ -17,7 +18,6 @@ from aisle.local.host.home import Home
 from aisle.local.outbox.outbox import Outbox, open_outbox
 from aisle.local.session.opening import open_session
 from aisle.local.session.session import Session
-from aisle.scan.codes import upc_e_expanded
 from aisle.scan.decoder import Decoder
 from aisle.settings import Settings
 from aisle.tui.catalogue import Voice

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aisle.code_forms import check_digit, index_keys
 from aisle.jobs.choice_keys import FREE, KEYS
-from aisle.scan.codes import check_digit, index_keys
 from aisle.scan.decoder import LONGEST_LINE
 from aisle.scan.grammar import COMMANDS, PRINTED_LETTERS, are_readings, keys_of, readings
 from aisle.scan.meaning import (

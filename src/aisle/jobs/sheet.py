@@ -221,18 +221,18 @@ def coming(rows: Iterable[Mapping[str, Any]], now: str) -> tuple[Coming, ...]:
 _SETTLED = {"moment.late": "moment", "moment.late_year": "moment.year"}
 
 
-def due(at: str, now: str) -> Msg:
+def due(at: str, now: str, *, is_moment: bool = False) -> Msg:
     """When something is due, in the time of the store: marked where that is past, with the year where it is another.
 
-    What is due on a day is late when that day is over.
+    What is due on a day is late when that day is over. `is_moment`: the field names no day, but a moment.
     """
     moment, present = store_time.read(at), store_time.read(now)
     if moment is None or present is None:
         return msg("moment", at=at)
-    is_day = store_time.is_day(at)
-    is_late = moment.date() < present.date() if is_day else moment < present
-    shown = moment.date().isoformat() if is_day else at
-    if moment.year != present.year:
+    day = None if is_moment and not store_time.is_day(at) else store_time.day_meant(at)
+    is_late = moment < present if day is None else day < present.date()
+    shown = at if day is None else day.isoformat()
+    if (day or moment).year != present.year:
         return msg("moment.late_year" if is_late else "moment.year", at=shown)
     return msg("moment.late" if is_late else "moment", at=shown)
 

@@ -11,7 +11,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from aisle.scan.codes import checks, guessed_keys, lookup_keys, tidy
+from aisle.code_forms import checks, guessed_keys, lookup_keys, tidy
 from aisle.scan.decoder import LONGEST_LINE
 from aisle.scan.faults import LAYOUT
 from aisle.scan.meaning import (

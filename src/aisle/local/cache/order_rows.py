@@ -5,6 +5,7 @@ Interface: Customer order, Order line, Line location.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from aisle.jobs import store_time
@@ -63,8 +64,7 @@ def order_row(given: object, lines: list[LineRow] | None) -> OrderRow:
     return OrderRow(
         order_number,
         CLOSED if closed else PICKED if flag(raw, "is_picked") else OPEN,
-        store_time.local(word(raw, "pickup_date"))
-        or min((line.pickup_date for line in lines or () if line.pickup_date), default=NO_DATE),
+        pickup_of(word(raw, "pickup_date"), (line.pickup_date for line in lines or ())),
         natural(order_number),
         search_text(order_number, word(raw, "reference"), *named),
         named[0] or named[1],
@@ -72,6 +72,11 @@ def order_row(given: object, lines: list[LineRow] | None) -> OrderRow:
         None if lines is None else sum(line.picked_quantity for line in lines),
         text,
     )
+
+
+def pickup_of(said: str, of_lines: Iterable[str]) -> str:
+    """When an order is picked up, in the time of the store: as it says itself, else the first of its lines."""
+    return store_time.local(said) or min((store_time.local(text) for text in of_lines if text), default=NO_DATE)
 
 
 def order_lines(given: object) -> list[LineRow]:
@@ -95,7 +100,6 @@ def _line(order_number: str, raw: Raw) -> LineRow:
     number(raw, "moved_quantity")
     picked = number(raw, "picked_quantity") or 0
     product, pickup, barcode = (word(raw, name) for name in ("product_number", "pickup_date", "barcode"))
-    pickup = store_time.local(pickup)
     in_hand, held = _laid(order_number, line_number, raw, picked)
     wrong = int(bool(wrong_of(raw)))
     return LineRow(order_number, line_number, product, dumped(raw), in_hand, wrong, held, picked, pickup, barcode)

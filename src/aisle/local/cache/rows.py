@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from aisle.code_forms import index_keys
 from aisle.jobs.amounts import number as amount
 from aisle.local.cache.dumping import encoder
-from aisle.scan.codes import index_keys
 from aisle.tuples import NamedTuple
 from aisle.words import kept
 
@@ -164,18 +163,6 @@ def figure(raw: Raw, name: str) -> int | float:
     if found is None:
         raise Malformed(f"{name} is missing", name)
     return found
-
-
-def utc(text: str) -> str:
-    """A moment in UTC, so that moments can be compared as texts; what is none, in UTC at least, is empty.
-
-    Without a zone it is the store's.
-    """
-    try:
-        moment = datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError, OSError):
-        return ""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def flag(raw: Raw, name: str, default: bool = False) -> bool:

@@ -17,8 +17,8 @@ import apsw
 from aisle.jobs import store_time
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.jobs.store_time import utc
 from aisle.local.cache.differences import name_of
-from aisle.local.cache.rows import utc
 from aisle.local.cache.schema_log import REASONED, TOLD, UNDONE
 from aisle.local.db import fetch
 from aisle.local.outbox.doubts import CONFIRMED, REFUSED, SETTLED, WORDS
@@ -84,7 +84,7 @@ def reasons(cache: apsw.Connection) -> Result:
 def count_log(cache: apsw.Connection, outbox: apsw.Connection, store: str, args: Mapping[str, Json]) -> Result:
     """A window on the day of `now` (ISO 8601), youngest first: of a `user`, of a product, with these words, or
     all; or the one with this `key`."""
-    midnight = _midnight(str(args["now"]))
+    midnight = store_time.midnight(str(args["now"]))
     since = utc(midnight.isoformat())
     user, product = str(args.get("user") or ""), str(args.get("product_number") or "")
     noted = list(_noted(fetch(outbox, _NOTED, midnight.timestamp(), store, user, to_text(user))))
@@ -139,11 +139,6 @@ def _twin(row: Row, logged: Mapping[str, Row]) -> str:
         if other["key"] == key and all(row[name] == other[name] for name in same):
             return key
     return ""
-
-
-def _midnight(now: str) -> datetime:
-    """When the day began, in the time of the store."""
-    return store_time.midnight(now)
 
 
 def takes_back(row: Row) -> bool:

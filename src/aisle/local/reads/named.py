@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
+from aisle.code_forms import guessed_keys, lookup_keys
 from aisle.jobs.base import Json
 from aisle.late import Late
 from aisle.local.db import fetch, fetch_one
@@ -62,7 +63,6 @@ from aisle.local.reads.places import place, places
 from aisle.local.reads.rows import Found, Result, in_use, loaded, pools, window
 from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk
-from aisle.scan.codes import guessed_keys, lookup_keys
 from aisle.scan.meaning import PERSON, Candidate
 from aisle.scan.resolve import fitting
 from aisle.tuples import NamedTuple
