@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 from threading import Event
+from typing import Any
 
 import apsw
 import pytest
