@@ -20,12 +20,22 @@ JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
 
 
 def with_stock(cache: apsw.Connection, pending: Pending, orders: Iterable[Row]) -> None:
-    """Adds to each line its `stock`: what lies of its product at each place, by code; none where nobody says."""
+    """Adds to each line its `stock`: what lies of its product at each place, by code. None where nobody says, and for
+    what comes from the warehouse, whose stock is not here."""
     lines = [line for order in orders for line in order["lines"]]
-    numbers = sorted({str(line["product_number"]) for line in lines})
+    own = [line for line in lines if not _is_from_warehouse(line)]
+    numbers = sorted({str(line["product_number"]) for line in own})
     found = {str(number): _laid(str(number), raw, began, pending) for number, raw, began in _read(cache, numbers)}
     for line in lines:
+        line["stock"] = {}
+    for line in own:
         line["stock"] = found.get(str(line["product_number"]), {})
+
+
+def _is_from_warehouse(line: Row) -> bool:
+    beside = line.get("aisle")
+    told = (line, beside if isinstance(beside, dict) else {})
+    return any(each.get("is_picked_from_warehouse") in (True, "true") for each in told)
 
 
 def _read(cache: apsw.Connection, numbers: list[str]) -> list[tuple[str, str, float | None]]:
