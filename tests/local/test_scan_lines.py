@@ -185,7 +185,7 @@ def test_a_line_that_is_held_means_what_the_cache_says_when_it_is_decided(home: 
         scanner = Scanner(session)
         scanner.write("9-9-9\r", 0.003)
         Cache(db, "0001").put_locations([goods.location("9-9-9")])
-        assert scanner.rest().view.name == "browse"
+        assert scanner.rest().view.name == "browse.place"
 
 
 def test_what_a_person_types_is_answered_at_once(home: Home) -> None:
