@@ -8,6 +8,7 @@ import apsw
 
 from aisle.jobs.view import Lack, LeftOut
 from aisle.local.db import fetch
+from aisle.local.told import REPEATED
 
 LISTS = ("headers", "lines", "locations", "deliveries", "products")
 """Lists of the first sync that pages show, in its order."""
@@ -41,7 +42,7 @@ def lacking(cache: apsw.Connection) -> tuple[tuple[Lack, ...], tuple[LeftOut, ..
     missing, reasons, left_out = (json.loads(each or "[]") for each in (rows[0] if rows else ("", "", "")))
     why = {str(name): str(told) for name, told in reasons}
     lists = tuple(Lack(str(name), why.get(str(name), "")) for name in missing)
-    return lists, tuple(LeftOut(str(name), int(count), str(field)) for name, count, field in left_out)
+    return lists, tuple(LeftOut(str(name), int(rows), str(why), why == REPEATED) for name, rows, why in left_out)
 
 
 def unread(cache: apsw.Connection) -> tuple[str, ...]:
