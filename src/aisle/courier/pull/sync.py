@@ -142,7 +142,7 @@ class FullSync:
             try:
                 await self.finish()
             except TROUBLE as error:
-                self._link.shut_out(error)
+                self._link.probe_failed(error)
                 await self.alarm.wait(max(self._link.probe_wait(), self._link.held_s))
 
     async def finish(self) -> None:
