@@ -55,3 +55,17 @@ def test_of_what_comes_from_the_warehouse_nothing_lies_here(cache: Cache, reads:
     an_order(cache, **line)
     first, second = read(reads, "order_to_pick")
     assert (first["stock"], bool(second["stock"])) == ({}, True)
+
+
+@pytest.mark.parametrize(("places", "stock"), [({}, {"A-1": Decimal(0)}), (None, {}), ({"A-2": 5}, None)])
+def test_a_place_that_is_empty_is_in_no_list_and_has_none(
+    cache: Cache, reads: Reads, places: dict[str, int] | None, stock: dict[str, Decimal] | None
+) -> None:
+    an_order(cache, preferred_location_code="A-1")
+    with_another = [goods.stock("P3", 0, places=places)]
+    cache.put_products([goods.product("P3")])
+    cache.put_stock(with_another)
+    lines = [goods.line(1, "P3", 2, preferred_location_code="A-1")]
+    cache.put_orders([goods.order("O1", *lines)], lines_known=True, read_began=2.0)
+    (line,) = read(reads, "order_to_pick")
+    assert line["stock"] == (stock if stock is not None else {"A-1": Decimal(0), "A-2": Decimal(5)})

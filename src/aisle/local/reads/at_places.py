@@ -17,6 +17,8 @@ _STOCK = """
 SELECT p.product_number, s.raw, s.began FROM json_each(?) e
 JOIN product p ON p.product_number = e.value JOIN stock s ON s.id = p.id
 """
+_PLACES = '"store_locations"'
+"""Stands in every stock entry that tells of places."""
 
 
 def with_stock(cache: apsw.Connection, pending: Pending, orders: Iterable[Row]) -> None:
@@ -25,11 +27,18 @@ def with_stock(cache: apsw.Connection, pending: Pending, orders: Iterable[Row]) 
     lines = [line for order in orders for line in order["lines"]]
     own = [line for line in lines if not _is_from_warehouse(line)]
     numbers = sorted({str(line["product_number"]) for line in own})
-    found = {str(number): _laid(str(number), raw, began, pending) for number, raw, began in _read(cache, numbers)}
+    read = ((str(number), raw, began) for number, raw, began in _read(cache, numbers) if _PLACES in raw)
+    found = {number: _laid(number, raw, began, pending) for number, raw, began in read}
     for line in lines:
         line["stock"] = {}
     for line in own:
-        line["stock"] = found.get(str(line["product_number"]), {})
+        line["stock"] = _at_own_place(line, found.get(str(line["product_number"])))
+
+
+def _at_own_place(line: Row, stock: dict[str, Decimal] | None) -> dict[str, Decimal]:
+    """With none at the place of the line where the store tells of places: one that is empty is in no list of them."""
+    place = str(line.get("preferred_location_code") or line.get("stock_location") or "")
+    return {} if stock is None else {**({place: Decimal(0)} if place else {}), **stock}
 
 
 def _is_from_warehouse(line: Row) -> bool:
