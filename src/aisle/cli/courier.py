@@ -64,9 +64,11 @@ def start_inside(loaded: Loaded) -> None:
         return
 
     async def work() -> None:
+        from aisle.cli.zones import ZoneWatch
         from aisle.courier.run import Term, work_here
 
-        await work_here(home, connector(loaded), election, Term(care=care_of(loaded), say=in_words))
+        term = Term(care=care_of(loaded), say=in_words, zone_set=ZoneWatch(loaded).is_another)
+        await work_here(home, connector(loaded), election, term)
 
     task = asyncio.get_running_loop().create_task(work())
     _inside.add(task)

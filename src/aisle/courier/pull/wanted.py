@@ -62,7 +62,7 @@ class Wanted:
         *,
         retire: Callable[[Sequence[str]], None],
         read_back: Callable[[str, Sequence[Row], frozenset[str]], None],
-        is_of_the_link: Callable[[Exception], Awaitable[bool]],
+        is_of_the_link: Callable[[Exception, str], Awaitable[bool]],
         lacks: Callable[[str, Told | None], None],
         left_out: Callable[[str, str, int], None],
     ) -> None:
@@ -235,7 +235,7 @@ class Wanted:
 
     async def _is_to_blame(self, topic: Topic, error: Exception) -> bool:
         """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
-        of_the_link = await self._is_of_the_link(error)
+        of_the_link = await self._is_of_the_link(error, LISTS.get(topic.topic, ""))
         if of_the_link and not isinstance(error, RateLimited):  # patience is asked of all; of one alone, it is to blame
             return False
         self._failed[topic] += 1

@@ -10,10 +10,10 @@ import apsw
 
 from aisle.jobs.base import Json
 from aisle.jobs.codec import to_text
+from aisle.jobs.store_time import utc
 from aisle.local.cache.differences import difference_of, price_said
 from aisle.local.cache.order_rows import wrong_of
 from aisle.local.cache.prices import prices_of
-from aisle.local.cache.rows import utc
 from aisle.local.db import fetch
 from aisle.local.outbox.remarks import remarks
 from aisle.local.reads.logs import taken_back_here

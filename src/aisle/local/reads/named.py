@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
+from aisle.code_forms import guessed_keys, lookup_keys
 from aisle.jobs.base import Json
 from aisle.late import Late
 from aisle.local.db import fetch, fetch_one
@@ -63,8 +64,8 @@ from aisle.local.reads.places import place, places
 from aisle.local.reads.rows import Found, Result, in_use, loaded, pools, window
 from aisle.local.reads.unread import unread
 from aisle.local.reads.walk import Walk
-from aisle.scan.codes import guessed_keys, lookup_keys
-from aisle.scan.meaning import LOCATION, PERSON, PRODUCT, Candidate
+from aisle.scan.meaning import PERSON, Candidate
+from aisle.scan.resolve import fitting
 from aisle.tuples import NamedTuple
 from aisle.words import fold
 
@@ -229,12 +230,11 @@ def _people(on: Ground, args: Args) -> Result:
 
 
 def _of_code(on: Ground, code: str) -> list[Candidate]:
-    """All that has this code, or the one product or location that a guess leads to."""
+    """All that has this code, or else the one thing that a guess leads to: beside a quantity, which of several was
+    meant cannot be asked."""
     found = on.find(lookup_keys(code))
-    if found:
-        return found
-    guessed = [each for each in on.find(guessed_keys(code)) if each.kind in (PRODUCT, LOCATION)]
-    return guessed[:1] if len({(each.kind, each.key) for each in guessed}) == 1 else []
+    guessed = () if found else fitting((each, each) for each in on.find(guessed_keys(code)))
+    return found or (list(guessed) if len(guessed) == 1 else [])
 
 
 def _store(on: Ground, args: Args) -> Result:

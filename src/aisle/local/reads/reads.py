@@ -119,7 +119,7 @@ class Reads:
     # Codes
 
     def find(self, keys: Iterable[str]) -> list[Candidate]:
-        """All that is stored under any of these keys (`aisle.scan.codes.lookup_keys`), in the order of the keys."""
+        """All that is stored under any of these keys (`aisle.code_forms.lookup_keys`), in the order of the keys."""
         wanted = list(keys)
         found: list[Candidate] = self._safely(lambda: self._found(wanted))
         return found
