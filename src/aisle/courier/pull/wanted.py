@@ -235,7 +235,7 @@ class Wanted:
 
     async def _is_to_blame(self, topic: Topic, error: Exception) -> bool:
         """Whether it is this that cannot be read, while everything else can: then it is let go after some tries."""
-        of_the_link = await self._is_of_the_link(error, LISTS.get(topic.topic, ""))
+        of_the_link = await self._is_of_the_link(error, LIST_OF_TOPIC.get(topic.topic, ""))
         if of_the_link and not isinstance(error, RateLimited):  # patience is asked of all; of one alone, it is to blame
             return False
         self._failed[topic] += 1
