@@ -11,7 +11,9 @@ import pytest
 from aisle.cli.words import in_words
 from aisle.courier.pull.schedule import Pace
 from aisle.courier.pull.wanted import AGAIN_S
+from aisle.jobs.view import LeftOut
 from aisle.local.outbox.wishes import wish
+from aisle.local.told import REPEATED
 from tests.courier.fake import OWN, Fake, name_of
 from tests.courier.host import Host
 from tests.courier.kit import update
@@ -316,11 +318,13 @@ async def test_rows_that_cannot_be_named_are_counted_and_said(shop: Shop, name: 
 
 @pytest.mark.parametrize("name", ["headers", "products", "stock", "locations", "deliveries"])
 async def test_rows_of_one_name_are_counted_and_said(shop: Shop, name: str) -> None:
-    where, field = KEYED[name]
+    where, _ = KEYED[name]
     for _ in range(3):
         _add(shop, where, _like(shop, where) | {"note": len(getattr(shop.fake, where))})
     await _all_read(shop)
-    assert _left(shop)[name] == (3, field)
+    assert [left for left in shop.reads.link(shop.time.now).left_out if left.name == name] == [
+        LeftOut(name, 3, REPEATED, is_repeated=True)
+    ]
 
 
 WRONG_TYPES = {

@@ -146,3 +146,16 @@ def test_what_was_just_said_stays() -> None:
     drawn = "\n".join("".join(text for text, _ in line) for line in paint(frame, 80, 24).lines)
     assert "Scan again" in drawn
     assert "The orders cannot be read: no role for it (403)" in drawn, "the list itself says it"
+
+
+TWICE = {"en": "twice", "nl": "dubbel", "de": "doppelt", "fr": "en double"}
+
+
+@pytest.mark.parametrize("language", TWICE)
+@pytest.mark.parametrize("size", [(20, 16), (40, 20), (80, 24)])
+def test_rows_that_are_there_twice_are_not_said_to_be_unusable(language: str, size: tuple[int, int]) -> None:
+    view = HomeJob().view(HomeJob().begin())
+    link = Link("live", 5.0, left_out=(LeftOut("headers", 37, "there twice", is_repeated=True),))
+    drawn = " ".join(_drawn(view, link, language, size).split())
+    assert TWICE[language] in drawn
+    assert "37 " in drawn

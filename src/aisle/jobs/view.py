@@ -290,6 +290,8 @@ class LeftOut(NamedTuple):
     rows: int
     why: str
     """The field of one of them that makes no sense, or why else."""
+    is_repeated: bool = False
+    """They are there twice, and the last row of each key counts."""
 
 
 class Link(NamedTuple):

@@ -140,8 +140,11 @@ def _is_too_much(quantity: Decimal) -> bool:
 
 
 def _measure(way: Reading, candidate: Candidate) -> Decimal | None:
-    """What the code carries of it in base units, as it is or as the shop's own price says. None where it carries
-    neither, or in a unit that cannot be turned into the product's, or where that keeps no fractions and has some."""
+    """Returns how much of the product a code stands for, in base units of the product.
+
+    That is the first net measure that fits, else the price of a label of the shop divided by the product's price.
+    A measure fits when its unit can be converted, and when it is whole or the product allows fractions.
+    """
     for measure in way.measures:
         amount = _in_base_units(measure, candidate)
         if amount is not None and (candidate.allow_decimal or amount == amount.to_integral_value()):

@@ -252,7 +252,7 @@ class Refresher:
         try:
             await self._pull.knock()
         except TROUBLE as error:
-            self._link.shut_out(error)
+            self._link.probe_failed(error)
             return False
         return self._link.is_up
 
@@ -359,8 +359,7 @@ class Refresher:
             return
         if news.restored:
             self._table.hurry("changes", self._pull.now() + AGAIN_S)  # if what is lost cannot be asked for now
-            await self._restored()
-            self._sync.ask_all()
+            await self._restored()  # which asks for all
         self.want(news.single)
         if (news.single or news.bulk) and self._pull.now() - self._watched < WATCHED_S:
             self.want([Topic(LOG, "")])

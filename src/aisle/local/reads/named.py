@@ -7,7 +7,8 @@ this user or go first, then by pickup date and number, with progress, and whose 
 reads_walks); of those with words, a hundred at most. Where `lying` is asked for, before them those that are picked and
 not put down (aisle.local.reads.lying).
 `given` (user): see aisle.local.reads.walks.
-`order` (order_number): one row with `lines`; `lines_known` is False where only the header is here.
+`order` (order_number): one row with `lines`; `lines_known` is False where only the header is here. `order_to_pick`
+(order_number): the same, and of each line its `stock`, see aisle.local.reads.at_places.
 `product` (product_number): one row with stock by pool and place. `surrounding` (product_number): one row with the
 `stores` around. `holders` (product_number, first, size): orders that need or hold it. `search` (search, first, size):
 products, best first, 100 at most. `place` (location_code, size, product_number): one row with the `products` on it (so
@@ -151,7 +152,11 @@ def _orders(on: Ground, args: Args) -> Found:
 
 
 def _order(on: Ground, args: Args) -> Result:
-    found = _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"])))
+    return _claimed(on, order(on.cache, on.overlay.orders(), str(args["order_number"])))
+
+
+def _order_to_pick(on: Ground, args: Args) -> Result:
+    found = _order(on, args)
     with_stock(on.cache, on.goods.pending(), found[0])
     return found
 
@@ -252,7 +257,8 @@ def _store(on: Ground, args: Args) -> Result:
 NAMED: Mapping[str, Callable[[Ground, Args], Result | Found]] = {
     "orders": _orders,
     "given": lambda on, args: reads_walks.given(on.cache, on.outbox, args),
-    "order": lambda on, args: _order(on, args),
+    "order": _order,
+    "order_to_pick": _order_to_pick,
     "product": _product,
     "surrounding": lambda on, args: reads_goods.surrounding(on.cache, str(args["product_number"]), on.home.store),
     "holders": _holders,

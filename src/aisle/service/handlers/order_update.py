@@ -60,8 +60,8 @@ def _answer(rows: list[Body]) -> bytes:
 
 
 def _reopened(order: Order, body: Body) -> Body:
-    """What was picked for an order before a restore is heard of after somebody else's word that ended it: the goods go
-    the way that the others of the order went."""
+    """Opens an order that has ended, so that picks which a restore has lost can be stored. Returns the body that ends
+    it again afterwards: their goods leave the store or go back like all others of the order."""
     if not order.is_active:
         order.is_active = True
         body = {**body, "is_active": False}

@@ -63,6 +63,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.stock_changes": ("Bewegungen", "Bewegungen", "Bestandsänderungen"),
     "list.unreadable": ("Nicht lesbar", "Nicht lesbar: {what}"),
     "list.unreadable_why": ("Nicht lesbar", "Nicht lesbar: {what}", "Nicht lesbar: {what}. {why:~}"),
+    "list.repeated": (
+        "{count} doppelt",
+        "{count:Zeile|Zeilen} doppelt: {what}",
+        "{count:Zeile|Zeilen} doppelt: {what}; die letzte zählt",
+    ),
     "list.left_out": (
         "{count} ausgelassen",
         "{count:Zeile|Zeilen} ausgelassen: {what}",

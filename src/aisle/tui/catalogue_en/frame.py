@@ -63,6 +63,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.stock_changes": ("stock changes", "stock changes", "what changed in stock"),
     "list.unreadable": ("No {what}", "The {what} cannot be read"),
     "list.unreadable_why": ("No {what}", "No {what}: {why:~}", "The {what} cannot be read: {why:~}"),
+    "list.repeated": (
+        "{count} twice",
+        "{count:row|rows} twice: {what}",
+        "{count:row|rows} of {what} there twice; the last one counts",
+    ),
     "list.left_out": (
         "{count} left out",
         "{count:row|rows} of {what} left out",

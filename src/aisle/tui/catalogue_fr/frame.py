@@ -63,6 +63,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.stock_changes": ("mouvements", "mouvements", "mouvements de stock"),
     "list.unreadable": ("Illisible", "Illisible : {what}"),
     "list.unreadable_why": ("Illisible", "Illisible : {what}", "Illisible : {what}. {why:~}"),
+    "list.repeated": (
+        "{count} en double",
+        "{count:ligne|lignes} en double : {what}",
+        "{count:ligne|lignes} en double : {what} ; la dernière compte",
+    ),
     "list.left_out": (
         "{count} ignorées",
         "{count:ligne ignorée|lignes ignorées} : {what}",

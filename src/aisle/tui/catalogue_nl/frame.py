@@ -63,6 +63,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "list.stock_changes": ("mutaties", "mutaties", "voorraadmutaties"),
     "list.unreadable": ("Geen {what}", "Niet te lezen: {what}"),
     "list.unreadable_why": ("Geen {what}", "Geen {what}: {why:~}", "Niet te lezen: {what}. {why:~}"),
+    "list.repeated": (
+        "{count} dubbel",
+        "{count:regel|regels} dubbel: {what}",
+        "{count:regel|regels} dubbel in {what}; de laatste telt",
+    ),
     "list.left_out": (
         "{count} overgeslagen",
         "{count:regel|regels} overgeslagen: {what}",
