@@ -291,6 +291,15 @@ def test_nobody_is_sent_to_a_door_that_is_not_there(capsys: pytest.CaptureFixtur
     assert [word for word in sorted(named) if f"usage: aisle {word}" not in run(capsys, word, "--help")[1]] == []
 
 
+def test_the_columns_of_the_files_of_a_load_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run(capsys, "load", "--columns", "people.csv")
+    assert (status, out.splitlines()[0]) == (0, "people.csv")
+    assert any(line.split() == ["badge", "required", "code", "0012345"] for line in out.splitlines())
+    assert "\norders.csv\n" in run(capsys, "load", "--columns")[1]
+    status, _, err = run(capsys, "load")
+    assert (status, "aisle load --columns" in err) == (2, True)
+
+
 def test_what_is_loaded_without_a_store_goes_into_the_demo_store_and_stays(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from aisle.cli.compose import service_client
 from aisle.cli.options import settings_of
 from aisle.client.load import LoadReport, Progress, load
 from aisle.client.load.columns import LAYOUTS, STORES
+from aisle.client.load.examples import column_lines
 from aisle.errors import UsageError
 from aisle.local.host.home import short_hash
 from aisle.settings import Loaded, base_url
@@ -26,7 +27,13 @@ EVERY = 0.2
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Loads what is there; 0 when every row was loaded, 1 when one was not."""
+    """Loads what is there; 0 when every row was loaded, 1 when one was not. With `--columns` it prints those alone."""
+    if arguments.columns is not None:
+        for line in column_lines(arguments.columns):
+            print(line)
+        return 0
+    if arguments.directory is None:
+        raise UsageError("Name the folder that holds the CSV files; 'aisle load --columns' prints what they hold.")
     directory = Path(arguments.directory)
     if not directory.is_dir():
         raise UsageError(f"{directory} is no folder. Name the one that holds products.csv, orders.csv and so on.")

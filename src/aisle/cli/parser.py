@@ -127,9 +127,13 @@ def _load(commands: _Commands[Parser]) -> None:
     parser.add_argument(
         "directory",
         metavar="DIR",
+        nargs="?",
         help="folder with any of stores, products, attributes, free_fields, prices,"
         " discount_prices, locations, people, store_products, stock, orders, deliveries (.csv);"
-        " columns are the interface's fields",
+        " an empty cell leaves the value that is there, and (empty) takes it away",
+    )
+    parser.add_argument(
+        "--columns", metavar="FILE", nargs="?", const="", help="print the columns of FILE, or of all files, and end"
     )
     parser.add_argument("--strict", action="store_true", help="stop at the first bad row")
     parser.add_argument("--recount", action="store_true", help="count stock again that was loaded or counted before")

@@ -65,6 +65,10 @@ _CHECKED = frozenset({8, 12, 13, 14, 17, 18})
 _SHORT = 8
 
 
+TAKEN_AWAY = frozenset({"(empty)", "(leeg)", "(leer)", "(vide)"})
+"""What a cell holds that takes away the value that is there; an empty cell leaves it."""
+
+
 class Cleaned(NamedTuple):
     """A cell as it was meant; `undone` says what was taken away, `more` are the further codes that stood in it.
 

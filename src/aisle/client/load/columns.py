@@ -45,6 +45,16 @@ class Column(NamedTuple):
     required: bool = False
     kind: str = cells.TEXT
 
+    def nothing(self, cell: str) -> Any:
+        """The value that takes away the one that is there. Raises ValueError where the interface has none."""
+        if self.required:
+            raise ValueError(f"is {cell}, but every row needs it")
+        if self.kind in (cells.LIST, cells.NUMBERS, cells.JSON):
+            return []
+        if self.kind in (cells.NUMBER, cells.POOL, cells.FLAG):
+            raise ValueError(f"is {cell}, but the interface cannot take this value away; write another one")
+        return ""
+
 
 class Layout(NamedTuple):
     """A file that a load reads: its columns.

@@ -17,6 +17,8 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 """What may separate the columns, with its name."""
 
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How files of spreadsheets begin, new and old."""
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 """Bytes that stand for no character in Windows-1252."""
 _UTF8 = re.compile(rb"[\xc2-\xc5][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
@@ -72,8 +74,13 @@ def _dialect(encoding: str, separator: str, skipped: int, said: str) -> Dialect:
 
 
 def _separator(first: str, second: str, is_known: Callable[[str], bool]) -> str:
-    """The separator that finds most known names in the header; a comma where none does."""
-    return max(SEPARATORS, key=lambda mark: sum(map(is_known, _cells(first + second, mark))))
+    """The separator that finds most known names in the header; where none does, most names. A comma for a tie."""
+
+    def found(mark: str) -> tuple[int, int]:
+        names = _cells(first + second, mark)
+        return sum(map(is_known, names)), len(names)
+
+    return max(SEPARATORS, key=found)
 
 
 def _cells(text: str, separator: str) -> list[str]:
@@ -87,6 +94,11 @@ def _encoding(path: Path) -> tuple[str, str]:
     """The encoding of a file, and what to say of it. UTF-8 is what is expected, with a byte order mark or without."""
     with open(path, "rb") as raw:
         start = raw.read(2)
+        rest = raw.read(2)
+        if start + rest in _WORKBOOKS:
+            raise LoadError(
+                f"{path.name} is a workbook with the name of a CSV file; open it and save it as CSV (UTF-8)."
+            )
         if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raw.seek(0)
             _check_utf16(path, raw)

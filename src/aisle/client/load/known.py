@@ -6,7 +6,7 @@ The keys are read by pages, and only where the service has any; of the file only
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -15,7 +15,7 @@ from aisle.client.errors import ClientError, Forbidden, NotFound, ServerError, T
 from aisle.client.load.cells import folded
 from aisle.client.load.columns import DELIVERIES, LOCATIONS, ORDERS, PEOPLE, PRODUCTS, STORES
 from aisle.client.load.read import Found
-from aisle.client.load.repeated import COLUMNS, alike, codes_in, differs, keys_of
+from aisle.client.load.repeated import COLUMNS, FURTHER, alike, codes_in, differs, keys_of
 from aisle.client.load.report import LoadError
 from aisle.client.load.table import Key, Table
 from aisle.contract.wire import QueryValue, encode_segment
@@ -79,6 +79,8 @@ class _Comparison:
         self._owners: dict[int, int] = {}
         self._alike: dict[Key, list[Key]] = {}
         self._codes: dict[str, tuple[str, str]] = {}
+        self._empty: set[int] = set()
+        self._kept: dict[str, list[tuple[str, str]]] = {}
         self._users: dict[tuple[str, str], tuple[str, str]] = {}
 
     async def run(self) -> Found:
@@ -89,6 +91,7 @@ class _Comparison:
                 for row in rows:
                     self._take(store, row)
         known = frozenset(key for keys in self._alike.values() for key in keys)
+        self._note_kept()
         refused = dict(self._refused(known)) if known or self._users else {}
         return Found(refused, known, self._codes_left())
 
@@ -98,6 +101,7 @@ class _Comparison:
         if self._table.name == PRODUCTS.file:
             for _, (product, *cells) in self._table.picked(("product_number", *COLUMNS)):
                 mine = hash(product)
+                self._empty |= {hash((product, name)) for name in self._left_empty(cells)}
                 for key in _keys(zip(COLUMNS, cells, strict=True)):
                     self._owners[hash(key)] = mine if self._owners.get(hash(key), mine) == mine else 0
 
@@ -111,11 +115,30 @@ class _Comparison:
         form_of = alike(key)
         if hash(form_of) in self._forms:
             self._alike.setdefault(form_of, []).append(key)
-        if self._owners:
+        if self._owners or self._empty:
             self._take_codes(name, row)
+
+    def _left_empty(self, cells: Sequence[str]) -> Iterator[str]:
+        """The columns of codes in which a row says nothing: its cell is empty, or only its barcode is named."""
+        for name, cell in zip(COLUMNS, cells, strict=True):
+            is_whole = self._table.has_column(name) or (name == FURTHER and cells[0] and "," not in cells[0])
+            if not cell and is_whole:
+                yield name
+
+    def _note_kept(self) -> None:
+        """Notes the codes that products keep though the file does not name them."""
+        for line, (product, *_) in self._table.picked(("product_number",)) if self._kept else ():
+            for name, codes in self._kept.get(product, ()):
+                self._table.notes.warn(
+                    f"{name} is empty, and the service keeps its codes; write (empty) to take them away",
+                    f"{codes} of {product}",
+                    line,
+                )
 
     def _take_codes(self, product: str, row: Row) -> None:
         for field in COLUMNS:
+            if row.get(field) and hash((product, field)) in self._empty:
+                self._kept.setdefault(product, []).append((field, str(row[field])))
             for key in _keys([(field, str(row.get(field) or ""))]):
                 if self._owners.get(hash(key), hash(product)) != hash(product):
                     self._codes.setdefault(key, (product, field))

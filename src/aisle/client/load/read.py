@@ -23,6 +23,7 @@ from aisle.client.load.columns import (
     Layout,
 )
 from aisle.client.load.footers import footer_reason
+from aisle.client.load.odd import OddFigures
 from aisle.client.load.repeated import COLUMNS, SharedCodes, codes_in, conflicts, keys_of
 from aisle.client.load.report import BadRow, LoadError
 from aisle.client.load.table import Key, Row, Table, Values, grouped
@@ -124,6 +125,7 @@ def _checked(table: Table, found: Found) -> Iterator[Row]:
     """The rows of a file; those that contradict another one, or name the same in another way, have a reason."""
     bad, repeats = conflicts(table, found.known)
     bad |= found.refused
+    odd = OddFigures(table)
     shared = SharedCodes(table) if table.name == PRODUCTS.file else None
     for row in table.rows(bad):
         if row.line in repeats:
@@ -132,7 +134,7 @@ def _checked(table: Table, found: Found) -> Iterator[Row]:
             _warn_of_shared(table, shared, found, row)
             _warn_of_unit(table, row)
             row = _named(table, found, row)
-        yield row
+        yield odd.judged(row)
 
 
 def _named(table: Table, found: Found, row: Row) -> Row:

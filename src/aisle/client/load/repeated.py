@@ -131,15 +131,15 @@ class SharedCodes:
         return next((first for first in firsts if first[1] != product), None)
 
 
-_FURTHER = "barcodes_array"
+FURTHER = "barcodes_array"
 _BETWEEN = re.compile(r"[\s,;|]+")
-COLUMNS = ("barcode", "purchase_unit_barcode", _FURTHER)
+COLUMNS = ("barcode", "purchase_unit_barcode", FURTHER)
 """Where barcodes of a product stand."""
 
 
 def codes_in(column: str, cell: str) -> list[str]:
     """The codes of a cell of that column, taken apart as the service does it."""
-    parts = _BETWEEN.split(cell) if column == _FURTHER else [cell]
+    parts = _BETWEEN.split(cell) if column == FURTHER else [cell]
     return list(dict.fromkeys(code for code in parts if code))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from aisle.client.load import cells
 from aisle.client.load.columns import Column, Layout
-from aisle.client.load.dialect import Dialect, dialect_of, opened, reader_of
+from aisle.client.load.dialect import SEPARATORS, Dialect, dialect_of, opened, reader_of
 from aisle.client.load.notation import Notation
 from aisle.client.load.report import LoadError, Notes
 from aisle.tuples import NamedTuple
@@ -226,6 +226,9 @@ class Table:
             if not cell:
                 continue
             try:
+                if "(" in cell and cells.trimmed(cell).casefold() in cells.TAKEN_AWAY:
+                    values[column.name] = column.nothing(cells.trimmed(cell))
+                    continue
                 cleaned = cells.CLEANERS[column.kind](cell, self._notation)
                 if cleaned.cell:
                     values[column.name] = column.parse(cleaned.cell)
@@ -282,7 +285,7 @@ class Table:
 
 
 _DATE_LIKE = re.compile(
-    r"\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
+    r"\d{1,2}([-/])\d{1,2}\1(?:19|20)\d\d|\d{1,2}[-.] ?(jan|feb|mar|mrt|mär|apr|avr|may|mei|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez|déc)\w*[-.]?(\d{2,4})?"
     r"|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-\d{2}|\d{4}-\d\d-\d\d 00:00:00",
     re.IGNORECASE,
 )
@@ -327,16 +330,24 @@ def named(header: str) -> str:
 
 
 def _checked_header(path: Path, layout: Layout, dialect: Dialect) -> list[Column | None]:
-    """The columns of a file; None for those without a name, which hold nothing."""
+    """The columns of a file; None for those without a name, which hold nothing.
+
+    Raises LoadError that names every column that is unknown, twice there or missing.
+    """
     names = _header(path, dialect)
-    columns = [_column(path.name, name, layout) if name else None for name in names]
-    for name in names:
-        if name and names.count(name) > 1:
-            raise LoadError(f"{path.name} has the column {name} twice; remove one of them.")
-    for column in layout.columns.values():
-        if column.required and column.name not in names:
-            raise LoadError(f"{path.name} has no column {column.name}, which every row needs; add it.")
-    return columns
+    unknown = [_unknown(name, layout) for name in names if name and name not in layout.columns]
+    twice = [f"has the column {name} twice; remove one of them" for name in _repeated(names)]
+    needed = [column.name for column in layout.columns.values() if column.required and column.name not in names]
+    missing = [f"has no column {name}, which every row needs; add it" for name in needed]
+    if wrong := [*unknown, *twice, *missing]:
+        told = f". It {'. It '.join(wrong[1:])}" if len(wrong) > 1 else ""
+        more = f" 'aisle load --columns {layout.file}' lists all columns." if unknown or missing else ""
+        raise LoadError(f"{path.name} {wrong[0]}{told}.{more}")
+    return [layout.columns[name] if name else None for name in names]
+
+
+def _repeated(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(name for name in names if name and names.count(name) > 1))
 
 
 def _header(path: Path, dialect: Dialect) -> list[str]:
@@ -345,6 +356,8 @@ def _header(path: Path, dialect: Dialect) -> list[str]:
             names = next(reader_of(stream, dialect), [])
     except (OSError, csv.Error) as error:
         raise LoadError(f"{path.name} cannot be read: {error}.") from error
+    if len(names) == 1 and (marks := [mark for mark in SEPARATORS if mark in names[0]]):
+        raise LoadError(_one_cell(path.name, names[0], marks[0], dialect))
     if any("\0" in name or "\udc80" <= name[:1] <= "\udcff" for name in names):
         raise LoadError(f"{path.name} is not UTF-8 text; save it in that encoding.")
     if len(names) == 1 and any(mark in names[0] for mark in "|:"):
@@ -354,11 +367,18 @@ def _header(path: Path, dialect: Dialect) -> list[str]:
     return [named(name) for name in names]
 
 
-def _column(file: str, name: str, layout: Layout) -> Column:
-    if name in layout.columns:
-        return layout.columns[name]
-    near = get_close_matches(name, list(layout.columns), n=1, cutoff=0)
-    raise LoadError(f"{file} has an unknown column {name!r}; the nearest known one is {near[0]}.")
+def _one_cell(file: str, header: str, mark: str, dialect: Dialect) -> str:
+    """Why a header is a single cell that holds several names."""
+    if dialect.skipped:
+        said = f"begins with a line sep={dialect.separator}, but its columns are separated by {SEPARATORS[mark]}"
+        return f"{file} {said}; delete that line or correct it."
+    return f"{file} has its whole header in quotation marks, as one column {header!r}; save it without them."
+
+
+def _unknown(name: str, layout: Layout) -> str:
+    joined = {known.replace("_", ""): known for known in layout.columns}
+    near = joined.get(name.replace("_", "")) or get_close_matches(name, list(layout.columns), n=1, cutoff=0)[0]
+    return f"has an unknown column {name!r}; the nearest known one is {near}"
 
 
 def _fields(count: int) -> str:

@@ -1,0 +1,61 @@
+"""Figures that the interface takes and that are hardly meant: they are warned of, or refused where nobody can use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aisle.client.load.cells import wrong_check_digit
+from aisle.client.load.columns import DELIVERIES, ORDERS, PRODUCTS
+from aisle.client.load.table import Row, Table
+
+_SSCC = 18
+"""Digits of the number of a container (GS1)."""
+_CONTAINERS = ("container_number", "sscc", "container_code")
+
+
+class OddFigures:
+    """Looks at the rows of one file in their order."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._containers: dict[str, tuple[str, int]] = {}
+
+    def judged(self, row: Row) -> Row:
+        """The row, with the reason where nobody can use it; what is odd of it is noted."""
+        if row.reason:
+            return row
+        if self._table.name in (ORDERS.file, DELIVERIES.file) and row.values.get("line_number", 1) < 1:
+            return row._replace(reason=f"line_number {row.values['line_number']} is no number of a line; write 1 or more")
+        for what, value in self._odd(row):
+            self._table.notes.warn(what, value, row.line)
+        return row
+
+    def _odd(self, row: Row) -> Iterator[tuple[str, str]]:
+        if self._table.name == PRODUCTS.file:
+            yield from _dear(row)
+        if self._table.name == DELIVERIES.file:
+            yield from self._of_delivery(row)
+
+    def _of_delivery(self, row: Row) -> Iterator[tuple[str, str]]:
+        for name in ("quantity", "no_of_containers"):
+            if row.values.get(name) == 0:
+                yield f"{name} is 0, and nothing of it can come", str(row.values.get("order_number"))
+        for name, value in row.values.items():
+            if isinstance(value, str) and name.rpartition(".")[2] in _CONTAINERS:
+                yield from self._of_container(row, name, value)
+
+    def _of_container(self, row: Row, name: str, code: str) -> Iterator[tuple[str, str]]:
+        digits = code[2:] if len(code) == _SSCC + 2 and code.startswith("00") else code
+        if len(digits) == _SSCC and (right := wrong_check_digit(digits)):
+            yield f"{name} has a wrong check digit", f"{code} should end in {right}"
+        order = str(row.values.get("order_number"))
+        first, line = self._containers.setdefault(digits, (order, row.line))
+        if first != order:
+            yield f"{name} is on two deliveries", f"{code} of {order} is also of {first} (row {line})"
+
+
+def _dear(row: Row) -> Iterator[tuple[str, str]]:
+    for name in ("discount_price", "promotion_price", "special_price"):
+        lower, price = row.values.get(name), row.values.get("price")
+        if lower is not None and price is not None and lower > price:
+            yield f"{name} is above the price", f"{lower} and {price}"

@@ -1,0 +1,60 @@
+"""What the columns of a file are called: the list of them, and what is said of a header that is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from aisle.client.load import LoadError
+from aisle.client.load.cells import CLEANERS
+from aisle.client.load.columns import LAYOUTS, Layout
+from aisle.client.load.examples import column_lines, example_of
+from aisle.client.load.notation import Notation
+from aisle.client.load.read import tables
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=[layout.file for layout in LAYOUTS])
+def test_the_columns_of_a_file_are_listed_with_examples_that_it_takes(layout: Layout) -> None:
+    first, *lines = column_lines(layout.file)
+    assert first == layout.file
+    words = [line.split() for line in lines]
+    assert {word[0] for word in words} == set(layout.columns)
+    assert {word[0] for word in words if word[1] == "required"} == {
+        column.name for column in layout.columns.values() if column.required
+    }
+    for column in layout.columns.values():
+        cleaned = CLEANERS[column.kind](example_of(column), Notation())
+        assert cleaned.undone == ""
+        column.parse(cleaned.cell)
+
+
+def test_all_files_are_listed() -> None:
+    lines = list(column_lines())
+    assert [line for line in lines if line.endswith(".csv")] == [layout.file for layout in LAYOUTS]
+    assert list(column_lines("products")) == list(column_lines("products.csv"))
+
+
+def test_a_file_that_no_load_reads_has_no_columns() -> None:
+    with pytest.raises(LoadError, match=r"No load reads a file goods\.csv; name one of these: stores\.csv"):
+        list(column_lines("goods.csv"))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"storeNumber;storeName;isWarehouse\n", "'storenumber'; the nearest known one is store_number. It has"),
+        (b"storeNumber;storeName;isWarehouse\n", "'iswarehouse'; the nearest known one is is_warehouse"),
+        (b"store_number,naam,magazijn\n", "unknown column 'naam'"),
+        (b"store_number\n", "no column is_warehouse, which every row needs; add it. It has no column store_name"),
+        (b'"store_number;store_name;is_warehouse"\n', "has its whole header in quotation marks"),
+        (b'"store_number,store_name,is_warehouse"\n', "has its whole header in quotation marks"),
+        (b"sep=;\nstore_number,store_name,is_warehouse\n", "sep=;, but its columns are separated by commas"),
+        (b"PK\x03\x04\x14\x00xlsx", "is a workbook with the name of a CSV file"),
+        (b"\xd0\xcf\x11\xe0xls", "is a workbook with the name of a CSV file"),
+        (b"naam\n", "'aisle load --columns stores.csv' lists all columns"),
+    ],
+)
+def test_a_wrong_header_is_told_name_by_name(content: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / "stores.csv").write_bytes(content)
+    with pytest.raises(LoadError) as error:
+        tables(tmp_path)
+    assert words in str(error.value)
