@@ -222,7 +222,7 @@ def test_lines_are_counted_where_cells_hold_newlines_and_lines_are_blank(write: 
         ("products.csv", "product_number,price,price", "has the column price twice"),
         ("products.csv", "product_number|price", "separate the columns by commas"),
         ("products.csv", "", "has no header row"),
-        ("products.csv", "p\0r\0", "is not UTF-8"),
+        ("products.csv", "p\0ro\0", "is not UTF-8"),
         ("stock.csv", "store_number,product_number,quantity,stock_pool_1", "unknown column 'stock_pool_1'"),
         ("orders.csv", "store_number,order_number,product_number,quantity", "no column line_number"),
     ],

@@ -19,6 +19,9 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 _SEP_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """How files of spreadsheets begin, new and old."""
+_MOST_ABOVE = 50
+"""Lines without anything that may stand above the header."""
+_NO_CELL = ' \t\r\n,;"\ufeff\u00a0'
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 """Bytes that stand for no character in Windows-1252."""
 _UTF8 = re.compile(rb"[\xc2-\xc5][\x80-\xbf]|\xe2[\x80-\x84][\x80-\xbf]")
@@ -56,14 +59,17 @@ def dialect_of(path: Path, is_known: Callable[[str], bool]) -> Dialect:
     try:
         encoding, said = _encoding(path)
         with open(path, "rb") as raw, _as_text(raw, encoding) as stream:
-            first, second = stream.readline(), stream.readline()
+            above, first = 0, stream.readline()
+            while first and above < _MOST_ABOVE and not first.strip(_NO_CELL):
+                above, first = above + 1, stream.readline()
+            second = stream.readline()
     except (OSError, UnicodeError) as error:
         raise LoadError(f"{path.name} cannot be read: {error}.") from error
     if found := _SEP_LINE.fullmatch(first):
         if found[1] not in SEPARATORS:
             raise LoadError(f"{path.name} begins with {first.strip()!r}; separate the columns by commas or semicolons.")
-        return _dialect(encoding, found[1], 1, said)
-    return _dialect(encoding, _separator(first, second, is_known), 0, said)
+        return _dialect(encoding, found[1], above + 1, said)
+    return _dialect(encoding, _separator(first, second, is_known), above, said)
 
 
 def _dialect(encoding: str, separator: str, skipped: int, said: str) -> Dialect:
@@ -101,8 +107,12 @@ def _encoding(path: Path) -> tuple[str, str]:
             )
         if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raw.seek(0)
-            _check_utf16(path, raw)
+            _check_utf16(path, raw, "utf-16")
             return "utf-16", "the encoding UTF-16"
+        if order := _utf16_without_mark(start + rest):
+            raw.seek(0)
+            _check_utf16(path, raw, order)
+            return order, "the encoding UTF-16"
         raw.seek(0)
         utf8, other, undefined = _lines_by_encoding(raw)
     if other and not utf8 and not undefined:
@@ -128,9 +138,16 @@ def _lines_by_encoding(raw: io.BufferedReader) -> tuple[int, int, bool]:
     return utf8, other, undefined
 
 
-def _check_utf16(path: Path, raw: io.BufferedReader) -> None:
+def _utf16_without_mark(start: bytes) -> str:
+    """The order of bytes that a header in UTF-16 shows without a mark: every other byte is zero."""
+    if len(start) == len(b"a\0b\0") and start.count(0) == 2:
+        return "utf-16-le" if start[1] == start[3] == 0 else "utf-16-be" if start[0] == start[2] == 0 else ""
+    return ""
+
+
+def _check_utf16(path: Path, raw: io.BufferedReader, encoding: str) -> None:
     """Raises LoadError for a file that begins as UTF-16 and does not go on so."""
-    decoder = codecs.getincrementaldecoder("utf-16")()
+    decoder = codecs.getincrementaldecoder(encoding)()
     try:
         while chunk := raw.read(1 << 20):
             decoder.decode(chunk)

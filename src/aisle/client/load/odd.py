@@ -1,16 +1,18 @@
-"""Figures that the interface takes and that are hardly meant: they are warned of, or refused where nobody can use them."""
+"""Figures that are hardly meant: they are warned of, or refused where nobody can use them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from aisle.client.load.cells import wrong_check_digit
-from aisle.client.load.columns import DELIVERIES, ORDERS, PRODUCTS
+from aisle.client.load.columns import DELIVERIES, ORDERS
 from aisle.client.load.table import Row, Table
 
 _SSCC = 18
 """Digits of the number of a container (GS1)."""
-_CONTAINERS = ("container_number", "sscc", "container_code")
+_CONTAINER = "container_barcode"
+_TIME = 10
+"""Where the time of a date begins, behind its day."""
 
 
 class OddFigures:
@@ -25,14 +27,17 @@ class OddFigures:
         if row.reason:
             return row
         if self._table.name in (ORDERS.file, DELIVERIES.file) and row.values.get("line_number", 1) < 1:
-            return row._replace(reason=f"line_number {row.values['line_number']} is no number of a line; write 1 or more")
+            return row._replace(
+                reason=f"line_number {row.values['line_number']} is no number of a line; write 1 or more"
+            )
         for what, value in self._odd(row):
             self._table.notes.warn(what, value, row.line)
         return row
 
     def _odd(self, row: Row) -> Iterator[tuple[str, str]]:
-        if self._table.name == PRODUCTS.file:
-            yield from _dear(row)
+        yield from _dear(row)
+        if len(day := str(row.values.get("pickup_date", ""))) > _TIME:
+            yield "pickup_date is a day, and the service does not keep its time", day
         if self._table.name == DELIVERIES.file:
             yield from self._of_delivery(row)
 
@@ -40,18 +45,17 @@ class OddFigures:
         for name in ("quantity", "no_of_containers"):
             if row.values.get(name) == 0:
                 yield f"{name} is 0, and nothing of it can come", str(row.values.get("order_number"))
-        for name, value in row.values.items():
-            if isinstance(value, str) and name.rpartition(".")[2] in _CONTAINERS:
-                yield from self._of_container(row, name, value)
+        if code := row.values.get(_CONTAINER):
+            yield from self._of_container(row, code)
 
-    def _of_container(self, row: Row, name: str, code: str) -> Iterator[tuple[str, str]]:
+    def _of_container(self, row: Row, code: str) -> Iterator[tuple[str, str]]:
         digits = code[2:] if len(code) == _SSCC + 2 and code.startswith("00") else code
         if len(digits) == _SSCC and (right := wrong_check_digit(digits)):
-            yield f"{name} has a wrong check digit", f"{code} should end in {right}"
+            yield f"{_CONTAINER} has a wrong check digit", f"{code} should end in {right}"
         order = str(row.values.get("order_number"))
         first, line = self._containers.setdefault(digits, (order, row.line))
         if first != order:
-            yield f"{name} is on two deliveries", f"{code} of {order} is also of {first} (row {line})"
+            yield f"{_CONTAINER} is on two deliveries", f"{code} of {order} is also of {first} (row {line})"
 
 
 def _dear(row: Row) -> Iterator[tuple[str, str]]:

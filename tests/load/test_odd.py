@@ -1,0 +1,59 @@
+"""Figures and files that are taken and hardly meant."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.load.test_spreadsheets import Found, Write, write
+
+__all__ = ["write"]
+
+DELIVERY = "store_number,order_number,no_of_containers,line_number,product_number,quantity,container_barcode"
+ORDER = "store_number,order_number,line_number,product_number,quantity,pickup_date"
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "words"),
+    [
+        ("deliveries.csv", [DELIVERY, "1,D,1,1,P,0,"], "quantity is 0, and nothing of it can come: D"),
+        ("deliveries.csv", [DELIVERY, "1,D,0,1,P,1,"], "no_of_containers is 0, and nothing of it can come: D"),
+        (
+            "deliveries.csv",
+            [DELIVERY, "1,D,1,1,P,1,095200010000000012", "1,E,1,1,P,1,095200010000000012"],
+            "container_barcode is on two deliveries: 095200010000000012 of E is also of D (row 2)",
+        ),
+        ("deliveries.csv", [DELIVERY, "1,D,1,1,P,1,095200010000000013"], "container_barcode has a wrong check digit"),
+        ("orders.csv", [ORDER, "1,O,1,P,1,28-11-2026 17:30"], "pickup_date is a day, and the service does not keep"),
+        ("products.csv", ["product_number,price,special_price", "P,20,30"], "special_price is above the price: 30 and"),
+        ("products.csv", ["product_number", "01-02-2026"], "looks like a date that a spreadsheet has made of a code"),
+        ("products.csv", ["product_number", "01/02/2026"], "looks like a date that a spreadsheet has made of a code"),
+        ("products.csv", ["product_number", "2-jan"], "looks like a date that a spreadsheet has made of a code"),
+    ],
+)
+def test_what_is_hardly_meant_is_warned_of(
+    name: str, lines: list[str], words: str, write: Write, tmp_path: Path
+) -> None:
+    write(name, *lines)
+    assert any(words in note for note in Found(tmp_path).notes)
+
+
+@pytest.mark.parametrize("number", ["-1", "-5"])
+@pytest.mark.parametrize("name", ["orders.csv", "deliveries.csv"])
+def test_the_number_of_a_line_is_not_below_zero(name: str, number: str, write: Write, tmp_path: Path) -> None:
+    rows = {"orders.csv": (ORDER, f"1,O,{number},P,1,"), "deliveries.csv": (DELIVERY, f"1,D,1,{number},P,1,")}
+    write(name, *rows[name])
+    assert Found(tmp_path).bad[2].startswith(f"line_number {number} is no number of a line")
+
+
+@pytest.mark.parametrize("above", [[""], ["", ""], [",,"], [";;", ""], ['""'], ["  "]])
+def test_empty_lines_above_the_header_are_passed_over(above: list[str], write: Write, tmp_path: Path) -> None:
+    write("products.csv", *above, "product_number,price", "P,1", "Q,dear")
+    found = Found(tmp_path)
+    assert found.bodies == [{"product_number": "P", "price": 1}]
+    assert list(found.bad) == [len(above) + 3]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16"])
+def test_utf_16_is_read_with_a_mark_and_without(encoding: str, write: Write, tmp_path: Path) -> None:
+    write("products.csv", "product_number,product_name", "P,Käse", encoding=encoding)
+    assert Found(tmp_path).bodies == [{"product_number": "P", "product_name": "Käse"}]
