@@ -43,6 +43,12 @@ def meant(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, .
     return next(iter(meanings(rows, value, kinds)), None)
 
 
+def is_likely(rows: Iterable[Mapping[str, Any]], value: Decimal) -> bool:
+    """Whether digits that the store knows (rows of the read `named`) are that number without a question: nobody means
+    so many, and nothing of the number was guessed."""
+    return value > LIKELY and not any(row.get("is_guess") for row in rows)
+
+
 def meanings(rows: Iterable[Mapping[str, Any]], value: Decimal, kinds: tuple[str, ...]) -> tuple[Meaning, ...]:
     """All that the digits are the number of: first what the page can use (`kinds`, best first); rows of the read
     `named`."""

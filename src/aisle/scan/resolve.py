@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
-from aisle.scan.faults import BROKEN, NO_SEPARATOR
+from aisle.scan.faults import BROKEN, CODE_NUMBER, NO_SEPARATOR
 from aisle.scan.grammar import DECIMALS, is_lookup, is_words, no_choice, reckoned
 from aisle.scan.meaning import (
     LOCATION,
@@ -23,6 +23,7 @@ from aisle.scan.meaning import (
     Thing,
     Unknown,
 )
+from aisle.scan.spelling import spelt
 from aisle.scan.units import converted, is_measured, weighed
 
 _MOST_ASKED: Final = 9
@@ -44,6 +45,7 @@ def resolve(
     Message ids of a `Refused`: input.decimal, input.choice, input.letters, input.quantity, and
     those of a reading's `refusal`.
     """
+    text = spelt(text, is_free=open_.text)
     found: dict[str, list[Candidate]] = {}
     for candidate in candidates:
         found.setdefault(candidate.code, []).append(candidate)
@@ -62,7 +64,7 @@ def resolve(
 def _guessed(ways: tuple[Reading, ...], found: dict[str, list[Candidate]], lookup: bool) -> Said | None:
     """The one product or location that a guess leads to, or a question; None where there is none, or too many."""
     fits: dict[tuple[str, str], Thing] = {}
-    is_message = any(way.refusal in (NO_SEPARATOR, BROKEN) for way in ways)
+    is_message = any(way.refusal in (NO_SEPARATOR, BROKEN, CODE_NUMBER) for way in ways)
     for way in ways if not is_message else ():
         for candidate in (each for key in way.keys if way.is_guess for each in found.get(key, ())):
             is_meant = candidate.kind in (PRODUCT, LOCATION) and way.kind in ("", candidate.kind)
@@ -107,6 +109,8 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
         return None
     untold = measure is None and candidate.kind == PRODUCT
     label = way.measures[0] if way.measures and untold and is_by_measure else None
+    no_net = bool(label or way.price or way.asks or (way.has_pieces and is_measured(candidate.unit)))
+    asks = untold and is_by_measure and no_net
     return Meaning(
         candidate.kind,
         candidate.key,
@@ -118,8 +122,8 @@ def _meaning(way: Reading, candidate: Candidate) -> Meaning | None:
         way.expiry,
         way.price if untold else None,
         label,
-        candidate.unit if label or way.price else "",
-        untold and is_by_measure and bool(label or way.price),
+        candidate.unit if asks or way.price else "",
+        asks,
         way.layout,
     )
 

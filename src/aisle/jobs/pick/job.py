@@ -249,11 +249,16 @@ def _number(state: Picking, rows: tuple[Mapping[str, Any], ...], context: Contex
     if tote:
         return pick_take.tote_or_quantity(state, value, tote)
     found = numbers.meanings(rows, value, (PRODUCT, LOCATION, ORDER, REFERENCE))
-    if value > numbers.LIKELY and found:
+    if found and (numbers.is_likely(rows, value) or (value > numbers.LIKELY and _is_ordered(state, found[0]))):
         return pick_scanned.thing(state._replace(ways=()), found, context)
-    if value > numbers.LIKELY and value > picking.ordered(state):  # nobody means so many
+    if not found and value > numbers.LIKELY and value > picking.ordered(state):  # nobody means so many
         return wrong(state, "pick.unknown", code=code)
     return pick_take.judged(state, value, found, context)
+
+
+def _is_ordered(state: Picking, found: Meaning) -> bool:
+    """Whether it is a product of these orders: then a guess of it is none."""
+    return found.kind == PRODUCT and any(take.product == found.key for take in state.takes)
 
 
 def _said(state: Picking, event: Event, context: Context) -> Result:

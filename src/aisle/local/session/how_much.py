@@ -31,8 +31,10 @@ def question(label: Thing) -> Msg:
     name, unit = meaning.label or meaning.key, meaning.unit
     if meaning.measure:
         said = msg("session.amount", amount=meaning.measure.amount, unit=shown(meaning.measure.unit))
+    elif meaning.price:
+        said = priced(meaning.price)
     else:
-        said = priced(meaning.price or Decimal(0))
+        return msg("session.no_net_in", label=name, unit=unit) if unit else msg("session.no_net", label=name)
     if unit:
         return msg("session.how_much_in", said=said, label=name, unit=unit)
     return msg("session.how_much", said=said, label=name)
@@ -46,6 +48,6 @@ def measured(label: Thing, quantity: Decimal) -> Thing:
 
 def is_number(reads: Reads, said: Quantity) -> bool:
     """Whether what was said for a quantity is the number of something in the store."""
-    if said.value % 1 or len(f"{said.value:f}") < SHORTEST:
+    if said.value % 1 or said.value < SHORTEST:
         return False
     return bool(reads.query("named", {"code": said.code or f"{said.value:f}"})[1])

@@ -322,7 +322,11 @@ def _hear(desk: Desk, said: Said, raw: str) -> None:
     _heed(desk, said, raw)
     _tell_layout(desk, said)
     desk._verdict = asking.passed_over(said, desk._verdict)
-    if not desk._asking.pending:
+    if desk._asking.pending:
+        return
+    if asking.is_kept(said, raw, desk._verdict, desk._stack.levels):
+        desk._asking, desk._verdict = asking, asking.kept(desk._verdict)
+    else:
         desk._verdict = asking.dropped(said, raw, desk._verdict, desk._stack.top.job.name)
 
 

@@ -196,6 +196,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Etikett {said}: wie viel {unit:~}?",
         "Auf dem Etikett steht {said}. Wie viel {label:~} ist das, in {unit:~}?",
     ),
+    "session.no_net": (
+        "Kein Netto: wie viel?",
+        "Auf dem Etikett steht keine Nettomenge. Wie viel {label:~} ist das?",
+    ),
+    "session.no_net_in": (
+        "Wie viel {unit:~}?",
+        "Keine Nettomenge: wie viel {unit:~}?",
+        "Auf dem Etikett steht keine Nettomenge. Wie viel {label:~} ist das, in {unit:~}?",
+    ),
     "session.type_how_much": ("Wie viel?", "Menge tippen; b verwirft den Scan"),
     "session.is_number": (
         "y: doch {text:~}?",
@@ -238,6 +247,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.times_unused": (
         "{times}* verfällt · {said}",
         "{said} · {times}* verfällt: es gilt für Ware, die gezählt wird. Vor deren Scan neu tippen.",
+    ),
+    "session.times_kept": (
+        "{times}* wartet · {said}",
+        "{said} · {times}* wartet noch auf seinen Scan; b verwirft es",
     ),
     "session.typed_before": (
         "{said}",
@@ -405,6 +418,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Kein Trennzeichen",
         "Scanner sendet kein Trennzeichen",
         "Dieser Scanner sendet kein Trennzeichen (GS). FNC1 als GS einstellen, dann noch mal scannen",
+    ),
+    "input.noise": (
+        "Zeichen im Code",
+        "Zeichen im Code: neu scannen",
+        "„{text:~}“ enthält Zeichen, die zu keinem Code gehören. Noch mal scannen",
+    ),
+    "input.code_number": (
+        "Erst 12* tippen",
+        "Code und Zahl? Erst 12* tippen",
+        "Ein Code und eine Zahl: nicht übernommen. Erst 12* tippen, dann scannen",
     ),
     "input.gs1": (
         "Code beschädigt",

@@ -190,6 +190,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Label {said}: how many {unit:~}?",
         "The label says {said}. How much of {label:~} is it, in {unit:~}?",
     ),
+    "session.no_net": (
+        "No net quantity: how much?",
+        "The label says no net quantity. How much of {label:~} is it?",
+    ),
+    "session.no_net_in": (
+        "How many {unit:~}?",
+        "No net quantity: how many {unit:~}?",
+        "The label says no net quantity. How much of {label:~} is it, in {unit:~}?",
+    ),
     "session.type_how_much": ("How much?", "Type how much it is; b drops it"),
     "session.is_number": (
         "y: {text:~}?",
@@ -228,6 +237,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.times_unused": (
         "{times}* dropped · {said}",
         "{said} · {times}* is dropped: it is for goods that are counted. Type it again before their scan.",
+    ),
+    "session.times_kept": (
+        "{times}* waits · {said}",
+        "{said} · {times}* still waits for its scan; b drops it",
     ),
     "session.typed_before": (
         "{said}",
@@ -395,6 +408,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "No group separator",
         "Scanner sends no group separator",
         "This scanner sends no group separator. Set it to send FNC1 as GS, then scan again",
+    ),
+    "input.noise": (
+        "Signs in the code",
+        "Signs in that code: scan again",
+        "“{text:~}” has signs that belong to no code. Scan again",
+    ),
+    "input.code_number": (
+        "Type 12* first",
+        "Code and number? Type 12* first",
+        "A code and a number: not taken. Type 12* and then scan",
     ),
     "input.gs1": (
         "Code damaged",

@@ -193,6 +193,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{said} = combien de {unit:~} ?",
         "L'étiquette indique {said}. Combien de {label:~} cela fait-il, en {unit:~} ?",
     ),
+    "session.no_net": (
+        "Pas de net : combien ?",
+        "L'étiquette n'indique pas de quantité nette. Combien de {label:~} cela fait-il ?",
+    ),
+    "session.no_net_in": (
+        "Combien de {unit:~} ?",
+        "Pas de net : combien de {unit:~} ?",
+        "L'étiquette n'indique pas de quantité nette. Combien de {label:~} cela fait-il, en {unit:~} ?",
+    ),
     "session.type_how_much": ("Combien ?", "Taper la quantité ; b annule le scan"),
     "session.is_number": (
         "y : {text:~} ?",
@@ -235,6 +244,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.times_unused": (
         "{times}* annulé · {said}",
         "{said} · {times}* est annulé : c'est pour des articles à compter. Le retaper avant leur scan.",
+    ),
+    "session.times_kept": (
+        "{times}* attend · {said}",
+        "{said} · {times}* attend toujours son scan ; b l'annule",
     ),
     "session.typed_before": (
         "{said}",
@@ -402,6 +415,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Pas de séparateur",
         "Le lecteur n'envoie pas de séparateur",
         "Ce lecteur n'envoie pas de séparateur (GS). Régler FNC1 sur GS, puis scanner à nouveau",
+    ),
+    "input.noise": (
+        "Signes dans le code",
+        "Signes dans ce code : rescanner",
+        "« {text:~} » contient des signes étrangers à un code. Scanner à nouveau",
+    ),
+    "input.code_number": (
+        "Taper 12* avant",
+        "Code et nombre ? Taper 12* avant",
+        "Un code et un nombre : non pris. Taper 12*, puis scanner",
     ),
     "input.gs1": (
         "Code abîmé",

@@ -196,6 +196,15 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Etiket {said}: hoeveel {unit:~}?",
         "Op het etiket staat {said}. Hoeveel {label:~} is dat, in {unit:~}?",
     ),
+    "session.no_net": (
+        "Geen netto: hoeveel?",
+        "Op het etiket staat geen nettohoeveelheid. Hoeveel {label:~} is het?",
+    ),
+    "session.no_net_in": (
+        "Hoeveel {unit:~}?",
+        "Geen nettohoeveelheid: hoeveel {unit:~}?",
+        "Op het etiket staat geen nettohoeveelheid. Hoeveel {label:~} is het, in {unit:~}?",
+    ),
     "session.type_how_much": ("Hoeveel?", "Typ hoeveel het is; b laat het vallen"),
     "session.is_number": (
         "y: toch {text:~}?",
@@ -231,6 +240,10 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
     "session.times_unused": (
         "{times}* vervalt · {said}",
         "{said} · {times}* vervalt: het is voor artikelen die geteld worden. Typ het opnieuw vóór hun scan.",
+    ),
+    "session.times_kept": (
+        "{times}* wacht · {said}",
+        "{said} · {times}* wacht nog op zijn scan; b laat het vallen",
     ),
     "session.typed_before": (
         "{said}",
@@ -398,6 +411,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Geen scheidingsteken",
         "Scanner stuurt geen scheidingsteken",
         "Deze scanner stuurt geen scheidingsteken (GS). Stel FNC1 in als GS en scan opnieuw",
+    ),
+    "input.noise": (
+        "Tekens in de code",
+        "Tekens in die code: scan opnieuw",
+        "“{text:~}” bevat tekens die in geen code horen. Scan opnieuw",
+    ),
+    "input.code_number": (
+        "Typ eerst 12*",
+        "Code en aantal? Typ eerst 12*",
+        "Een code en een getal: niet verwerkt. Typ 12* en scan daarna",
     ),
     "input.gs1": (
         "Code beschadigd",
