@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from aisle.jobs.view import ASK, GOOD, WRONG
+from aisle.jobs.view import ASK, GOOD, WRONG, Frame
 from aisle.local.cache.writer import Cache, open_cache
 from aisle.local.host.home import Home
+from aisle.local.session.session import Session
+from aisle.scan.decoder import Decoder
+from aisle.scan.inputs import Escape
 from tests.local import goods
 from tests.local.test_session_codes import (
     EAN,
@@ -179,7 +182,7 @@ def test_goods_by_the_piece_are_counted_whatever_they_weigh(home: Home, label: s
 
 @pytest.mark.parametrize(
     "tail",
-    ["3109000500", "8008261301", "80082611", "17261301", "10L1|3109000500", "10L1\x1d3109000500", "3109", "7003"],
+    ["3109000500", "8008261301", "80082611", "17261301", "10L1\x1d3109000500", "3109", "7003"],
 )
 def test_a_wrong_label_is_not_put_on_the_scanner(home: Home, tail: str) -> None:
     with at(home) as session:
@@ -223,3 +226,76 @@ def test_the_same_is_asked_for_a_pick_of_other_goods(home: Home) -> None:
         frame = scan("123456")
         assert told(frame)[0] in (ASK, WRONG)
         assert picked(home) == {1: 1}
+
+
+KEYS = {
+    "F4": b"\x1bOS",
+    "F5": b"\x1b[15~",
+    "F7": b"\x1b[18~",
+    "F8": b"\x1b[19~",
+    "F9": b"\x1b[20~",
+    "Ctrl-F8": b"\x1b[19;5~",
+    "Shift-Tab": b"\x1b[Z",
+    "Up": b"\x1b[A",
+    "keypad Up": b"\x1bOA",
+    "End": b"\x1b[F",
+    "console F1": b"\x1b[[A",
+    "NUL": b"\x00",
+    "ENQ": b"\x05",
+    "STX": b"\x02",
+    "FS": b"\x1c",
+    "BS": b"\x08",
+    "DEL": b"\x7f",
+    "ESC": b"\x1b",
+    "C1": b"\xc2\x9d",
+}
+
+
+def sent(session: Session, data: bytes, ms: float) -> Frame:
+    """The frame after bytes that came at this pace, in one read for 0."""
+    decoder, at_ = Decoder(), 1.0
+    frame = session._frame()
+    for piece in [bytes([byte]) for byte in data] if ms else [data]:
+        frame = session.take([each for each in decoder.feed(piece, at_) if not isinstance(each, Escape)], at_)
+        at_ += ms / 1000
+    return frame
+
+
+@pytest.mark.parametrize("ms", PACES)
+@pytest.mark.parametrize("key", KEYS)
+def test_a_key_inside_gs1_data_is_a_separator_or_refused(home: Home, key: str, ms: int) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        begin = f"010{WEIGHED}10L1".encode() + KEYS[key]
+        assert counted(sent(session, begin + b"3103000500\r", ms)) == Decimal("0.5")
+        assert counted(sent(session, b"]C1" + begin + b"3103000500\r", ms)) == 1
+        for tail in (b"7\r", b"31090005\r", b"31030005\r", b"X3103000500\r"):
+            frame = sent(session, begin + tail, ms)
+            assert told(frame)[0] == WRONG, (key, tail)
+            assert key == "F8" or told(frame)[1] == "input.no_gs", (key, tail)
+
+
+@pytest.mark.parametrize("ms", PACES)
+@pytest.mark.parametrize("key", [key for key in KEYS if key not in ("NUL", "C1")])
+def test_a_key_inside_another_code_makes_it_unknown(home: Home, key: str, ms: int) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        for place in (8, 10, 12):
+            frame = sent(session, EAN[:place].encode() + KEYS[key] + EAN[place:].encode() + b"\r", ms)
+            assert told(frame)[0] == WRONG, (key, place)
+
+
+def test_a_backspace_of_a_person_erases(home: Home) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        assert counted(sent(session, EAN[:9].encode() + b"7\x7f" + EAN[9:].encode() + b"\r", 120)) == 1
+        assert counted(sent(session, EAN[:3].encode() + b"7\x7f" + EAN[3:].encode() + b"\r", 0)) == 2
+
+
+@pytest.mark.parametrize("answer", [b"\x1b[I", b"\x1b[O", b"\x1b[?62;4c", b"\x1b[<0;1;1M", b"\x1b]11;rgb:0/0/0\x07"])
+def test_an_answer_of_the_terminal_inside_a_code_is_none_of_it(home: Home, answer: bytes) -> None:
+    with at(home) as session:
+        open_count(session, Scanner(session))
+        for ms in PACES:
+            before = sent(session, EAN[:9].encode() + answer + EAN[9:].encode() + b"\r", ms)
+            assert told(before)[0] == GOOD

@@ -153,15 +153,13 @@ def message(text: str) -> Message:
     if envelope := _ENVELOPE.fullmatch(text):
         return _split(envelope.group(1))
     bare = without_lead(text)
-    plain, read = _split(bare), 0
-    for substitute in substitutes_in(bare):
+    substitutes = tuple(substitutes_in(bare))
+    for substitute in substitutes:
         found = _split(with_separators(bare, substitute))
         if found.is_whole and not found.values.keys().isdisjoint(("00", "01", "02")):
             return found._replace(substitute=substitute)
-        read = max(read, len(found.values))
-    if not plain.fault or not read:
-        return plain
-    return plain._replace(fault=BROKEN if read > len(plain.values) else NO_SEPARATOR)
+    found = _split(bare)
+    return found._replace(fault=NO_SEPARATOR) if found.fault and substitutes else found
 
 
 def _printed(text: str) -> Message:
