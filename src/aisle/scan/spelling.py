@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from aisle.scan.codes import checks, plain
+from aisle.code_forms import checks, plain
 
 _TIMES: Final = re.compile(r"( *[\d.,]+) *[*×✕✖⨯∗] *", re.ASCII)
 _TIMES_CODE: Final = re.compile(r"( *[\d.,]+) *[xX] *(\d{8,14}) *", re.ASCII)
