@@ -23,7 +23,7 @@ from aisle.local.session.rights import is_out_of_place, is_said_twice, minded
 from aisle.local.session.screen import frame
 from aisle.local.session.stack import Outcome
 from aisle.local.session.terms import ALIASES, CURSOR
-from aisle.scan.codes import checks
+from aisle.scan.codes import checks, lookup_keys
 from aisle.scan.decoder import LONGEST_LINE
 from aisle.scan.grammar import COMMANDS, aim_of, is_lookup
 from aisle.scan.inputs import BY_HAND_S, Decoded, Key, Line, Typed
@@ -47,6 +47,9 @@ from aisle.scan.meaning import (
 
 SHORTEST_NUMBER = 6
 """Digits of the shortest code of digits alone (UPC-E): fewer are a number."""
+
+SHORTEST_KNOWN = 4
+"""Characters of the shortest code that is a scan by itself among others because the store knows it."""
 
 FEWEST = 5
 """Characters of a scan: fewer are a part of something that somebody looks for."""
@@ -122,6 +125,14 @@ def is_code(desk: Desk, text: str, *, is_one: bool = False) -> bool:
         return True
     is_number = not is_one and len(text) < SHORTEST_NUMBER and text.isdecimal()
     return not is_number and isinstance(_understand(desk, text), Thing | Either)
+
+
+def is_known_code(desk: Desk, text: str) -> bool:
+    """Whether the store knows exactly this code, which is too long for a quantity that somebody types in between."""
+    text = text.strip(" ")
+    if len(text) < SHORTEST_KNOWN or hidden(desk._stack.levels, text) or is_lookup(text):
+        return False
+    return bool(desk._rooms.reads.find(lookup_keys(text)))
 
 
 def is_plain_code(desk: Desk, text: str) -> bool:
