@@ -123,6 +123,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "Die Namen der Filiale sind noch nicht da. Kurz warten, oder weiter als „{asked:~}“.",
     ),
     "sign_in.not_this": ("{what:~}?", "Das ist {what:~}; Ausweis scannen oder Namen eingeben"),
+    "sign_in.number": (
+        "Kein Name: {asked:~}",
+        "{asked:~} ist kein Name",
+        "{asked:~} ist kein Name und kein Ausweis. Ausweis scannen oder Namen eingeben.",
+    ),
     "sign_in.is_it": ("Richtig?", "Richtig so?", "„{asked:~}“ ist nicht der ganze Name. Richtig so?"),
     "sign_in.done": ("{name:~}", "Angemeldet: {name:~}"),
     "what.order": "Auftrag {what}",

@@ -123,6 +123,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "The people of the store are not here yet. Wait a moment, or go on as “{asked:~}”.",
     ),
     "sign_in.not_this": ("{what:~}?", "That is {what:~}; scan your badge or type your name"),
+    "sign_in.number": (
+        "No name: {asked:~}",
+        "{asked:~} is no name",
+        "{asked:~} is no name and no badge. Scan your badge or type your name.",
+    ),
     "sign_in.is_it": ("Is it you?", "Is that you?", "“{asked:~}” is not the whole name. Is that you?"),
     "sign_in.done": ("{name:~}", "Signed in: {name:~}"),
     "what.order": "order {what}",

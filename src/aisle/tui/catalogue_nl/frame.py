@@ -123,6 +123,11 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "De mensen van de winkel zijn er nog niet. Wacht even, of ga verder als “{asked:~}”.",
     ),
     "sign_in.not_this": ("{what:~}?", "Dat is {what:~}; scan de badge of typ een naam"),
+    "sign_in.number": (
+        "Geen naam: {asked:~}",
+        "{asked:~} is geen naam",
+        "{asked:~} is geen naam en geen badge. Scan je badge of typ je naam.",
+    ),
     "sign_in.is_it": ("Klopt dat?", "Is dat goed?", "“{asked:~}” is niet de hele naam. Is dit de juiste?"),
     "sign_in.done": ("{name:~}", "Aangemeld: {name:~}"),
     "what.order": "order {what}",
