@@ -447,6 +447,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} geht nicht: nur ganze",
         "{text:~} geht hier nicht: nur ganze Zahlen",
     ),
+    "input.places": (
+        "Max. 3 Dezimalen",
+        "{text:~}: höchstens drei Dezimalen",
+        "{text:~} geht nicht: höchstens drei Dezimalstellen",
+    ),
+    "input.unit": (
+        "Nur die Zahl",
+        "{text:~}: nur die Zahl",
+        "{text:~} ist hier keine Menge: die Zahl ohne Einheit eingeben",
+    ),
     "input.times": ("{text:~} von was?", "{text:~} geht nicht; 12* tippen und scannen"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

@@ -437,6 +437,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} will not do: only whole ones",
         "{text:~} will not do here: whole numbers only",
     ),
+    "input.places": (
+        "3 decimals at most",
+        "{text:~}: three decimals at most",
+        "{text:~} will not do: three decimals at most",
+    ),
+    "input.unit": (
+        "Only the number",
+        "{text:~}: only the number",
+        "{text:~} is no quantity here: type the number without its unit",
+    ),
     "input.times": ("{text:~} what?", "{text:~} will not do; type 12* and scan"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

@@ -440,6 +440,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} : entiers seulement",
         "{text:~} ne va pas ici : nombres entiers seulement",
     ),
+    "input.places": (
+        "3 décimales max.",
+        "{text:~} : trois décimales au plus",
+        "{text:~} ne va pas : trois décimales au plus",
+    ),
+    "input.unit": (
+        "Le nombre seul",
+        "{text:~} : le nombre seul",
+        "{text:~} n'est pas une quantité ici : taper le nombre sans unité",
+    ),
     "input.times": ("{text:~} quoi ?", "{text:~} ne va pas ; taper 12* et scanner"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }

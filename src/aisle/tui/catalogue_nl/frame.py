@@ -440,6 +440,16 @@ MESSAGES: dict[str, str | tuple[str, ...]] = {
         "{text:~} kan niet: alleen hele",
         "{text:~} kan hier niet: alleen hele aantallen",
     ),
+    "input.places": (
+        "Max. 3 decimalen",
+        "{text:~}: hooguit drie decimalen",
+        "{text:~} kan niet: hooguit drie decimalen",
+    ),
+    "input.unit": (
+        "Alleen het getal",
+        "{text:~}: alleen het getal",
+        "{text:~} is hier geen aantal: typ het getal zonder eenheid",
+    ),
     "input.times": ("{text:~} wat?", "{text:~} kan niet; typ 12* en scan"),
     "frame.and_more": ("{what}, {more}", "{what}. {more}"),
 }
