@@ -292,7 +292,7 @@ def test_what_is_weighed_takes_fractions() -> None:
 @pytest.mark.parametrize("price", [Decimal("2.50"), None])
 def test_only_quantities_of_one_unit_are_added_up(units: tuple[str, str], told: str, price: Decimal | None) -> None:
     rows = [product(f"P{n}", 1, unit=unit, allow_decimal=True, price=price) for n, unit in enumerate(units, 1)]
-    hand = Hand({"A-1": rows}, LOOSE)
+    hand = Hand({"A-1": rows}, policy=LOOSE)
     hand.place("A-1")
     for number in (1, 2):
         hand.scan(f"P{number}", "2.5")

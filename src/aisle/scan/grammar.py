@@ -90,7 +90,8 @@ def readings(text: str, open_: Open, table: tuple[Pattern, ...] = ()) -> Said | 
     """What the text of a line says at a step that has this open; `table` holds the restricted codes (`patterns`).
 
     Message ids of a `Refused`: input.long, input.letter, input.choice, input.quantity, input.decimal, input.places,
-    input.times, input.by_hand, input.page, input.nothing, input.letters. A session has input.moved and input.after beside them.
+    input.times, input.by_hand, input.page, input.nothing, input.letters. A session has input.moved
+    and input.after beside them.
     """
     if len(text) >= LONGEST_LINE:
         return Refused("input.long", text[:40])
